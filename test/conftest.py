@@ -1,0 +1,124 @@
+"""What all tests share: finding the real mlir-opt, exported models, and the rule on skips."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Generator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from .skips import is_allowed
+
+ROOT = Path(__file__).resolve().parent.parent
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+
+@cache
+def find_mlir_opt() -> str | None:
+    """The real mlir-opt of LLVM 22: what MLIR_OPT names, else `mlir-opt-22`, else `mlir-opt`."""
+    if named := os.environ.get("MLIR_OPT"):
+        if found := shutil.which(named):
+            return found
+        raise pytest.UsageError(f"MLIR_OPT={named}: no such executable")
+    if found := shutil.which("mlir-opt-22"):
+        return found
+    found = shutil.which("mlir-opt")
+    return found if found and _is_llvm_22(found) else None
+
+
+def _is_llvm_22(tool: str) -> bool:
+    version = subprocess.run([tool, "--version"], capture_output=True, text=True, check=False)
+    return "LLVM version 22." in version.stdout
+
+
+def skip_unless_ci(reason: str) -> None:
+    """Skip the running test; in CI, where everything has to be installed, fail it."""
+    if IN_CI:
+        pytest.fail(f"{reason}, and CI=true, so this is not a reason to skip", pytrace=False)
+    pytest.skip(reason)
+
+
+def require_mlir_opt() -> str:
+    """The path of the real mlir-opt; where it is missing the running test is skipped."""
+    found = find_mlir_opt()
+    if found is None:
+        skip_unless_ci("mlir-opt 22 is not installed")
+    return str(found)
+
+
+@pytest.fixture
+def mlir_opt() -> str:
+    """The path of the real mlir-opt."""
+    return require_mlir_opt()
+
+
+@pytest.fixture(scope="session")
+def export_model(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
+    """`export_model("resnet18", "--tiny")`: the ONNX file that bench/models.py writes.
+
+    The export runs in a process of its own, so that PyTorch's copy of LLVM and its threads stay
+    out of the tests' process. Each command line is exported once per session.
+    """
+    exported: dict[tuple[str, ...], Path] = {}
+
+    def export(*arguments: str) -> Path:
+        if arguments not in exported:
+            if find_spec("torch") is None or find_spec("transformers") is None:
+                skip_unless_ci("the `models` extra is not installed")
+            path = tmp_path_factory.mktemp("models") / f"{arguments[0]}.onnx"
+            command = [sys.executable, "-m", "bench.models", *arguments, "-o", str(path)]
+            run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+            assert run.returncode == 0, f"{' '.join(command)}\n{run.stdout}{run.stderr}"
+            exported[arguments] = path
+        return exported[arguments]
+
+    return export
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """A test marked `mlir_opt` runs only where the real mlir-opt is."""
+    if item.get_closest_marker("mlir_opt"):
+        require_mlir_opt()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Fail a test that was skipped for a reason that skips.py does not list."""
+    report = yield
+    _forbid_unlisted_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail a module that was skipped as a whole for a reason that skips.py does not list."""
+    report = yield
+    _forbid_unlisted_skip(report)
+    return report
+
+
+def _forbid_unlisted_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if report.outcome != "skipped":
+        return
+    reason = _skip_reason(report)
+    if is_allowed(reason):
+        return
+    report.outcome = "failed"
+    report.longrepr = (
+        f"skipped: {reason!r}, but test/skips.py allows only the reasons that it lists"
+    )
+    # Without this, pytest would go on counting an expected failure as one.
+    if hasattr(report, "wasxfail"):
+        del report.wasxfail
+
+
+def _skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """What the test gave as its reason, for `skip` and `xfail` alike."""
+    reason = getattr(report, "wasxfail", None)
+    if reason is None:
+        _, _, reason = report.longrepr
+    return reason.removeprefix("Skipped: ").removeprefix("reason: ")

@@ -1,0 +1,82 @@
+"""The package that pip builds holds every module and data file of the checkout."""
+
+import subprocess
+import sys
+import tomllib
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+NOT_PACKAGED = {"bench", "build", "dist", "docs", "examples", "test"}
+SOURCES = {".py", ".lark", ".mlir"}
+
+
+def source_folders() -> set[Path]:
+    """Folders of the checkout that hold sources and have to be packages, from ROOT."""
+    folders = {path for path in ROOT.iterdir() if path.is_dir() and is_packaged(path)}
+    return {
+        file.parent.relative_to(ROOT)
+        for folder in folders
+        for file in folder.rglob("*")
+        if file.suffix in SOURCES and "__pycache__" not in file.parts
+    }
+
+
+def is_packaged(folder: Path) -> bool:
+    """Whether this folder at the root belongs to the package; a virtual environment does not."""
+    hidden = folder.name.startswith((".", "_"))
+    environment = (folder / "pyvenv.cfg").exists()
+    return not hidden and not environment and folder.name not in NOT_PACKAGED
+
+
+def test_every_source_folder_is_a_package() -> None:
+    # A folder without __init__.py would work in the checkout and be missing when installed.
+    missing = sorted(str(f) for f in source_folders() if not (ROOT / f / "__init__.py").exists())
+    assert not missing, f"no __init__.py in {', '.join(missing)}"
+
+
+def test_setup_lists_every_package() -> None:
+    listed = subprocess.run(
+        [sys.executable, "-c", LIST_PACKAGES], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    expected = {".".join(("nnc", *folder.parts)) for folder in source_folders()}
+    assert set(listed) == expected | {"nnc"}
+
+
+LIST_PACKAGES = """
+import setuptools
+setuptools.setup = lambda packages: print(*packages)
+exec(open("setup.py").read())
+"""
+
+
+def test_every_data_file_is_installed() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    patterns = project["tool"]["setuptools"]["package-data"]["*"]
+    forgotten = [
+        str(file.relative_to(ROOT))
+        for folder in source_folders()
+        for file in (ROOT / folder).iterdir()
+        if file.is_file()
+        and file.suffix not in {".py", ".pyi", ".md"}
+        and not any(fnmatchcase(file.name, pattern) for pattern in patterns)
+    ]
+    assert not forgotten, f"package-data in pyproject.toml does not cover {', '.join(forgotten)}"
+
+
+@pytest.mark.slow
+def test_plain_install(tmp_path: Path) -> None:
+    # What an editable install hides: modules and data files that never reach the wheel.
+    target = tmp_path / "site"
+    pip = [sys.executable, "-m", "pip", "install", "--no-deps", "--target", str(target), str(ROOT)]
+    subprocess.run(pip, check=True)
+    wanted = {
+        file.relative_to(ROOT)
+        for folder in source_folders()
+        for file in (ROOT / folder).iterdir()
+        if file.suffix in SOURCES
+    }
+    missing = sorted(str(file) for file in wanted if not (target / "nnc" / file).exists())
+    assert not missing

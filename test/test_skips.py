@@ -1,0 +1,61 @@
+"""A skip is accepted only for a reason listed in skips.py, and never hides a missing mlir-opt in CI."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+
+
+def run_pytest(tmp_path: Path, source: str, **environment: str) -> str:
+    """Pytest's output for one test file beside copies of conftest.py and skips.py."""
+    (tmp_path / "test").mkdir()
+    for file in ("conftest.py", "skips.py"):
+        shutil.copy(HERE / file, tmp_path / "test")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = mlir_opt: needs mlir-opt\n")
+    (tmp_path / "test" / "test_it.py").write_text(f"import pytest\n{source}\n")
+    command = [sys.executable, "-m", "pytest", "--import-mode=importlib", "-q", "-rA"]
+    unset = {"CI", "MLIR_OPT", "PYTEST_ADDOPTS"}
+    inherited = {name: value for name, value in os.environ.items() if name not in unset}
+    quick = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(
+        command, cwd=tmp_path, env=inherited | quick | environment, capture_output=True, text=True
+    ).stdout
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "@pytest.mark.skip(reason='later')\ndef test_a(): pass",
+        "def test_a(): pytest.skip('later')",
+        "@pytest.mark.xfail(reason='later')\ndef test_a(): assert False",
+        "pytest.skip('later', allow_module_level=True)",
+    ],
+    ids=["mark", "call", "xfail", "module"],
+)
+def test_unlisted_reason_fails(tmp_path: Path, source: str) -> None:
+    output = run_pytest(tmp_path, source)
+    assert "skipped: 'later', but test/skips.py allows only" in output
+    assert "1 failed" in output or "1 error" in output
+
+
+def test_listed_reason_skips(tmp_path: Path) -> None:
+    source = "def test_a(): pytest.skip('mlir-opt 22 is not installed')"
+    assert "1 skipped" in run_pytest(tmp_path, source)
+
+
+NEEDS_MLIR_OPT = "@pytest.mark.mlir_opt\ndef test_a(): pass"
+
+
+def test_missing_mlir_opt_skips(tmp_path: Path) -> None:
+    assert "1 skipped" in run_pytest(tmp_path, NEEDS_MLIR_OPT, PATH="")
+
+
+def test_missing_mlir_opt_fails_in_ci(tmp_path: Path) -> None:
+    output = run_pytest(tmp_path, NEEDS_MLIR_OPT, PATH="", CI="true")
+    assert "mlir-opt 22 is not installed, and CI=true" in output
+    assert "1 error" in output
