@@ -1,0 +1,706 @@
+"""The SSA core: values, operations, blocks and regions.
+
+Operations of a block form a doubly linked list, so inserting and erasing are O(1); the
+uses of a value are counted per user, in order. Nothing here knows any dialect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from .attributes import Attribute
+from .diagnostics import VerifyError
+from .location import UNKNOWN, Location
+from .types import Type
+
+if TYPE_CHECKING:
+    from .declare import OpDefinition
+
+OpT = TypeVar("OpT", bound="Operation")
+
+
+class Value:
+    """An SSA value: the result of an operation or the argument of a block.
+
+    `name_hint` is the name it had in text, or that it should get; printing makes it unique.
+    """
+
+    __slots__ = ("_users", "name_hint", "type")
+
+    def __init__(self, type: Type, name_hint: str | None = None) -> None:
+        self.type = type
+        self.name_hint = name_hint
+        # None, one operation with one use, or {operation: number of uses}: most values have
+        # one use, and a dict for each would double the size of the IR.
+        self._users: Operation | dict[Operation, int] | None = None
+
+    # -- uses --------------------------------------------------------------------------
+
+    def _add_use(self, op: Operation) -> None:
+        users = self._users
+        if users is None:
+            self._users = op
+        elif users.__class__ is dict:
+            users[op] = users.get(op, 0) + 1
+        elif users is op:
+            self._users = {op: 2}
+        else:
+            self._users = {users: 1, op: 1}  # type: ignore[dict-item]
+
+    def _remove_use(self, op: Operation) -> None:
+        users = self._users
+        if users.__class__ is dict:
+            count = users[op] - 1  # type: ignore[index]
+            if count:
+                users[op] = count  # type: ignore[index]
+            else:
+                del users[op]  # type: ignore[arg-type]
+                if not users:
+                    self._users = None
+        else:
+            self._users = None
+
+    @property
+    def users(self) -> list[Operation]:
+        """The operations that use the value, each once, oldest use first."""
+        users = self._users
+        if users is None:
+            return []
+        return list(users) if users.__class__ is dict else [users]  # type: ignore[list-item]
+
+    @property
+    def uses(self) -> list[tuple[Operation, int]]:
+        """Every use as (operation, operand number)."""
+        return [(op, i) for op in self.users for i, v in enumerate(op._operands) if v is self]
+
+    @property
+    def use_count(self) -> int:
+        users = self._users
+        if users is None:
+            return 0
+        return sum(users.values()) if users.__class__ is dict else 1  # type: ignore[union-attr]
+
+    @property
+    def has_uses(self) -> bool:
+        return self._users is not None
+
+    @property
+    def has_one_use(self) -> bool:
+        return self._users is not None and self._users.__class__ is not dict or self.use_count == 1
+
+    def replace_all_uses_with(self, other: Value) -> None:
+        if other is self:
+            return
+        for op in self.users:
+            for i, operand in enumerate(op._operands):
+                if operand is self:
+                    op.set_operand(i, other)
+        if other.name_hint is None:
+            other.name_hint = self.name_hint
+
+    def replace_uses_if(self, other: Value, keep: Callable[[Operation], bool]) -> None:
+        """Replace the uses by those operations for which `keep` is true."""
+        for op in self.users:
+            if keep(op):
+                for i, operand in enumerate(op._operands):
+                    if operand is self:
+                        op.set_operand(i, other)
+
+    # -- where it is defined -----------------------------------------------------------
+
+    @property
+    def owner(self) -> Operation | Block:
+        raise NotImplementedError
+
+    @property
+    def defining_op(self) -> Operation | None:
+        return None
+
+    @property
+    def parent_block(self) -> Block | None:
+        raise NotImplementedError
+
+    def defined_by(self, op_class: type[OpT]) -> OpT | None:
+        """The defining operation if it is of the class, else None."""
+        op = self.defining_op
+        return op if isinstance(op, op_class) else None
+
+
+class OpResult(Value):
+    """Result number `index` of an operation."""
+
+    __slots__ = ("_owner", "index")
+
+    def __init__(self, type: Type, owner: Operation, index: int) -> None:
+        self.type = type
+        self.name_hint = None
+        self._users = None
+        self._owner = owner
+        self.index = index
+
+    @property
+    def owner(self) -> Operation:
+        return self._owner
+
+    @property
+    def defining_op(self) -> Operation:
+        return self._owner
+
+    @property
+    def parent_block(self) -> Block | None:
+        return self._owner.parent
+
+    def __repr__(self) -> str:
+        return f"<result {self.index} of {self._owner.name}: {self.type}>"
+
+
+class BlockArgument(Value):
+    """Argument number `index` of a block."""
+
+    __slots__ = ("_owner", "index", "loc")
+
+    def __init__(self, type: Type, owner: Block, index: int, loc: Location = UNKNOWN) -> None:
+        super().__init__(type)
+        self._owner = owner
+        self.index = index
+        self.loc = loc
+
+    @property
+    def owner(self) -> Block:
+        return self._owner
+
+    @property
+    def parent_block(self) -> Block:
+        return self._owner
+
+    def __repr__(self) -> str:
+        return f"<block argument {self.index}: {self.type}>"
+
+
+class Operation:
+    """An operation: operands, results, attributes, properties, regions, successors, location.
+
+    `properties` holds the attributes that the op's declaration names (printed `<{..}>` in
+    generic form), `attributes` the free ones. A declared op is a subclass of `Op`
+    (`declare.py`); one of an unknown dialect is an `UnregisteredOp`.
+    """
+
+    __slots__ = (
+        "_next",
+        "_operands",
+        "_prev",
+        "attributes",
+        "loc",
+        "parent",
+        "properties",
+        "regions",
+        "results",
+        "successors",
+    )
+    name: ClassVar[str]
+    definition: ClassVar[OpDefinition]
+    traits: ClassVar[frozenset[Any]] = frozenset()
+
+    def __init__(
+        self,
+        operands: Sequence[Value] = (),
+        result_types: Sequence[Type] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+        loc: Location = UNKNOWN,
+    ) -> None:
+        self._init(operands, result_types, attributes, properties, regions, successors, loc)
+
+    def _init(
+        self, operands, result_types, attributes, properties, regions, successors, loc
+    ) -> None:
+        self._operands: list[Value] = list(operands)
+        for value in self._operands:
+            # The first use of a value is by far the most common.
+            if value._users is None:
+                value._users = self
+            else:
+                value._add_use(self)
+        self.results: tuple[OpResult, ...] = tuple(
+            [OpResult(type, self, i) for i, type in enumerate(result_types)]
+        )
+        self.attributes: dict[str, Attribute] = dict(attributes) if attributes else {}
+        self.properties: dict[str, Attribute] = dict(properties) if properties else {}
+        self.regions: tuple[Region, ...] = tuple(regions)
+        for region in self.regions:
+            region.parent = self
+        self.successors: list[Block] = list(successors)
+        self.loc = loc
+        self.parent: Block | None = None
+        self._prev: Operation | None = None
+        self._next: Operation | None = None
+
+    @classmethod
+    def create(
+        cls: type[OpT],
+        operands: Sequence[Value] = (),
+        result_types: Sequence[Type] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+        loc: Location = UNKNOWN,
+    ) -> OpT:
+        """An operation from its parts, whatever its constructor looks like; not verified."""
+        op = cls.__new__(cls)
+        op._init(operands, result_types, attributes, properties, regions, successors, loc)
+        return op
+
+    # -- operands and results ------------------------------------------------------------
+
+    @property
+    def operands(self) -> Sequence[Value]:
+        return tuple(self._operands)
+
+    @operands.setter
+    def operands(self, values: Iterable[Value]) -> None:
+        for value in self._operands:
+            value._remove_use(self)
+        self._operands = list(values)
+        for value in self._operands:
+            value._add_use(self)
+
+    def set_operand(self, i: int, value: Value) -> None:
+        self._operands[i]._remove_use(self)
+        self._operands[i] = value
+        value._add_use(self)
+
+    @property
+    def result(self) -> OpResult:
+        """The only result."""
+        (result,) = self.results
+        return result
+
+    @property
+    def operand_types(self) -> list[Type]:
+        return [v.type for v in self._operands]
+
+    @property
+    def result_types(self) -> list[Type]:
+        return [v.type for v in self.results]
+
+    # -- attributes ----------------------------------------------------------------------
+
+    def attribute(self, name: str) -> Attribute | None:
+        """The property or free attribute of this name, or None."""
+        return self.properties.get(name) or self.attributes.get(name)
+
+    # -- traits and structure --------------------------------------------------------------
+
+    @classmethod
+    def has_trait(cls, trait: Any) -> bool:
+        return trait in cls.traits
+
+    @property
+    def region(self) -> Region:
+        """The only region."""
+        (region,) = self.regions
+        return region
+
+    @property
+    def body_block(self) -> Block:
+        """The first block of the first region."""
+        return self.regions[0].blocks[0]
+
+    @property
+    def parent_op(self) -> Operation | None:
+        block = self.parent
+        region = block.parent if block is not None else None
+        return region.parent if region is not None else None
+
+    def parent_of(self, op_class: type[OpT]) -> OpT | None:
+        """The nearest enclosing operation of the class."""
+        op = self.parent_op
+        while op is not None and not isinstance(op, op_class):
+            op = op.parent_op
+        return op
+
+    def is_ancestor_of(self, other: Operation) -> bool:
+        """Whether `other` is this operation or nested in it."""
+        at: Operation | None = other
+        while at is not None and at is not self:
+            at = at.parent_op
+        return at is self
+
+    @property
+    def next(self) -> Operation | None:
+        return self._next
+
+    @property
+    def prev(self) -> Operation | None:
+        return self._prev
+
+    def walk(self, reverse: bool = False) -> Iterator[Operation]:
+        """This operation and all nested ones, parents first (last if `reverse`, from the end).
+
+        The operation just yielded may be erased; iterative, so that depth is no limit.
+        """
+        if not reverse:
+            stack: list[Operation] = [self]
+            while stack:
+                op = stack.pop()
+                nested = [
+                    inner for region in op.regions for block in region.blocks for inner in block
+                ]
+                yield op
+                nested.reverse()
+                stack.extend(nested)
+            return
+        order = list(self.walk())
+        order.reverse()
+        yield from order
+
+    # -- changing the structure --------------------------------------------------------------
+
+    def detach(self) -> None:
+        """Take the operation out of its block, uses untouched."""
+        block = self.parent
+        if block is not None:
+            block._unlink(self)
+
+    def erase(self) -> None:
+        """Detach and destroy. Raises ValueError while a result is still used."""
+        for result in self.results:
+            if result._users is not None:
+                user = result.users[0]
+                raise ValueError(f"cannot erase '{self.name}': '{user.name}' still uses a result")
+        self.detach()
+        self.drop_all_references()
+
+    def drop_all_references(self) -> None:
+        """Give up the operands of this and all nested operations."""
+        for op in self.walk():
+            for value in op._operands:
+                value._remove_use(op)
+            op._operands = []
+            op.successors = []
+
+    def move_before(self, other: Operation) -> None:
+        self.detach()
+        assert other.parent is not None
+        other.parent.insert_before(self, other)
+
+    def move_after(self, other: Operation) -> None:
+        self.detach()
+        assert other.parent is not None
+        other.parent.insert_after(self, other)
+
+    def clone(self, mapping: IRMapping | None = None, with_regions: bool = True) -> Operation:
+        """A detached copy; operands are looked up in `mapping`, which learns the new values."""
+        mapping = IRMapping() if mapping is None else mapping
+        copy = self._clone_without_regions(mapping)
+        if with_regions:
+            copy.regions = tuple(region.clone(mapping) for region in self.regions)
+        else:
+            copy.regions = tuple(Region() for _ in self.regions)
+        for region in copy.regions:
+            region.parent = copy
+        return copy
+
+    def _clone_without_regions(self, mapping: IRMapping) -> Operation:
+        values, blocks = mapping.values, mapping.blocks
+        copy = self.create(
+            [values.get(v, v) for v in self._operands],
+            self.result_types,
+            self.attributes,
+            self.properties,
+            (),
+            [blocks.get(b, b) for b in self.successors],
+            self.loc,
+        )
+        for old, new in zip(self.results, copy.results, strict=True):
+            values[old] = new
+            new.name_hint = old.name_hint
+        return copy
+
+    # -- saying what is wrong -------------------------------------------------------------------
+
+    def error(self, message: str) -> VerifyError:
+        """A VerifyError at this operation, in upstream's wording `'name' op message`."""
+        return VerifyError(f"'{self.name}' op {message}", self.loc)
+
+    def verify(self) -> None:
+        """Check this operation and all nested ones. Raises VerifyError."""
+        from .verifier import verify
+
+        verify(self)
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """Values or constant attributes that replace the results, or None. No other effects."""
+        return None
+
+    def __str__(self) -> str:
+        from .syntax.printer import print_op
+
+        return print_op(self)
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"
+
+
+class UnregisteredOp(Operation):
+    """An operation of a dialect that is not loaded: any operands, results and attributes."""
+
+    __slots__ = ("name",)  # type: ignore[misc]
+
+    @classmethod
+    def named(cls, name: str, *args: Any, **kwargs: Any) -> UnregisteredOp:
+        op = cls.create(*args, **kwargs)
+        op.name = name  # type: ignore[misc]
+        return op
+
+    def _clone_without_regions(self, mapping: IRMapping) -> Operation:
+        copy = super()._clone_without_regions(mapping)
+        copy.name = self.name  # type: ignore[misc]
+        return copy
+
+
+class Block:
+    """A list of operations with arguments."""
+
+    __slots__ = ("_first", "_last", "_order", "args", "label", "parent")
+
+    def __init__(self, arg_types: Iterable[Type] = (), ops: Iterable[Operation] = ()) -> None:
+        self.args: list[BlockArgument] = [
+            BlockArgument(type, self, i) for i, type in enumerate(arg_types)
+        ]
+        self.parent: Region | None = None
+        self.label: str | None = None
+        self._first: Operation | None = None
+        self._last: Operation | None = None
+        self._order: dict[Operation, int] | None = None
+        for op in ops:
+            self.append(op)
+
+    def __iter__(self) -> Iterator[Operation]:
+        """In order; the operation just yielded may be erased or moved."""
+        op = self._first
+        while op is not None:
+            following = op._next
+            yield op
+            op = following
+
+    def __reversed__(self) -> Iterator[Operation]:
+        op = self._last
+        while op is not None:
+            previous = op._prev
+            yield op
+            op = previous
+
+    @property
+    def ops(self) -> list[Operation]:
+        return list(self)
+
+    @property
+    def first(self) -> Operation | None:
+        return self._first
+
+    @property
+    def last(self) -> Operation | None:
+        return self._last
+
+    @property
+    def terminator(self) -> Operation | None:
+        """The last operation if it is a terminator."""
+        from .traits import Terminator
+
+        last = self._last
+        return last if last is not None and last.has_trait(Terminator) else None
+
+    @property
+    def parent_op(self) -> Operation | None:
+        return self.parent.parent if self.parent is not None else None
+
+    @property
+    def is_entry(self) -> bool:
+        return self.parent is not None and self.parent.blocks[0] is self
+
+    @property
+    def predecessors(self) -> list[Block]:
+        """Blocks of the same region that branch here."""
+        if self.parent is None:
+            return []
+        return [
+            b for b in self.parent.blocks if b._last is not None and self in b._last.successors
+        ]
+
+    def add_arg(self, type: Type, loc: Location = UNKNOWN, at: int | None = None) -> BlockArgument:
+        at = len(self.args) if at is None else at
+        arg = BlockArgument(type, self, at, loc)
+        self.args.insert(at, arg)
+        for i, other in enumerate(self.args):
+            other.index = i
+        return arg
+
+    def erase_arg(self, arg: BlockArgument) -> None:
+        if arg.has_uses:
+            raise ValueError("cannot erase a block argument that is still used")
+        self.args.remove(arg)
+        for i, other in enumerate(self.args):
+            other.index = i
+
+    # -- the list ------------------------------------------------------------------------
+
+    def append(self, op: Operation) -> None:
+        assert op.parent is None, "the operation is already in a block"
+        op.parent = self
+        op._prev = self._last
+        op._next = None
+        if self._last is None:
+            self._first = op
+        else:
+            self._last._next = op
+        self._last = op
+        self._order = None
+
+    def insert_before(self, op: Operation, anchor: Operation) -> None:
+        assert op.parent is None and anchor.parent is self
+        previous = anchor._prev
+        op.parent, op._prev, op._next = self, previous, anchor
+        anchor._prev = op
+        if previous is None:
+            self._first = op
+        else:
+            previous._next = op
+        self._order = None
+
+    def insert_after(self, op: Operation, anchor: Operation) -> None:
+        if anchor._next is None:
+            self.append(op)
+        else:
+            self.insert_before(op, anchor._next)
+
+    def prepend(self, op: Operation) -> None:
+        if self._first is None:
+            self.append(op)
+        else:
+            self.insert_before(op, self._first)
+
+    def _unlink(self, op: Operation) -> None:
+        previous, following = op._prev, op._next
+        if previous is None:
+            self._first = following
+        else:
+            previous._next = following
+        if following is None:
+            self._last = previous
+        else:
+            following._prev = previous
+        op.parent = op._prev = op._next = None
+        self._order = None
+
+    def comes_before(self, a: Operation, b: Operation) -> bool:
+        """Whether a precedes b; both are in this block. Numbered once, until the block changes."""
+        if self._order is None:
+            self._order = {op: i for i, op in enumerate(self)}
+        return self._order[a] < self._order[b]
+
+    def split_before(self, op: Operation) -> Block:
+        """Move `op` and all after it into a new block, placed right after this one."""
+        rest = Block()
+        moving = []
+        at: Operation | None = op
+        while at is not None:
+            moving.append(at)
+            at = at._next
+        for one in moving:
+            one.detach()
+            rest.append(one)
+        assert self.parent is not None
+        self.parent.insert(rest, self.parent.blocks.index(self) + 1)
+        return rest
+
+    def erase(self) -> None:
+        """Destroy the block and its operations; they may use each other."""
+        for op in self:
+            op.drop_all_references()
+        for op in self:
+            op.detach()
+        if self.parent is not None:
+            self.parent.blocks.remove(self)
+            self.parent = None
+
+
+class Region:
+    """A list of blocks inside an operation; the first is the entry."""
+
+    __slots__ = ("blocks", "parent")
+
+    def __init__(self, blocks: Iterable[Block] = ()) -> None:
+        self.blocks: list[Block] = []
+        self.parent: Operation | None = None
+        for block in blocks:
+            self.append(block)
+
+    @property
+    def block(self) -> Block:
+        """The only block."""
+        (block,) = self.blocks
+        return block
+
+    @property
+    def ops(self) -> Iterator[Operation]:
+        for block in self.blocks:
+            yield from block
+
+    def append(self, block: Block) -> Block:
+        return self.insert(block, len(self.blocks))
+
+    def insert(self, block: Block, at: int) -> Block:
+        assert block.parent is None, "the block is already in a region"
+        block.parent = self
+        self.blocks.insert(at, block)
+        return block
+
+    def take_blocks(self, other: Region) -> None:
+        """Move all blocks of another region to the end of this one."""
+        for block in list(other.blocks):
+            other.blocks.remove(block)
+            block.parent = None
+            self.append(block)
+
+    def clone(self, mapping: IRMapping) -> Region:
+        """A copy; a value used before its definition is patched when it is known."""
+        copy = Region()
+        for block in self.blocks:
+            new = copy.append(Block())
+            new.label = block.label
+            for arg in block.args:
+                twin = new.add_arg(arg.type, arg.loc)
+                twin.name_hint = arg.name_hint
+                mapping.values[arg] = twin
+            mapping.blocks[block] = new
+        for block in self.blocks:
+            new = mapping.blocks[block]
+            for op in block:
+                new.append(op.clone(mapping))
+        for op in copy.ops:
+            for i, operand in enumerate(op._operands):
+                twin_value = mapping.values.get(operand)
+                if twin_value is not None and twin_value is not operand:
+                    op.set_operand(i, twin_value)
+        return copy
+
+
+class IRMapping:
+    """What old values and blocks became in a copy."""
+
+    __slots__ = ("blocks", "values")
+
+    def __init__(self, values: Mapping[Value, Value] | None = None) -> None:
+        self.values: dict[Value, Value] = dict(values or {})
+        self.blocks: dict[Block, Block] = {}
+
+    def __getitem__(self, value: Value) -> Value:
+        return self.values.get(value, value)
+
+    def __setitem__(self, old: Value, new: Value) -> None:
+        self.values[old] = new

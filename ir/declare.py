@@ -1,0 +1,771 @@
+"""Declaring an operation once, as a typed class.
+
+    class Matmul(Op, name="nn.matmul", traits=(Pure,)):
+        '''Batched matrix product. ..'''
+
+        lhs: Operand = operand(AnyTensor)
+        rhs: Operand = operand(AnyTensor)
+        out: Result = result(AnyTensor)
+
+        format = "$lhs `,` $rhs attr-dict `:` functional-type(operands, results)"
+        example = "%c = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>"
+
+Fields in their order are the constructor's parameters: operands, attributes, regions and
+successors by position or keyword, results by keyword as types where they cannot be
+inferred: `Matmul(a, b)`, `Cast(x, out=f16_tensor)`. A faulty declaration raises
+DeclarationError when the class is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
+
+from .attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DenseArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
+from .constraints import AnyType, Constraint, Derived, Exactly, Same
+from .core import Block, Operation, OpResult, Region, Value
+from .diagnostics import DeclarationError
+from .dialect import registry
+from .location import UNKNOWN, Location
+from .types import FloatType, FunctionType, IndexType, IntegerType, Type, i32, i64, index
+
+T = TypeVar("T")
+ValueLike = Value | Operation
+
+
+def as_value(value: ValueLike) -> Value:
+    """The value itself, or the only result of an operation."""
+    return value.result if isinstance(value, Operation) else value
+
+
+# -- attribute kinds -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AttrKind(Generic[T]):
+    """A kind of attribute: its words, what is allowed, and its Python form both ways.
+
+    `bare` is how format strings print `$attr` where upstream leaves out the type: the type
+    that is implied, or None.
+    """
+
+    words: str
+    allows: Callable[[Attribute], bool]
+    to_python: Callable[[Any], T]
+    from_python: Callable[[Any], Attribute]
+    bare: Type | None = None
+
+
+def _self(x: Any) -> Any:
+    return x
+
+
+def _array(element: Type) -> AttrKind[tuple]:
+    return AttrKind(
+        f"array<{element}>",
+        lambda a: isinstance(a, DenseArrayAttr) and a.element_type is element,
+        lambda a: a.values,
+        lambda values: DenseArrayAttr(element, tuple(values)),
+    )
+
+
+def _integer(type: Type) -> AttrKind[int]:
+    return AttrKind(
+        f"{type} integer attribute",
+        lambda a: isinstance(a, IntegerAttr) and a.type is type,
+        lambda a: a.value,
+        lambda value: IntegerAttr(int(value), type),
+        bare=type,
+    )
+
+
+ANY = AttrKind[Any]("any attribute", lambda a: True, _self, _self)
+UNIT = AttrKind[bool](
+    "unit attribute", lambda a: isinstance(a, UnitAttr), bool, lambda v: UnitAttr() if v else None
+)
+BOOL = AttrKind[bool](
+    "bool attribute",
+    lambda a: isinstance(a, IntegerAttr) and a.type is IntegerType(1),
+    lambda a: bool(a.value),
+    lambda value: BoolAttr(bool(value)),
+    bare=IntegerType(1),
+)
+I32, I64, INDEX = _integer(i32), _integer(i64), _integer(index)
+INT_ARRAY: AttrKind[tuple[int, ...]] = _array(i64)
+I32_ARRAY: AttrKind[tuple[int, ...]] = _array(i32)
+BOOL_ARRAY: AttrKind[tuple[bool, ...]] = _array(IntegerType(1))
+STRING = AttrKind[str](
+    "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value, StringAttr
+)
+SYMBOL = AttrKind[str](
+    "flat symbol reference attribute",
+    lambda a: isinstance(a, SymbolRefAttr),
+    lambda a: a.root,
+    SymbolRefAttr,
+)
+TYPE = AttrKind[Any]("type attribute", lambda a: isinstance(a, Type), _self, _self)
+FUNCTION_TYPE = AttrKind[FunctionType](
+    "type attribute of function type", lambda a: isinstance(a, FunctionType), _self, _self
+)
+ARRAY = AttrKind[tuple](
+    "array attribute",
+    lambda a: isinstance(a, ArrayAttr),
+    lambda a: a.elements,
+    lambda elements: ArrayAttr(tuple(elements)),
+)
+
+
+def float_kind(type: FloatType) -> AttrKind[float]:
+    """A float of one type, in Python a float."""
+    return AttrKind(
+        f"{type} float attribute",
+        lambda a: isinstance(a, FloatAttr) and a.type is type,
+        lambda a: a.value,
+        lambda value: FloatAttr(float(value), type),
+        bare=type,
+    )
+
+
+F32 = float_kind(FloatType("f32"))
+
+
+def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]:
+    """An attribute of a class; an enumeration is given and read as its case name."""
+    from .attributes import EnumAttr
+
+    words = words or f"{attribute_class.name or attribute_class.__name__} attribute"
+    if issubclass(attribute_class, EnumAttr):
+        return AttrKind(
+            words,
+            lambda a: isinstance(a, attribute_class),
+            lambda a: a.value,
+            attribute_class,
+        )
+    return AttrKind(words, lambda a: isinstance(a, attribute_class), _self, _self)
+
+
+# -- fields ----------------------------------------------------------------------------------
+
+
+class Field:
+    """A named part of an op declaration."""
+
+    name: str = ""
+    doc: str = ""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+
+class ValueField(Field):
+    """Operands and results: a type constraint, and whether there may be none or many."""
+
+    variadic = False
+    optional = False
+    position = 0  # among the operands, or among the results
+
+    def __init__(self, constraint: Constraint, doc: str = "") -> None:
+        self.constraint = constraint
+        self.doc = doc
+
+    @property
+    def is_single(self) -> bool:
+        return not (self.variadic or self.optional)
+
+
+class Operand(ValueField):
+    """One operand; reads as a Value, may be set to a Value or a one-result operation."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Operand: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> Value: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, _ = op.definition.operand_range(op, self.position)  # type: ignore[attr-defined]
+        return op._operands[start]
+
+    def __set__(self, op: Operation, value: ValueLike) -> None:
+        start, _ = op.definition.operand_range(op, self.position)
+        op.set_operand(start, as_value(value))
+
+
+class Operands(ValueField):
+    """Any number of operands, read as a tuple of Values."""
+
+    variadic = True
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Operands: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> tuple[Value, ...]: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, end = op.definition.operand_range(op, self.position)
+        return tuple(op._operands[start:end])
+
+    def __set__(self, op: Operation, values: Iterable[ValueLike]) -> None:
+        op.definition.set_operand_group(op, self.position, [as_value(v) for v in values])
+
+
+class OptionalOperand(ValueField):
+    """One operand or none, read as a Value or None."""
+
+    optional = True
+
+    @overload
+    def __get__(self, op: None, owner: type) -> OptionalOperand: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> Value | None: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, end = op.definition.operand_range(op, self.position)
+        return op._operands[start] if end > start else None
+
+    def __set__(self, op: Operation, value: ValueLike | None) -> None:
+        values = [] if value is None else [as_value(value)]
+        op.definition.set_operand_group(op, self.position, values)
+
+
+class Result(ValueField):
+    """One result; reads as an OpResult, is constructed from its Type."""
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Result: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> OpResult: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, _ = op.definition.result_range(op, self.position)
+        return op.results[start]
+
+    def __set__(self, op: Operation, value: Type) -> None:
+        raise AttributeError("a result cannot be set; make a new operation")
+
+
+class Results(ValueField):
+    """Any number of results, read as a tuple, constructed from their Types."""
+
+    variadic = True
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Results: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> tuple[OpResult, ...]: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, end = op.definition.result_range(op, self.position)
+        return op.results[start:end]
+
+    def __set__(self, op: Operation, value: Sequence[Type]) -> None:
+        raise AttributeError("results cannot be set; make a new operation")
+
+
+class OptionalResult(ValueField):
+    """One result or none."""
+
+    optional = True
+
+    @overload
+    def __get__(self, op: None, owner: type) -> OptionalResult: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> OpResult | None: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        start, end = op.definition.result_range(op, self.position)
+        return op.results[start] if end > start else None
+
+    def __set__(self, op: Operation, value: Type | None) -> None:
+        raise AttributeError("a result cannot be set; make a new operation")
+
+
+class Attr(Field, Generic[T]):
+    """An inherent attribute, kept in `properties`; reads and is set in its Python form."""
+
+    def __init__(self, kind: AttrKind[T], default: Any, optional: bool, doc: str) -> None:
+        self.kind = kind
+        self.optional = optional
+        self.doc = doc
+        self.default: Attribute | None = None
+        if default is not None:
+            self.default = default if isinstance(default, Attribute) else kind.from_python(default)
+
+    @overload
+    def __get__(self, op: None, owner: type) -> Attr[T]: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> T: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        value = op.properties.get(self.name, self.default)
+        if value is None:
+            return False if self.kind is UNIT else None
+        return self.kind.to_python(value)
+
+    def __set__(self, op: Operation, value: T | Attribute | None) -> None:
+        attribute = self.to_attribute(value)
+        if attribute is None:
+            op.properties.pop(self.name, None)
+        else:
+            op.properties[self.name] = attribute
+
+    def to_attribute(self, value: Any) -> Attribute | None:
+        if value is None or isinstance(value, Attribute):
+            return value
+        return self.kind.from_python(value)
+
+
+class RegionField(Field):
+    """A region; `variadic` takes any number of them (last field only)."""
+
+    def __init__(self, doc: str = "", variadic: bool = False) -> None:
+        self.doc = doc
+        self.variadic = variadic
+        self.position = 0
+
+    @overload
+    def __get__(self, op: None, owner: type) -> RegionField: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> Region: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        return op.regions[self.position :] if self.variadic else op.regions[self.position]
+
+    def __set__(self, op: Operation, value: Region | Sequence[Region]) -> None:
+        raise AttributeError("a region cannot be set; move blocks instead")
+
+
+class SuccessorField(Field):
+    """A block that a terminator may branch to; `variadic` as the last field only."""
+
+    def __init__(self, doc: str = "", variadic: bool = False) -> None:
+        self.doc = doc
+        self.variadic = variadic
+        self.position = 0
+
+    @overload
+    def __get__(self, op: None, owner: type) -> SuccessorField: ...
+    @overload
+    def __get__(self, op: Operation, owner: type) -> Block: ...
+    def __get__(self, op: Operation | None, owner: type) -> Any:
+        if op is None:
+            return self
+        return op.successors[self.position :] if self.variadic else op.successors[self.position]
+
+    def __set__(self, op: Operation, value: Block) -> None:
+        op.successors[self.position] = value
+
+
+def operand(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
+    return Operand(constraint, doc)
+
+
+def operands(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
+    return Operands(constraint, doc)
+
+
+def optional_operand(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
+    return OptionalOperand(constraint, doc)
+
+
+def result(constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True) -> Any:
+    return Result(constraint, doc)
+
+
+def results(constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True) -> Any:
+    return Results(constraint, doc)
+
+
+def optional_result(
+    constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True
+) -> Any:
+    return OptionalResult(constraint, doc)
+
+
+def attribute(
+    kind: AttrKind[Any] = ANY, *, default: Any = None, optional: bool = False, doc: str = ""
+) -> Any:
+    """An inherent attribute; with a default it may be left out and text elides it."""
+    return Attr(kind, default, optional, doc)
+
+
+def region(*, doc: str = "", variadic: bool = False) -> Any:
+    return RegionField(doc, variadic)
+
+
+def successor(*, doc: str = "", variadic: bool = False) -> Any:
+    return SuccessorField(doc, variadic)
+
+
+# -- definition ----------------------------------------------------------------------------------
+
+
+@dataclass
+class OpDefinition:
+    """All that is known of an op class; everything else is derived from it."""
+
+    name: str
+    cls: type[Op]
+    summary: str
+    fields: tuple[Field, ...]
+    operands: tuple[ValueField, ...]
+    results: tuple[ValueField, ...]
+    attributes: dict[str, Attr]
+    regions: tuple[RegionField, ...]
+    successors: tuple[SuccessorField, ...]
+    format_text: str | None
+    example: str | None
+    defaults: dict[str, Attribute] = field(default_factory=dict)
+    format: Any = None  # syntax.format.AssemblyFormat, compiled when the class is made
+
+    def __post_init__(self) -> None:
+        for group in (self.operands, self.results, self.regions, self.successors):
+            for i, part in enumerate(group):
+                part.position = i
+        self.defaults = {
+            a.name: a.default for a in self.attributes.values() if a.default is not None
+        }
+        self.sized_operands = sum(not f.is_single for f in self.operands) > 1
+        self.sized_results = sum(not f.is_single for f in self.results) > 1
+
+    @property
+    def dialect(self) -> str:
+        return self.name.partition(".")[0]
+
+    def is_inherent(self, name: str) -> bool:
+        return (
+            name in self.attributes
+            or (self.sized_operands and name == "operandSegmentSizes")
+            or (self.sized_results and name == "resultSegmentSizes")
+        )
+
+    # Where the operands of one field lie in the flat list.
+
+    def operand_range(self, op: Operation, position: int) -> tuple[int, int]:
+        if self.sized_operands:
+            return _segment(op, "operandSegmentSizes", position)
+        return _range(self.operands, len(op._operands), position)
+
+    def result_range(self, op: Operation, position: int) -> tuple[int, int]:
+        if self.sized_results:
+            return _segment(op, "resultSegmentSizes", position)
+        return _range(self.results, len(op.results), position)
+
+    def set_operand_group(self, op: Operation, position: int, values: list[Value]) -> None:
+        start, end = self.operand_range(op, position)
+        Operation.operands.fset(op, [*op._operands[:start], *values, *op._operands[end:]])
+        if self.sized_operands:
+            sizes = list(op.properties["operandSegmentSizes"].values)  # type: ignore[attr-defined]
+            sizes[position] = len(values)
+            op.properties["operandSegmentSizes"] = DenseArrayAttr(i32, tuple(sizes))
+
+    def segment_properties(
+        self, operand_sizes: Sequence[int], result_sizes: Sequence[int]
+    ) -> dict[str, Attribute]:
+        """`operandSegmentSizes` and `resultSegmentSizes`, where the op needs them."""
+        properties: dict[str, Attribute] = {}
+        if self.sized_operands:
+            properties["operandSegmentSizes"] = DenseArrayAttr(i32, tuple(operand_sizes))
+        if self.sized_results:
+            properties["resultSegmentSizes"] = DenseArrayAttr(i32, tuple(result_sizes))
+        return properties
+
+    # Types that text or the constructor leaves out.
+
+    def infer_missing(self, known: dict[str, Any]) -> dict[str, Any]:
+        """Complete {field: type, or tuple of types for variadic} by the fields' constraints.
+
+        Fields that stay undetermined are absent from the result.
+        """
+        fields_by_name = {f.name: f for f in (*self.operands, *self.results)}
+        progress = True
+        while progress and len(known) < len(fields_by_name):
+            progress = False
+            for name, part in fields_by_name.items():
+                found = self._infer_one(part, known, fields_by_name)
+                if name not in known and found is not None:
+                    known[name] = found
+                    progress = True
+        return known
+
+    def _infer_one(self, part: ValueField, known: dict, by_name: dict) -> Type | None:
+        constraint = part.constraint
+        if part.name in known:
+            return known[part.name]
+        match constraint:
+            case Exactly():
+                return constraint.type if part.is_single else None
+            case Same(field=other) if isinstance(known.get(other), Type) and part.is_single:
+                return known[other]
+            case Derived(field=other) if isinstance(known.get(other), Type) and part.is_single:
+                return constraint.derive(known[other])
+        for other in by_name.values():
+            if isinstance(other.constraint, Same) and other.constraint.field == part.name:
+                if isinstance(known.get(other.name), Type) and part.is_single:
+                    return known[other.name]
+        return None
+
+
+def _segment(op: Operation, name: str, position: int) -> tuple[int, int]:
+    sizes = op.properties[name].values  # type: ignore[attr-defined]
+    start = sum(sizes[:position])
+    return start, start + sizes[position]
+
+
+def _range(group: tuple[ValueField, ...], count: int, position: int) -> tuple[int, int]:
+    """At most one field of the group is not single, so it takes what the others leave."""
+    spare = count - (len(group) - 1)
+    start = position
+    for earlier in group[:position]:
+        if not earlier.is_single:
+            start = position - 1 + spare
+    return start, start + (1 if group[position].is_single else spare)
+
+
+# -- the class -------------------------------------------------------------------------------------
+
+
+@dataclass_transform(
+    field_specifiers=(
+        operand,
+        operands,
+        optional_operand,
+        result,
+        results,
+        optional_result,
+        attribute,
+        region,
+        successor,
+    )
+)
+class OpMeta(type):
+    """Makes every op class slotted, reads its declaration and registers it."""
+
+    def __new__(
+        mcs,
+        cls_name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, Any],
+        name: str | None = None,
+        traits: Sequence[Any] = (),
+    ):
+        namespace.setdefault("__slots__", ())
+        cls = super().__new__(mcs, cls_name, bases, namespace)
+        inherited = frozenset().union(*(getattr(b, "traits", frozenset()) for b in bases))
+        cls.traits = inherited | frozenset(traits)
+        if name is not None:
+            cls.name = name
+            cls.definition = _define(cls)
+            registry.register_op(cls)
+        return cls
+
+    def __init__(cls, cls_name, bases, namespace, name=None, traits=()) -> None:
+        super().__init__(cls_name, bases, namespace)
+
+
+# Views of the same things as the generic members, so a field may take their names.
+_MAY_HIDE = ("result", "region")
+
+
+def _define(cls: Any) -> OpDefinition:
+    name = cls.name
+
+    def fault(text: str) -> DeclarationError:
+        return DeclarationError(f"op '{name}' ({cls.__module__}.{cls.__qualname__}): {text}")
+
+    doc = (cls.__doc__ or "").strip()
+    if "." not in name:
+        raise fault("the name must be 'dialect.op'")
+    if not doc or "__doc__" not in vars(cls) or vars(cls)["__doc__"] is None:
+        raise fault("a docstring is missing")
+    fields: dict[str, Field] = {}
+    for base in reversed(cls.__mro__):
+        for key, value in vars(base).items():
+            if isinstance(value, Field):
+                fields[key] = value
+            elif key in fields:
+                del fields[key]
+    # A field inherited from a shared base belongs to several ops: each gets its own copy.
+    for key, value in list(fields.items()):
+        if key not in vars(cls):
+            import copy
+
+            own = copy.copy(value)
+            own.name = key
+            type.__setattr__(cls, key, own)
+            fields[key] = own
+    clash = [key for key in fields if hasattr(Operation, key) and key not in _MAY_HIDE]
+    if clash:
+        raise fault(f"field '{clash[0]}' hides a member of Operation; choose another name")
+
+    def of(kind: type | tuple[type, ...]) -> tuple[Any, ...]:
+        return tuple(f for f in fields.values() if isinstance(f, kind))
+
+    operand_fields = of((Operand, Operands, OptionalOperand))
+    result_fields = of((Result, Results, OptionalResult))
+    for part in (*operand_fields, *result_fields):
+        if isinstance(part.constraint, (Same, Derived)) and part.constraint.field not in fields:
+            raise fault(f"'{part.name}' refers to field '{part.constraint.field}', which it has not")
+    definition = OpDefinition(
+        name=name,
+        cls=cls,
+        summary=doc.split("\n", 1)[0],
+        fields=tuple(fields.values()),
+        operands=operand_fields,
+        results=result_fields,
+        attributes={f.name: f for f in of(Attr)},
+        regions=of(RegionField),
+        successors=of(SuccessorField),
+        format_text=cls.format,
+        example=cls.example,
+    )
+    if cls.example is None:
+        raise fault("an example is missing")
+    if cls.format is not None:
+        from .syntax.format import compile_format
+
+        definition.format = compile_format(cls.format, definition)
+    return definition
+
+
+class Op(Operation, metaclass=OpMeta):
+    """Base of declared operations; see the module's text."""
+
+    format: ClassVar[str | None] = None
+    """The assembly format; None prints the generic form."""
+    example: ClassVar[str | None] = None
+    """One or more lines of text that parse, verify and print back unchanged."""
+    body: ClassVar[str | None] = None
+    """The tensor comprehension, where the op is one (`comprehension.py`)."""
+
+    def __init__(
+        self, *args: Any, loc: Location = UNKNOWN, attributes: Mapping[str, Attribute] | None = None,
+        **named: Any,
+    ) -> None:
+        definition = self.definition
+        given = self._bind(args, named)
+        operand_groups = [_values(f, given.get(f.name)) for f in definition.operands]
+        properties = dict(definition.defaults)
+        for part in definition.attributes.values():
+            value = part.to_attribute(given.get(part.name))
+            if value is not None:
+                properties[part.name] = value
+        regions = _flat(definition.regions, given)
+        successors = _flat(definition.successors, given)
+        flat = [v for group in operand_groups for v in group]
+        types = self._result_types(given, operand_groups, flat, properties, regions)
+        properties.update(
+            definition.segment_properties([len(g) for g in operand_groups], [len(t) for t in types])
+        )
+        self._init(
+            flat, [t for g in types for t in g], attributes, properties, regions, successors, loc
+        )
+
+    @classmethod
+    def _bind(cls, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
+        positional = [f for f in cls.definition.fields if not isinstance(f, _RESULT_FIELDS)]
+        if len(args) > len(positional):
+            raise TypeError(f"{cls.name}: {len(args)} positional arguments for {len(positional)}")
+        given = {f.name: value for f, value in zip(positional, args, strict=False)}
+        known = {f.name for f in cls.definition.fields}
+        for key, value in named.items():
+            if key not in known or key in given:
+                raise TypeError(f"{cls.name}: unexpected argument '{key}'")
+            given[key] = value
+        return given
+
+    def _result_types(self, given, operand_groups, operands, properties, regions):
+        """A list of types for each result field: as given, else inferred."""
+        definition = self.definition
+        groups: list[list[Type] | None] = []
+        for part in definition.results:
+            value = given.get(part.name)
+            if part.variadic:
+                groups.append(list(value) if value is not None else None)
+            elif part.optional:
+                groups.append([value] if value is not None else [])
+            else:
+                groups.append([value] if value is not None else None)
+        if None in groups:
+            inferred = self.infer_result_types([v.type for v in operands], properties, regions)
+            if inferred is not None:
+                if len(groups) == 1:
+                    return [list(inferred)]
+                return [[t] for t in inferred]
+            known = {
+                f.name: g[0].type
+                for f, g in zip(definition.operands, operand_groups, strict=True)
+                if f.is_single
+            }
+            for part, group in zip(definition.results, groups, strict=True):
+                if group is not None and part.is_single:
+                    known[part.name] = group[0]
+            definition.infer_missing(known)
+            for i, part in enumerate(definition.results):
+                if groups[i] is None:
+                    if part.name not in known:
+                        raise TypeError(f"{self.name}: give the type of result '{part.name}'")
+                    groups[i] = [known[part.name]]
+        return groups
+
+    @classmethod
+    def infer_result_types(
+        cls,
+        operand_types: Sequence[Type],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Region] = (),
+    ) -> Sequence[Type] | None:
+        """The types of all results from those of the operands, or None to use the constraints.
+
+        Raises NncError where the operands do not fit together.
+        """
+        return None
+
+    def verify_op(self) -> None:
+        """The op's own rules, beyond fields and traits. Raise self.error(..)."""
+
+
+_RESULT_FIELDS = (Result, Results, OptionalResult)
+
+
+def _values(part: ValueField, value: Any) -> list[Value]:
+    if part.variadic:
+        return [as_value(v) for v in value or ()]
+    if value is None:
+        if part.optional:
+            return []
+        raise TypeError(f"operand '{part.name}' is missing")
+    return [as_value(value)]
+
+
+def _flat(group: tuple[Any, ...], given: dict[str, Any]) -> list[Any]:
+    out: list[Any] = []
+    for part in group:
+        value = given.get(part.name)
+        if part.variadic:
+            out += list(value or ())
+        elif value is not None:
+            out.append(value)
+        elif isinstance(part, RegionField):
+            out.append(Region())
+        else:
+            raise TypeError(f"successor '{part.name}' is missing")
+    return out

@@ -1,0 +1,108 @@
+"""Where an operation came from: a line of text, a node of a model, or several of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class Location:
+    """Base of the source locations, in upstream MLIR's kinds."""
+
+    __slots__ = ()
+
+    def describe(self) -> str:
+        """The place as a user reads it at the head of a message."""
+        raise NotImplementedError(type(self).__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownLoc(Location):
+    """`loc(unknown)`"""
+
+    def describe(self) -> str:
+        return "unknown"
+
+
+UNKNOWN = UnknownLoc()
+
+
+@dataclass(slots=True, unsafe_hash=True)
+class FileLineColLoc(Location):
+    """`loc("file":line:column)`, both 1-based; 0 where a file has no lines.
+
+    Not frozen only because one is made for every parsed operation, and frozen
+    dataclasses are several times slower to make; nothing writes to it.
+    """
+
+    file: str
+    line: int
+    column: int
+
+    def describe(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}" if self.line else self.file
+
+
+@dataclass(frozen=True, slots=True)
+class FileLineColRange(Location):
+    """`loc("file":line:column to line:column)`"""
+
+    file: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def describe(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class NameLoc(Location):
+    """`loc("name"(child))`: a model's node, say."""
+
+    name: str
+    child: Location = UNKNOWN
+
+    def describe(self) -> str:
+        if isinstance(self.child, UnknownLoc):
+            return self.name
+        return f"{self.child.describe()}: {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class CallSiteLoc(Location):
+    """`loc(callsite(callee at caller))`"""
+
+    callee: Location
+    caller: Location
+
+    def describe(self) -> str:
+        return self.callee.describe()
+
+
+@dataclass(frozen=True, slots=True)
+class FusedLoc(Location):
+    """`loc(fused<metadata>[a, b, ..])`: an operation made from several."""
+
+    locations: tuple[Location, ...]
+    metadata: object | None = None
+
+    def describe(self) -> str:
+        known = [loc.describe() for loc in self.locations if not isinstance(loc, UnknownLoc)]
+        return " + ".join(known) if known else "unknown"
+
+
+def fuse_locations(locations: list[Location]) -> Location:
+    """One location for an operation that replaces several; duplicates and unknowns drop out."""
+    flat: dict[Location, None] = {}
+    for loc in locations:
+        for part in loc.locations if isinstance(loc, FusedLoc) else (loc,):
+            if not isinstance(part, UnknownLoc):
+                flat[part] = None
+    match list(flat):
+        case []:
+            return UNKNOWN
+        case [only]:
+            return only
+        case several:
+            return FusedLoc(tuple(several))

@@ -1,0 +1,117 @@
+"""Blobs: tensor data that lives outside the IR text, in memory or in a safetensors file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .diagnostics import NncError
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .types import ShapedType
+
+
+class Blob:
+    """Bytes of one tensor, little-endian and row-major."""
+
+    def bytes(self) -> np.ndarray:
+        """A flat uint8 array, mapped or in memory. Raises NncError where there is no data."""
+        raise NncError("the resource has no data")
+
+    def array(self, type: ShapedType) -> np.ndarray:
+        """The data as an array of the type's shape and dtype, read-only, without a copy."""
+        import numpy as np
+
+        from .numpy_types import type_to_numpy
+
+        raw = self.bytes()
+        if raw.nbytes != type.num_bytes:
+            raise NncError(f"resource of {type} needs {type.num_bytes} bytes, found {raw.nbytes}")
+        array = np.frombuffer(raw, type_to_numpy(type.element_type)).reshape(type.shape)
+        array.flags.writeable = False
+        return array
+
+
+class MemoryBlob(Blob):
+    """A blob made by an importer or a pass; keeps the array alive."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        import numpy as np
+
+        self._array = np.ascontiguousarray(array)
+
+    def bytes(self) -> np.ndarray:
+        import numpy as np
+
+        return self._array.reshape(-1).view(np.uint8)
+
+
+class FileBlob(Blob):
+    """A tensor of a safetensors file, mapped when it is first read."""
+
+    def __init__(self, file: SafetensorsFile, key: str) -> None:
+        self.file = file
+        self.key = key
+
+    def bytes(self) -> np.ndarray:
+        return self.file.bytes(self.key)
+
+
+class MissingBlob(Blob):
+    """A key that no loaded file defines; reading it says so."""
+
+    def __init__(self, key: str, searched: str = "") -> None:
+        self.key = key
+        self.searched = searched
+
+    def bytes(self) -> np.ndarray:
+        where = f" in {self.searched}" if self.searched else ": the module names no weights file"
+        raise NncError(f"no data for dense_resource<{self.key}>{where}")
+
+
+class SafetensorsFile:
+    """A safetensors file, opened lazily: header read once, data mapped.
+
+    Format: 8 bytes little-endian header length, a JSON header
+    `{key: {dtype, shape, data_offsets: [begin, end]}}`, then the data.
+    Source: https://github.com/huggingface/safetensors#format
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._map: np.ndarray | None = None
+        self._header: dict[str, Any] = {}
+
+    def _open(self) -> np.ndarray:
+        import json
+
+        import numpy as np
+
+        if self._map is not None:
+            return self._map
+        try:
+            raw = np.memmap(self.path, np.uint8, "r")
+            length = int.from_bytes(raw[:8].tobytes(), "little")
+            if length > raw.size - 8:
+                raise ValueError(f"header of {length} bytes in a file of {raw.size}")
+            self._header = json.loads(raw[8 : 8 + length].tobytes())
+            self._map = raw[8 + length :]
+        except (OSError, ValueError) as error:
+            raise NncError(f"{self.path}: cannot read weights: {error}") from None
+        return self._map
+
+    def keys(self) -> list[str]:
+        self._open()
+        return [key for key in self._header if key != "__metadata__"]
+
+    def bytes(self, key: str) -> np.ndarray:
+        data = self._open()
+        entry = self._header.get(key)
+        if entry is None:
+            raise NncError(f"{self.path}: no tensor named '{key}'")
+        begin, end = entry["data_offsets"]
+        if not 0 <= begin <= end <= data.size:
+            raise NncError(f"{self.path}: tensor '{key}' lies outside the file (truncated?)")
+        return data[begin:end]

@@ -1,0 +1,186 @@
+"""Traits: facts about an operation that passes and the verifier rely on.
+
+A trait is a class; an op lists it in `traits=`. `verify(op)` checks what the trait demands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .core import Operation
+
+
+class Trait:
+    """Base of traits; most are used as classes, those with parameters as instances."""
+
+    @classmethod
+    def verify(cls, op: Operation) -> None:
+        """Raise op.error(..) where the operation breaks the trait."""
+
+
+class Terminator(Trait):
+    """Ends a block."""
+
+    @classmethod
+    def verify(cls, op: Operation) -> None:
+        if op.parent is not None and op.next is not None:
+            raise op.error("must be the last operation in the parent block")
+
+
+class Pure(Trait):
+    """No effect but its results; may be erased, duplicated and moved where operands dominate."""
+
+
+class ReadsMemory(Trait):
+    """Only reads memory: may be erased when unused, not moved across writes."""
+
+
+class WritesMemory(Trait):
+    """Writes memory (and may read it)."""
+
+
+class AllocatesMemory(Trait):
+    """Makes a new buffer: may be erased when unused."""
+
+
+class RecursiveEffects(Trait):
+    """Has the effects of the operations in its regions, and none of its own."""
+
+
+class Commutative(Trait):
+    """The order of the two operands does not matter."""
+
+
+class Idempotent(Trait):
+    """f(x, x) is x, or f(f(x)) is f(x)."""
+
+
+class Involution(Trait):
+    """f(f(x)) is x."""
+
+
+class ConstantLike(Trait):
+    """Its only result is the attribute `value`; folds to it."""
+
+
+class Elementwise(Trait):
+    """Works element by element on scalars, and on vectors or tensors of equal shape."""
+
+
+class IsolatedFromAbove(Trait):
+    """Its regions use no value from outside."""
+
+
+class SymbolTable(Trait):
+    """Its region holds symbols with unique names."""
+
+    @classmethod
+    def verify(cls, op: Operation) -> None:
+        from .attributes import StringAttr
+        from .diagnostics import Diagnostic
+
+        seen: dict[str, Operation] = {}
+        for block in op.regions[0].blocks if op.regions else ():
+            for inner in block:
+                name = inner.properties.get("sym_name") or inner.attributes.get("sym_name")
+                if not isinstance(name, StringAttr):
+                    continue
+                if name.value in seen:
+                    from .diagnostics import VerifyError
+
+                    note = Diagnostic(
+                        "note", "see existing symbol definition here", seen[name.value].loc
+                    )
+                    message = f"redefinition of symbol named '{name.value}'"
+                    raise VerifyError(message, inner.loc, [note])
+                seen[name.value] = inner
+
+
+class Symbol(Trait):
+    """Defines the symbol named by its attribute `sym_name`."""
+
+
+class SingleBlock(Trait):
+    """Each region has at most one block (exactly one, unless it may be empty)."""
+
+    @classmethod
+    def verify(cls, op: Operation) -> None:
+        for i, region in enumerate(op.regions):
+            if len(region.blocks) > 1:
+                raise op.error(f"expects region #{i} to have 0 or 1 blocks")
+
+
+class NoTerminator(Trait):
+    """The blocks of its regions need no terminator."""
+
+
+class GraphRegion(Trait):
+    """In its regions, a value may be used before the operation that defines it."""
+
+
+class AttrSizedOperandSegments(Trait):
+    """Several variadic operand groups, counted in `operandSegmentSizes`; derived, not listed."""
+
+
+class AttrSizedResultSegments(Trait):
+    """Several variadic result groups, counted in `resultSegmentSizes`; derived, not listed."""
+
+
+@dataclass(frozen=True)
+class HasParent(Trait):
+    """Stands directly in one of these operations."""
+
+    names: tuple[str, ...]
+
+    def __init__(self, *names: str) -> None:
+        object.__setattr__(self, "names", names)
+
+    def verify(self, op: Operation) -> None:  # type: ignore[override]
+        parent = op.parent_op
+        if parent is not None and parent.name not in self.names:
+            expected = " or ".join(f"'{name}'" for name in self.names)
+            raise op.error(f"expects parent op {expected}")
+
+
+@dataclass(frozen=True)
+class SingleBlockImplicitTerminator(Trait):
+    """One block, ended by an operation of this name, which custom text leaves out."""
+
+    terminator: str
+
+    def verify(self, op: Operation) -> None:  # type: ignore[override]
+        SingleBlock.verify(op)
+        for region in op.regions:
+            if region.blocks and (last := region.block.last) is not None:
+                if last.name != self.terminator:
+                    raise op.error(
+                        f"expects regions to end with '{self.terminator}', found '{last.name}'"
+                    )
+
+
+def is_pure(op: Operation) -> bool:
+    """No effect but the results, nested operations included."""
+    if op.has_trait(Pure):
+        return True
+    if op.has_trait(RecursiveEffects):
+        return all(
+            is_pure(inner) or inner.has_trait(Terminator)
+            for region in op.regions
+            for inner in region.ops
+        )
+    return False
+
+
+def is_erasable(op: Operation) -> bool:
+    """Whether the operation may go when nobody uses its results."""
+    if op.has_trait(Pure) or op.has_trait(ReadsMemory) or op.has_trait(AllocatesMemory):
+        return not op.has_trait(Terminator) and not op.has_trait(WritesMemory)
+    if op.has_trait(RecursiveEffects):
+        return all(
+            is_erasable(inner) or inner.has_trait(Terminator)
+            for region in op.regions
+            for inner in region.ops
+        )
+    return False

@@ -1,0 +1,348 @@
+"""Builtin types, immutable and interned, with upstream MLIR's names and text."""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+from .affine import AffineMap
+from .attributes import Attribute, StridedLayoutAttr, attribute_class
+
+DYNAMIC = None
+"""A dimension that is known only at run time, `?` in text. Arithmetic on it fails loudly."""
+
+Dim = int | None
+
+
+class Type(Attribute):
+    """Base of all types."""
+
+
+class ScalarType(Type):
+    """A type of elements: it has a size in bytes and a byte form."""
+
+    byte_width: ClassVar[int]
+
+    def to_bytes(self, value: Any) -> bytes:
+        raise NotImplementedError
+
+    def from_bytes(self, data: bytes) -> Any:
+        raise NotImplementedError
+
+
+@attribute_class
+class NoneType(Type):
+    """`none`"""
+
+    def __str__(self) -> str:
+        return "none"
+
+
+@attribute_class
+class IndexType(ScalarType):
+    """`index`: 64 bits on every target so far."""
+
+    def __str__(self) -> str:
+        return "index"
+
+    byte_width: ClassVar[int] = 8
+
+    def to_bytes(self, value: int) -> bytes:
+        return struct.pack("<q", value)
+
+    def from_bytes(self, data: bytes) -> int:
+        return struct.unpack("<q", data)[0]
+
+
+@attribute_class
+class IntegerType(ScalarType):
+    """`i32`, `si8`, `ui16`; signedness is "", "s" or "u"."""
+
+    width: int
+    signedness: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.signedness}i{self.width}"
+
+    @property
+    def byte_width(self) -> int:
+        return max(1, (self.width + 7) // 8)
+
+    @property
+    def is_signless(self) -> bool:
+        return not self.signedness
+
+    def wrap(self, value: int) -> int:
+        """The value modulo 2**width, in the signed range unless unsigned; i1 is 0 or 1."""
+        value &= (1 << self.width) - 1
+        if self.signedness == "u" or self.width <= 1:
+            return value
+        return value - (1 << self.width) if value >> (self.width - 1) else value
+
+    def to_bytes(self, value: int) -> bytes:
+        return (int(value) & ((1 << self.width) - 1)).to_bytes(self.byte_width, "little") \
+            if self.signedness == "u" or self.width == 1 \
+            else self.wrap(int(value)).to_bytes(self.byte_width, "little", signed=True)
+
+    def from_bytes(self, data: bytes) -> int:
+        return self.wrap(int.from_bytes(data, "little"))
+
+
+@attribute_class
+class FloatType(ScalarType):
+    """`f32`, `bf16`, `f8E4M3FN`, ..; `kind` is the name in text."""
+
+    kind: str
+
+    def __str__(self) -> str:
+        return self.kind
+
+    @property
+    def width(self) -> int:
+        return FLOAT_KINDS[self.kind][0]
+
+    @property
+    def byte_width(self) -> int:
+        return (self.width + 7) // 8
+
+    def round(self, value: float) -> float:
+        """The nearest value of this type (ties to even), as a Python float."""
+        if self.kind in ("f64", "f80", "f128"):
+            return value
+        return self.from_bytes(self.to_bytes(value))
+
+    def to_bytes(self, value: float) -> bytes:
+        match self.kind:
+            case "f32":
+                try:
+                    return struct.pack("<f", value)
+                except OverflowError:
+                    return struct.pack("<f", math.copysign(math.inf, value))
+            case "f64" | "f80" | "f128":
+                return struct.pack("<d", value).ljust(self.byte_width, b"\0")
+            case "f16":
+                try:
+                    return struct.pack("<e", value)
+                except OverflowError:
+                    return struct.pack("<e", math.copysign(math.inf, value))
+        from .small_floats import encode
+
+        return encode(value, self).to_bytes(self.byte_width, "little")
+
+    def from_bytes(self, data: bytes) -> float:
+        match self.kind:
+            case "f32":
+                return struct.unpack("<f", data)[0]
+            case "f64" | "f80" | "f128":
+                return struct.unpack("<d", data[:8])[0]
+            case "f16":
+                return struct.unpack("<e", data)[0]
+        from .small_floats import decode
+
+        return decode(int.from_bytes(data, "little"), self)
+
+
+# width, exponent bits, mantissa bits (without the hidden one), bias, and what the top
+# exponent means: "ieee" (inf and NaN), "fn" (no inf; all ones is NaN), "fnuz" (NaN is -0),
+# "finite" (neither). Source: LLVM's APFloat semantics.
+FLOAT_KINDS: dict[str, tuple[int, int, int, int, str]] = {
+    "f16": (16, 5, 10, 15, "ieee"),
+    "bf16": (16, 8, 7, 127, "ieee"),
+    "tf32": (19, 8, 10, 127, "ieee"),
+    "f32": (32, 8, 23, 127, "ieee"),
+    "f64": (64, 11, 52, 1023, "ieee"),
+    "f80": (80, 15, 64, 16383, "ieee"),
+    "f128": (128, 15, 112, 16383, "ieee"),
+    "f8E5M2": (8, 5, 2, 15, "ieee"),
+    "f8E4M3": (8, 4, 3, 7, "ieee"),
+    "f8E3M4": (8, 3, 4, 3, "ieee"),
+    "f8E4M3FN": (8, 4, 3, 7, "fn"),
+    "f8E5M2FNUZ": (8, 5, 2, 16, "fnuz"),
+    "f8E4M3FNUZ": (8, 4, 3, 8, "fnuz"),
+    "f8E4M3B11FNUZ": (8, 4, 3, 11, "fnuz"),
+    "f8E8M0FNU": (8, 8, 0, 127, "unsigned"),
+    "f6E3M2FN": (6, 3, 2, 3, "finite"),
+    "f6E2M3FN": (6, 2, 3, 1, "finite"),
+    "f4E2M1FN": (4, 2, 1, 1, "finite"),
+}
+
+
+@attribute_class
+class ComplexType(ScalarType):
+    """`complex<f32>`"""
+
+    element_type: ScalarType
+
+    @property
+    def byte_width(self) -> int:
+        return 2 * self.element_type.byte_width
+
+    def to_bytes(self, value: Any) -> bytes:
+        real, imaginary = (value.real, value.imag) if isinstance(value, complex) else value
+        return self.element_type.to_bytes(real) + self.element_type.to_bytes(imaginary)
+
+    def from_bytes(self, data: bytes) -> tuple[Any, Any]:
+        half = len(data) // 2
+        return self.element_type.from_bytes(data[:half]), self.element_type.from_bytes(data[half:])
+
+
+@attribute_class
+class FunctionType(Type):
+    """`(i32) -> (f32, f32)`"""
+
+    inputs: tuple[Type, ...]
+    results: tuple[Type, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+        object.__setattr__(self, "results", tuple(self.results))
+
+
+@attribute_class
+class TupleType(Type):
+    """`tuple<i32, f32>`"""
+
+    types: tuple[Type, ...]
+
+
+@attribute_class
+class OpaqueType(Type):
+    """`!dialect<text>` or `!dialect.text` of a dialect that is not loaded."""
+
+    dialect: str
+    text: str
+
+
+class ShapedType(Type):
+    """Vectors, tensors and memrefs."""
+
+    element_type: Any
+    shape: tuple[Dim, ...]
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    @property
+    def has_static_shape(self) -> bool:
+        return None not in self.shape
+
+    @property
+    def num_elements(self) -> int:
+        """Raises TypeError where a dimension is dynamic."""
+        return math.prod(self.shape)  # type: ignore[arg-type]
+
+    @property
+    def num_bytes(self) -> int:
+        return self.num_elements * self.element_type.byte_width
+
+
+def _shape(shape: Iterable[Dim]) -> tuple[Dim, ...]:
+    return tuple(None if d is None else int(d) for d in shape)
+
+
+@attribute_class
+class VectorType(ShapedType):
+    """`vector<4x[8]xf32>`; `scalable` flags the dimensions in brackets."""
+
+    shape: tuple[Dim, ...]
+    element_type: Type
+    scalable: tuple[bool, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", _shape(self.shape))
+        if not any(self.scalable):
+            object.__setattr__(self, "scalable", ())
+
+
+@attribute_class
+class TensorType(ShapedType):
+    """`tensor<1x?xf32, encoding>`"""
+
+    shape: tuple[Dim, ...]
+    element_type: Type
+    encoding: Attribute | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "shape", _shape(self.shape))
+
+
+@attribute_class
+class UnrankedTensorType(Type):
+    """`tensor<*xf32>`"""
+
+    element_type: Type
+
+
+@attribute_class
+class MemRefType(ShapedType):
+    """`memref<4x?xf32, strided<[?, 1]>, 1>`: layout is None for row-major, contiguous."""
+
+    shape: tuple[Dim, ...]
+    element_type: Type
+    layout: Attribute | None = None
+    memory_space: Attribute | None = None
+
+    def __post_init__(self) -> None:
+        from .attributes import AffineMapAttr
+
+        object.__setattr__(self, "shape", _shape(self.shape))
+        if isinstance(self.layout, AffineMapAttr) and self.layout.map.is_identity():
+            object.__setattr__(self, "layout", None)
+        if self.layout is StridedLayoutAttr(*self._contiguous()):
+            object.__setattr__(self, "layout", None)
+
+    def _contiguous(self) -> tuple[tuple[Dim, ...], int]:
+        strides: list[Dim] = []
+        step: Dim = 1
+        for extent in reversed(self.shape):
+            strides.append(step)
+            step = None if step is None or extent is None else step * extent
+        return tuple(reversed(strides)), 0
+
+    def strides_and_offset(self) -> tuple[tuple[Dim, ...], Dim] | None:
+        """In elements; None for a layout that strides cannot express."""
+        if self.layout is None:
+            return self._contiguous()
+        if isinstance(self.layout, StridedLayoutAttr):
+            return self.layout.strides, self.layout.offset
+        linear = None
+        mapping: AffineMap = self.layout.map  # type: ignore[attr-defined]
+        if len(mapping.results) == 1 and not mapping.symbol_count:
+            linear = mapping.results[0].linear(mapping.dim_count)
+        return (tuple(linear[0]), linear[1]) if linear else None
+
+
+@attribute_class
+class UnrankedMemRefType(Type):
+    """`memref<*xf32, 1>`"""
+
+    element_type: Type
+    memory_space: Attribute | None = None
+
+
+index = IndexType()
+none = NoneType()
+i1, i8, i16, i32, i64 = (IntegerType(w) for w in (1, 8, 16, 32, 64))
+f16, bf16, f32, f64 = (FloatType(k) for k in ("f16", "bf16", "f32", "f64"))
+
+
+def element_type(type: Type) -> Type:
+    """The element type of a shaped type, or the scalar type itself."""
+    return getattr(type, "element_type", type) if not isinstance(type, ComplexType) else type
+
+
+def with_shape_of(shaped: Type, element: Type) -> Type:
+    """The element type in the shape of another type: `(vector<4xf32>, i1) -> vector<4xi1>`."""
+    match shaped:
+        case VectorType(shape, _, scalable):
+            return VectorType(shape, element, scalable)
+        case TensorType(shape, _, encoding):
+            return TensorType(shape, element, encoding)
+        case UnrankedTensorType():
+            return UnrankedTensorType(element)
+        case MemRefType(shape, _, layout, space):
+            return MemRefType(shape, element, layout, space)
+    return element
