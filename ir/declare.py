@@ -57,7 +57,8 @@ class AttrKind(Generic[T]):
     """A kind of attribute: its words, what is allowed, and its Python form both ways.
 
     `bare` is how format strings print `$attr` where upstream leaves out the type: the type
-    that is implied, or None.
+    that is implied, or None. `keywords` are the cases of an integer enumeration, which format
+    strings print as a bare word; `is_symbol_name` marks a string that they print as `@name`.
     """
 
     words: str
@@ -65,6 +66,8 @@ class AttrKind(Generic[T]):
     to_python: Callable[[Any], T]
     from_python: Callable[[Any], Attribute]
     bare: Type | None = None
+    keywords: Mapping[str, int] | None = None
+    is_symbol_name: bool = False
 
 
 def _self(x: Any) -> Any:
@@ -108,6 +111,13 @@ BOOL_ARRAY: AttrKind[tuple[bool, ...]] = _array(IntegerType(1))
 STRING = AttrKind[str](
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value, StringAttr
 )
+SYMBOL_NAME = AttrKind[str](
+    "string attribute",
+    lambda a: isinstance(a, StringAttr),
+    lambda a: a.value,
+    StringAttr,
+    is_symbol_name=True,
+)
 SYMBOL = AttrKind[str](
     "flat symbol reference attribute",
     lambda a: isinstance(a, SymbolRefAttr),
@@ -138,6 +148,21 @@ def float_kind(type: FloatType) -> AttrKind[float]:
 
 
 F32 = float_kind(FloatType("f32"))
+
+
+def keyword_kind(
+    words: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
+) -> AttrKind[str]:
+    """An integer that stands for a word, such as a predicate: in Python and text the word."""
+    numbers = dict(cases) if isinstance(cases, Mapping) else {c: i for i, c in enumerate(cases)}
+    names = {number: case for case, number in numbers.items()}
+    return AttrKind(
+        words,
+        lambda a: isinstance(a, IntegerAttr) and a.type is type and a.value in names,
+        lambda a: names[a.value],
+        lambda case: IntegerAttr(numbers[case], type),
+        keywords=numbers,
+    )
 
 
 def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]:
@@ -623,7 +648,9 @@ def _define(cls: Any) -> OpDefinition:
     result_fields = of((Result, Results, OptionalResult))
     for part in (*operand_fields, *result_fields):
         if isinstance(part.constraint, (Same, Derived)) and part.constraint.field not in fields:
-            raise fault(f"'{part.name}' refers to field '{part.constraint.field}', which it has not")
+            raise fault(
+                f"'{part.name}' refers to field '{part.constraint.field}', which it has not"
+            )
     definition = OpDefinition(
         name=name,
         cls=cls,
@@ -657,7 +684,10 @@ class Op(Operation, metaclass=OpMeta):
     """The tensor comprehension, where the op is one (`comprehension.py`)."""
 
     def __init__(
-        self, *args: Any, loc: Location = UNKNOWN, attributes: Mapping[str, Attribute] | None = None,
+        self,
+        *args: Any,
+        loc: Location = UNKNOWN,
+        attributes: Mapping[str, Attribute] | None = None,
         **named: Any,
     ) -> None:
         definition = self.definition
