@@ -256,7 +256,8 @@ class AffineMap:
         symbols = [AffineSymbol(i) for i in range(self.symbol_count)]
         shifted = [AffineSymbol(i + self.symbol_count) for i in range(inner.symbol_count)]
         replaced = [
-            e.replace([AffineDim(i) for i in range(inner.dim_count)], shifted) for e in inner.results
+            e.replace([AffineDim(i) for i in range(inner.dim_count)], shifted)
+            for e in inner.results
         ]
         results = tuple(e.replace(replaced, symbols) for e in self.results)
         return AffineMap(inner.dim_count, self.symbol_count + inner.symbol_count, results)

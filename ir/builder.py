@@ -15,7 +15,9 @@ class Builder:
     Operations without a location get the builder's `loc`.
     """
 
-    def __init__(self, block: Block, before: Operation | None = None, loc: Location = UNKNOWN) -> None:
+    def __init__(
+        self, block: Block, before: Operation | None = None, loc: Location = UNKNOWN
+    ) -> None:
         self.block = block
         self.before = before
         self.loc = loc

@@ -106,9 +106,7 @@ SignlessIntegerOrIndex = Constraint(
     "signless integer or index", lambda t: _signless(t) or isinstance(t, IndexType)
 )
 FloatLike = Constraint("floating-point-like", _scalar_of(_is(FloatType)))
-SignlessIntegerLike = Constraint(
-    "signless-integer-like", _scalar_of(SignlessIntegerOrIndex.allows)
-)
+SignlessIntegerLike = Constraint("signless-integer-like", _scalar_of(SignlessIntegerOrIndex.allows))
 SignlessFixedWidthIntegerLike = Constraint(
     "signless-fixed-width-integer-like", _scalar_of(_signless)
 )

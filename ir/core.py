@@ -87,7 +87,7 @@ class Value:
 
     @property
     def has_one_use(self) -> bool:
-        return self._users is not None and self._users.__class__ is not dict or self.use_count == 1
+        return (self._users is not None and self._users.__class__ is not dict) or self.use_count == 1
 
     def replace_all_uses_with(self, other: Value) -> None:
         if other is self:
@@ -528,9 +528,7 @@ class Block:
         """Blocks of the same region that branch here."""
         if self.parent is None:
             return []
-        return [
-            b for b in self.parent.blocks if b._last is not None and self in b._last.successors
-        ]
+        return [b for b in self.parent.blocks if b._last is not None and self in b._last.successors]
 
     def add_arg(self, type: Type, loc: Location = UNKNOWN, at: int | None = None) -> BlockArgument:
         at = len(self.args) if at is None else at

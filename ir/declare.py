@@ -38,7 +38,7 @@ from .core import Block, Operation, OpResult, Region, Value
 from .diagnostics import DeclarationError
 from .dialect import registry
 from .location import UNKNOWN, Location
-from .types import FloatType, FunctionType, IndexType, IntegerType, Type, i32, i64, index
+from .types import FloatType, FunctionType, IntegerType, Type, i32, i64, index
 
 T = TypeVar("T")
 ValueLike = Value | Operation

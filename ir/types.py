@@ -82,9 +82,11 @@ class IntegerType(ScalarType):
         return value - (1 << self.width) if value >> (self.width - 1) else value
 
     def to_bytes(self, value: int) -> bytes:
-        return (int(value) & ((1 << self.width) - 1)).to_bytes(self.byte_width, "little") \
-            if self.signedness == "u" or self.width == 1 \
+        return (
+            (int(value) & ((1 << self.width) - 1)).to_bytes(self.byte_width, "little")
+            if self.signedness == "u" or self.width == 1
             else self.wrap(int(value)).to_bytes(self.byte_width, "little", signed=True)
+        )
 
     def from_bytes(self, data: bytes) -> int:
         return self.wrap(int.from_bytes(data, "little"))

@@ -1,0 +1,507 @@
+"""Rewriting: named patterns, the rewriter, and the drivers that apply them.
+
+    @rewrite(Transpose)
+    def merge_transposes(op: Transpose, rewriter: Rewriter) -> None:
+        '''transpose(transpose(x, p), q) -> transpose(x, q∘p)'''
+        if inner := op.input.defined_by(Transpose):
+            rewriter.replace(op, Transpose(inner.input, compose(..)))
+
+A pattern that does nothing to the IR has not matched; there is no return value to forget.
+Algebra reads better as a table, see `rules`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .attributes import Attribute, BoolAttr, DenseElements, FloatAttr, IntegerAttr
+from .builder import Builder
+from .core import Block, Operation, OpT, Region, Value
+from .declare import ValueLike, as_value
+from .diagnostics import PassError
+from .dialect import registry
+from .location import UnknownLoc
+from .traits import Commutative, ConstantLike, is_erasable
+from .types import FloatType, ShapedType, Type, element_type
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A named rewrite, tried on the operations of the root classes (all, if there is none)."""
+
+    name: str
+    roots: tuple[type[Operation], ...]
+    apply: Callable[[Any, Rewriter], None]
+    doc: str = ""
+    benefit: int = 1
+
+
+def rewrite(*roots: type[Operation], benefit: int = 1):
+    """Decorator: makes a function (op, rewriter) a Pattern of the same name, with dashes.
+
+    The docstring states the rule in one line. Patterns with a higher benefit go first.
+    """
+
+    def wrap(function: Callable[[Any, Rewriter], None]) -> Pattern:
+        doc = (function.__doc__ or "").strip()
+        if not doc:
+            raise TypeError(f"rewrite '{function.__name__}' needs a docstring that states its rule")
+        return Pattern(function.__name__.replace("_", "-"), roots, function, doc, benefit)
+
+    return wrap
+
+
+class Listener:
+    """Is told of every change a Rewriter makes."""
+
+    def inserted(self, op: Operation) -> None: ...
+    def modified(self, op: Operation) -> None: ...
+    def erased(self, op: Operation) -> None: ...
+    def replaced(self, op: Operation, values: Sequence[Value]) -> None: ...
+
+
+class Rewriter(Builder):
+    """A builder placed before the matched operation, through which patterns change the IR."""
+
+    def __init__(self, op: Operation, listener: Listener | None = None) -> None:
+        assert op.parent is not None
+        super().__init__(op.parent, op, op.loc)
+        self.listener = listener or Listener()
+        self.changed = False
+
+    def insert(self, op: OpT) -> OpT:
+        super().insert(op)
+        self.changed = True
+        self.listener.inserted(op)
+        return op
+
+    def replace(self, op: Operation, new: ValueLike | Sequence[ValueLike | None]) -> None:
+        """Replace the results by new values and erase the operation.
+
+        A new operation that is not yet in a block is inserted before `op`.
+        """
+        if isinstance(new, Operation):
+            if new.parent is None:
+                if isinstance(new.loc, UnknownLoc):
+                    new.loc = op.loc
+                assert op.parent is not None
+                op.parent.insert_before(new, op)
+                self.changed = True
+                self.listener.inserted(new)
+            values: list[Value | None] = list(new.results)
+        elif isinstance(new, Value):
+            values = [new]
+        else:
+            values = [None if v is None else as_value(v) for v in new]
+        if len(values) != len(op.results):
+            raise ValueError(f"{op.name}: {len(values)} values for {len(op.results)} results")
+        self.listener.replaced(op, [v for v in values if v is not None])
+        for old, value in zip(op.results, values, strict=True):
+            if value is not None:
+                users = old.users
+                old.replace_all_uses_with(value)
+                for user in users:
+                    self.listener.modified(user)
+        self.erase(op)
+
+    def replace_with_new(self, op: Operation, *new: Operation) -> None:
+        """Insert several operations before `op`; the last one's results replace it."""
+        for one in new:
+            self.insert(one)
+        self.replace(op, new[-1])
+
+    def erase(self, op: Operation) -> None:
+        self.changed = True
+        for inner in op.walk():
+            self.listener.erased(inner)
+        definers = [v.defining_op for v in op._operands]
+        op.erase()
+        for definer in definers:
+            if definer is not None:
+                self.listener.modified(definer)
+
+    def set_operand(self, op: Operation, i: int, value: Value) -> None:
+        old = op._operands[i].defining_op
+        op.set_operand(i, value)
+        self.modified(op)
+        if old is not None:
+            self.listener.modified(old)
+
+    def replace_uses(self, old: Value, new: Value) -> None:
+        """All uses of a value, whose definition stays."""
+        users = old.users
+        old.replace_all_uses_with(new)
+        for user in users:
+            self.modified(user)
+
+    def modified(self, op: Operation) -> None:
+        """Tell that `op` was changed in place."""
+        self.changed = True
+        self.listener.modified(op)
+
+    def inline_block_before(self, block: Block, op: Operation, args: Sequence[Value]) -> None:
+        """Move the operations of `block` before `op`, its arguments replaced; the block goes."""
+        for arg, value in zip(block.args, args, strict=True):
+            self.replace_uses(arg, value)
+        for inner in block:
+            inner.move_before(op)
+            self.listener.inserted(inner)
+        self.changed = True
+        if block.parent is not None:
+            block.parent.blocks.remove(block)
+            block.parent = None
+
+    def inline_region_before(self, region: Region, before: Block) -> None:
+        """Move all blocks of a region before a block of another."""
+        assert before.parent is not None
+        at = before.parent.blocks.index(before)
+        for block in list(region.blocks):
+            region.blocks.remove(block)
+            block.parent = None
+            before.parent.insert(block, at)
+            at += 1
+        self.changed = True
+
+
+# -- constants ---------------------------------------------------------------------------------
+
+
+def constant_value(value: Value) -> Attribute | None:
+    """The attribute of a value that a constant-like operation defines."""
+    op = value.defining_op
+    if op is not None and op.has_trait(ConstantLike):
+        return op.properties.get("value")
+    return None
+
+
+def constant_int(value: Value) -> int | None:
+    """The value of an integer or index constant, or of a splat of one."""
+    match constant_value(value):
+        case IntegerAttr(v):
+            return v
+        case DenseElements() as dense if dense.is_splat and isinstance(dense.values()[0], int):
+            return dense.values()[0]
+    return None
+
+
+def constant_number(value: Value) -> int | float | None:
+    """The value of a scalar or splat constant of any numeric type."""
+    match constant_value(value):
+        case IntegerAttr(v) | FloatAttr(v):
+            return v
+        case DenseElements() as dense if dense.is_splat and not dense.strings:
+            number = dense.values()[0]
+            return number if isinstance(number, int | float) else None
+    return None
+
+
+def materialize(attribute: Attribute, type: Type, like: Operation) -> Operation | None:
+    """A constant operation of the dialect of `like` (or of the attribute's own), detached."""
+    names = [like.name.partition(".")[0], "arith"]
+    for name in names:
+        dialect = registry.dialects.get(name)
+        make = dialect.materialize_constant if dialect is not None else None
+        if make is not None:
+            op = make(attribute, type, like.loc)
+            if op is not None:
+                return op
+    return None
+
+
+# -- drivers -------------------------------------------------------------------------------------
+
+
+class PatternSet:
+    """Patterns by the operation class they start from, the most beneficial first."""
+
+    def __init__(self, patterns: Iterable[Pattern]) -> None:
+        self._by_class: dict[type, list[Pattern]] = {}
+        self._patterns = sorted(patterns, key=lambda p: -p.benefit)
+
+    def of(self, op_class: type[Operation]) -> list[Pattern]:
+        found = self._by_class.get(op_class)
+        if found is None:
+            found = [p for p in self._patterns if not p.roots or issubclass(op_class, p.roots)]
+            self._by_class[op_class] = found
+        return found
+
+
+@dataclass
+class _Greedy(Listener):
+    """The worklist: operations to look at again, each at most once, last in first out."""
+
+    patterns: PatternSet
+    trace: Callable[[str, Operation], None] | None = None
+    worklist: list[Operation | None] = field(default_factory=list)
+    positions: dict[Operation, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+    rewrites: int = 0
+
+    def push(self, op: Operation) -> None:
+        if op not in self.positions:
+            self.positions[op] = len(self.worklist)
+            self.worklist.append(op)
+
+    def pop(self) -> Operation | None:
+        while self.worklist:
+            op = self.worklist.pop()
+            if op is not None:
+                del self.positions[op]
+                return op
+        return None
+
+    def inserted(self, op: Operation) -> None:
+        self.push(op)
+
+    def modified(self, op: Operation) -> None:
+        self.push(op)
+
+    def erased(self, op: Operation) -> None:
+        at = self.positions.pop(op, None)
+        if at is not None:
+            self.worklist[at] = None
+
+    def replaced(self, op: Operation, values: Sequence[Value]) -> None: ...
+
+
+def apply_greedily(
+    root: Operation,
+    patterns: Iterable[Pattern] | PatternSet,
+    *,
+    fold: bool = True,
+    dce: bool = True,
+    max_rewrites: int | None = None,
+    trace: Callable[[str, Operation], None] | None = None,
+) -> bool:
+    """Apply patterns, folds and dead-code removal inside `root` until nothing changes.
+
+    Bounded by `max_rewrites` (default: generous in the size of the IR); past it a PassError
+    names the rules that fired most, which are those that cycle. `trace` is called with the
+    rule's name and the matched operation. Returns whether anything changed.
+    """
+    driver = _Greedy(patterns if isinstance(patterns, PatternSet) else PatternSet(patterns), trace)
+    ops = [op for op in root.walk() if op is not root]
+    for op in reversed(ops):
+        driver.push(op)
+    limit = max_rewrites if max_rewrites is not None else 64 * len(ops) + 4096
+    while (op := driver.pop()) is not None:
+        if dce and not any(r.has_uses for r in op.results) and _is_dead(op):
+            _erase_dead(op, driver)
+            driver.rewrites += 1
+            continue
+        if fold and _try_fold(op, driver):
+            driver.counts["fold " + op.name] += 1
+        else:
+            _try_patterns(op, driver)
+        if sum(driver.counts.values()) > limit:
+            worst = ", ".join(f"'{n}' ({c} times)" for n, c in driver.counts.most_common(4))
+            raise PassError(
+                f"rewriting does not end: {limit} rewrites; the rules that fire most: {worst}",
+                op.loc if op.parent is not None else root.loc,
+            )
+    return driver.rewrites > 0
+
+
+def _is_dead(op: Operation) -> bool:
+    return bool(op.results) and is_erasable(op)
+
+
+def _erase_dead(op: Operation, driver: _Greedy) -> None:
+    definers = [v.defining_op for v in op._operands]
+    for inner in op.walk():
+        driver.erased(inner)
+    op.erase()
+    for definer in definers:
+        if definer is not None:
+            driver.push(definer)
+
+
+def _try_fold(op: Operation, driver: _Greedy) -> bool:
+    if op.has_trait(ConstantLike):
+        return False
+    folded = op.fold()
+    if folded is None:
+        return False
+    values: list[Value] = []
+    made: list[Operation] = []
+    for new, result in zip(folded, op.results, strict=True):
+        if isinstance(new, Value):
+            if new is result:
+                return False
+            values.append(new)
+            continue
+        constant = materialize(new, result.type, op)
+        if constant is None:
+            return False
+        made.append(constant)
+        values.append(constant.result)
+    if driver.trace is not None:
+        driver.trace("fold", op)
+    rewriter = Rewriter(op, driver)
+    for constant in made:
+        rewriter.insert(constant)
+    rewriter.replace(op, values)
+    driver.rewrites += 1
+    return True
+
+
+def _try_patterns(op: Operation, driver: _Greedy) -> None:
+    for pattern in driver.patterns.of(type(op)):
+        rewriter = Rewriter(op, driver)
+        pattern.apply(op, rewriter)
+        if rewriter.changed:
+            if driver.trace is not None:
+                driver.trace(pattern.name, op)
+            driver.counts[pattern.name] += 1
+            driver.rewrites += 1
+            if op.parent is not None:
+                driver.push(op)
+            return
+
+
+def apply_once(root: Operation, patterns: Iterable[Pattern] | PatternSet) -> bool:
+    """Try the patterns once on each operation that is inside `root` now, in order.
+
+    For lowerings, whose patterns replace each operation by others that need no second look.
+    """
+    table = patterns if isinstance(patterns, PatternSet) else PatternSet(patterns)
+    gone: set[Operation] = set()
+
+    class Gone(Listener):
+        def erased(self, op: Operation) -> None:
+            gone.add(op)
+
+    listener, changed = Gone(), False
+    for op in [op for op in root.walk() if op is not root]:
+        for pattern in table.of(type(op)) if op not in gone else ():
+            rewriter = Rewriter(op, listener)
+            pattern.apply(op, rewriter)
+            changed |= rewriter.changed
+            if rewriter.changed:
+                break
+    return changed
+
+
+def erase_dead_code(root: Operation) -> bool:
+    """Erase the operations inside `root` whose results nobody uses and that have no effect."""
+    return apply_greedily(root, (), fold=False)
+
+
+# -- rules as a table -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Term:
+    """A pattern expression: an operation class applied to terms, variables and numbers."""
+
+    op_class: type[Operation]
+    args: tuple[Any, ...]
+
+    def __rshift__(self, other: Any) -> tuple[Term, Any]:
+        return self, other
+
+
+@dataclass(frozen=True)
+class Var:
+    """Stands for any value; the same name stands for the same value."""
+
+    name: str
+
+
+def term(op_class: type[Operation]) -> Callable[..., Term]:
+    """A name for an operation in rules: `add = term(arith.AddI)`; `add(x, 0) >> x`."""
+    return lambda *args: Term(op_class, args)
+
+
+def rule(name: str, sides: tuple[Term, Any], doc: str = "") -> Pattern:
+    """A pattern `left >> right`.
+
+    A number on the left matches a scalar or splat constant of that value (sign of zero
+    included), on the right it makes one of the root's type. Operands of a commutative
+    operation match in either order. On the right stand variables, numbers and terms.
+    """
+    left, right = sides
+
+    def apply(op: Operation, rewriter: Rewriter) -> None:
+        bound = _match(left, op)
+        if bound is not None:
+            replacement = _build(right, bound, op, rewriter)
+            if replacement is not None and replacement.type is op.result.type:
+                rewriter.replace(op, replacement)
+
+    return Pattern(name, (left.op_class,), apply, doc or f"{_show(left)} -> {_show(right)}")
+
+
+def rules(*patterns: Pattern) -> tuple[Pattern, ...]:
+    """A table of rules; their names must differ."""
+    names = Counter(p.name for p in patterns)
+    twice = [name for name, count in names.items() if count > 1]
+    if twice:
+        raise TypeError(f"rules with the same name: {', '.join(twice)}")
+    return patterns
+
+
+def _show(side: Any) -> str:
+    match side:
+        case Term(op_class, args):
+            return f"{op_class.name}({', '.join(_show(a) for a in args)})"
+        case Var(name):
+            return name
+    return str(side)
+
+
+def _match(pattern: Term, op: Operation) -> dict[str, Value] | None:
+    orders = [op._operands]
+    if op.has_trait(Commutative) and len(op._operands) == 2:
+        orders.append(op._operands[::-1])
+    for operands in orders:
+        bound: dict[str, Value] = {}
+        if len(operands) == len(pattern.args) and all(
+            _match_value(p, v, bound) for p, v in zip(pattern.args, operands, strict=True)
+        ):
+            return bound
+    return None
+
+
+def _match_value(pattern: Any, value: Value, bound: dict[str, Value]) -> bool:
+    match pattern:
+        case Var(name):
+            return bound.setdefault(name, value) is value
+        case Term(op_class):
+            inner = value.defined_by(op_class)
+            found = _match(pattern, inner) if inner is not None else None
+            if found is None or any(bound.get(k, v) is not v for k, v in found.items()):
+                return False
+            bound.update(found)
+            return True
+    number = constant_number(value)
+    return number is not None and number == pattern and str(float(number)) == str(float(pattern))
+
+
+def _build(side: Any, bound: dict[str, Value], op: Operation, rewriter: Rewriter) -> Value | None:
+    match side:
+        case Var(name):
+            return bound[name]
+        case Term(op_class, args):
+            operands = [_build(a, bound, op, rewriter) for a in args]
+            if None in operands:
+                return None
+            return rewriter.insert(op_class(*operands)).result
+    attribute = number_attribute(side, op.result.type)
+    constant = materialize(attribute, op.result.type, op)
+    return rewriter.insert(constant).result if constant is not None else None
+
+
+def number_attribute(number: int | float | bool, type: Type) -> Attribute:
+    """A constant attribute of a scalar or shaped type."""
+    if isinstance(type, ShapedType):
+        return DenseElements.splat(number, type)
+    if isinstance(number, bool):
+        return BoolAttr(number)
+    scalar = element_type(type)
+    return (
+        FloatAttr(number, type) if isinstance(scalar, FloatType) else IntegerAttr(int(number), type)
+    )

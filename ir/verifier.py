@@ -1,0 +1,352 @@
+"""The verifier: what every operation must satisfy, in upstream's words.
+
+One walk checks each operation's own rules (fields, traits, `verify_op`) and that every
+operand is defined before, and visible at, its use. Iterative: nesting depth is no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .attributes import Attribute, DenseArrayAttr
+from .constraints import Derived, Exactly, Same
+from .core import Block, Operation, Region, UnregisteredOp, Value
+from .declare import UNIT, Op, OpDefinition, ValueField
+from .diagnostics import Diagnostic, VerifyError
+from .dominance import DominanceInfo
+from .traits import GraphRegion, IsolatedFromAbove, NoTerminator, Terminator, Trait
+from .types import Type
+
+
+def verify(root: Operation) -> None:
+    """Check `root` and all that is nested in it. Raises VerifyError at the first fault."""
+    _Walk().run(root)
+
+
+class _Walk:
+    """The walk's state: which values may be used here.
+
+    `visible` holds what the enclosing blocks have defined so far; leaving a block takes its
+    values out again. A value of another block of the same region is looked up by dominance.
+    """
+
+    def __init__(self) -> None:
+        self.dominance = DominanceInfo()
+
+    def run(self, root: Operation) -> None:
+        visible: set[Value] = set()
+        verify_operation(root)
+        # A frame is an iterator over operations, what to forget at its end, and the outer set.
+        stack: list[tuple[Any, list[Value], set[Value]]] = []
+        self._push_regions(root, stack, visible)
+        while stack:
+            ops, defined, visible = stack[-1]
+            for op in ops:
+                for i, operand in enumerate(op._operands):
+                    if operand not in visible:
+                        self._check_slowly(op, i, operand)
+                verify_operation(op)
+                results = op.results
+                if results:
+                    visible.update(results)
+                    defined.extend(results)
+                if op.regions:
+                    self._push_regions(op, stack, visible)
+                    break
+            else:
+                visible.difference_update(defined)
+                stack.pop()
+
+    def _push_regions(self, op: Operation, stack: list, visible: set[Value]) -> None:
+        isolated = op.has_trait(IsolatedFromAbove)
+        graph = op.has_trait(GraphRegion)
+        needs_terminator = not (op.has_trait(NoTerminator) or isinstance(op, UnregisteredOp))
+        for region in reversed(op.regions):
+            inner = set() if isolated else visible
+            for block in reversed(region.blocks):
+                if needs_terminator:
+                    _verify_terminator(op, block)
+                stack.append((self._ops_of(block, inner, graph), list(block.args), inner))
+
+    @staticmethod
+    def _ops_of(block: Block, visible: set[Value], graph: bool):
+        visible.update(block.args)
+        if graph:
+            for op in block:
+                visible.update(op.results)
+        yield from block
+
+    def _check_slowly(self, op: Operation, i: int, operand: Value) -> None:
+        if self.dominance.value_dominates(operand, op) and not _crosses_isolation(operand, op):
+            return
+        notes = []
+        definer = operand.defining_op
+        if definer is not None:
+            place = "op in the same block" if definer.parent is op.parent else "op in another block"
+            notes.append(Diagnostic("note", f"operand defined here ({place})", definer.loc))
+        if _crosses_isolation(operand, op):
+            message = "using value defined outside the region"
+            raise VerifyError(f"'{op.name}' op {message}", op.loc, notes)
+        raise VerifyError(f"'{op.name}' op operand #{i} does not dominate this use", op.loc, notes)
+
+
+def _crosses_isolation(value: Value, op: Operation) -> bool:
+    block = value.parent_block
+    at: Operation | None = op
+    while at is not None and block is not None and at.parent is not None:
+        if at.parent.parent is block.parent:
+            return False
+        at = at.parent_op
+        if at is not None and at.has_trait(IsolatedFromAbove):
+            return True
+    return False
+
+
+def _verify_terminator(op: Operation, block: Block) -> None:
+    last = block.last
+    if last is None:
+        raise op.error("expects a non-empty block: an empty block needs at least a terminator")
+    if not last.has_trait(Terminator) and not isinstance(last, UnregisteredOp):
+        raise VerifyError(
+            f"'{op.name}' op block with no terminator, its last operation is '{last.name}'",
+            last.loc,
+        )
+
+
+def verify_operation(op: Operation) -> None:
+    """One operation's own rules; not its regions' contents, not dominance."""
+    if op.successors:
+        _verify_successors(op)
+    if not isinstance(op, Op):
+        return
+    checks = _CHECKS.get(type(op))
+    if checks is None:
+        checks = _CHECKS[type(op)] = _compile(op.definition)
+    for check in checks:
+        check(op)
+
+
+def _verify_successors(op: Operation) -> None:
+    region: Region | None = op.parent.parent if op.parent is not None else None
+    for successor in op.successors:
+        if successor.parent is not region:
+            raise op.error("branches to a block of another region")
+    if isinstance(op, UnregisteredOp):
+        return
+    if op.next is not None:
+        raise op.error("with successors must terminate its parent block")
+
+
+# -- checks compiled from a declaration ------------------------------------------------------
+
+Check = Callable[[Any], None]
+_CHECKS: dict[type, tuple[Check, ...]] = {}
+
+
+def _compile(definition: OpDefinition) -> tuple[Check, ...]:
+    checks: list[Check] = [_count_check(definition)]
+    checks += _value_checks(definition.operands, "operand", definition)
+    checks += _value_checks(definition.results, "result", definition)
+    if same := _same_check(definition):
+        checks.append(same)
+    for part in (*definition.operands, *definition.results):
+        if isinstance(part.constraint, Derived):
+            checks.append(_derived_check(part, part.constraint))
+    checks += [_attribute_check(a) for a in definition.attributes.values()]
+    for trait in definition.cls.traits:
+        if not isinstance(trait, type) or trait.verify.__func__ is not Trait.verify.__func__:
+            checks.append(trait.verify)
+    if definition.cls.verify_op is not Op.verify_op:
+        checks.append(definition.cls.verify_op)
+    return tuple(checks)
+
+
+def _count_check(definition: OpDefinition) -> Check:
+    def bounds(group: tuple[ValueField, ...]) -> tuple[int, int | None]:
+        least = sum(f.is_single for f in group)
+        if any(f.variadic for f in group):
+            return least, None
+        return least, len(group)
+
+    operand_bounds, result_bounds = bounds(definition.operands), bounds(definition.results)
+    regions = len(definition.regions)
+    open_regions = any(r.variadic for r in definition.regions)
+    successors = len(definition.successors)
+    open_successors = any(s.variadic for s in definition.successors)
+
+    def check(op: Operation) -> None:
+        _check_count(op, len(op._operands), operand_bounds, "operand")
+        _check_count(op, len(op.results), result_bounds, "result")
+        if len(op.regions) != regions and not open_regions:
+            raise op.error(f"requires {_count(regions, 'region')}, found {len(op.regions)}")
+        if len(op.successors) != successors and not open_successors:
+            raise op.error(
+                f"requires {_count(successors, 'successor')}, found {len(op.successors)}"
+            )
+        if definition.sized_operands:
+            _check_segments(op, "operandSegmentSizes", definition.operands, len(op._operands))
+        if definition.sized_results:
+            _check_segments(op, "resultSegmentSizes", definition.results, len(op.results))
+
+    return check
+
+
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" + ("s" if n != 1 else "")
+
+
+def _check_count(op: Operation, n: int, bounds: tuple[int, int | None], noun: str) -> None:
+    least, most = bounds
+    if (n < least and most == least) or (most is not None and n > most):
+        raise op.error(f"expected {_count(least, noun)}, but found {n}")
+    if n < least:
+        raise op.error(f"expected {least} or more {noun}s, but found {n}")
+
+
+def _check_segments(op: Operation, name: str, group: tuple[ValueField, ...], total: int) -> None:
+    noun = "operand" if name.startswith("operand") else "result"
+    sizes = op.properties.get(name)
+    if not isinstance(sizes, DenseArrayAttr):
+        raise op.error(f"requires attribute '{name}' as array<i32: ..>")
+    if len(sizes.values) != len(group):
+        raise op.error(
+            f"'{name}' attribute for specifying {noun} segments must have {len(group)} elements, "
+            f"but got {len(sizes.values)}"
+        )
+    if min(sizes.values, default=0) < 0:
+        raise op.error(f"'{name}' attribute cannot have negative elements")
+    if sum(sizes.values) != total:
+        raise op.error(
+            f"{noun} count ({total}) does not match with the total size ({sum(sizes.values)}) "
+            f"specified in attribute '{name}'"
+        )
+    for part, size in zip(group, sizes.values, strict=True):
+        if (part.is_single and size != 1) or (part.optional and size > 1):
+            wanted = "1" if part.is_single else "0 or 1"
+            raise op.error(
+                f"{noun} group '{part.name}' requires {wanted} element, but found {size}"
+            )
+
+
+def _value_checks(
+    group: tuple[ValueField, ...], noun: str, definition: OpDefinition
+) -> list[Check]:
+    by_name = {f.name: f for f in (*definition.operands, *definition.results)}
+    single = all(f.is_single for f in group)
+    checks: list[Check] = []
+    for part in group:
+        constraint = part.constraint
+        seen = {part.name}
+        while (
+            isinstance(constraint, Same)
+            and constraint.field in by_name
+            and constraint.field not in seen
+        ):
+            seen.add(constraint.field)
+            constraint = by_name[constraint.field].constraint
+        if isinstance(constraint, Derived | Same) or constraint.words == "any type":
+            continue
+        checks.append(_constraint_check(part, constraint, noun, single))
+    return checks
+
+
+def _constraint_check(part: ValueField, constraint: Any, noun: str, single: bool) -> Check:
+    allows, words, position = constraint.allows, constraint.words, part.position
+    exact = constraint.type if isinstance(constraint, Exactly) else None
+    prefix = "variadic of " if part.variadic else ""
+
+    def fail(op: Operation, i: int, type: Type) -> VerifyError:
+        return op.error(f"{noun} #{i} must be {prefix}{words}, but got '{type}'")
+
+    if single:
+
+        def check_one(op: Operation) -> None:
+            values = op._operands if noun == "operand" else op.results
+            type = values[position].type
+            if type is not exact and not allows(type):
+                raise fail(op, position, type)
+
+        return check_one
+
+    def check_group(op: Operation) -> None:
+        ranges = op.definition.operand_range if noun == "operand" else op.definition.result_range
+        values = op._operands if noun == "operand" else op.results
+        start, end = ranges(op, position)
+        for i in range(start, end):
+            if not allows(values[i].type):
+                raise fail(op, i, values[i].type)
+
+    return check_group
+
+
+def _same_check(definition: OpDefinition) -> Check | None:
+    """Fields tied together by `Same` have one type."""
+    parts = (*definition.operands, *definition.results)
+    groups: list[set[str]] = []
+    for part in parts:
+        if isinstance(part.constraint, Same):
+            pair = {part.name, part.constraint.field}
+            touching = [g for g in groups if g & pair]
+            groups = [g for g in groups if not g & pair] + [pair.union(*touching)]
+    if not groups:
+        return None
+    whole = len(groups) == 1 and len(groups[0]) == len(parts) and definition.results
+    single = all(p.is_single for p in parts)
+    ordered = [[p for p in parts if p.name in g] for g in groups]
+
+    def check(op: Operation) -> None:
+        for group in ordered:
+            types = []
+            for part in group:
+                is_operand = part in definition.operands
+                values = op._operands if is_operand else op.results
+                if single:
+                    types.append(values[part.position].type)
+                else:
+                    ranges = definition.operand_range if is_operand else definition.result_range
+                    start, end = ranges(op, part.position)
+                    types += [v.type for v in values[start:end]]
+            for type in types:
+                if type is not types[0]:
+                    if whole:
+                        raise op.error("requires the same type for all operands and results")
+                    names = ", ".join(p.name for p in group)
+                    raise op.error(f"failed to verify that all of {{{names}}} have same type")
+
+    return check
+
+
+def _derived_check(part: ValueField, constraint: Derived) -> Check:
+    def check(op: Operation) -> None:
+        values = getattr(op, part.name)
+        others = getattr(op, constraint.field)
+        if values is None or others is None:
+            return
+        other = others[0] if isinstance(others, tuple) and others else others
+        if isinstance(other, tuple):
+            return
+        expected = constraint.derive(other.type)
+        for value in values if isinstance(values, tuple) else (values,):
+            if expected is not None and value.type is not expected:
+                raise op.error(
+                    f"failed to verify that {part.name} is {constraint.words}: "
+                    f"expected '{expected}', but got '{value.type}'"
+                )
+
+    return check
+
+
+def _attribute_check(part: Any) -> Check:
+    name, allows, words = part.name, part.kind.allows, part.kind.words
+    required = not part.optional and part.default is None and part.kind is not UNIT
+
+    def check(op: Operation) -> None:
+        value: Attribute | None = op.properties.get(name)
+        if value is None:
+            if required:
+                raise op.error(f"requires attribute '{name}'")
+        elif not allows(value):
+            raise op.error(f"attribute '{name}' failed to satisfy constraint: {words}")
+
+    return check
