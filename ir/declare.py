@@ -324,13 +324,19 @@ class OptionalResult(ValueField):
 class Attr(Field, Generic[T]):
     """An inherent attribute, kept in `properties`; reads and is set in its Python form."""
 
-    def __init__(self, kind: AttrKind[T], default: Any, optional: bool, doc: str) -> None:
+    def __init__(
+        self, kind: AttrKind[T], default: Any, optional: bool, doc: str, key: str | None = None
+    ) -> None:
         self.kind = kind
         self.optional = optional
         self.doc = doc
+        self.key = key
         self.default: Attribute | None = None
         if default is not None:
             self.default = default if isinstance(default, Attribute) else kind.from_python(default)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.key or name
 
     @overload
     def __get__(self, op: None, owner: type) -> Attr[T]: ...
@@ -426,10 +432,19 @@ def optional_result(
 
 
 def attribute(
-    kind: AttrKind[Any] = ANY, *, default: Any = None, optional: bool = False, doc: str = ""
+    kind: AttrKind[Any] = ANY,
+    *,
+    default: Any = None,
+    optional: bool = False,
+    doc: str = "",
+    key: str | None = None,
 ) -> Any:
-    """An inherent attribute; with a default it may be left out and text elides it."""
-    return Attr(kind, default, optional, doc)
+    """An inherent attribute; with a default it may be left out and text elides it.
+
+    `key` is its name in text and in `properties` where Python needs another one for the
+    accessor, such as `name`, which every Operation has.
+    """
+    return Attr(kind, default, optional, doc, key)
 
 
 def region(*, doc: str = "", variadic: bool = False) -> Any:
@@ -634,7 +649,7 @@ def _define(cls: Any) -> OpDefinition:
             import copy
 
             own = copy.copy(value)
-            own.name = key
+            own.__set_name__(cls, key)
             type.__setattr__(cls, key, own)
             fields[key] = own
     clash = [key for key in fields if hasattr(Operation, key) and key not in _MAY_HIDE]
