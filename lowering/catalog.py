@@ -1,0 +1,26 @@
+"""Which module declares which pass; a pass is imported when it is first named."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from ..ir.passes import PASSES, Pass
+
+PASS_MODULES: dict[str, str] = {
+    "canonicalize": "..passes.canonicalize",
+    "cse": "..passes.cse",
+    "remove-dead-values": "..passes.dead_code",
+    "symbol-dce": "..passes.dead_code",
+}
+
+
+def find_pass(name: str) -> type[Pass] | None:
+    """The pass class of this name, or None."""
+    if name not in PASSES and name in PASS_MODULES:
+        import_module(PASS_MODULES[name], __package__)
+    return PASSES.get(name)
+
+
+def all_passes() -> list[type[Pass]]:
+    """Every pass, by name."""
+    return [cls for name in sorted(PASS_MODULES) if (cls := find_pass(name)) is not None]

@@ -1,0 +1,114 @@
+"""The pipelines: which passes, in which order, and why.
+
+A stage is a table of pass names, each with a reason where the place is not obvious. The
+stages in a row take a model from the graph to the `llvm` dialect; their names are flags of
+nn-opt and the file names of `nnc stages`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..ir.passes import Pass, Pipeline, parse_pipeline
+from .catalog import find_pass
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A named row of passes and what holds after it."""
+
+    name: str
+    summary: str
+    passes: tuple[str, ...]
+
+
+def stage(name: str, summary: str, *rows: str | tuple[str, str]) -> Stage:
+    """A stage from rows, each a pass or (pass, why it stands here)."""
+    return Stage(name, summary, tuple(row if isinstance(row, str) else row[0] for row in rows))
+
+
+STAGES: tuple[Stage, ...] = (
+    stage(
+        "simplify-graph",
+        "nn: constants folded, algebra simplified, composite ops taken apart",
+        "canonicalize",
+        ("fold-constants", "shape arithmetic becomes static here"),
+        ("canonicalize", "the static forms of what was dynamic"),
+        ("decompose", "before cse, so that equal parts of composite ops meet"),
+        "fold-constants",
+        "canonicalize",
+        "cse",
+    ),
+    stage(
+        "make-kernels",
+        "nn: every op in a kernel function, equal kernels shared",
+        "fuse",
+        "outline-kernels",
+    ),
+    stage(
+        "bufferize",
+        "linalg on memrefs, one function per kernel",
+        "lower-to-linalg",
+        "canonicalize",
+    ),
+    stage(
+        "schedule",
+        "the same, with a schedule beside each kernel",
+        "choose-schedules",
+    ),
+    stage(
+        "loops",
+        "scf, memref, vector and arith, all buffers planned",
+        "apply-schedules",
+        ("plan-memory", "after schedules, which remove temporaries"),
+        "canonicalize",
+        "cse",
+    ),
+    stage(
+        "llvm",
+        "the llvm dialect",
+        "expand-math",
+        ("canonicalize", "constants of the expansions"),
+        "cse",
+        "lower-to-llvm",
+    ),
+)
+
+# What the stage-jumping flags run: everything from the graph to the named level.
+_LEVELS = {"lower-to-loops": "loops", "lower-all": "llvm"}
+
+
+def stage_names() -> list[str]:
+    return [one.name for one in STAGES]
+
+
+def passes_between(after: str | None, last: str) -> list[str]:
+    """The passes from the end of stage `after` (None: the start) to the end of stage `last`."""
+    names = stage_names()
+    first = 0 if after is None else names.index(after) + 1
+    return [p for one in STAGES[first : names.index(last) + 1] for p in one.passes]
+
+
+def named_pipelines() -> dict[str, tuple[str, list[str]]]:
+    """Each named pipeline's summary and passes."""
+    table = {one.name: (one.summary, list(one.passes)) for one in STAGES}
+    for flag, last in _LEVELS.items():
+        table[flag] = (f"from any stage before it to: {last}", passes_between(None, last))
+    return table
+
+
+def lookup(name: str) -> type[Pass] | Sequence[Pass | Pipeline] | None:
+    """A pass class or the passes of a named pipeline."""
+    found = find_pass(name)
+    if found is not None:
+        return found
+    pipelines = named_pipelines()
+    if name in pipelines:
+        return [step for p in pipelines[name][1] for step in pipeline(p).steps]
+    return None
+
+
+def pipeline(text: str) -> Pipeline:
+    """A pipeline from upstream's text. Raises NncError."""
+    return parse_pipeline(text, lookup)

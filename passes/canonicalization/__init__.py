@@ -1,0 +1,23 @@
+"""Canonicalization patterns by dialect: what `--canonicalize` applies besides folds.
+
+Each module holds `PATTERNS`. An op does not know the patterns that rewrite it, so this
+table does; `canonicalize` loads the modules of the dialects that occur in the IR.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import import_module
+
+from ...ir.rewriting import Pattern
+
+PATTERN_MODULES: dict[str, str] = {}
+
+
+def patterns_of(dialects: Iterable[str]) -> list[Pattern]:
+    """The canonicalization patterns of the named dialects, those that have any."""
+    found: list[Pattern] = []
+    for name in sorted(dialects):
+        if name in PATTERN_MODULES:
+            found += import_module(PATTERN_MODULES[name], __package__).PATTERNS
+    return found

@@ -1,0 +1,67 @@
+"""Common subexpression elimination."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from ..ir.core import Operation
+from ..ir.dominance import DominanceInfo
+from ..ir.passes import Pass, PassContext
+from ..ir.traits import Commutative, IsolatedFromAbove, Pure
+
+
+@dataclass(frozen=True)
+class Cse(Pass, name="cse"):
+    """Replace a pure operation by an equal one that dominates it.
+
+    %a = arith.addi %x, %y          %a = arith.addi %x, %y
+    %b = arith.addi %y, %x    ->    use(%a, %a)
+    use(%a, %b)
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """One walk in order; operations without regions only."""
+        dominance = DominanceInfo()
+        # A scope per isolated region: nothing outside is visible there.
+        stack: list[tuple[Operation, dict[Hashable, Operation]]] = [(op, {})]
+        while stack:
+            parent, known = stack.pop()
+            for region in parent.regions:
+                for block in region.blocks:
+                    for inner in block:
+                        if inner.regions:
+                            isolated = inner.has_trait(IsolatedFromAbove)
+                            stack.append((inner, {} if isolated else dict(known)))
+                        elif inner.has_trait(Pure) and inner.results:
+                            self._visit(inner, known, dominance, context)
+
+    @staticmethod
+    def _visit(
+        op: Operation,
+        known: dict[Hashable, Operation],
+        dominance: DominanceInfo,
+        context: PassContext,
+    ) -> None:
+        key = _key(op)
+        earlier = known.get(key)
+        if earlier is None or not dominance.value_dominates(earlier.results[0], op):
+            known[key] = op
+            return
+        for old, new in zip(op.results, earlier.results, strict=True):
+            old.replace_all_uses_with(new)
+        op.erase()
+        context.statistic("operations removed")
+
+
+def _key(op: Operation) -> Hashable:
+    operands = tuple(id(v) for v in op.operands)
+    if op.has_trait(Commutative):
+        operands = tuple(sorted(operands))
+    return (
+        op.name,
+        operands,
+        frozenset(op.properties.items()),
+        frozenset(op.attributes.items()),
+        tuple(op.result_types),
+    )
