@@ -122,3 +122,8 @@ def _skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     if reason is None:
         _, _, reason = report.longrepr
     return reason.removeprefix("Skipped: ").removeprefix("reason: ")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--lit-shell` runs the golden tests' RUN lines under a real shell."""
+    parser.addoption("--lit-shell", action="store_true", help="run RUN lines under a shell")

@@ -1,0 +1,157 @@
+"""What the command lines share: streams, errors, exit codes, reading and writing files.
+
+A command is a function (arguments, streams) -> exit code. Whatever happens, the user sees
+one message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an interruption.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+from ..ir.diagnostics import Diagnostic, NncError, SourceFile
+from ..ir.location import FileLineColLoc, FusedLoc, Location, NameLoc
+
+
+@dataclass
+class Streams:
+    """Standard input, output and error of a command; tests put their own here.
+
+    `directory` is where relative paths start.
+    """
+
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    directory: Path
+
+    @staticmethod
+    def standard() -> Streams:
+        return Streams(sys.stdin, sys.stdout, sys.stderr, Path.cwd())
+
+    def path(self, name: str) -> Path:
+        return self.directory / name
+
+
+Command = Callable[[Sequence[str], Streams], int]
+
+
+def run_command(name: str, command: Command, argv: Sequence[str], streams: Streams) -> int:
+    """Run a command and turn every exception into a message and an exit code."""
+    try:
+        return command(argv, streams)
+    except NncError as error:
+        print(with_source(error.diagnostic), file=streams.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print(f"{name}: interrupted", file=streams.stderr)
+        return 130
+    except BrokenPipeError:
+        _discard_output(streams)
+        return 0
+    except RecursionError:
+        print(f"{name}: error: the input is nested too deeply", file=streams.stderr)
+        return 1
+    except MemoryError:
+        print(f"{name}: error: out of memory", file=streams.stderr)
+        return 1
+    except Exception as error:
+        if os.environ.get("NNC_DEBUG"):
+            raise
+        kind = type(error).__name__
+        print(
+            f"{name}: internal error: {kind}: {error}\n"
+            f"{name}: this is a defect of nnc; NNC_DEBUG=1 shows where it happened",
+            file=streams.stderr,
+        )
+        return 2
+
+
+def _discard_output(streams: Streams) -> None:
+    """The reader of our output has gone: say nothing more, also not at exit."""
+    if streams.stdout is sys.stdout:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def with_source(diagnostic: Diagnostic, sources: Sequence[SourceFile] = ()) -> Diagnostic:
+    """The diagnostic with the text line it points to, read from its file where it has none."""
+    if diagnostic.source is not None:
+        return diagnostic
+    place = _file_place(diagnostic.location)
+    if place is None or not place.line:
+        return diagnostic
+    text = next((s for s in sources if s.name == place.file), None)
+    if text is None:
+        try:
+            with open(place.file, encoding="utf-8", errors="replace") as file:
+                text = SourceFile(place.file, file.read(1 << 24))
+        except (OSError, ValueError):
+            return diagnostic
+    if place.line > len(text.line_starts):
+        return diagnostic
+    column = max(place.column - 1, 0)
+    return Diagnostic(
+        diagnostic.severity,
+        diagnostic.message,
+        diagnostic.location,
+        diagnostic.notes,
+        text.line(place.line),
+        (column, column + 1),
+    )
+
+
+def _file_place(location: Location | None) -> FileLineColLoc | None:
+    match location:
+        case FileLineColLoc():
+            return location
+        case NameLoc(_, child):
+            return _file_place(child)
+        case FusedLoc(locations):
+            return next((p for one in locations if (p := _file_place(one))), None)
+    return None
+
+
+def read_text(name: str, streams: Streams) -> SourceFile:
+    """The text of a file, or of standard input for `-`. Raises NncError."""
+    try:
+        if name == "-":
+            return SourceFile("<stdin>", streams.stdin.read())
+        data = streams.path(name).read_bytes()
+    except OSError as error:
+        raise NncError(f"cannot read '{name}': {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise NncError(f"<stdin>: not UTF-8 text (byte {error.start})") from None
+    try:
+        return SourceFile(name, data.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        message = f"not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}"
+        raise NncError(message, FileLineColLoc(name, line, 1)) from None
+
+
+def write_whole(path: Path, data: str | bytes) -> None:
+    """Write a file whole or not at all: to a temporary name beside it, then renamed."""
+    import tempfile
+
+    raw = data.encode() if isinstance(data, str) else data
+    try:
+        if path.exists() and not path.is_file():  # a device such as /dev/null, or a pipe
+            path.write_bytes(raw)
+            return
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(raw)
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(temporary, 0o666 & ~umask)
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+    except OSError as error:
+        raise NncError(f"cannot write '{path}': {error.strerror or error}") from None
