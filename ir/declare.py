@@ -57,8 +57,10 @@ class AttrKind(Generic[T]):
     """A kind of attribute: its words, what is allowed, and its Python form both ways.
 
     `bare` is how format strings print `$attr` where upstream leaves out the type: the type
-    that is implied, or None. `keywords` are the cases of an integer enumeration, which format
-    strings print as a bare word; `is_symbol_name` marks a string that they print as `@name`.
+    that is implied, or None. `cases` are the words of an integer enumeration, which they print
+    as a bare word; `dense` is the element type of a dense array, which they print as `[1, 2]`;
+    `cls` is the class that `instance` asks for; `is_symbol_name` marks a string that they print
+    as `@name`.
     """
 
     words: str
@@ -66,8 +68,14 @@ class AttrKind(Generic[T]):
     to_python: Callable[[Any], T]
     from_python: Callable[[Any], Attribute]
     bare: Type | None = None
-    keywords: Mapping[str, int] | None = None
+    cases: Mapping[str, int] | None = None
+    dense: Type | None = None
+    cls: type[Attribute] | None = None
     is_symbol_name: bool = False
+
+    def word_of(self, attribute: Any) -> str:
+        """The word of an integer enumeration's attribute."""
+        return next(word for word, number in self.cases.items() if number == attribute.value)
 
 
 def _self(x: Any) -> Any:
@@ -80,6 +88,7 @@ def _array(element: Type) -> AttrKind[tuple]:
         lambda a: isinstance(a, DenseArrayAttr) and a.element_type is element,
         lambda a: a.values,
         lambda values: DenseArrayAttr(element, tuple(values)),
+        dense=element,
     )
 
 
@@ -150,7 +159,7 @@ def float_kind(type: FloatType) -> AttrKind[float]:
 F32 = float_kind(FloatType("f32"))
 
 
-def keyword_kind(
+def int_enum(
     words: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
 ) -> AttrKind[str]:
     """An integer that stands for a word, such as a predicate: in Python and text the word."""
@@ -161,7 +170,7 @@ def keyword_kind(
         lambda a: isinstance(a, IntegerAttr) and a.type is type and a.value in names,
         lambda a: names[a.value],
         lambda case: IntegerAttr(numbers[case], type),
-        keywords=numbers,
+        cases=numbers,
     )
 
 
@@ -176,8 +185,10 @@ def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]
             lambda a: isinstance(a, attribute_class),
             lambda a: a.value,
             attribute_class,
+            cls=attribute_class,
         )
-    return AttrKind(words, lambda a: isinstance(a, attribute_class), _self, _self)
+    allows = lambda a: isinstance(a, attribute_class)  # noqa: E731
+    return AttrKind(words, allows, _self, _self, cls=attribute_class)
 
 
 # -- fields ----------------------------------------------------------------------------------
