@@ -1,0 +1,32 @@
+"""Finding what a symbol reference means."""
+
+from __future__ import annotations
+
+from .attributes import StringAttr
+from .core import Operation
+from .traits import SymbolTable
+
+
+def symbol_name(op: Operation) -> str | None:
+    """The name of the symbol that an operation defines, if it defines one."""
+    name = op.attribute("sym_name")
+    return name.value if isinstance(name, StringAttr) else None
+
+
+def symbol_table(op: Operation) -> Operation | None:
+    """The nearest enclosing operation that holds symbols."""
+    at = op.parent_op
+    while at is not None and not at.has_trait(SymbolTable):
+        at = at.parent_op
+    return at
+
+
+def lookup_symbol(op: Operation, name: str) -> Operation | None:
+    """What `@name` means where `op` stands: a symbol of the nearest enclosing symbol table."""
+    table = symbol_table(op)
+    if table is None:
+        return None
+    for inner in table.regions[0].ops:
+        if symbol_name(inner) == name:
+            return inner
+    return None
