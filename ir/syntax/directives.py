@@ -1,0 +1,1 @@
+"""Custom directives of functions and control flow."""

@@ -1,0 +1,1 @@
+"""Custom directives of memory: subscripts, subviews, globals."""

@@ -1,0 +1,1 @@
+"""Custom directives of structured ops: linalg, vector."""
