@@ -1,3 +1,67 @@
-"""nnc, a compiler for neural networks: ONNX in, native code out."""
+"""nnc, a compiler for neural networks: ONNX in, readable IR in between, native code out.
+
+    import nnc
+    model = nnc.compile("model.onnx")
+    y = model(x)
+
+Nothing heavy is imported before it is needed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .ir.diagnostics import NncError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from .ir.core import Operation
+    from .runtime.executable import Executable
 
 __version__ = "0.1.0"
+__all__ = ["NncError", "compile", "load", "parse"]
+
+
+def compile(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    threads: int = 1,
+) -> Executable:
+    """A callable executable from a model.
+
+    `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
+    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name. Called with
+    NumPy arrays, in order or by name, the executable returns the output, or a tuple of them.
+
+    Raises:
+        NncError: the model cannot be read or compiled; the message names file and node.
+    """
+    from .tools.driver import compile_model
+
+    return compile_model(model, shapes=shapes, threads=threads)
+
+
+def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Operation:
+    """The module of a model, at the level it is written in: `nn` for an ONNX file.
+
+    Raises:
+        NncError: the model cannot be read.
+    """
+    from .tools.driver import load_module
+
+    return load_module(model, shapes=shapes)
+
+
+def parse(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:
+    """The verified module of IR text; `str(module)` prints it back.
+
+    Raises:
+        NncError: with line, column and the text at fault.
+    """
+    from .ir.syntax.parser import parse_module
+
+    module = parse_module(text, filename, allow_unregistered=allow_unregistered)
+    module.verify()
+    return module

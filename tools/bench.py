@@ -1,0 +1,77 @@
+"""`nnc bench`: a model's latency, interleaved with ONNX Runtime's where that is installed."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from .driver import compile_model
+from .inputs import gather_inputs
+
+if TYPE_CHECKING:
+    from .nnc import _Session
+
+
+def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iterator[str]:
+    """Lines of a small table: compile time, median and spread in ms, the ratio, the error."""
+    started = time.perf_counter()
+    executable = compile_model(
+        model, shapes=session.shapes, threads=args.threads, progress=session.progress
+    )
+    seconds = time.perf_counter() - started
+    inputs = gather_inputs(executable, args, session.streams)
+    runners: dict[str, Callable[[], Any]] = {"nnc": lambda: executable.run(inputs)}
+    peer = _onnxruntime(model, args.threads, inputs) if model.endswith(".onnx") else None
+    if peer is not None:
+        runners["onnxruntime"] = peer
+    times = interleaved(runners, args.runs)
+    yield f"{'':14}{'median ms':>12}{'min':>10}{'max':>10}"
+    for name, values in times.items():
+        median = statistics.median(values)
+        yield f"{name:14}{median:12.3f}{min(values):10.3f}{max(values):10.3f}"
+    yield f"compiled in {seconds:.1f} s, {args.threads} thread(s), {args.runs} runs each"
+    if peer is not None:
+        ratios = [o / n for n, o in zip(times["nnc"], times["onnxruntime"], strict=True)]
+        yield f"nnc is {statistics.median(ratios):.2f}x as fast as ONNX Runtime"
+        yield f"largest relative difference: {_difference(executable.run(inputs), peer()):.2e}"
+
+
+def interleaved(runners: dict[str, Callable[[], Any]], runs: int) -> dict[str, list[float]]:
+    """Milliseconds of each run; the runners take turns, so that drift meets all of them."""
+    for run in runners.values():
+        run()
+        run()
+    times: dict[str, list[float]] = {name: [] for name in runners}
+    for _ in range(runs):
+        for name, run in runners.items():
+            started = time.perf_counter()
+            run()
+            times[name].append(1e3 * (time.perf_counter() - started))
+    return times
+
+
+def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | None:
+    try:
+        import onnxruntime
+    except ImportError:
+        return None
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+    names = [output.name for output in session.get_outputs()]
+    return lambda: dict(zip(names, session.run(names, inputs), strict=True))
+
+
+def _difference(ours: dict, theirs: dict) -> float:
+    import numpy as np
+
+    worst = 0.0
+    for name, want in theirs.items():
+        scale = float(np.max(np.abs(want.astype(np.float64)), initial=0.0)) or 1.0
+        error = np.max(np.abs(ours[name].astype(np.float64) - want), initial=0.0)
+        worst = max(worst, float(error) / scale)
+    return worst

@@ -1,0 +1,134 @@
+"""From a model in any form to a module at a stage, or to an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+
+if TYPE_CHECKING:
+    from ..ir.passes import Instrumentation
+    from ..runtime.executable import Executable
+
+Progress = Callable[[str], None]
+
+
+def load_module(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    progress: Progress | None = None,
+) -> Operation:
+    """A verified module from an `.onnx` file, IR text in a file, a ModelProto or a module.
+
+    `shapes` fixes input shapes by name; a module that exists already is copied. Raises
+    NncError that names the file and the place.
+    """
+    if isinstance(model, Operation):
+        if shapes:
+            raise NncError("shapes can be given for ONNX models only")
+        return model.clone()
+    if isinstance(model, str | Path):
+        path = Path(model)
+        if path.suffix == ".mlir":
+            if shapes:
+                raise NncError("shapes can be given for ONNX models only")
+            return _read_ir(path)
+        if not path.exists():
+            raise NncError(f"cannot read '{path}': no such file")
+    from ..frontends.onnx import import_model
+
+    module = import_model(model, shapes=shapes, progress=progress)
+    module.verify()
+    return module
+
+
+def _read_ir(path: Path) -> Operation:
+    from ..ir.syntax.parser import parse_module
+
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    module = parse_module(text, str(path), resources=path.parent)
+    module.verify()
+    return module
+
+
+def run_stages(
+    module: Operation,
+    *,
+    last: str | None = None,
+    progress: Progress | None = None,
+    after_stage: Callable[[str, Operation], None] | None = None,
+    instrumentations: Sequence[Instrumentation] = (),
+    verify_each: bool = False,
+) -> Operation:
+    """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
+
+    Stages that the module is past change nothing, which is what makes each stage's file a
+    place to resume from.
+    """
+    from ..ir.passes import PassContext, PassManager
+    from ..lowering.pipelines import STAGES, pipeline
+
+    for stage in STAGES:
+        if progress is not None:
+            progress(f"{stage.name}: {stage.summary}")
+        context = PassContext(progress=progress)
+        manager = PassManager(
+            pipeline(f"builtin.module({','.join(stage.passes)})"),
+            context,
+            instrumentations,
+            verify_each,
+        )
+        manager.run(module)
+        if after_stage is not None:
+            after_stage(stage.name, module)
+        if stage.name == last:
+            break
+    return module
+
+
+def compile_model(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> Executable:
+    """An executable from a model in any form that `load_module` takes."""
+    from ..runtime.executable import compile_module
+
+    module = run_stages(load_module(model, shapes=shapes, progress=progress), progress=progress)
+    if progress is not None:
+        progress("machine code: LLVM")
+    return compile_module(module, threads=threads)
+
+
+def write_stages(model: Any, folder: Path, *, shapes=None, progress: Progress | None = None):
+    """One file per stage in `folder`, numbered in order; returns their paths.
+
+    The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
+    """
+    from ..ir.weights_file import write_module
+
+    module = load_module(model, shapes=shapes, progress=progress)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NncError(f"cannot make folder '{folder}': {error.strerror or error}") from None
+    paths = [folder / "0-import.mlir"]
+    write_module(module, paths[0])
+
+    def write(stage: str, module: Operation) -> None:
+        paths.append(folder / f"{len(paths)}-{stage}.mlir")
+        write_module(module, paths[-1])
+
+    run_stages(module, progress=progress, after_stage=write)
+    return paths

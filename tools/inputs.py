@@ -1,0 +1,125 @@
+"""Inputs of a model from files or at random, and what to do with its outputs."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..ir.diagnostics import NncError
+from ..ir.numpy_types import type_to_numpy
+from .command import Streams, write_whole
+
+if TYPE_CHECKING:
+    from ..ir.types import TensorType
+    from ..runtime.executable import Executable
+
+
+def gather_inputs(
+    executable: Executable, args: argparse.Namespace, streams: Streams
+) -> dict[str, np.ndarray]:
+    """Every input by name, from `--input` and `--random`. Raises NncError for what is missing."""
+    names = list(executable.input_names)
+    given: dict[str, np.ndarray] = {}
+    free = iter(names)
+    for text in args.input:
+        name, equals, file = text.partition("=")
+        if not equals or name not in names:
+            name, file = next((n for n in free if n not in given), ""), text
+            if not name:
+                raise NncError(f"nnc: '{text}' is one input too many; the model has {len(names)}")
+        arrays = read_arrays(streams.path(file))
+        if len(arrays) != 1:
+            raise NncError(f"{file}: one array expected, found {len(arrays)}")
+        given[name] = next(iter(arrays.values()))
+    missing = [n for n in names if n not in given]
+    if missing and not args.random:
+        listed = ", ".join(f"{n}: {executable.input_types[names.index(n)]}" for n in missing)
+        raise NncError(f"nnc: no value for {listed}; give --input or --random")
+    generator = np.random.default_rng(args.seed)
+    for name in missing:
+        given[name] = random_array(executable.input_types[names.index(name)], generator, name)
+    return given
+
+
+def random_array(type: TensorType, generator: np.random.Generator, name: str) -> np.ndarray:
+    """Standard normal floats, integers and bools of 0 and 1 (valid as indices and masks)."""
+    if not type.has_static_shape:
+        raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
+    dtype = type_to_numpy(type.element_type)
+    if dtype.kind in "biu":
+        return generator.integers(0, 2, type.shape).astype(dtype)
+    return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
+
+
+def read_arrays(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npy, .npz or ONNX TensorProto (.pb) file. Raises NncError."""
+    try:
+        if path.suffix == ".pb":
+            import onnx
+
+            tensor = onnx.TensorProto.FromString(path.read_bytes())
+            return {tensor.name: onnx.numpy_helper.to_array(tensor)}
+        loaded = np.load(path, allow_pickle=False)
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except Exception as error:  # NumPy and protobuf raise many kinds for a broken file
+        raise NncError(f"{path}: not a readable array file: {error}") from None
+    if isinstance(loaded, np.ndarray):
+        return {path.stem: loaded}
+    return {name: loaded[name] for name in loaded.files}
+
+
+def save_outputs(path: Path, outputs: Mapping[str, np.ndarray]) -> None:
+    """As .npy for one output, else .npz."""
+    import io
+
+    buffer = io.BytesIO()
+    if path.suffix == ".npz":
+        np.savez(buffer, **dict(outputs))
+    elif len(outputs) == 1:
+        np.save(buffer, next(iter(outputs.values())))
+    else:
+        raise NncError(f"the model has {len(outputs)} outputs: name an .npz file, not '{path}'")
+    write_whole(path, buffer.getvalue())
+
+
+def describe(name: str, array: np.ndarray) -> str:
+    """One line: name, type, range, the first values."""
+    shape = "x".join(map(str, array.shape))
+    head = f"{name}: {array.dtype}[{shape}]"
+    if not array.size:
+        return head
+    flat = array.reshape(-1)
+    values = " ".join(_number(v) for v in flat[:5]) + (" .." if flat.size > 5 else "")
+    if array.dtype.kind in "biu":
+        return f"{head} min {flat.min()} max {flat.max()}: {values}"
+    wide = flat.astype(np.float64)
+    return f"{head} min {wide.min():.6g} max {wide.max():.6g} mean {wide.mean():.6g}: {values}"
+
+
+def _number(value: Any) -> str:
+    return f"{float(value):.6g}" if np.asarray(value).dtype.kind not in "biu" else str(value)
+
+
+def compare(
+    outputs: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], tolerance: float
+) -> list[str]:
+    """Complaints where outputs differ by more than `tolerance` of the largest expected value."""
+    if len(outputs) == len(expected) == 1:
+        expected = {next(iter(outputs)): next(iter(expected.values()))}
+    complaints = []
+    for name, want in expected.items():
+        got = outputs.get(name)
+        if got is None or got.shape != want.shape:
+            found = "no such output" if got is None else f"shape {got.shape}"
+            complaints.append(f"{name}: expected shape {want.shape}, found {found}")
+            continue
+        scale = float(np.max(np.abs(want), initial=0.0)) or 1.0
+        error = float(np.max(np.abs(got.astype(np.float64) - want), initial=0.0)) / scale
+        if not error <= tolerance:
+            complaints.append(f"{name}: relative error {error:.3g} exceeds {tolerance:g}")
+    return complaints

@@ -1,0 +1,210 @@
+"""nnc: the user's command line: import, compile, run, bench, stages."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from ..ir.diagnostics import NncError
+from .command import Streams, run_command
+
+DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
+
+
+def main(argv: Sequence[str] | None = None, streams: Streams | None = None) -> int:
+    """Run nnc; returns the exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    return run_command("nnc", _main, arguments, streams or Streams.standard())
+
+
+def cli() -> None:
+    """Entry point of the installed script."""
+    sys.exit(main())
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
+
+
+def _argument_parser() -> argparse.ArgumentParser:
+    parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="store_true", help="show the version")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    def command(name: str, help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
+        sub.add_argument("model", help="an .onnx file, or IR of any stage in an .mlir file")
+        sub.add_argument(
+            "--shape",
+            action="append",
+            default=[],
+            metavar="NAME=1,3,224,224",
+            help="fix the shape of an input",
+        )
+        sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
+        return sub
+
+    sub = command("import", "Write a model as IR, its weights in a safetensors file beside it.")
+    sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
+    sub = command(
+        "compile",
+        "Compile a model; the suffix says to what: .mlir .ll .s .o, or .so with a header.",
+    )
+    sub.add_argument("-o", "--output", required=True, metavar="FILE")
+    sub = command("run", "Compile a model and run it once.")
+    _add_inputs(sub)
+    sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one) or .npz")
+    sub.add_argument("--expect", metavar="FILE", help="compare the output with this .npy or .npz")
+    sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
+    sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
+    _add_inputs(sub)
+    sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
+    sub = command("stages", "Write the IR after every stage, one file each.")
+    sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
+    return parser
+
+
+def _add_inputs(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE.npy",
+        help="an input, in order or by name",
+    )
+    sub.add_argument("--random", action="store_true", help="random values for the other inputs")
+    sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
+    sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
+
+
+def _main(argv: Sequence[str], streams: Streams) -> int:
+    parser = _argument_parser()
+    try:
+        args = parser.parse_args(argv)
+    except SystemExit as done:  # --help
+        return int(done.code or 0)
+    if args.version:
+        from .. import __version__
+
+        print(f"nnc {__version__}", file=streams.stdout)
+        return 0
+    if args.command is None:
+        parser.print_help(streams.stdout)
+        return 1
+    if getattr(args, "threads", 1) < 1:
+        raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
+    return _COMMANDS[args.command](args, _Session(args, streams))
+
+
+class _Session:
+    """What the commands share: the streams, progress with elapsed time, shapes."""
+
+    def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
+        self.streams = streams
+        self.started = time.perf_counter()
+        self.quiet = args.quiet
+        self.shapes = _shapes(args.shape)
+        self.model = str(streams.path(args.model))
+
+    def progress(self, message: str) -> None:
+        if not self.quiet:
+            elapsed = time.perf_counter() - self.started
+            print(f"[{elapsed:6.1f} s] {message}", file=self.streams.stderr, flush=True)
+
+    def say(self, text: str) -> None:
+        print(text, file=self.streams.stdout)
+
+
+def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for option in options:
+        name, equals, dims = option.rpartition("=")
+        try:
+            shape = tuple(int(d) for d in dims.replace("x", ",").split(",") if d.strip())
+        except ValueError:
+            shape = (-1,)
+        if not equals or any(d < 0 for d in shape):
+            raise NncError(f"nnc: --shape takes NAME=1,3,224,224, not '{option}'")
+        shapes[name] = shape
+    return shapes
+
+
+def _import(args: argparse.Namespace, session: _Session) -> int:
+    from ..ir.weights_file import write_module
+    from .driver import load_module
+
+    module = load_module(session.model, shapes=session.shapes, progress=session.progress)
+    write_module(module, session.streams.path(args.output))
+    return 0
+
+
+def _compile(args: argparse.Namespace, session: _Session) -> int:
+    from .artifacts import write_artifact
+    from .driver import load_module, run_stages
+
+    module = load_module(session.model, shapes=session.shapes, progress=session.progress)
+    run_stages(module, progress=session.progress)
+    for path in write_artifact(module, session.streams.path(args.output)):
+        session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
+    return 0
+
+
+def _run(args: argparse.Namespace, session: _Session) -> int:
+    from .driver import compile_model
+    from .inputs import describe, gather_inputs, read_arrays, save_outputs
+
+    executable = compile_model(
+        session.model, shapes=session.shapes, threads=args.threads, progress=session.progress
+    )
+    inputs = gather_inputs(executable, args, session.streams)
+    started = time.perf_counter()
+    outputs = executable.run(inputs)
+    session.progress(f"ran in {1e3 * (time.perf_counter() - started):.2f} ms")
+    for name, array in outputs.items():
+        session.say(describe(name, array))
+    if args.output:
+        save_outputs(session.streams.path(args.output), outputs)
+    if args.expect:
+        from .inputs import compare
+
+        expected = read_arrays(session.streams.path(args.expect))
+        complaints = compare(outputs, expected, args.tolerance)
+        for line in complaints:
+            print(line, file=session.streams.stderr)
+        return 1 if complaints else 0
+    return 0
+
+
+def _bench(args: argparse.Namespace, session: _Session) -> int:
+    from .bench import bench_model
+
+    if args.runs < 1:
+        raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
+    args.random = True
+    for line in bench_model(session.model, args, session):
+        session.say(line)
+    return 0
+
+
+def _stages(args: argparse.Namespace, session: _Session) -> int:
+    from .driver import write_stages
+
+    folder: Path = session.streams.path(args.output)
+    for path in write_stages(
+        session.model, folder, shapes=session.shapes, progress=session.progress
+    ):
+        session.say(f"{path}")
+    return 0
+
+
+_COMMANDS = {
+    "import": _import,
+    "compile": _compile,
+    "run": _run,
+    "bench": _bench,
+    "stages": _stages,
+}
