@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 
 class Blob:
-    """Bytes of one tensor, little-endian and row-major."""
+    """Bytes of one tensor, little-endian and row-major.
+
+    `saved` is where a blob in memory was last written to, and what that file looked like.
+    """
+
+    saved: tuple[FileBlob, tuple[int, int, int] | None] | None = None
 
     def bytes(self) -> np.ndarray:
         """A flat uint8 array, mapped or in memory. Raises NncError where there is no data."""
@@ -96,9 +101,12 @@ class SafetensorsFile:
             length = int.from_bytes(raw[:8].tobytes(), "little")
             if length > raw.size - 8:
                 raise ValueError(f"header of {length} bytes in a file of {raw.size}")
-            self._header = json.loads(raw[8 : 8 + length].tobytes())
+            header = json.loads(raw[8 : 8 + length].tobytes())
+            if not isinstance(header, dict):
+                raise ValueError("the header is not a JSON object")
+            self._header = header
             self._map = raw[8 + length :]
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, RecursionError) as error:
             raise NncError(f"{self.path}: cannot read weights: {error}") from None
         return self._map
 
@@ -111,7 +119,10 @@ class SafetensorsFile:
         entry = self._header.get(key)
         if entry is None:
             raise NncError(f"{self.path}: no tensor named '{key}'")
-        begin, end = entry["data_offsets"]
+        try:
+            begin, end = map(int, entry["data_offsets"])
+        except (TypeError, ValueError, KeyError):
+            raise NncError(f"{self.path}: tensor '{key}' has no valid data_offsets") from None
         if not 0 <= begin <= end <= data.size:
             raise NncError(f"{self.path}: tensor '{key}' lies outside the file (truncated?)")
         return data[begin:end]

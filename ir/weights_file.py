@@ -1,0 +1,311 @@
+"""A module in files: its text, and its resources in a safetensors file beside it.
+
+`m.mlir` names its weights in the module attribute `nn.weights_file`: one file name or an
+array of them, relative to the text's folder; where two define a key, the later file wins.
+Blobs that lie in a safetensors file of the folder already are referenced, not copied, so
+that the files of all stages of a compilation share their weights.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import BinaryIO
+
+from .attributes import ArrayAttr, Attribute, DenseResource, DictAttr, StringAttr
+from .core import Operation
+from .diagnostics import NncError
+from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
+
+WEIGHTS_FILE = "nn.weights_file"
+
+# Names that the format has; other types are stored as bytes, their type is in the text.
+_DTYPES = {
+    "f64": "F64",
+    "f32": "F32",
+    "f16": "F16",
+    "bf16": "BF16",
+    "f8E5M2": "F8_E5M2",
+    "f8E4M3FN": "F8_E4M3",
+    "i1": "BOOL",
+    **{f"i{width}": f"I{width}" for width in (8, 16, 32, 64)},
+    **{f"ui{width}": f"U{width}" for width in (8, 16, 32, 64)},
+}
+
+Printer = Callable[[Operation], str]
+
+
+def module_text(module: Operation, *, print: Printer = str) -> str:
+    """The module's text, ended by a newline; resources are named in it, never written."""
+    text = print(module)
+    return text if text.endswith("\n") else text + "\n"
+
+
+def write_module(module: Operation, path: Path | str, *, print: Printer = str) -> None:
+    """Write the text to `path` and the resources beside it, both whole or neither.
+
+    Raises:
+        NncError: a file cannot be written, or two resources of one name differ.
+    """
+    path = Path(path)
+    if path.exists() and not path.is_file():  # a device such as /dev/null, or a pipe
+        try:
+            path.write_text(module_text(module, print=print), encoding="utf-8")
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        return
+    resources = collect_resources(module)
+    weights = path.with_suffix(".safetensors")
+    shared, new = _divide(resources, weights)
+    if weights == path:
+        raise NncError(f"cannot write '{path}': IR text needs another suffix, such as .mlir")
+    names = [file.path.name for file in shared] + ([weights.name] if new else [])
+    if any(isinstance(r.blob, MissingBlob) for r in resources.values()):
+        old = weights_file_names(module.attributes.get(WEIGHTS_FILE))
+        names = [name for name in old if name not in names] + names
+    text = _text_naming(module, names, print)
+    with ExitStack() as stack:
+        writes = []
+        if new:
+            writes.append(stack.enter_context(_NewFile(weights)))
+            write_safetensors(new, writes[0].file)
+        writes.append(stack.enter_context(_NewFile(path)))
+        writes[-1].file.write(text.encode("utf-8"))
+        _publish(writes)
+    if new:
+        _remember(new, weights)
+
+
+def collect_resources(module: Operation) -> dict[str, DenseResource]:
+    """All resources of the module by key. Raises NncError where two of one key differ."""
+    found: dict[str, DenseResource] = {}
+    for op in module.walk():
+        for attribute in (*op.properties.values(), *op.attributes.values()):
+            for resource in _resources_in(attribute):
+                known = found.setdefault(resource.key, resource)
+                if known.blob is not resource.blob and not _same(known.blob, resource.blob):
+                    raise NncError(f"two resources named '{resource.key}' differ", op.loc)
+    return found
+
+
+def open_weights(attribute: Attribute | None, folder: Path | None) -> Callable[[str], Blob]:
+    """A function from a key to its blob, for a module with this `nn.weights_file`.
+
+    Files are opened at the first look-up of a key, and keys that no file has give a blob that
+    says so when it is read.
+    """
+    names = weights_file_names(attribute)
+    files = [SafetensorsFile(folder / name) for name in names] if folder is not None else []
+
+    def find(key: str) -> Blob:
+        for file in reversed(files):
+            if file.path.exists() and key in file.keys():
+                return FileBlob(file, key)
+        return MissingBlob(key, ", ".join(names))
+
+    return find
+
+
+def weights_file_names(attribute: Attribute | None) -> list[str]:
+    """The file names in `nn.weights_file`, a string or an array of strings."""
+    match attribute:
+        case None:
+            return []
+        case StringAttr(value):
+            return [value]
+        case ArrayAttr(elements) if all(isinstance(e, StringAttr) for e in elements):
+            return [e.value for e in elements]  # type: ignore[attr-defined]
+    raise NncError(f"'{WEIGHTS_FILE}' must be a string or an array of strings")
+
+
+# -- what is written where ---------------------------------------------------------------------
+
+
+def _resources_in(attribute: Attribute) -> Iterator[DenseResource]:
+    match attribute:
+        case DenseResource():
+            yield attribute
+        case ArrayAttr(elements):
+            for element in elements:
+                yield from _resources_in(element)
+        case DictAttr(entries):
+            for _, value in entries:
+                yield from _resources_in(value)
+
+
+def _same(a: Blob, b: Blob) -> bool:
+    """Whether two blobs hold the same bytes; equal files and keys are not compared."""
+    if isinstance(a, MissingBlob) or isinstance(b, MissingBlob):
+        return type(a) is type(b)
+    if isinstance(a, FileBlob) and isinstance(b, FileBlob):
+        if a.key == b.key and a.file.path == b.file.path:
+            return True
+    import numpy as np
+
+    return bool(np.array_equal(a.bytes(), b.bytes()))
+
+
+def _divide(
+    resources: dict[str, DenseResource], weights: Path
+) -> tuple[list[SafetensorsFile], dict[str, DenseResource]]:
+    """The files of the folder that are referenced as they are, and the resources to write."""
+    home = weights.parent.resolve()
+    homes: dict[Path, SafetensorsFile] = {}
+    placed: dict[str, SafetensorsFile] = {}
+    new: dict[str, DenseResource] = {}
+    for key, resource in resources.items():
+        stored = _stored(resource.blob)
+        if isinstance(resource.blob, MissingBlob):
+            continue  # the text still names it
+        if stored is None or stored.key != key or stored.file.path.resolve().parent != home:
+            new[key] = resource
+            continue
+        file = homes.setdefault(stored.file.path.resolve(), stored.file)
+        placed[key] = file
+    # The later file wins: a key must not be in a file behind its own.
+    order = list(homes.values())
+    for key, file in placed.items():
+        if any(key in other.keys() for other in order[order.index(file) + 1 :]):
+            new[key] = resources[key]
+    # A file that is about to be replaced cannot be referenced: it is written anew, whole.
+    if new and weights.resolve() in homes:
+        own = homes[weights.resolve()]
+        new = {key: r for key, r in resources.items() if key in new or placed.get(key) is own}
+    used = {id(file) for key, file in placed.items() if key not in new}
+    return [file for file in order if id(file) in used], new
+
+
+def _stored(blob: Blob) -> FileBlob | None:
+    """Where the blob lies in a file, if that file is still what it was."""
+    if isinstance(blob, FileBlob):
+        return blob
+    if blob.saved is not None:
+        copy, signature = blob.saved
+        if _signature(copy.file.path) == signature:
+            return copy
+    return None
+
+
+def _remember(new: dict[str, DenseResource], weights: Path) -> None:
+    """Blobs in memory learn where their copy is, so that the next file can refer to it."""
+    file, signature = SafetensorsFile(weights), _signature(weights)
+    for key, resource in new.items():
+        if not isinstance(resource.blob, FileBlob):
+            resource.blob.saved = FileBlob(file, key), signature
+
+
+def _signature(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _text_naming(module: Operation, names: list[str], print: Printer) -> str:
+    """The text with `nn.weights_file` set to these names; the module stays as it was."""
+    before = module.attributes.get(WEIGHTS_FILE)
+    try:
+        if names:
+            files = [StringAttr(name) for name in names]
+            module.attributes[WEIGHTS_FILE] = files[0] if len(files) == 1 else ArrayAttr(files)
+        else:
+            module.attributes.pop(WEIGHTS_FILE, None)
+        return module_text(module, print=print)
+    finally:
+        module.attributes.pop(WEIGHTS_FILE, None)
+        if before is not None:
+            module.attributes[WEIGHTS_FILE] = before
+
+
+# -- the safetensors format --------------------------------------------------------------------
+
+
+def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> None:
+    """Write the resources in the safetensors format, data aligned to 64 bytes at its start.
+
+    The widest elements come first, so that every tensor is aligned to its elements.
+    Raises NncError where a resource has no data or data of a wrong length.
+    """
+    ordered = sorted(
+        resources.items(), key=lambda entry: (-entry[1].type.element_type.byte_width, entry[0])
+    )
+    header: dict[str, dict] = {}
+    offset = 0
+    for key, resource in ordered:
+        type, size = resource.type, int(resource.blob.bytes().nbytes)
+        if size != type.num_bytes:
+            raise NncError(f"resource '{key}' of {type} has {size} bytes, not {type.num_bytes}")
+        dtype, shape = _DTYPES.get(str(type.element_type)), list(type.shape)
+        if dtype is None:
+            dtype, shape = "U8", [size]
+        header[key] = {"dtype": dtype, "shape": shape, "data_offsets": [offset, offset + size]}
+        offset += size
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-(8 + len(text)) % 64)
+    file.write(len(text).to_bytes(8, "little") + text)
+    for _, resource in ordered:
+        file.write(memoryview(resource.blob.bytes()))
+
+
+class _NewFile:
+    """A file under a temporary name in the folder of its own; removed unless published."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> _NewFile:
+        import tempfile
+
+        try:
+            handle, self.temporary = tempfile.mkstemp(
+                dir=self.path.parent, prefix=f".{self.path.name}."
+            )
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(self.temporary, 0o666 & ~umask)
+        except OSError as error:
+            raise _unwritable(self.path, error) from None
+        self.file = os.fdopen(handle, "wb")
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not self.file.closed:
+            try:
+                self.file.close()
+            except OSError:
+                pass  # a full disk, said already by the write before
+        if os.path.exists(self.temporary):
+            os.unlink(self.temporary)
+        if isinstance(error, OSError):
+            raise _unwritable(self.path, error) from None
+
+
+def _publish(writes: list[_NewFile]) -> None:
+    """Give the complete files their names; if one cannot have it, none has."""
+    done: list[tuple[Path, str | None]] = []
+    try:
+        for write in writes:
+            write.file.close()
+        for write in writes:
+            kept = None
+            if write.path.exists() and write is not writes[-1]:
+                kept = write.temporary + ".old"
+                os.link(write.path, kept)
+            done.append((write.path, kept))
+            os.replace(write.temporary, write.path)
+    except OSError as error:
+        for path, kept in done[:-1]:
+            os.replace(kept, path) if kept else os.unlink(path)
+        raise _unwritable(writes[len(done) - 1].path, error) from None
+    finally:
+        for _, kept in done:
+            if kept and os.path.exists(kept):
+                os.unlink(kept)
+
+
+def _unwritable(path: Path, error: OSError) -> NncError:
+    return NncError(f"cannot write '{path}': {error.strerror or error}")
