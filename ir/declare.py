@@ -795,6 +795,10 @@ class Op(Operation, metaclass=OpMeta):
         """
         return None
 
+    def is_speculatable(self) -> bool:
+        """Whether an op without effects is defined for these operands; see NoMemoryEffect."""
+        return True
+
     def verify_op(self) -> None:
         """The op's own rules, beyond fields and traits. Raise self.error(..)."""
 

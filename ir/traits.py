@@ -33,6 +33,14 @@ class Pure(Trait):
     """No effect but its results; may be erased, duplicated and moved where operands dominate."""
 
 
+class NoMemoryEffect(Trait):
+    """No effect but its results, but undefined for some operands, such as a division.
+
+    May be erased and shared with an equal operation that dominates it, but moved to where it
+    would not have run only if `op.is_speculatable()`. A `Pure` operation does not list this.
+    """
+
+
 class ReadsMemory(Trait):
     """Only reads memory: may be erased when unused, not moved across writes."""
 
@@ -164,6 +172,8 @@ def is_pure(op: Operation) -> bool:
     """No effect but the results, nested operations included."""
     if op.has_trait(Pure):
         return True
+    if op.has_trait(NoMemoryEffect):
+        return op.is_speculatable()  # type: ignore[attr-defined]
     if op.has_trait(RecursiveEffects):
         return all(
             is_pure(inner) or inner.has_trait(Terminator)
@@ -175,7 +185,7 @@ def is_pure(op: Operation) -> bool:
 
 def is_erasable(op: Operation) -> bool:
     """Whether the operation may go when nobody uses its results."""
-    if op.has_trait(Pure) or op.has_trait(ReadsMemory) or op.has_trait(AllocatesMemory):
+    if any(map(op.has_trait, (Pure, NoMemoryEffect, ReadsMemory, AllocatesMemory))):
         return not op.has_trait(Terminator) and not op.has_trait(WritesMemory)
     if op.has_trait(RecursiveEffects):
         return all(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..ir.core import Operation
 from ..ir.dominance import DominanceInfo
 from ..ir.passes import Pass, PassContext
-from ..ir.traits import Commutative, IsolatedFromAbove, Pure
+from ..ir.traits import Commutative, IsolatedFromAbove, NoMemoryEffect, Pure
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Cse(Pass, name="cse"):
                         if inner.regions:
                             isolated = inner.has_trait(IsolatedFromAbove)
                             stack.append((inner, {} if isolated else dict(known)))
-                        elif inner.has_trait(Pure) and inner.results:
+                        elif inner.results and (inner.has_trait(Pure) or inner.has_trait(NoMemoryEffect)):
                             self._visit(inner, known, dominance, context)
 
     @staticmethod
