@@ -1,0 +1,220 @@
+"""Memory of the llvm dialect: loads, stores, addresses, the stack, atomics."""
+
+# ruff: noqa: N815 - the names of properties are upstream's
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...ir.attributes import DenseArrayAttr
+from ...ir.constraints import Same
+from ...ir.core import Value
+from ...ir.declare import (
+    I32_ARRAY,
+    I64,
+    STRING,
+    TYPE,
+    UNIT,
+    Op,
+    Operand,
+    Result,
+    ValueLike,
+    as_value,
+    attribute,
+    operand,
+    operands,
+    result,
+)
+from ...ir.location import UNKNOWN, Location
+from ...ir.traits import Pure, ReadsMemory, WritesMemory
+from ...ir.types import Type, VectorType, i1, i32
+from .arithmetic import IntegerLike, LLVMType, PointerLike
+from .attributes import ATOMIC_OPERATION, GEP_FLAGS, ORDERING
+from .types import ArrayType, StructType, ptr
+
+DYNAMIC_INDEX = -(2**31)
+"""Stands in `rawConstantIndices` for an index that is an operand."""
+
+
+class Load(Op, name="llvm.load", traits=(ReadsMemory,)):
+    """Read a value from memory.
+
+    Units: `alignment` in bytes; without it the type's natural alignment is assumed.
+    """
+
+    addr: Operand = operand(PointerLike)
+    alignment: int | None = attribute(I64, optional=True)
+    volatile_: bool = attribute(UNIT)
+    nontemporal: bool = attribute(UNIT)
+    invariant: bool = attribute(UNIT)
+    ordering: str = attribute(ORDERING, default="not_atomic")
+    syncscope: str | None = attribute(STRING, optional=True)
+    res: Result = result(LLVMType)
+
+    format = (
+        "(`volatile` $volatile_^)? $addr "
+        "custom<AtomicAccess>($ordering, $syncscope) (`invariant` $invariant^)? "
+        "attr-dict `:` type($addr) `->` type($res)"
+    )
+    example = "%v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> f32"
+
+
+class Store(Op, name="llvm.store", traits=(WritesMemory,)):
+    """Write a value to memory.
+
+    Units: `alignment` in bytes; without it the type's natural alignment is assumed.
+    """
+
+    value: Operand = operand(LLVMType)
+    addr: Operand = operand(PointerLike)
+    alignment: int | None = attribute(I64, optional=True)
+    volatile_: bool = attribute(UNIT)
+    nontemporal: bool = attribute(UNIT)
+    ordering: str = attribute(ORDERING, default="not_atomic")
+    syncscope: str | None = attribute(STRING, optional=True)
+
+    format = (
+        "(`volatile` $volatile_^)? $value `,` $addr "
+        "custom<AtomicAccess>($ordering, $syncscope) "
+        "attr-dict `:` type($value) `,` type($addr)"
+    )
+    example = "llvm.store %v, %p {alignment = 4 : i64} : f32, !llvm.ptr"
+
+
+class Alloca(Op, name="llvm.alloca"):
+    """Stack memory for a number of elements, until the function returns."""
+
+    arraySize: Operand = operand(IntegerLike)
+    elem_type: Type = attribute(TYPE)
+    alignment: int | None = attribute(I64, optional=True)
+    res: Result = result(PointerLike)
+
+    format = "$arraySize `x` $elem_type attr-dict `:` functional-type(operands, results)"
+    example = "%p = llvm.alloca %n x f32 {alignment = 64 : i64} : (i64) -> !llvm.ptr"
+
+
+class GetElementPtr(Op, name="llvm.getelementptr", traits=(Pure,)):
+    """The address of an element: `base + index0 * sizeof(elem_type) + ..`.
+
+    `rawConstantIndices` lists all indices; `DYNAMIC_INDEX` marks those that are operands.
+    `GetElementPtr.of(base, [i, 3], f32)` makes one from Values and ints.
+    """
+
+    base: Operand = operand(PointerLike)
+    dynamicIndices: Sequence[Value] = operands(IntegerLike)
+    rawConstantIndices: tuple[int, ...] = attribute(I32_ARRAY)
+    elem_type: Type = attribute(TYPE)
+    noWrapFlags: str = attribute(GEP_FLAGS, default="none")
+    res: Result = result(PointerLike)
+
+    format = (
+        "custom<GepFlags>($noWrapFlags) $base `[` "
+        "custom<GepIndices>($dynamicIndices, $rawConstantIndices) `]` attr-dict `:` "
+        "functional-type(operands, results) `,` $elem_type"
+    )
+    example = (
+        "%q = llvm.getelementptr inbounds|nuw %p[%i, 3] : (!llvm.ptr, i64) -> !llvm.ptr, "
+        "!llvm.array<4 x f32>"
+    )
+
+    @staticmethod
+    def of(
+        base: ValueLike,
+        indices: Sequence[ValueLike | int],
+        elem_type: Type,
+        flags: str = "none",
+        loc: Location = UNKNOWN,
+    ) -> GetElementPtr:
+        """The address at indices, each a value or a constant that fits 32 bits."""
+        base = as_value(base)
+        values = [as_value(i) for i in indices if not isinstance(i, int)]
+        raw = tuple(i if isinstance(i, int) else DYNAMIC_INDEX for i in indices)
+        res = base.type
+        for value in values:
+            if isinstance(value.type, VectorType) and not isinstance(res, VectorType):
+                res = VectorType(value.type.shape, ptr)
+        return GetElementPtr.create(
+            [base, *values],
+            [res],
+            properties={
+                "rawConstantIndices": DenseArrayAttr(i32, raw),
+                "elem_type": elem_type,
+                "noWrapFlags": GEP_FLAGS.from_python(flags),
+            },
+            loc=loc,
+        )
+
+    def verify_op(self) -> None:
+        """As many dynamic marks as index operands; constant steps into structs."""
+        dynamic = sum(i == DYNAMIC_INDEX for i in self.rawConstantIndices)
+        if dynamic != len(self.dynamicIndices):
+            raise self.error(
+                f"expected {dynamic} dynamic indices, found {len(self.dynamicIndices)}"
+            )
+        at = self.elem_type
+        for i in self.rawConstantIndices[1:]:
+            match at:
+                case ArrayType(_, element) | VectorType(_, element):
+                    at = element
+                case StructType(elements):
+                    if not 0 <= i < len(elements):
+                        raise self.error("expected index of a struct to be a constant in range")
+                    at = elements[i]
+                case _:
+                    raise self.error(f"type {at} cannot be indexed")
+
+
+class AtomicRMW(Op, name="llvm.atomicrmw", traits=(WritesMemory,)):
+    """Combine a value into memory in one step; gives the old value."""
+
+    bin_op: str = attribute(ATOMIC_OPERATION)
+    addr: Operand = operand(PointerLike)
+    val: Operand = operand(LLVMType)
+    ordering: str = attribute(ORDERING)
+    syncscope: str | None = attribute(STRING, optional=True)
+    alignment: int | None = attribute(I64, optional=True)
+    volatile_: bool = attribute(UNIT)
+    res: Result = result(Same("val"))
+
+    format = (
+        "(`volatile` $volatile_^)? $bin_op $addr `,` $val (`syncscope` `(` $syncscope^ `)`)? "
+        "$ordering attr-dict `:` type($addr) `,` type($val)"
+    )
+    example = "%old = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i64"
+
+
+class CmpXchg(Op, name="llvm.cmpxchg", traits=(WritesMemory,)):
+    """Compare and exchange; gives the old value and whether it was exchanged."""
+
+    addr: Operand = operand(PointerLike)
+    cmp: Operand = operand(LLVMType)
+    val: Operand = operand(Same("cmp"))
+    success_ordering: str = attribute(ORDERING)
+    failure_ordering: str = attribute(ORDERING)
+    syncscope: str | None = attribute(STRING, optional=True)
+    alignment: int | None = attribute(I64, optional=True)
+    weak: bool = attribute(UNIT)
+    volatile_: bool = attribute(UNIT)
+    res: Result = result(LLVMType)
+
+    format = (
+        "(`weak` $weak^)? (`volatile` $volatile_^)? $addr `,` $cmp `,` $val "
+        "(`syncscope` `(` $syncscope^ `)`)? $success_ordering $failure_ordering attr-dict "
+        "`:` type($addr) `,` type($val)"
+    )
+    example = "%r = llvm.cmpxchg %p, %old, %new acq_rel monotonic : !llvm.ptr, i64"
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """`{old value, i1}`"""
+        return [StructType((operand_types[1], i1))]
+
+
+class Fence(Op, name="llvm.fence", traits=(WritesMemory,)):
+    """Order memory accesses of threads."""
+
+    ordering: str = attribute(ORDERING)
+    syncscope: str | None = attribute(STRING, optional=True)
+
+    format = "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
+    example = "llvm.fence seq_cst"

@@ -1,0 +1,131 @@
+"""Types of the llvm dialect, with upstream's text.
+
+Inside another llvm type, upstream leaves out the prefix: `!llvm.struct<(ptr, array<3 x i64>)>`.
+Scalars and vectors are the builtin types.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...ir.attributes import Attribute, attribute_class
+from ...ir.types import FloatType, FunctionType, IntegerType, Type, VectorType
+
+
+@attribute_class
+class PointerType(Type):
+    """`!llvm.ptr`, an opaque pointer; `!llvm.ptr<1>` in another address space."""
+
+    address_space: int = 0
+    name: ClassVar[str] = "llvm.ptr"
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        return f"<{self.address_space}>" if self.address_space else ""
+
+
+@attribute_class
+class VoidType(Type):
+    """`!llvm.void`, the result of a function that returns nothing."""
+
+    name: ClassVar[str] = "llvm.void"
+
+    def parameters_text(self) -> str:
+        """Nothing follows the type's name."""
+        return ""
+
+
+@attribute_class
+class ArrayType(Type):
+    """`!llvm.array<4 x f32>`"""
+
+    size: int
+    element_type: Type
+    name: ClassVar[str] = "llvm.array"
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        return f"<{self.size} x {nested_text(self.element_type)}>"
+
+
+@attribute_class
+class StructType(Type):
+    """`!llvm.struct<(ptr, i64)>`, `!llvm.struct<packed (i8, i32)>`; literal structs only."""
+
+    elements: tuple[Type, ...]
+    packed: bool = False
+    name: ClassVar[str] = "llvm.struct"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "elements", tuple(self.elements))
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        inner = ", ".join(nested_text(t) for t in self.elements)
+        return f"<{'packed ' if self.packed else ''}({inner})>"
+
+
+@attribute_class
+class LLVMFunctionType(Type):
+    """`!llvm.func<i32 (ptr, ...)>`; the result of a function without one is `void`."""
+
+    output: Type
+    inputs: tuple[Type, ...]
+    variadic: bool = False
+    name: ClassVar[str] = "llvm.func"
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "inputs", tuple(self.inputs))
+
+    @property
+    def results(self) -> tuple[Type, ...]:
+        """None or one, the way `func` counts."""
+        return () if self.output is void else (self.output,)
+
+    def as_function_type(self) -> FunctionType:
+        """The builtin function type of the fixed part."""
+        return FunctionType(self.inputs, self.results)
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        inner = [nested_text(t) for t in self.inputs] + (["..."] if self.variadic else [])
+        return f"<{nested_text(self.output)} ({', '.join(inner)})>"
+
+
+ptr = PointerType()
+void = VoidType()
+
+
+def function_type(inputs: tuple[Type, ...] | list[Type], *outputs: Type) -> LLVMFunctionType:
+    """The function type from its inputs to none or one output."""
+    (output,) = outputs or (void,)
+    return LLVMFunctionType(output, tuple(inputs))
+
+
+def nested_text(type: Attribute) -> str:
+    """The text of a type inside an llvm type: without `!llvm.` in front."""
+    return str(type).removeprefix("!llvm.")
+
+
+def is_llvm_type(type: Attribute) -> bool:
+    """Whether LLVM IR has the type: scalars, 1-d fixed vectors, pointers and aggregates."""
+    match type:
+        case IntegerType():
+            return type.is_signless
+        case FloatType(kind):
+            return kind in ("f16", "bf16", "f32", "f64", "f80", "f128")
+        case VectorType(shape, element):
+            return (
+                len(shape) == 1
+                and not type.scalable
+                and (is_llvm_type(element) and not isinstance(element, (StructType, ArrayType)))
+            )
+        case PointerType() | VoidType():
+            return True
+        case ArrayType(_, element):
+            return is_llvm_type(element)
+        case StructType(elements):
+            return all(is_llvm_type(t) for t in elements)
+        case LLVMFunctionType(output, inputs):
+            return is_llvm_type(output) and all(is_llvm_type(t) for t in inputs)
+    return False

@@ -1,0 +1,1 @@
+"""What code is made for: machine descriptions, LLVM IR, object code."""

@@ -1,0 +1,287 @@
+"""The llvm dialect as LLVM IR text.
+
+Each op has a function in `llvm_instructions.EMITTERS` that gives its instruction. Constants
+and addresses are written where they are used; block arguments become phis. Text goes through
+LLVM's parser, which checks it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from ..dialects import llvm
+from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
+from ..ir.core import Block, Operation, Value
+from ..ir.diagnostics import NncError
+from .llvm_constants import constant_text, global_text, symbol_text, type_text
+from .llvm_instructions import EMITTERS
+
+
+class FunctionWriter:
+    """Writes one function; `names` holds what each value is called."""
+
+    def __init__(self, module: ModuleWriter) -> None:
+        self.module = module
+        self.names: dict[Value, str] = {}
+        self.labels: dict[Block, str] = {}
+        self.lines: list[str] = []
+
+    def typed(self, value: Value) -> str:
+        """`float %3`"""
+        return f"{type_text(value.type)} {self.names[value]}"
+
+    def arguments(self, values: Iterable[Value]) -> str:
+        """`float %3, i64 %4`"""
+        names = self.names
+        return ", ".join([f"{type_text(v.type)} {names[v]}" for v in values])
+
+    def write(self, func: llvm.Func) -> None:
+        """Append the definition's lines."""
+        blocks = func.regions[0].blocks
+        self._name_everything(blocks)
+        incoming = self._incoming(blocks)
+        lines, names = self.lines, self.names
+        header = self.module.signature(func, [names[a] for a in blocks[0].args])
+        lines.append(f"define {header} {{")
+        emitters = EMITTERS
+        for block in blocks:
+            lines.append(f"{self.labels[block]}:")
+            if block is not blocks[0]:
+                self._write_phis(block, incoming.get(block, []))
+            for op in block:
+                cls = op.__class__
+                emitter = emitters.get(cls)
+                if emitter is not None:
+                    text = emitter(self, op)
+                    if op.results:
+                        lines.append(f"  {names[op.results[0]]} = {text}")
+                    else:
+                        lines.append("  " + text)
+                elif cls not in _INLINE:
+                    raise op.error("has no translation to LLVM IR")
+        lines.append("}\n")
+
+    def _name_everything(self, blocks: list[Block]) -> None:
+        """Numbers in the order of definition, as LLVM's parser wants them; constants inline."""
+        names, labels, inline = self.names, self.labels, _INLINE
+        count = 0
+        for i, block in enumerate(blocks):
+            labels[block] = f"b{i}"
+            for arg in block.args:
+                names[arg] = f"%{count}"
+                count += 1
+            for op in block:
+                if op.results:
+                    constant = inline.get(op.__class__)
+                    if constant is not None:
+                        names[op.results[0]] = constant(op)
+                    else:
+                        names[op.results[0]] = f"%{count}"
+                        count += 1
+
+    def _incoming(self, blocks: list[Block]) -> dict[Block, list[tuple[str, tuple[Value, ...]]]]:
+        """For each block the edges into it: (label, values of its arguments)."""
+        incoming: dict[Block, list[tuple[str, tuple[Value, ...]]]] = {}
+        for block in blocks:
+            for target, values in successor_values(block.last):
+                incoming.setdefault(target, []).append((self.labels[block], values))
+        return incoming
+
+    def _write_phis(self, block: Block, incoming: list[tuple[str, tuple[Value, ...]]]) -> None:
+        names = self.names
+        for i, arg in enumerate(block.args):
+            edges: list[str] = []
+            for label, values in incoming:
+                if len(values) != len(block.args):
+                    raise NncError(f"a branch gives {len(values)} of {len(block.args)} arguments")
+                edges.append(f"[ {names[values[i]]}, %{label} ]")
+            if edges:
+                self.lines.append(f"  {names[arg]} = phi {type_text(arg.type)} {', '.join(edges)}")
+            else:
+                # Nobody branches here, so the value is never seen.
+                self.lines.append(f"  {names[arg]} = freeze {type_text(arg.type)} poison")
+
+
+def successor_values(op: Operation | None) -> list[tuple[Block, tuple[Value, ...]]]:
+    """(block, values of its arguments) for each successor of a terminator."""
+    match op:
+        case llvm.Br():
+            return [(op.dest, op.destOperands)]
+        case llvm.CondBr():
+            return [(op.trueDest, op.trueDestOperands), (op.falseDest, op.falseDestOperands)]
+        case llvm.Switch():
+            cases = [(block, values) for _, block, values in op.cases()]
+            return [(op.defaultDestination, op.defaultOperands), *cases]
+    return []
+
+
+class ModuleWriter:
+    """Writes a module: globals, functions, and the declarations that they need."""
+
+    def __init__(self, function_attributes: str = "nounwind") -> None:
+        self.function_attributes = function_attributes
+        self.lines: list[str] = []
+        self.declarations: dict[str, str] = {}
+        self.metadata: dict[str, int] = {}
+
+    def write(self, module: Operation) -> str:
+        """The text of the module. Raises NncError for an op that is not of the llvm dialect."""
+        functions: list[str] = []
+        for op in module.body_block:
+            match op:
+                case llvm.Global():
+                    self.lines.append(self._global(op))
+                case llvm.Func() if op.is_declaration:
+                    name = op.sym_name
+                    self.declarations.setdefault(name, f"declare {self.signature(op)}")
+                case llvm.Func():
+                    writer = FunctionWriter(self)
+                    try:
+                        writer.write(op)
+                    except NncError as error:
+                        if error.location is not None:
+                            raise
+                        raise op.error(error.message) from None
+                    functions += writer.lines
+                case _:
+                    raise op.error("is not of the llvm dialect, so it has no translation")
+        self.lines += self.declarations.values()
+        self.lines += functions
+        self.lines.append(f"attributes #0 = {{ {self.function_attributes} }}")
+        self.lines += [f"!{number} = {text}" for text, number in self.metadata.items()]
+        return "\n".join(self.lines) + "\n"
+
+    def node(self, text: str) -> str:
+        """`!3`, the metadata node with this text."""
+        return f"!{self.metadata.setdefault(text, len(self.metadata))}"
+
+    def declare(self, name: str, result: str, arguments: str, attributes: str = "") -> None:
+        """Declare a function once."""
+        if name not in self.declarations:
+            self.declarations[name] = f"declare {result} {name}({arguments}){attributes}"
+
+    def signature(self, func: llvm.Func, names: list[str] | None = None) -> str:
+        """What follows `define` or `declare`."""
+        type = func.function_type
+        attributes = func.arg_attrs or ()
+        parts = []
+        for i, t in enumerate(type.inputs):
+            words = [type_text(t)]
+            if i < len(attributes):
+                words += _argument_attributes(attributes[i], func)
+            if names is not None:
+                words.append(names[i])
+            parts.append(" ".join(words))
+        if type.variadic:
+            parts.append("...")
+        linkage = func.linkage
+        words = [] if linkage == "external" else [linkage]
+        if func.CConv != "ccc":
+            words.append(func.CConv)
+        tail = "".join(f" {word}" for word in _function_attributes(func))
+        head = " ".join([*words, type_text(type.output)])
+        return f"{head} {symbol_text(func.sym_name)}({', '.join(parts)}) #0{tail}"
+
+    def _global(self, op: llvm.Global) -> str:
+        linkage = op.linkage
+        words = [symbol_text(op.sym_name), "="]
+        value = op.value
+        if op.initializer.blocks:
+            value = _returned_constant(op)
+        if value is None:
+            words.append("external" if linkage == "external" else linkage)
+        elif linkage != "external":
+            words.append(linkage)
+        if op.thread_local_:
+            words.append("thread_local")
+        if op.addr_space:
+            words.append(f"addrspace({op.addr_space})")
+        words.append("constant" if op.constant else "global")
+        if value is None:
+            words.append(type_text(op.global_type))
+        elif isinstance(value, str):
+            words += [type_text(op.global_type), value]
+        else:
+            words += global_text(value, op.global_type)
+        align = f", align {op.alignment}" if op.alignment else ""
+        return " ".join(words) + align
+
+
+def _returned_constant(op: llvm.Global) -> str:
+    last = op.initializer.block.last
+    if isinstance(last, llvm.Return) and last.arg is not None:
+        source = last.arg.defining_op
+        constant = _INLINE.get(source.__class__)
+        if source is not None and constant is not None:
+            return constant(source)
+    raise op.error("its region must return one constant")
+
+
+_ARGUMENT_WORDS = {
+    "llvm.noalias": "noalias",
+    "llvm.nocapture": "captures(none)",
+    "llvm.readonly": "readonly",
+    "llvm.writeonly": "writeonly",
+    "llvm.readnone": "readnone",
+    "llvm.nonnull": "nonnull",
+    "llvm.noundef": "noundef",
+    "llvm.nofree": "nofree",
+    "llvm.signext": "signext",
+    "llvm.zeroext": "zeroext",
+    "llvm.inreg": "inreg",
+}
+
+
+def _argument_attributes(attributes: Attribute, func: llvm.Func) -> list[str]:
+    words = []
+    for key, value in attributes.items():  # type: ignore[attr-defined]
+        if key in _ARGUMENT_WORDS and isinstance(value, UnitAttr):
+            words.append(_ARGUMENT_WORDS[key])
+        elif key == "llvm.align" and isinstance(value, IntegerAttr):
+            words.append(f"align {value.value}")
+        elif key == "llvm.dereferenceable" and isinstance(value, IntegerAttr):
+            words.append(f"dereferenceable({value.value})")
+        elif key.startswith("llvm."):
+            raise func.error(f"argument attribute '{key}' has no translation to LLVM IR")
+    return words
+
+
+def _function_attributes(func: llvm.Func) -> list[str]:
+    words = []
+    if func.no_inline:
+        words.append("noinline")
+    if func.always_inline:
+        words.append("alwaysinline")
+    for entry in func.passthrough or ():
+        match entry:
+            case StringAttr(word):
+                words.append(word)
+            case ArrayAttr((StringAttr(key), StringAttr(value))):
+                words.append(f'"{key}"="{value}"')
+            case _:
+                raise func.error(f"'passthrough' holds {entry}, not a string or a pair of them")
+    return words
+
+
+def llvm_ir(module: Operation, function_attributes: str = "nounwind") -> str:
+    """The LLVM IR text of a module of the llvm dialect.
+
+    `function_attributes` go on every function. Raises NncError for what has no translation.
+    """
+    return ModuleWriter(function_attributes).write(module)
+
+
+# -- values without an instruction -----------------------------------------------------------
+
+
+def _constant(op: Operation) -> str:
+    return constant_text(op.properties["value"], op.results[0].type)
+
+
+_INLINE: dict[type[Operation], Callable[[Operation], str]] = {
+    llvm.Constant: _constant,
+    llvm.Zero: lambda op: "null" if op.result_types[0] is llvm.ptr else "zeroinitializer",
+    llvm.Undef: lambda op: "undef",
+    llvm.Poison: lambda op: "poison",
+    llvm.AddressOf: lambda op: symbol_text(op.properties["global_name"].root),  # type: ignore[attr-defined]
+}

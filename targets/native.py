@@ -1,0 +1,156 @@
+"""Native code through llvmlite: LLVM IR text in, optimized; an object file or addresses out."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING
+
+from ..ir.diagnostics import NncError
+
+if TYPE_CHECKING:
+    import llvmlite.binding as binding
+
+_link_count = count()
+_lock = threading.Lock()
+
+
+@cache
+def _llvm() -> binding:
+    """The binding of llvmlite, with the native target ready."""
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def _fault(what: str, error: Exception) -> NncError:
+    return NncError(f"LLVM: {what}: {str(error).strip()}")
+
+
+@dataclass(frozen=True)
+class NativeTarget:
+    """A processor that code is made for; empty `cpu` and `features` mean this machine's.
+
+    `opt_level` is 0 to 3, for LLVM's passes and its code generator alike.
+    """
+
+    cpu: str = ""
+    features: str = ""
+    opt_level: int = 2
+    position_independent: bool = False
+
+    def __post_init__(self) -> None:
+        if self.opt_level not in range(4):
+            raise NncError(f"optimization level must be 0 to 3, not {self.opt_level}")
+
+    @property
+    def cpu_name(self) -> str:
+        """The processor's name as LLVM knows it."""
+        return self.cpu or _llvm().get_host_cpu_name()
+
+    @property
+    def feature_text(self) -> str:
+        """`+avx2,-avx512f,..`; the host's where neither processor nor features are given."""
+        if self.features or self.cpu:
+            return self.features
+        return _llvm().get_host_cpu_features().flatten()
+
+    def machine(self) -> binding.TargetMachine:
+        """LLVM's target machine. Raises NncError for an unknown processor."""
+        llvm = _llvm()
+        try:
+            return llvm.Target.from_default_triple().create_target_machine(
+                cpu=self.cpu_name,
+                features=self.feature_text,
+                opt=self.opt_level,
+                reloc="pic" if self.position_independent else "default",
+                codemodel="default" if self.position_independent else "jitdefault",
+                jit=not self.position_independent,
+            )
+        except RuntimeError as error:
+            raise _fault(f"cannot make code for '{self.cpu_name}'", error) from None
+
+
+def parse_and_verify(text: str) -> binding.ModuleRef:
+    """LLVM's module of the IR text. Raises NncError where LLVM finds a fault."""
+    llvm = _llvm()
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise _fault("the generated IR is not valid", error) from None
+    return module
+
+
+def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: int) -> None:
+    """Run LLVM's passes over the module, in place."""
+    llvm = _llvm()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+
+
+def optimized_module(
+    text: str, target: NativeTarget
+) -> tuple[binding.ModuleRef, binding.TargetMachine]:
+    """The verified and optimized module, and the machine that emits it."""
+    machine = target.machine()
+    module = parse_and_verify(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    if target.opt_level:
+        optimize(module, machine, target.opt_level)
+    return module, machine
+
+
+def emit_object(text: str, target: NativeTarget | None = None) -> bytes:
+    """A relocatable object file of the LLVM IR text. Raises NncError."""
+    module, machine = optimized_module(text, target or NativeTarget())
+    try:
+        return machine.emit_object(module)
+    except RuntimeError as error:
+        raise _fault("no code could be made", error) from None
+
+
+def emit_assembly(text: str, target: NativeTarget | None = None) -> str:
+    """Assembler text of the LLVM IR text, for people. Raises NncError."""
+    module, machine = optimized_module(text, target or NativeTarget())
+    return machine.emit_assembly(module)
+
+
+@cache
+def _jit() -> binding.LLJIT:
+    return _llvm().create_lljit_compiler(NativeTarget().machine())
+
+
+@dataclass
+class LoadedCode:
+    """Object code linked into this process; unloaded when it is no longer referenced."""
+
+    addresses: dict[str, int]
+    _tracker: object = field(repr=False)
+
+    def __getitem__(self, name: str) -> int:
+        """The address of an exported symbol."""
+        return self.addresses[name]
+
+
+def load_object(data: bytes, exports: tuple[str, ...]) -> LoadedCode:
+    """Link an object file into this process, libc and libm included.
+
+    Raises NncError for a symbol that is nowhere defined.
+    """
+    llvm = _llvm()
+    with _lock:
+        builder = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
+        for name in exports:
+            builder.export_symbol(name)
+        try:
+            tracker = builder.link(_jit(), f"nnc{next(_link_count)}")
+        except RuntimeError as error:
+            raise _fault("the code cannot be linked", error) from None
+    return LoadedCode({name: tracker[name] for name in exports}, tracker)
