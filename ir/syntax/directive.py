@@ -13,7 +13,7 @@ from ..diagnostics import DeclarationError
 if TYPE_CHECKING:
     from ..declare import OpDefinition
 
-_MODULES = ("directives", "directives_memory", "directives_structured")
+_MODULES = ("directives", "directives_control", "directives_memory", "directives_structured")
 """Modules of this folder that define custom directives, loaded when a name is not known."""
 
 _DIRECTIVES: dict[str, type[Directive]] = {}

@@ -61,7 +61,6 @@ from .elements import (
     sequence,
 )
 
-
 _TOKEN = re.compile(
     r"\s*(?:`(?P<literal>[^`]*)`|\$(?P<field>\w+)|(?P<word>[A-Za-z][\w-]*)|(?P<mark>[()?^:,<>|]))"
 )

@@ -1,0 +1,160 @@
+"""Aliases: `#map = affine_map<..>` before the text, `#loc = loc(..)` around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import attributes as a
+from .. import location as l
+from .attribute_printer import AttributePrinter
+
+_KINDS = {
+    a.AffineMapAttr: "map",
+    a.IntegerSetAttr: "set",
+    a.DistinctAttr: "distinct",
+    a.LocationAttr: "loc",
+}
+
+
+class Aliases:
+    """Names for the attributes that a text writes as aliases, in the order they are met.
+
+    Maps and sets get their final number when they are met. Locations are numbered by how
+    deep they nest others, so a text with locations is written twice: once to meet them all,
+    and again after `number`. Source: upstream's AliasInitializer.
+    """
+
+    def __init__(self) -> None:
+        self.names: dict[Any, str] = {}
+        self._kind: dict[Any, str] = {}
+        self._depth: dict[Any, int] = {}
+        self._deferred: dict[Any, bool] = {}
+        self._counts: dict[str, int] = {}
+        self._numbered = False
+
+    @property
+    def has_locations(self) -> bool:
+        return "loc" in self._counts
+
+    def name_of(self, attribute: Any) -> str | None:
+        """The alias of an attribute, made when it is first met; None if it gets none."""
+        kind = _KINDS.get(attribute.__class__)
+        if kind is None:
+            return None
+        if kind == "loc":
+            self.visit_location(attribute.location, deferred=False)
+            return self.names[attribute.location]
+        if attribute not in self._kind:
+            depth = 0
+            if kind == "distinct":
+                if isinstance(attribute.value, a.UnitAttr):
+                    return None
+                self.name_of(attribute.value)
+                depth = self._depth.get(attribute.value, -1) + 1
+            self._add(attribute, kind, depth, deferred=False)
+        return self.names[attribute]
+
+    def _add(self, key: Any, kind: str, depth: int, deferred: bool) -> None:
+        number = self._counts.get(kind, 0)
+        self._counts[kind] = number + 1
+        self._kind[key] = kind
+        self._depth[key] = depth
+        self._deferred[key] = deferred
+        self.names[key] = f"#{kind}{number or ''}"
+
+    def visit_location(self, location: Any, deferred: bool) -> int:
+        """Meet a location and those nested in it; its depth."""
+        if location in self._kind:
+            if not deferred and self._deferred[location]:
+                self._deferred[location] = False
+                for child in _children(location):
+                    self.visit_location(child, deferred=False)
+            return self._depth[location]
+        depth = 0
+        for child in _children(location):
+            depth = max(depth, self.visit_location(child, deferred) + 1)
+        metadata = getattr(location, "metadata", None)
+        if metadata is not None and self.name_of(metadata) is not None:
+            depth = max(depth, self._depth.get(metadata, 0) + 1)
+        self._add(location, "loc", depth, deferred)
+        return depth
+
+    def number(self) -> None:
+        """Give the final numbers: by depth, in the order in which they were met."""
+        counts: dict[str, int] = {}
+        for key in self._ordered():
+            kind = self._kind[key]
+            number = counts.get(kind, 0)
+            counts[kind] = number + 1
+            self.names[key] = f"#{kind}{number or ''}"
+
+    def _ordered(self) -> list[Any]:
+        return sorted(self._kind, key=lambda key: (self._depth[key], self._kind[key]))
+
+    def visit_nested_first(self, top: Any) -> None:
+        """Meet the attributes of all operations in the order of the generic form."""
+        printer = _Visitor(self)
+        for op in _post_order(top):
+            for value in (*op._operands, *op.results):
+                printer.type(value.type)
+            for _, attribute in sorted([*op.properties.items(), *op.attributes.items()]):
+                printer.attribute(attribute)
+
+    def definitions(self, early: bool) -> str:
+        """The lines that define the aliases before the text, or those after it."""
+        keys = [key for key in self._ordered() if self._deferred[key] is not early]
+        if not keys:
+            return ""
+        lines = []
+        for key in keys:
+            # The definition itself spells the attribute out, everything in it by alias.
+            names = {k: v for k, v in self.names.items() if k is not key}
+            writer = AttributePrinter(names)
+            if self._kind[key] == "loc":
+                text = f"loc({writer.inner_location(key)})"
+            else:
+                text = writer.attribute(key)
+            lines.append(f"{self.names[key]} = {text}")
+        joined = "\n".join(lines)
+        return f"{joined}\n" if early else f"\n{joined}"
+
+
+class _Visitor(AttributePrinter):
+    """Writes attributes only to meet what is nested in them."""
+
+    def __init__(self, aliases: Aliases) -> None:
+        super().__init__()
+        self._met = aliases
+
+    def attribute(self, attribute: Any, implied: bool = False) -> str:
+        if self._met.name_of(attribute) is not None:
+            return ""
+        if isinstance(attribute, (a.DenseElements, a.StringAttr, a.IntegerAttr)):
+            return ""
+        return super().attribute(attribute, implied)
+
+
+def _children(location: Any) -> tuple[Any, ...]:
+    match location:
+        case l.NameLoc(child=l.UnknownLoc()):
+            return ()
+        case l.NameLoc(child=child):
+            return (child,)
+        case l.CallSiteLoc(callee, caller):
+            return (callee, caller)
+        case l.FusedLoc(locations):
+            return tuple(locations)
+    return ()
+
+
+def _post_order(top: Any):
+    """All operations, what is nested before what holds it."""
+    stack: list[tuple[Any, bool]] = [(top, False)]
+    while stack:
+        op, done = stack.pop()
+        if done or not op.regions:
+            yield op
+            continue
+        stack.append((op, True))
+        inner = [o for region in op.regions for block in region.blocks for o in block]
+        stack.extend((o, False) for o in reversed(inner))

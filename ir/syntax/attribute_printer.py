@@ -1,0 +1,321 @@
+"""The text of attributes, types and locations."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import attributes as a
+from .. import location as l
+from .. import types as t
+from .number_text import float_text, number_text
+
+HEX_THRESHOLD = 100
+"""Dense attributes with more elements than this are written as hexadecimal strings."""
+
+_BARE = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII)
+_SYMBOL = re.compile(r"[A-Za-z_][\w$.-]*\Z", re.ASCII)
+_PLAIN = re.compile(r"[ !#-\[\]-~]*\Z")
+
+
+def quote(text: str) -> str:
+    """A string literal; bytes that are not printable ASCII are written in hexadecimal."""
+    if _PLAIN.match(text):
+        return f'"{text}"'
+    out = ['"']
+    for byte in text.encode("utf-8", "surrogateescape"):
+        if byte == 0x5C:
+            out.append("\\\\")
+        elif 0x20 <= byte < 0x7F and byte != 0x22:
+            out.append(chr(byte))
+        else:
+            out.append(f"\\{byte:02X}")
+    out.append('"')
+    return "".join(out)
+
+
+def key_text(name: str) -> str:
+    """The name of an attribute in a dictionary."""
+    return name if _BARE.match(name) else quote(name)
+
+
+def symbol_text(name: str) -> str:
+    """A reference to a symbol, quoted where it has to be."""
+    return f"@{name}" if _SYMBOL.match(name) else f"@{quote(name)}"
+
+
+class AttributePrinter:
+    """Writes attributes, types and locations, with the aliases given.
+
+    `aliases` maps an attribute to the `#alias` that stands for it. `elide` says of a dense
+    attribute with how many elements it is left out, None for never.
+    """
+
+    def __init__(self, aliases: dict[Any, str] | None = None, elide: int | None = None) -> None:
+        self.aliases = aliases if aliases is not None else {}
+        self.elide = elide
+        self._types: dict[Any, str] = {}
+
+    # -- attributes ------------------------------------------------------------------------
+
+    def attribute(self, attribute: Any, implied: bool = False) -> str:
+        """The text; `implied` leaves out the type of an i64 or f64, as in arrays."""
+        if self.aliases and attribute.__class__ in ALIASED and attribute in self.aliases:
+            return self.aliases[attribute]
+        writer = _WRITERS.get(attribute.__class__)
+        if writer is not None:
+            return writer(self, attribute, implied)
+        if isinstance(attribute, t.Type):
+            return self.type(attribute)
+        return f"#{attribute.name}{self.parameters(attribute)}"
+
+    def parameters(self, attribute: Any) -> str:
+        """What follows the name of a dialect's type or attribute."""
+        return attribute.parameters_text()
+
+    def bare_attribute(self, attribute: Any) -> str:
+        """Without the type: `5`, `1.0`, `[1, 2]`."""
+        match attribute:
+            case a.IntegerAttr() | a.FloatAttr():
+                return number_text(attribute.value, attribute.type)
+            case a.DenseArrayAttr():
+                inner = attribute.element_type
+                return "[" + ", ".join([number_text(v, inner) for v in attribute.values]) + "]"
+        return self.attribute(attribute)
+
+    def entries(self, entries: Iterable[tuple[str, Any]]) -> str:
+        """`a = 1 : i32, unit_name`"""
+        parts = []
+        for name, value in entries:
+            key = name if _BARE.match(name) else quote(name)
+            if value.__class__ is a.UnitAttr:
+                parts.append(key)
+            else:
+                parts.append(f"{key} = {self.attribute(value)}")
+        return ", ".join(parts)
+
+    def _integer(self, attribute: Any, implied: bool) -> str:
+        type = attribute.type
+        if type is t.i1:
+            return "true" if attribute.value else "false"
+        if implied and type is t.i64:
+            return str(attribute.value)
+        return f"{attribute.value} : {self.type(type)}"
+
+    def _float(self, attribute: Any, implied: bool) -> str:
+        text = float_text(attribute.value, attribute.type)
+        return text if implied and attribute.type is t.f64 else f"{text} : {attribute.type.kind}"
+
+    def _string(self, attribute: Any, implied: bool) -> str:
+        text = quote(attribute.value)
+        return text if attribute.type is None else f"{text} : {self.type(attribute.type)}"
+
+    def _array(self, attribute: Any, implied: bool) -> str:
+        return "[" + ", ".join([self.attribute(e, True) for e in attribute.elements]) + "]"
+
+    def _dict(self, attribute: Any, implied: bool) -> str:
+        return "{" + self.entries(attribute.entries) + "}"
+
+    def _symbol(self, attribute: Any, implied: bool) -> str:
+        return "::".join([symbol_text(s) for s in (attribute.root, *attribute.nested)])
+
+    def _dense_array(self, attribute: Any, implied: bool) -> str:
+        inner = attribute.element_type
+        if not attribute.values:
+            return f"array<{inner}>"
+        return f"array<{inner}: {', '.join([number_text(v, inner) for v in attribute.values])}>"
+
+    def _strided(self, attribute: Any, implied: bool) -> str:
+        strides = ", ".join(["?" if s is None else str(s) for s in attribute.strides])
+        match attribute.offset:
+            case 0:
+                return f"strided<[{strides}]>"
+            case None:
+                return f"strided<[{strides}], offset: ?>"
+        return f"strided<[{strides}], offset: {attribute.offset}>"
+
+    def _opaque(self, attribute: Any, implied: bool) -> str:
+        text = f"#{attribute.dialect}{attribute.text}"
+        if attribute.type is not None and attribute.type is not t.none:
+            return f"{text} : {self.type(attribute.type)}"
+        return text
+
+    def _distinct(self, attribute: Any, implied: bool) -> str:
+        inner = attribute.value
+        text = "" if isinstance(inner, a.UnitAttr) else self.attribute(inner)
+        return f"distinct[{attribute.id}]<{text}>"
+
+    def _location_attribute(self, attribute: Any, implied: bool) -> str:
+        return self.location(attribute.location)
+
+    # -- elements ----------------------------------------------------------------------------
+
+    def _dense(self, attribute: Any, implied: bool) -> str:
+        return f"dense<{self.elements(attribute)}> : {self.type(attribute.type)}"
+
+    def elements(self, attribute: Any) -> str:
+        """What stands between the brackets of `dense<..>`."""
+        type = attribute.type
+        inner = type.element_type
+        if attribute.strings is not None:
+            if len(attribute.strings) == 1:
+                return quote(attribute.strings[0])
+            return _nested([quote(s) for s in attribute.strings], type.shape)
+        count = type.num_elements
+        if not attribute.is_splat and count > HEX_THRESHOLD and count:
+            return f'"0x{self._hex(attribute)}"'
+        texts = [number_text(v, inner) for v in attribute.values()]
+        if attribute.is_splat:
+            return texts[0]
+        return _nested(texts, type.shape) if count else ""
+
+    @staticmethod
+    def _hex(attribute: Any) -> str:
+        if attribute.type.element_type is t.i1:
+            import numpy as np
+
+            bits = np.frombuffer(attribute.data, np.uint8)
+            return np.packbits(bits, bitorder="little").tobytes().hex().upper()
+        return attribute.data.hex().upper()
+
+    def _resource(self, attribute: Any, implied: bool) -> str:
+        return f"dense_resource<{key_text(attribute.key)}> : {self.type(attribute.type)}"
+
+    # -- types ---------------------------------------------------------------------------------
+
+    def type(self, type: Any) -> str:
+        """The text of a type, kept for the next time."""
+        text = self._types.get(type)
+        if text is None:
+            writer = _WRITERS.get(type.__class__)
+            if writer is not None:
+                text = writer(self, type, False)
+            else:
+                text = f"!{type.name}{self.parameters(type)}"
+            self._types[type] = text
+        return text
+
+    def function_type(self, inputs: list[Any], results: list[Any]) -> str:
+        """`(a, b) -> c`, with parentheses around other than one result."""
+        get = self._types.get
+        write = self.type
+        left = ", ".join([get(x) or write(x) for x in inputs])
+        if len(results) == 1 and results[0].__class__ is not t.FunctionType:
+            return f"({left}) -> {get(results[0]) or write(results[0])}"
+        return f"({left}) -> ({', '.join([write(x) for x in results])})"
+
+    def _function(self, type: Any, implied: bool) -> str:
+        return self.function_type(type.inputs, type.results)
+
+    def _tuple(self, type: Any, implied: bool) -> str:
+        return "tuple<" + ", ".join([self.type(x) for x in type.types]) + ">"
+
+    def _vector(self, type: Any, implied: bool) -> str:
+        scalable = type.scalable or (False,) * len(type.shape)
+        dims = "".join(
+            [f"[{d}]x" if s else f"{d}x" for d, s in zip(type.shape, scalable, strict=True)]
+        )
+        return f"vector<{dims}{self.type(type.element_type)}>"
+
+    def _tensor(self, type: Any, implied: bool) -> str:
+        extra = "" if type.encoding is None else f", {self.attribute(type.encoding)}"
+        return f"tensor<{_dims(type.shape)}{self.type(type.element_type)}{extra}>"
+
+    def _memref(self, type: Any, implied: bool) -> str:
+        extra = "" if type.layout is None else f", {self.attribute(type.layout)}"
+        if type.memory_space is not None:
+            extra += f", {self.attribute(type.memory_space, True)}"
+        return f"memref<{_dims(type.shape)}{self.type(type.element_type)}{extra}>"
+
+    def _unranked_memref(self, type: Any, implied: bool) -> str:
+        extra = ""
+        if type.memory_space is not None:
+            extra = f", {self.attribute(type.memory_space, True)}"
+        return f"memref<*x{self.type(type.element_type)}{extra}>"
+
+    # -- locations -------------------------------------------------------------------------------
+
+    def location(self, location: Any) -> str:
+        """`loc(..)`, or the alias that stands for it."""
+        if location in self.aliases:
+            return self.aliases[location]
+        return f"loc({self.inner_location(location)})"
+
+    def inner_location(self, location: Any) -> str:
+        """A location inside another: its alias, else without the word `loc`."""
+        if location in self.aliases:
+            return self.aliases[location]
+        match location:
+            case l.FileLineColLoc(file, line, column):
+                return f"{quote(file)}:{line}:{column}"
+            case l.FileLineColRange(file, line, column, end_line, end_column):
+                end = f"{end_line}:" if end_line != line else ":"
+                return f"{quote(file)}:{line}:{column} to {end}{end_column}"
+            case l.NameLoc(name, l.UnknownLoc()):
+                return quote(name)
+            case l.NameLoc(name, child):
+                return f"{quote(name)}({self.inner_location(child)})"
+            case l.CallSiteLoc(callee, caller):
+                return f"callsite({self.inner_location(callee)} at {self.inner_location(caller)})"
+            case l.FusedLoc(locations, metadata):
+                meta = "" if metadata is None else f"<{self.attribute(metadata)}>"
+                inner = ", ".join([self.inner_location(x) for x in locations])
+                return f"fused{meta}[{inner}]"
+        return "unknown"
+
+
+def _dims(shape: tuple[int | None, ...]) -> str:
+    return "".join(["?x" if d is None else f"{d}x" for d in shape])
+
+
+def _nested(texts: list[str], shape: tuple[int, ...]) -> str:
+    """A flat list as nested lists in the shape."""
+    for extent in reversed(shape[1:]):
+        texts = ["[" + ", ".join(texts[i : i + extent]) + "]" for i in range(0, len(texts), extent)]
+    return "[" + ", ".join(texts) + "]" if shape else texts[0]
+
+
+def _word(text: str) -> Callable[[Any, Any, bool], str]:
+    return lambda printer, x, implied: text
+
+
+_WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
+    a.UnitAttr: _word("unit"),
+    a.IntegerAttr: AttributePrinter._integer,
+    a.FloatAttr: AttributePrinter._float,
+    a.StringAttr: AttributePrinter._string,
+    a.ArrayAttr: AttributePrinter._array,
+    a.DictAttr: AttributePrinter._dict,
+    a.SymbolRefAttr: AttributePrinter._symbol,
+    a.AffineMapAttr: lambda printer, x, implied: f"affine_map<{x.map}>",
+    a.IntegerSetAttr: lambda printer, x, implied: f"affine_set<{x.set}>",
+    a.DenseArrayAttr: AttributePrinter._dense_array,
+    a.StridedLayoutAttr: AttributePrinter._strided,
+    a.OpaqueAttr: AttributePrinter._opaque,
+    a.DistinctAttr: AttributePrinter._distinct,
+    a.LocationAttr: AttributePrinter._location_attribute,
+    a.DenseElements: AttributePrinter._dense,
+    a.DenseResource: AttributePrinter._resource,
+    t.NoneType: _word("none"),
+    t.IndexType: _word("index"),
+    t.IntegerType: lambda printer, x, implied: f"{x.signedness}i{x.width}",
+    t.FloatType: lambda printer, x, implied: x.kind,
+    t.ComplexType: lambda printer, x, implied: f"complex<{printer.type(x.element_type)}>",
+    t.FunctionType: AttributePrinter._function,
+    t.TupleType: AttributePrinter._tuple,
+    t.OpaqueType: lambda printer, x, implied: f"!{x.dialect}{x.text}",
+    t.VectorType: AttributePrinter._vector,
+    t.TensorType: AttributePrinter._tensor,
+    t.UnrankedTensorType: lambda printer, x, implied: f"tensor<*x{printer.type(x.element_type)}>",
+    t.MemRefType: AttributePrinter._memref,
+    t.UnrankedMemRefType: AttributePrinter._unranked_memref,
+}
+
+ALIASED = (a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr)
+"""The attributes that whole modules write as aliases."""
+
+
+def attribute_text(attribute: Any) -> str:
+    """The text of an attribute or type by itself, without aliases."""
+    return AttributePrinter().attribute(attribute)

@@ -1,0 +1,295 @@
+"""Writes operations as text, in custom or generic form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+from ..core import Block, Operation, Region
+from .aliases import Aliases
+from .attribute_printer import AttributePrinter, attribute_text, key_text, quote, symbol_text
+from .naming import UNKNOWN_VALUE, Naming
+
+__all__ = ["Printer", "attribute_text", "key_text", "print_op", "quote", "symbol_text"]
+
+INDENT = "  "
+
+
+class _DeferredRegion:
+    """A region that is written after the text before it; keeps deep nesting off the stack."""
+
+    __slots__ = ("dialect", "empty_block", "entry_args", "indent", "region", "terminators")
+
+    def __init__(self, region, indent, dialect, entry_args, terminators, empty_block) -> None:
+        self.region: Region = region
+        self.indent: str = indent
+        self.dialect: str = dialect
+        self.entry_args: bool = entry_args
+        self.terminators: bool = terminators
+        self.empty_block: bool = empty_block
+
+
+class Printer(AttributePrinter):
+    """What elements of assembly formats write to: append text to `out`.
+
+    `names` maps values to their text.
+    """
+
+    def __init__(
+        self, naming: Naming, aliases: Aliases | None, generic: bool, debuginfo: bool
+    ) -> None:
+        super().__init__(aliases.names if aliases is not None else None)
+        self._aliases = aliases
+        self.names = naming.values
+        self._naming = naming
+        self.generic = generic
+        self.debuginfo = debuginfo
+        self.out: list[Any] = []
+        self._indent = ""
+        self._dialect = ""
+
+    def attribute(self, attribute: Any, implied: bool = False) -> str:
+        if self._aliases is not None:
+            name = self._aliases.name_of(attribute)
+            if name is not None:
+                return name
+        return super().attribute(attribute, implied)
+
+    # -- for elements of formats ---------------------------------------------------------------
+
+    def value(self, value: Any) -> str:
+        return self.names[value]
+
+    def values(self, values: Iterable[Any]) -> str:
+        names = self.names
+        return ", ".join([names[v] for v in values])
+
+    def block_name(self, block: Block) -> str:
+        return self._naming.blocks.get(block, "<<UNKNOWN BLOCK>>")
+
+    def region(
+        self,
+        region: Region,
+        *,
+        entry_args: bool = True,
+        terminators: bool = True,
+        empty_block: bool = False,
+    ) -> None:
+        """`{`, the blocks, `}`. `entry_args` writes the header of an entry block that has
+        arguments, `terminators` the last operation of single blocks.
+        """
+        parent = region.parent
+        dialect = getattr(parent, "default_dialect", "")
+        self.out.append(
+            _DeferredRegion(region, self._indent, dialect, entry_args, terminators, empty_block)
+        )
+
+    def regions(self, op: Operation, regions: Iterable[Region]) -> None:
+        """Regions separated by commas, without terminators that go without saying."""
+        for i, region in enumerate(regions):
+            if i:
+                self.out.append(", ")
+            self.region(region, terminators=not has_implied_terminator(op, region))
+
+    def free_attributes(
+        self, op: Operation, elided: Iterable[str] = (), inherent: bool = True
+    ) -> list[tuple[str, Any]]:
+        """The attributes for `attr-dict`: none of `elided`, no defaults, sorted by name."""
+        if not inherent or not op.properties:
+            entries = [(k, v) for k, v in op.attributes.items() if k not in elided]
+        else:
+            entries = self.inherent_attributes(op, elided)
+            entries += [(k, v) for k, v in op.attributes.items() if k not in elided]
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: entry[0])
+        return entries
+
+    def inherent_attributes(
+        self, op: Operation, elided: Iterable[str] = ()
+    ) -> list[tuple[str, Any]]:
+        """The properties that text has to give, sorted by name."""
+        defaults = op.definition.defaults
+        return [
+            (k, v)
+            for k, v in sorted(op.properties.items())
+            if k not in elided
+            and k not in ("operandSegmentSizes", "resultSegmentSizes")
+            and defaults.get(k) != v
+        ]
+
+    def attr_dict(self, op: Operation, elided: Iterable[str] = (), keyword: str = "") -> None:
+        """` {..}` with what is left of the attributes, after an optional keyword."""
+        entries = self.free_attributes(op, elided)
+        if entries:
+            head = f" {keyword} {{" if keyword else " {"
+            self.out.append(f"{head}{self.entries(entries)}}}")
+
+    def argument(self, arg: Any) -> str:
+        """A block argument with its type, `%arg0: i32`."""
+        text = f"{self.names[arg]}: {self.type(arg.type)}"
+        return f"{text} {self.argument_location(arg)}" if self.debuginfo else text
+
+    def argument_location(self, arg: Any) -> str:
+        if self._aliases is not None:
+            self._aliases.visit_location(arg.loc, deferred=False)
+        return f"loc({AttributePrinter().inner_location(arg.loc)})"
+
+    # -- operations ------------------------------------------------------------------------------
+
+    def text_of(self, op: Operation) -> str:
+        """The text of the operation and everything in it."""
+        done: list[str] = []
+        self.out = []
+        self._operation(op)
+        stack: list[Iterator[Any]] = [iter(self.out)]
+        while stack:
+            for piece in stack[-1]:
+                if piece.__class__ is str:
+                    done.append(piece)
+                else:
+                    stack.append(chain.from_iterable(self._region_pieces(piece)))
+                    break
+            else:
+                stack.pop()
+        return "".join(done)
+
+    def _operation(self, op: Operation) -> None:
+        out = self.out
+        results = op.results
+        if results:
+            if len(results) == 1:
+                out.append(self.names[results[0]] + " = ")
+            else:
+                head = self._naming.groups.get(op, f"{UNKNOWN_VALUE}:{len(results)}")
+                out.append(head + " = ")
+        if self._aliases is not None and self.debuginfo:
+            self._aliases.visit_location(op.loc, deferred=True)
+        definition = getattr(op, "definition", None)
+        if self.generic or definition is None or definition.format is None:
+            self._generic(op)
+        else:
+            name = op.name
+            dialect = self._dialect
+            if dialect and name.startswith(dialect) and name.count(".") == 1:
+                out.append(name[len(dialect) :])
+            else:
+                out.append(name.removeprefix("builtin."))
+            definition.format.write(op, self)
+        if self.debuginfo:
+            out.append(f" loc({self.inner_location(op.loc)})")
+
+    def _generic(self, op: Operation) -> None:
+        names = self.names
+        out = self.out
+        operands = op._operands
+        out.append(f'"{op.name}"({", ".join([names[v] for v in operands])})')
+        if op.successors:
+            out.append("[" + ", ".join([self.block_name(b) for b in op.successors]) + "]")
+        if op.properties:
+            out.append(f" <{{{self.entries(sorted(op.properties.items()))}}}>")
+        if op.regions:
+            out.append(" (")
+            for i, region in enumerate(op.regions):
+                if i:
+                    out.append(", ")
+                self.region(region, empty_block=True)
+            out.append(")")
+        if op.attributes:
+            out.append(f" {{{self.entries(sorted(op.attributes.items()))}}}")
+        text = self.function_type([v.type for v in operands], [v.type for v in op.results])
+        out.append(f" : {text}")
+
+    def _region_pieces(self, deferred: _DeferredRegion) -> Iterator[list[Any]]:
+        """The text of a region in chunks; an op with regions ends a chunk."""
+        region, indent = deferred.region, deferred.indent
+        inner = indent + INDENT
+        newline = "\n" + inner
+        dialect = f"{deferred.dialect}." if deferred.dialect else ""
+        out: list[Any] = ["{"]
+        for number, block in enumerate(region.blocks):
+            if (
+                number
+                or (deferred.empty_block and block._first is None)
+                or (deferred.entry_args and block.args)
+            ):
+                out.append(self._block_header(block, indent))
+            op = block._first
+            last = None if number or deferred.terminators else block._last
+            while op is not None and op is not last:
+                out.append(newline)
+                self.out, self._indent, self._dialect = out, inner, dialect
+                self._operation(op)
+                if op.regions:
+                    yield out
+                    out = []
+                op = op._next
+        out.append(f"\n{indent}}}")
+        yield out
+
+    def _block_header(self, block: Block, indent: str) -> str:
+        name = self.block_name(block)
+        args = f"({', '.join([self.argument(a) for a in block.args])})" if block.args else ""
+        return f"\n{indent}{name}{args}:{self._predecessors(block)}"
+
+    def _predecessors(self, block: Block) -> str:
+        """The comment that says from where a block is reached."""
+        region = block.parent
+        if region is None:
+            return "  // block is not in a region!"
+        edges = self._edges(region).get(block, [])
+        if not edges:
+            return "" if block is region.blocks[0] else "  // no predecessors"
+        if len(edges) == 1:
+            return f"  // pred: {self.block_name(edges[0])}"
+        return f"  // {len(edges)} preds: {', '.join([self.block_name(b) for b in edges])}"
+
+    def _edges(self, region: Region) -> dict[Block, list[Block]]:
+        """For each block of the region the blocks that branch to it, in order."""
+        cached = getattr(self, "_edges_of", None)
+        if cached is None or cached[0] is not region:
+            edges: dict[Block, list[Block]] = {}
+            for block in region.blocks:
+                if block._last is not None:
+                    for target in block._last.successors:
+                        edges.setdefault(target, []).append(block)
+            self._edges_of = cached = (region, edges)
+        return cached[1]
+
+
+def has_implied_terminator(op: Operation, region: Region) -> bool:
+    """Whether the region ends in the terminator that its op implies, with nothing to say."""
+    from ..traits import SingleBlockImplicitTerminator
+
+    if len(region.blocks) != 1 or (last := region.blocks[0]._last) is None:
+        return False
+    implied = any(
+        isinstance(trait, SingleBlockImplicitTerminator) and trait.terminator == last.name
+        for trait in op.traits
+    )
+    return implied and not (last._operands or last.results or last.attributes)
+
+
+def print_op(
+    op: Operation, generic: bool = False, debuginfo: bool = False, names: bool = False
+) -> str:
+    """The text of an operation, without a newline at the end.
+
+    `generic` writes the form that needs no dialect, `debuginfo` all locations, `names` keeps
+    the names that values had in text. What is not nested in another operation is led by the
+    definitions of its aliases.
+    """
+    top = op
+    while top.parent_op is not None:
+        top = top.parent_op  # type: ignore[assignment]
+    naming = Naming(top, hints=not generic, keep=names)
+    if op is not top:
+        return Printer(naming, None, generic, debuginfo).text_of(op)
+    aliases = Aliases()
+    if generic:
+        aliases.visit_nested_first(op)
+    text = Printer(naming, aliases, generic, debuginfo).text_of(op)
+    if aliases.has_locations:
+        aliases.number()
+        text = Printer(naming, aliases, generic, debuginfo).text_of(op)
+    return aliases.definitions(early=True) + text + aliases.definitions(early=False)
