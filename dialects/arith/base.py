@@ -1,0 +1,277 @@
+"""What arith operations share: forms, folding, and evaluation on NumPy values.
+
+An operation says what it computes twice: `compute` on Python numbers, for folding, exact at
+any width; and `ufunc` (or `apply`) on NumPy values, for the interpreter. The tests hold one
+against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from ...ir.attributes import Attribute
+from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
+from ...ir.core import Value
+from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
+from ...ir.rewriting import constant_value
+from ...ir.traits import Commutative, Elementwise, Idempotent, NoMemoryEffect, Pure
+from ...ir.types import Type, element_type
+from ..folding import (
+    fold_elementwise,
+    is_constant_number,
+    number_attribute,
+    same_number,
+    signed,
+    unsigned,
+    width_of,
+)
+from .attributes import FASTMATH, OVERFLOW, FastMathAttr
+
+
+def as_signed(x: Any) -> Any:
+    """NumPy integers read as signed; true is -1."""
+    import numpy as np
+
+    return -x.astype(np.int8) if x.dtype == np.bool_ else x
+
+
+def as_unsigned(x: Any) -> Any:
+    """NumPy integers read as unsigned."""
+    import numpy as np
+
+    return x.astype(np.uint8) if x.dtype == np.bool_ else x.view(f"u{x.dtype.itemsize}")
+
+
+def as_type(x: Any, type: Type) -> Any:
+    """NumPy integers wrapped to an integer type's width, or bits kept as its booleans."""
+    import numpy as np
+
+    dtype = type_to_numpy(element_type(type))
+    if dtype == np.bool_:
+        return (np.asarray(x) & 1).astype(np.bool_)[()]
+    return np.asarray(x).astype(dtype)[()]
+
+
+def round_to(x: Any, type: Type) -> Any:
+    """NumPy numbers rounded once to a float type, to nearest even.
+
+    ml_dtypes goes from f64 to its small floats by way of f32; what f32 cannot hold is
+    rounded to odd there, so that the second rounding sees on which side it was.
+    """
+    import numpy as np
+
+    dtype = type_to_numpy(element_type(type))
+    with np.errstate(all="ignore"):
+        if dtype.char in "efd" or x.dtype != np.float64:
+            return x.astype(dtype)
+        near = np.asarray(x, np.float32)
+        even = (near.view(np.uint32) & 1) == 0
+        toward = np.where(near < x, np.float32(np.inf), np.float32(-np.inf))
+        inexact = np.isfinite(near) & (near != x)
+        return np.where(inexact & even, np.nextafter(near, toward), near).astype(dtype)[()]
+
+
+class IntBinary(Op, traits=(Elementwise,)):
+    """Two integers of one type to a third of it."""
+
+    lhs: Operand = operand(SignlessIntegerLike)
+    rhs: Operand = operand(Same("lhs"))
+    result: Result = result(Same("lhs"))
+
+    format = "$lhs `,` $rhs attr-dict `:` type($result)"
+
+    is_unsigned: ClassVar[bool] = False
+    """How the operation reads its operands' bits."""
+    compute: ClassVar[Callable[..., int | None]]
+    """The result on Python ints; None where it is undefined. The width is a third argument
+    where `needs_width`."""
+    needs_width: ClassVar[bool] = False
+    ufunc: ClassVar[str] = ""
+    identity: ClassVar[int | str | None] = None
+    """e with x op e = x: a number, or the name of a limit, see `limit`."""
+    absorbing: ClassVar[int | str | None] = None
+    """z with x op z = z."""
+    of_equals: ClassVar[int | None] = None
+    """x op x, where that is a constant."""
+
+    def limit(self, which: int | str) -> int:
+        """A number, `signed_min`, `signed_max` or `ones` of the type, as bits in its width."""
+        width = width_of(self.lhs.type)
+        match which:
+            case "signed_min":
+                return 1 << (width - 1)
+            case "signed_max":
+                return (1 << (width - 1)) - 1
+            case "ones":
+                return (1 << width) - 1
+        return unsigned(int(which), width)
+
+    def _is(self, constant: Attribute | None, which: int | str | None) -> bool:
+        if which is None or constant is None:
+            return False
+        bits, width = self.limit(which), width_of(self.lhs.type)
+        return is_constant_number(constant, lambda v: unsigned(v, width) == bits)
+
+    def fold(self):
+        left, right = constant_value(self.lhs), constant_value(self.rhs)
+        if (known := self._simplify(left, right)) is not None:
+            return [known]
+        if left is None or right is None:
+            return None
+        folded = fold_elementwise(self._on_attribute_values, (left, right), self.result.type)
+        return None if folded is None else [folded]
+
+    def _simplify(self, left: Attribute | None, right: Attribute | None) -> Value | Attribute | None:
+        if self._is(right, self.identity):
+            return self.lhs
+        if self._is(right, self.absorbing):
+            return right
+        if self.has_trait(Commutative):
+            if self._is(left, self.identity):
+                return self.rhs
+            if self._is(left, self.absorbing):
+                return left
+        if self.lhs is self.rhs:
+            if self.has_trait(Idempotent):
+                return self.lhs
+            if self.of_equals is not None:
+                return number_attribute(self.of_equals, self.result.type)
+        return self.simplify(left, right)
+
+    def simplify(self, left: Attribute | None, right: Attribute | None) -> Value | Attribute | None:
+        """Further identities of the operation."""
+        return None
+
+    def _on_attribute_values(self, a: int, b: int) -> int | None:
+        width = width_of(self.lhs.type)
+        read = unsigned if self.is_unsigned else signed
+        a, b = read(a, width), read(b, width)
+        return self.compute(a, b, width) if self.needs_width else self.compute(a, b)
+
+    def evaluate(self, lhs, rhs):
+        import numpy as np
+
+        read = as_unsigned if self.is_unsigned else as_signed
+        with np.errstate(all="ignore"):
+            return as_type(self.apply(read(lhs), read(rhs)), self.result.type)
+
+    def apply(self, a, b):
+        """The result on NumPy integers of the right signedness; wrapped afterwards."""
+        import numpy as np
+
+        return getattr(np, self.ufunc)(a, b)
+
+
+class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
+    """An integer operation that may promise not to wrap."""
+
+    overflowFlags = attribute(OVERFLOW, default="none")  # noqa: N815
+
+    format = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+
+
+class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
+    """A division or remainder: undefined for a divisor of zero, so not `Pure`."""
+
+    def is_speculatable(self) -> bool:
+        """Whether the divisor is a constant other than 0 and, where signed, -1."""
+        unsafe = (0,) if self.is_unsigned else (0, -1)
+        width = width_of(self.lhs.type)
+        return is_constant_number(
+            constant_value(self.rhs), lambda v: signed(v, width) not in unsafe
+        )
+
+    def check_divisor(self, divisor) -> None:
+        """Raise NncError where an element is zero."""
+        import numpy as np
+
+        if not np.all(divisor):
+            raise NncError(f"'{self.name}' op divides by zero", self.loc)
+
+    def evaluate(self, lhs, rhs):
+        self.check_divisor(rhs)
+        return super().evaluate(lhs, rhs)
+
+
+class FloatUnary(Op, traits=(Pure, Elementwise)):
+    """A float to another of its type."""
+
+    operand: Operand = operand(FloatLike)
+    fastmath = attribute(FASTMATH, default="none")
+    result: Result = result(Same("operand"))
+
+    format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+    compute: ClassVar[Callable[..., float | None]]
+    ufunc: ClassVar[str] = ""
+
+    def fold(self):
+        folded = fold_elementwise(self.compute, [constant_value(self.operand)], self.result.type)
+        return None if folded is None else [folded]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return self.apply(x)
+
+    def apply(self, x):
+        """The result on a NumPy value."""
+        import numpy as np
+
+        return getattr(np, self.ufunc)(x)
+
+
+class FloatBinary(Op, traits=(Pure, Elementwise)):
+    """Two floats of one type to a third of it."""
+
+    lhs: Operand = operand(FloatLike)
+    rhs: Operand = operand(Same("lhs"))
+    fastmath = attribute(FASTMATH, default="none")
+    result: Result = result(Same("lhs"))
+
+    format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
+
+    compute: ClassVar[Callable[..., float | None]]
+    ufunc: ClassVar[str] = ""
+    identity: ClassVar[float | None] = None
+    """e with x op e = x for every x, NaN and -0.0 included; may itself be NaN."""
+
+    def fold(self):
+        left, right = constant_value(self.lhs), constant_value(self.rhs)
+        if self._is(right, self.identity):
+            return [self.lhs]
+        if self.has_trait(Commutative) and self._is(left, self.identity):
+            return [self.rhs]
+        if self.has_trait(Idempotent) and self.lhs is self.rhs:
+            return [self.lhs]
+        if left is None or right is None:
+            return None
+        folded = fold_elementwise(self.compute, (left, right), self.result.type)
+        return None if folded is None else [folded]
+
+    def fastmath_allows(self, *flags: str) -> bool:
+        """Whether all these fast-math flags are set."""
+        attribute = self.properties.get("fastmath")
+        return isinstance(attribute, FastMathAttr) and all(map(attribute.allows, flags))
+
+    @staticmethod
+    def _is(constant: Attribute | None, wanted: float | None) -> bool:
+        if wanted is None or constant is None:
+            return False
+        return is_constant_number(constant, lambda v: same_number(v, wanted))
+
+    def evaluate(self, lhs, rhs):
+        import numpy as np
+
+        with np.errstate(all="ignore"):
+            return self.apply(lhs, rhs)
+
+    def apply(self, a, b):
+        """The result on NumPy values."""
+        import numpy as np
+
+        return getattr(np, self.ufunc)(a, b)

@@ -1,0 +1,477 @@
+"""Casts between widths and kinds of numbers."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from ...ir.constraints import (
+    Constraint,
+    FloatLike,
+    SignlessFixedWidthIntegerLike,
+    SignlessIntegerLike,
+    SignlessIntegerOrIndex,
+)
+from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.numpy_types import type_to_numpy
+from ...ir.rewriting import constant_value
+from ...ir.traits import Elementwise, Pure
+from ...ir.types import (
+    FloatType,
+    IndexType,
+    IntegerType,
+    MemRefType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedTensorType,
+    VectorType,
+    element_type,
+)
+from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_of
+from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE
+from .base import as_signed, as_type, as_unsigned, round_to
+
+_SHAPED = (ShapedType, UnrankedTensorType)
+
+
+def verify_same_shape(op: Op) -> None:
+    """Operand and result both scalars, or both of one shape."""
+    source, target = op.operand_types[0], op.result_types[0]
+    if isinstance(source, _SHAPED) != isinstance(target, _SHAPED):
+        raise op.error("requires the same shape for all operands and results")
+    if not (isinstance(source, ShapedType) and isinstance(target, ShapedType)):
+        return
+    alike = isinstance(source, VectorType) == isinstance(target, VectorType)
+    if not alike or source.rank != target.rank or not _compatible(source.shape, target.shape):
+        raise op.error("requires the same shape for all operands and results")
+    if isinstance(source, TensorType) and source.shape != target.shape:
+        raise op.error("failed to verify that input and output have the same tensor dimensions")
+
+
+def _compatible(a: tuple[int | None, ...], b: tuple[int | None, ...]) -> bool:
+    return all(x is None or y is None or x == y for x, y in zip(a, b, strict=True))
+
+
+class Cast(Op, traits=(Pure, Elementwise)):
+    """A number as the nearest thing to it in another type."""
+
+    format = "$input attr-dict `:` type($input) `to` type($out)"
+
+    source_unsigned: ClassVar[bool] = False
+
+    def fold(self):
+        if (known := self.simplify()) is not None:
+            return [known]
+        constant = constant_value(self.operands[0])
+        folded = fold_elementwise(self._compute, [constant], self.result_types[0])
+        return None if folded is None else [folded]
+
+    def simplify(self) -> Any:
+        """A value or attribute by the operation's identities, or None."""
+        return None
+
+    def _compute(self, value: Any) -> Any:
+        """The number in the new type, as a Python number; wrapped and rounded by the caller."""
+        raise NotImplementedError
+
+    def types_fit(self, source: Type, target: Type) -> bool:
+        """Whether the element types may be cast so."""
+        return True
+
+    def verify_op(self) -> None:
+        verify_same_shape(self)
+        source, target = self.operand_types[0], self.result_types[0]
+        if not self.types_fit(element_type(source), element_type(target)):
+            raise self.error(
+                f"operand type '{source}' and result type '{target}' are cast incompatible"
+            )
+
+
+class _IntToInt(Cast):
+    """From one width of integers to another."""
+
+    input: Operand = operand(SignlessFixedWidthIntegerLike)
+    out: Result = result(SignlessFixedWidthIntegerLike)
+
+    def _compute(self, value):
+        return (unsigned if self.source_unsigned else signed)(value, width_of(self.input.type))
+
+    def evaluate(self, x):
+        read = as_unsigned if self.source_unsigned else as_signed
+        return as_type(read(x), self.out.type)
+
+
+class _Extend(_IntToInt):
+    """To more bits."""
+
+    def types_fit(self, source, target):
+        return source.width < target.width
+
+
+class ExtUI(_Extend, name="arith.extui"):
+    """More bits, filled with zeros.
+
+    Source: upstream arith.extui.
+    """
+
+    source_unsigned = True
+    example = "%0 = arith.extui %a : i8 to i32"
+
+
+class ExtSI(_Extend, name="arith.extsi"):
+    """More bits, filled with the sign.
+
+    Source: upstream arith.extsi.
+    """
+
+    example = "%0 = arith.extsi %a : vector<4xi8> to vector<4xi32>"
+
+
+class TruncI(_IntToInt, name="arith.trunci"):
+    """The low bits.
+
+    Source: upstream arith.trunci.
+    """
+
+    overflowFlags = attribute(OVERFLOW, default="none")  # noqa: N815
+
+    format = "$input (`overflow` `` $overflowFlags^)? attr-dict `:` type($input) `to` type($out)"
+    example = "%0 = arith.trunci %a overflow<nsw> : i32 to i8"
+
+    def types_fit(self, source, target):
+        return source.width > target.width
+
+    def simplify(self):
+        """trunc(ext(x)) back to the type of x is x."""
+        for extension in (ExtSI, ExtUI):
+            if inner := self.input.defined_by(extension):
+                return inner.input if inner.input.type is self.out.type else None
+        return None
+
+
+class _FloatToFloat(Cast):
+    """From one float format to another."""
+
+    input: Operand = operand(FloatLike)
+    out: Result = result(FloatLike)
+
+    def _compute(self, value):
+        return value
+
+    def evaluate(self, x):
+        return round_to(x, self.out.type)
+
+
+class ExtF(_FloatToFloat, name="arith.extf"):
+    """A wider float of the same value.
+
+    Source: upstream arith.extf.
+    """
+
+    fastmath = attribute(FASTMATH, optional=True)
+
+    format = "$input (`fastmath` `` $fastmath^)? attr-dict `:` type($input) `to` type($out)"
+    example = "%0 = arith.extf %a : f16 to f32"
+
+    def types_fit(self, source, target):
+        return source.width < target.width
+
+
+class TruncF(_FloatToFloat, name="arith.truncf"):
+    """A narrower float, rounded.
+
+    Numerics: to nearest even unless a rounding mode is given; the interpreter and folding
+    know that one only.
+    Source: upstream arith.truncf.
+    """
+
+    roundingmode = attribute(ROUNDING_MODE, optional=True)
+    fastmath = attribute(FASTMATH, optional=True)
+
+    format = (
+        "$input ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict "
+        "`:` type($input) `to` type($out)"
+    )
+    example = "%0 = arith.truncf %a to_nearest_even : f32 to f16"
+
+    def types_fit(self, source, target):
+        return source.width > target.width
+
+    def fold(self):
+        """Rounds to nearest even; another mode is left to run time."""
+        if self.roundingmode not in (None, "to_nearest_even"):
+            return None
+        return super().fold()
+
+
+# -- between integers and floats -----------------------------------------------------------------
+
+
+class _IntToFloat(Cast):
+    """An integer as the nearest float."""
+
+    input: Operand = operand(SignlessFixedWidthIntegerLike)
+    out: Result = result(FloatLike)
+
+    def _compute(self, value):
+        read = unsigned if self.source_unsigned else signed
+        exact = Fraction(read(value, width_of(self.input.type)))
+        return round_exactly(exact, element_type(self.out.type))  # type: ignore[arg-type]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        number = (as_unsigned if self.source_unsigned else as_signed)(x)
+        # Narrow integers are exact in f64; rounding a wide one twice is what hardware without
+        # a direct conversion does too.
+        exact = number.astype(np.float64) if number.dtype.itemsize < 8 else number
+        return round_to(exact, self.out.type)
+
+
+class UIToFP(_IntToFloat, name="arith.uitofp"):
+    """The float nearest to an unsigned integer.
+
+    Source: upstream arith.uitofp.
+    """
+
+    source_unsigned = True
+    example = "%0 = arith.uitofp %a : i32 to f64"
+
+
+class SIToFP(_IntToFloat, name="arith.sitofp"):
+    """The float nearest to a signed integer.
+
+    Source: upstream arith.sitofp.
+    """
+
+    example = "%0 = arith.sitofp %a : vector<4xi32> to vector<4xf32>"
+
+
+class _FloatToInt(Cast):
+    """A float rounded toward zero; poison where that is out of range, or for NaN."""
+
+    input: Operand = operand(FloatLike)
+    out: Result = result(SignlessFixedWidthIntegerLike)
+
+    target_unsigned: ClassVar[bool] = False
+
+    def _compute(self, value):
+        if not math.isfinite(value):
+            return None
+        whole, width = math.trunc(value), width_of(self.out.type)
+        if self.target_unsigned:
+            return whole if 0 <= whole < 1 << width else None
+        half = 1 << (width - 1)
+        return whole if -half <= whole < half else None
+
+    def evaluate(self, x):
+        import numpy as np
+
+        width = max(8, width_of(self.out.type))
+        dtype = np.dtype(f"{'u' if self.target_unsigned else ''}int{width}")
+        with np.errstate(invalid="ignore"):
+            return as_type(np.trunc(x).astype(dtype), self.out.type)
+
+
+class FPToUI(_FloatToInt, name="arith.fptoui"):
+    """A float rounded toward zero, as an unsigned integer.
+
+    Source: upstream arith.fptoui.
+    """
+
+    target_unsigned = True
+    example = "%0 = arith.fptoui %a : f32 to i32"
+
+
+class FPToSI(_FloatToInt, name="arith.fptosi"):
+    """A float rounded toward zero, as a signed integer.
+
+    Source: upstream arith.fptosi.
+    """
+
+    example = "%0 = arith.fptosi %a : f64 to i64"
+
+
+# -- index and bits ------------------------------------------------------------------------------
+
+
+def _memref_of(allows) -> Any:
+    return lambda t: isinstance(t, MemRefType) and allows(t.element_type)
+
+
+IndexCastable = SignlessIntegerLike | Constraint(
+    "memref of signless-integer", _memref_of(SignlessIntegerOrIndex.allows)
+)
+_bits = lambda t: isinstance(t, FloatType) or (isinstance(t, IntegerType) and t.is_signless)  # noqa: E731
+Bitcastable = Constraint(
+    "signless-integer-or-float-like or memref of signless-integer or float",
+    lambda t: _bits(element_type(t)),
+)
+
+
+class _IndexCastBase(Cast):
+    """Between index and an integer type."""
+
+    input: Operand = operand(IndexCastable)
+    out: Result = result(IndexCastable)
+
+    def _compute(self, value):
+        return (unsigned if self.source_unsigned else signed)(value, width_of(self.input.type))
+
+    def simplify(self):
+        """Back from index to the type it came from, without loss."""
+        inner = self.input.defined_by(type(self))
+        if inner and inner.input.type is self.out.type:
+            if isinstance(element_type(self.input.type), IndexType):
+                return inner.input
+        return None
+
+    def evaluate(self, x):
+        read = as_unsigned if self.source_unsigned else as_signed
+        return as_type(read(x), self.out.type)
+
+    def types_fit(self, source, target):
+        return isinstance(source, IndexType) != isinstance(target, IndexType)
+
+
+class IndexCast(_IndexCastBase, name="arith.index_cast"):
+    """An index as a signed integer or back: the sign fills new bits, high bits are dropped.
+
+    Source: upstream arith.index_cast.
+    """
+
+    example = "%0 = arith.index_cast %a : index to i32"
+
+
+class IndexCastUI(_IndexCastBase, name="arith.index_castui"):
+    """An index as an unsigned integer or back: zeros fill new bits, high bits are dropped.
+
+    Source: upstream arith.index_castui.
+    """
+
+    source_unsigned = True
+    example = "%0 = arith.index_castui %a : i32 to index"
+
+
+class Bitcast(Cast, name="arith.bitcast"):
+    """The same bits read as another type of the same width.
+
+    Source: upstream arith.bitcast.
+    """
+
+    input: Operand = operand(Bitcastable)
+    out: Result = result(Bitcastable)
+
+    example = "%0 = arith.bitcast %a : vector<4xf32> to vector<4xi32>"
+
+    def simplify(self):
+        """bitcast(bitcast(x)) back to the type of x is x."""
+        if self.input.type is self.out.type:
+            return self.input
+        inner = self.input.defined_by(Bitcast)
+        return inner.input if inner and inner.input.type is self.out.type else None
+
+    def _compute(self, value):
+        source, target = element_type(self.input.type), element_type(self.out.type)
+        if source.width % 8:  # type: ignore[attr-defined]
+            return None
+        bits = source.to_bytes(value)  # type: ignore[attr-defined]
+        number = target.from_bytes(bits)  # type: ignore[attr-defined]
+        # A NaN whose payload our floats cannot keep is left to run time.
+        return number if target.to_bytes(number) == bits else None  # type: ignore[attr-defined]
+
+    def evaluate(self, x):
+        return x.view(type_to_numpy(element_type(self.out.type)))
+
+    def types_fit(self, source, target):
+        return source.width == target.width
+
+
+# -- floats with a shared scale ------------------------------------------------------------------
+
+
+class _Scaling(Op, traits=(Pure, Elementwise)):
+    """A float and a scale, of which only the power of two counts."""
+
+    input: Operand = operand(FloatLike)
+    scale: Operand = operand(FloatLike)
+
+    def verify_op(self) -> None:
+        verify_same_shape(self)
+        if isinstance(self.input.type, _SHAPED) != isinstance(self.scale.type, _SHAPED):
+            raise self.error("requires the same shape for all operands and results")
+
+
+def _power_of_two(scale: Any) -> Any:
+    """2 to the exponent of the scale, as f64."""
+    import numpy as np
+
+    wide = np.abs(scale.astype(np.float64))
+    _, exponent = np.frexp(wide)
+    power = np.ldexp(1.0, np.maximum(exponent - 1, -127))
+    return np.where(np.isfinite(wide), power, np.nan)[()]
+
+
+class ScalingExtF(_Scaling, name="arith.scaling_extf"):
+    """A wider float, times the scale.
+
+    Source: upstream arith.scaling_extf; OCP microscaling formats.
+    """
+
+    fastmath = attribute(FASTMATH, optional=True)
+    out: Result = result(FloatLike)
+
+    format = (
+        "$input `,` $scale (`fastmath` `` $fastmath^)? attr-dict "
+        "`:` type($input) `,` type($scale) `to` type($out)"
+    )
+    example = "%0 = arith.scaling_extf %a, %s : f8E5M2, f8E8M0FNU to f32"
+
+    def evaluate(self, x, scale):
+        import numpy as np
+
+        return round_to(x.astype(np.float64) * _power_of_two(scale), self.out.type)
+
+    def verify_op(self) -> None:
+        super().verify_op()
+        _verify_width(self, element_type(self.input.type).width < _out_width(self))
+
+
+class ScalingTruncF(_Scaling, name="arith.scaling_truncf"):
+    """A narrower float, after division by the scale.
+
+    Source: upstream arith.scaling_truncf; OCP microscaling formats.
+    """
+
+    roundingmode = attribute(ROUNDING_MODE, optional=True)
+    fastmath = attribute(FASTMATH, optional=True)
+    out: Result = result(FloatLike)
+
+    format = (
+        "$input `,` $scale ($roundingmode^)? (`fastmath` `` $fastmath^)? attr-dict "
+        "`:` type($input) `,` type($scale) `to` type($out)"
+    )
+    example = "%0 = arith.scaling_truncf %a, %s : f32, f8E8M0FNU to f8E5M2"
+
+    def evaluate(self, x, scale):
+        import numpy as np
+
+        return round_to(x.astype(np.float64) / _power_of_two(scale), self.out.type)
+
+    def verify_op(self) -> None:
+        super().verify_op()
+        _verify_width(self, element_type(self.input.type).width > _out_width(self))
+
+
+def _out_width(op: _Scaling) -> int:
+    return element_type(op.result_types[0]).width  # type: ignore[attr-defined]
+
+
+def _verify_width(op: _Scaling, fits: bool) -> None:
+    if not fits:
+        raise op.error(
+            f"operand type '{op.input.type}' and result type '{op.result_types[0]}' "
+            "are cast incompatible"
+        )

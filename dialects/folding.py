@@ -1,0 +1,147 @@
+"""Folding elementwise operations on constant attributes, exactly as their types compute.
+
+The numbers are Python's: ints in the signed range of their type (i1 as 0 or 1) and floats.
+NumPy is not needed, and any width works.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
+from ..ir.types import FloatType, IndexType, IntegerType, ShapedType, Type, element_type
+from .ub import POISON, PoisonAttr
+
+Number = int | float
+
+LARGEST_FOLDED = 1024
+"""Elements of a dense constant beyond which folding would make the IR, and us, slow."""
+
+
+def width_of(type: Type) -> int:
+    """The bits of an integer or index type, or of the elements of a shaped type."""
+    element = element_type(type)
+    return 64 if isinstance(element, IndexType) else element.width  # type: ignore[attr-defined]
+
+
+def wrap(value: int, type: Type) -> int:
+    """The value modulo 2 to the width, as attributes keep it."""
+    return _AS_INT64.wrap(value) if isinstance(type, IndexType) else type.wrap(value)  # type: ignore[attr-defined]
+
+
+def unsigned(value: int, width: int) -> int:
+    """The bits of a value read as an unsigned number."""
+    return value & ((1 << width) - 1)
+
+
+def signed(value: int, width: int) -> int:
+    """The bits of a value read as a signed number; differs from the attribute's for i1 only."""
+    value &= (1 << width) - 1
+    return value - (1 << width) if value >> (width - 1) else value
+
+
+_AS_INT64 = IntegerType(64)
+
+
+def number_attribute(value: Number, type: Type) -> Attribute | None:
+    """The value as a constant of the type, splat if it is shaped; None for other types."""
+    element = element_type(type)
+    match element:
+        case IndexType() | IntegerType():
+            value = wrap(int(value), element)
+        case FloatType():
+            value = element.round(float(value))
+        case _:
+            return None
+    if isinstance(type, ShapedType):
+        return DenseElements.splat(value, type) if type.has_static_shape else None
+    if type is not element:
+        return None
+    return FloatAttr(value, type) if isinstance(type, FloatType) else IntegerAttr(value, type)
+
+
+def numbers_of(attribute: Attribute | None) -> list[Any] | None:
+    """The elements of a constant, one for a scalar or splat; None if unknown or too many."""
+    match attribute:
+        case IntegerAttr(value) | FloatAttr(value):
+            return [value]
+        case DenseElements(type) if attribute.strings is None:
+            if attribute.is_splat or type.num_elements <= LARGEST_FOLDED:
+                return attribute.values()
+    return None
+
+
+def fold_elementwise(
+    compute: Callable[..., Number | None],
+    constants: Sequence[Attribute | None],
+    type: Type,
+) -> Attribute | None:
+    """`compute` over the elements of scalar, splat or small dense constants.
+
+    None where a constant is unknown or `compute` returns None (the result is undefined, or
+    better left to run time). Poison in, poison out.
+    """
+    if any(isinstance(c, PoisonAttr) for c in constants):
+        return POISON
+    columns = [numbers_of(c) for c in constants]
+    element = element_type(type)
+    if any(c is None for c in columns) or _is_inexact(element, constants):
+        return None
+    if isinstance(type, ShapedType) and not type.has_static_shape:
+        return None
+    count = max(len(c) for c in columns)  # type: ignore[arg-type]
+    rows = zip(*[c * count if len(c) != count else c for c in columns], strict=True)  # type: ignore[operator,arg-type]
+    values = [compute(*row) for row in rows]
+    if any(v is None for v in values):
+        return None
+    if count == 1:
+        return number_attribute(values[0], type)  # type: ignore[arg-type]
+    if isinstance(element, FloatType):
+        return DenseElements.from_list([element.round(float(v)) for v in values], type)  # type: ignore[arg-type]
+    return DenseElements.from_list([wrap(int(v), element) for v in values], type)  # type: ignore[arg-type]
+
+
+def _is_inexact(element: Type, constants: Sequence[Attribute | None]) -> bool:
+    """Whether a type is wider than the Python floats that would stand for it."""
+    types = [element, *(element_type(c.type) for c in constants)]  # type: ignore[union-attr]
+    return any(isinstance(t, FloatType) and t.kind in ("f80", "f128") for t in types)
+
+
+def is_constant_number(attribute: Attribute | None, wanted: Callable[[Any], bool]) -> bool:
+    """Whether a scalar or splat constant satisfies the predicate."""
+    match attribute:
+        case IntegerAttr(value) | FloatAttr(value):
+            return wanted(value)
+        case DenseElements() if attribute.strings is None and attribute.is_splat:
+            return wanted(attribute.values()[0])
+    return False
+
+
+def same_number(value: float, wanted: float) -> bool:
+    """Equality that tells -0.0 from 0.0 and finds NaN equal to itself."""
+    if math.isnan(wanted):
+        return math.isnan(value)
+    return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
+
+
+def round_exactly(value: Fraction, type: FloatType) -> float:
+    """An exact number rounded once to the type, ties to even.
+
+    Going through f64 would round twice; so f64 gets 53 bits rounded to odd, which no second
+    rounding to a narrower type can mistake. Source: Boldo and Melquiond, "Emulation of a
+    FMA and correctly rounded sums: proved algorithms using rounding to odd" (2008).
+    """
+    try:
+        nearest = float(value)
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    if type.kind == "f64" or math.isinf(nearest) or Fraction(nearest) == value:
+        return type.round(nearest)
+    mantissa, exponent = math.frexp(nearest)
+    if int(math.ldexp(mantissa, 53)) % 2 == 0:
+        toward = math.inf if Fraction(nearest) < value else -math.inf
+        nearest = math.nextafter(nearest, toward)
+    return type.round(nearest)

@@ -1,0 +1,63 @@
+"""The ub dialect: values and places that have no meaning."""
+
+from __future__ import annotations
+
+from ..ir.attributes import Attribute, attribute_class
+from ..ir.core import Operation
+from ..ir.declare import Op, Result, attribute, instance, result
+from ..ir.dialect import registry
+from ..ir.location import Location
+from ..ir.traits import ConstantLike, Pure, Terminator
+from ..ir.types import Type
+
+
+@attribute_class
+class PoisonAttr(Attribute):
+    """`#ub.poison`: the value of an operation whose result is undefined."""
+
+    name = "ub.poison"
+
+    def parameters_text(self) -> str:
+        return ""
+
+
+POISON = PoisonAttr()
+
+
+class Poison(Op, name="ub.poison", traits=(Pure, ConstantLike)):
+    """A value that means nothing; what is computed from it means nothing either.
+
+    Source: upstream ub.poison.
+    """
+
+    value = attribute(instance(PoisonAttr, "poison attribute"), default=POISON)
+    out: Result = result()
+
+    format = "attr-dict (`<` $value^ `>`)? `:` type($out)"
+    example = "%0 = ub.poison : vector<4xf32>"
+
+    def fold(self):
+        return [self.value]
+
+
+class Unreachable(Op, name="ub.unreachable", traits=(Terminator,)):
+    """The end of a block that is never executed.
+
+    Source: upstream ub.unreachable.
+    """
+
+    format = "attr-dict"
+    example = """
+        func.func @f() {
+          ub.unreachable
+        }
+    """
+
+
+def materialize_constant(attribute: Attribute, type: Type, loc: Location) -> Operation | None:
+    """`ub.poison` for a poison attribute."""
+    return Poison(out=type, loc=loc) if isinstance(attribute, PoisonAttr) else None
+
+
+registry.dialect("ub").materialize_constant = materialize_constant
+registry.dialect("ub").doc = __doc__ or ""
