@@ -112,14 +112,14 @@ def _forbid_unlisted_skip(report: pytest.TestReport | pytest.CollectReport) -> N
         f"skipped: {reason!r}, but test/skips.py allows only the reasons that it lists"
     )
     # Without this, pytest would go on counting an expected failure as one.
-    if hasattr(report, "wasxfail"):
-        del report.wasxfail
+    vars(report).pop("wasxfail", None)
 
 
 def _skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """What the test gave as its reason, for `skip` and `xfail` alike."""
     reason = getattr(report, "wasxfail", None)
     if reason is None:
+        assert isinstance(report.longrepr, tuple)  # where, line, what: so pytest reports a skip
         _, _, reason = report.longrepr
     return reason.removeprefix("Skipped: ").removeprefix("reason: ")
 
