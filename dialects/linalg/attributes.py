@@ -1,0 +1,45 @@
+"""Attributes of the linalg dialect."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from ...ir.attributes import EnumAttr, attribute_class
+
+
+@attribute_class
+class IteratorType(EnumAttr):
+    """`#linalg.iterator_type<parallel>`: what may be done to a loop of a structured op."""
+
+    name: ClassVar[str] = "linalg.iterator_type"
+    cases: ClassVar[tuple[str, ...]] = ("parallel", "reduction", "window")
+
+
+@attribute_class
+class UnaryFn(EnumAttr):
+    """`#linalg.unary_fn<exp>`"""
+
+    name: ClassVar[str] = "linalg.unary_fn"
+    cases: ClassVar[tuple[str, ...]] = (
+        "exp", "log", "abs", "ceil", "floor", "negf", "reciprocal", "round", "sqrt", "rsqrt",
+        "square", "tanh", "erf",
+    )  # fmt: skip
+
+
+@attribute_class
+class BinaryFn(EnumAttr):
+    """`#linalg.binary_fn<add>`"""
+
+    name: ClassVar[str] = "linalg.binary_fn"
+    cases: ClassVar[tuple[str, ...]] = (
+        "add", "sub", "mul", "div", "div_unsigned", "max_signed", "min_signed", "max_unsigned",
+        "min_unsigned", "powf",
+    )  # fmt: skip
+
+
+@attribute_class
+class TypeFn(EnumAttr):
+    """`#linalg.type_fn<cast_signed>`: how a named op's scalars are converted."""
+
+    name: ClassVar[str] = "linalg.type_fn"
+    cases: ClassVar[tuple[str, ...]] = ("cast_signed", "cast_unsigned")

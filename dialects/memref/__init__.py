@@ -1,0 +1,62 @@
+"""The memref dialect: buffers with a shape, strides and an element type, as upstream.
+
+`buffers` makes and frees them, `access` reads and writes them, `views` looks at the same
+memory in another shape. While interpreting, a memref is a NumPy array that shares storage.
+"""
+
+from .access import Copy, Load, Prefetch, Store
+from .buffers import (
+    Alloc,
+    Alloca,
+    AllocaScope,
+    AllocaScopeReturn,
+    AssumeAlignment,
+    Dealloc,
+    Dim,
+    GetGlobal,
+    Global,
+    Rank,
+    Realloc,
+)
+from .views import (
+    Cast,
+    CollapseShape,
+    ExpandShape,
+    ExtractAlignedPointerAsIndex,
+    ExtractStridedMetadata,
+    MemorySpaceCast,
+    ReinterpretCast,
+    Reshape,
+    SubView,
+    Transpose,
+    View,
+)
+
+__all__ = [
+    "Alloc",
+    "Alloca",
+    "AllocaScope",
+    "AllocaScopeReturn",
+    "AssumeAlignment",
+    "Cast",
+    "CollapseShape",
+    "Copy",
+    "Dealloc",
+    "Dim",
+    "ExpandShape",
+    "ExtractAlignedPointerAsIndex",
+    "ExtractStridedMetadata",
+    "GetGlobal",
+    "Global",
+    "Load",
+    "MemorySpaceCast",
+    "Prefetch",
+    "Rank",
+    "Realloc",
+    "ReinterpretCast",
+    "Reshape",
+    "Store",
+    "SubView",
+    "Transpose",
+    "View",
+]

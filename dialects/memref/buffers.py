@@ -1,0 +1,344 @@
+"""Making, freeing and asking about buffers; module-level buffers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import Attribute, DenseElements, DenseResource, IndexAttr, UnitAttr
+from ...ir.constraints import (
+    AnyMemRef,
+    AnyRankedOrUnrankedMemRef,
+    AnyType,
+    Constraint,
+    Index,
+    Same,
+)
+from ...ir.core import Operation, Value
+from ...ir.declare import (
+    ANY,
+    I32,
+    I64,
+    STRING,
+    SYMBOL,
+    SYMBOL_NAME,
+    TYPE,
+    UNIT,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    RegionField,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    region,
+    result,
+    results,
+)
+from ...ir.symbols import lookup_symbol
+from ...ir.traits import (
+    AllocatesMemory,
+    HasParent,
+    Pure,
+    RecursiveEffects,
+    SingleBlockImplicitTerminator,
+    Symbol,
+    Terminator,
+    WritesMemory,
+)
+from ...ir.types import MemRefType, TensorType
+from ..index_lists import by_field
+from .access import check_alignment
+
+OneDimensional = Constraint(
+    "1D memref of any type values", lambda t: isinstance(t, MemRefType) and t.rank == 1
+)
+
+
+def _check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
+    wanted = sum(d is None for d in type.shape)
+    if found != wanted:
+        raise op.error(f"incorrect number of dynamic sizes, has {found}, expected {wanted}")
+
+
+def _new_array(type: MemRefType, sizes: Sequence[Any]) -> Any:
+    """An array of a memref type, filled with a pattern so that reads of unset elements show."""
+    import numpy as np
+
+    from ...ir.numpy_types import type_to_numpy
+
+    rest = iter(sizes)
+    shape = [int(next(rest)) if d is None else d for d in type.shape]
+    dtype = type_to_numpy(type.element_type)
+    if dtype.kind == "b":
+        return np.ones(shape, dtype)
+    size = dtype.itemsize * math.prod(shape)
+    return np.full(size, 0xFF, np.uint8).view(dtype).reshape(shape)
+
+
+class _AllocLike(Op):
+    """A buffer with the given dynamic sizes, uninitialized."""
+
+    dynamicSizes: Operands = operands(Index)  # noqa: N815
+    symbolOperands: Operands = operands(Index)  # noqa: N815
+    alignment = attribute(I64, optional=True)
+    memref: Result = result(AnyMemRef)
+
+    format = "`(` $dynamicSizes `)` (`` `[` $symbolOperands^ `]`)? attr-dict `:` type($memref)"
+
+    def verify_op(self) -> None:
+        type = self.memref.type
+        _check_dynamic_sizes(self, len(self.dynamicSizes), type)
+        symbols = getattr(getattr(type.layout, "map", None), "symbol_count", 0)
+        if len(self.symbolOperands) != symbols:
+            raise self.error(
+                "symbol operand count does not equal memref symbol count: expected "
+                f"{symbols}, got {len(self.symbolOperands)}"
+            )
+        check_alignment(self, self.alignment)
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        return [_new_array(self.memref.type, by_field(self, operands)["dynamicSizes"])]
+
+
+class Alloc(_AllocLike, name="memref.alloc", traits=(AllocatesMemory,)):
+    """A new buffer on the heap, freed by `memref.dealloc`."""
+
+    example = "%m = memref.alloc(%n) {alignment = 64 : i64} : memref<4x?xf32>"
+
+
+class Alloca(_AllocLike, name="memref.alloca", traits=(AllocatesMemory,)):
+    """A new buffer on the stack, freed where the surrounding function or scope ends."""
+
+    example = "%m = memref.alloca() : memref<16xf32>"
+
+
+class Realloc(Op, name="memref.realloc", traits=(AllocatesMemory, WritesMemory)):
+    """A one-dimensional buffer of another size with the old elements; the old one is freed."""
+
+    source: Operand = operand(OneDimensional)
+    dynamicResultSize: OptionalOperand = optional_operand(Index)  # noqa: N815
+    alignment = attribute(I64, optional=True)
+    result: Result = result(OneDimensional)
+
+    format = "$source (`(` $dynamicResultSize^ `)`)? attr-dict `:` type($source) `to` type($result)"
+    example = "%m = memref.realloc %old(%n) : memref<64xf32> to memref<?xf32>"
+
+    def verify_op(self) -> None:
+        source, target = self.source.type, self.result.type
+        if source.element_type is not target.element_type:
+            raise self.error("source memref and result memref should have same element type")
+        if (target.shape[0] is None) != (self.dynamicResultSize is not None):
+            missing = "missing" if target.shape[0] is None else "unnecessary"
+            raise self.error(f"{missing} dimension operand for result type {target}")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        old = operands[0]
+        new = _new_array(self.result.type, operands[1:])
+        kept = min(len(old), len(new))
+        new[:kept] = old[:kept]
+        return [new]
+
+
+class Dealloc(Op, name="memref.dealloc", traits=(WritesMemory,)):
+    """Free a buffer made by `memref.alloc`."""
+
+    memref: Operand = operand(AnyRankedOrUnrankedMemRef)
+
+    format = "$memref attr-dict `:` type($memref)"
+    example = "memref.dealloc %m : memref<4x?xf32>"
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        return []
+
+
+class AllocaScopeReturn(
+    Op, name="memref.alloca_scope.return", traits=(Terminator, HasParent("memref.alloca_scope"))
+):
+    """Leave a `memref.alloca_scope` with its results."""
+
+    values: Operands = operands(AnyType)
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = "memref.alloca_scope {\n  memref.alloca_scope.return\n}"
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        return list(operands)
+
+
+class AllocaScope(
+    Op,
+    name="memref.alloca_scope",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("memref.alloca_scope.return")),
+):
+    """A region at whose end the buffers of its `memref.alloca`s are freed."""
+
+    outputs: Results = results(AnyType)
+    body: RegionField = region()
+
+    format = "(`->` `(` type($outputs)^ `)`)? $body attr-dict"
+    example = "memref.alloca_scope {\n  %a = memref.alloca() : memref<4xf32>\n}"
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        return list(frame.run_region(self.body, []))
+
+
+class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):
+    """The memref, of which the code after may believe that it starts at such an address."""
+
+    memref: Operand = operand(AnyMemRef)
+    alignment = attribute(I32)
+    result: Result = result(Same("memref"))
+
+    format = "$memref `,` $alignment attr-dict `:` type($memref)"
+    example = "%b = memref.assume_alignment %a, 64 : memref<8x8xf32>"
+
+    def verify_op(self) -> None:
+        if self.alignment <= 0 or self.alignment & (self.alignment - 1):
+            raise self.error("alignment must be power of 2")
+
+    def evaluate(self, memref: Any) -> Any:
+        return memref
+
+
+class Dim(Op, name="memref.dim", traits=(Pure,)):
+    """The size of a dimension."""
+
+    source: Operand = operand(AnyRankedOrUnrankedMemRef)
+    index: Operand = operand(Index)
+    result: Result = result(Index)
+
+    format = "attr-dict $source `,` $index `:` type($source)"
+    example = "%n = memref.dim %m, %i : memref<4x?xf32>"
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """The size where the type, the allocation or the view says it."""
+        from ...ir.rewriting import constant_value
+        from .views import SubView
+
+        position = constant_value(self.index)
+        type = self.source.type
+        if position is None or not isinstance(type, MemRefType):
+            return None
+        if not 0 <= position.value < type.rank:
+            return None
+        size = type.shape[position.value]
+        if size is not None:
+            return [IndexAttr(size)]
+        match self.source.defining_op:
+            case Alloc() | Alloca() as alloc:
+                nth = sum(d is None for d in type.shape[: position.value])
+                return [alloc.dynamicSizes[nth]]
+            case SubView() as view if view.result.type.rank == view.source.type.rank:
+                size = view.mixed_sizes[position.value]
+                return [size] if isinstance(size, Value) else None
+        return None
+
+    def evaluate(self, source: Any, index: Any) -> Any:
+        import numpy as np
+
+        if not 0 <= index < source.ndim:
+            from ...ir.diagnostics import NncError
+
+            raise NncError(f"'memref.dim': no dimension {index} in rank {source.ndim}", self.loc)
+        return np.int64(source.shape[int(index)])
+
+
+class Rank(Op, name="memref.rank", traits=(Pure,)):
+    """The number of dimensions."""
+
+    memref: Operand = operand(AnyRankedOrUnrankedMemRef)
+    result: Result = result(Index)
+
+    format = "$memref attr-dict `:` type($memref)"
+    example = "%r = memref.rank %m : memref<4x?xf32>"
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        type = self.memref.type
+        return [IndexAttr(type.rank)] if isinstance(type, MemRefType) else None
+
+    def evaluate(self, memref: Any) -> Any:
+        import numpy as np
+
+        return np.int64(memref.ndim)
+
+
+class Global(Op, name="memref.global", traits=(Symbol,)):
+    """A buffer of the module: initialized by elements, `uninitialized`, or external."""
+
+    sym_name = attribute(SYMBOL_NAME)
+    type = attribute(TYPE)
+    initial_value = attribute(ANY, optional=True)
+    constant = attribute(UNIT, optional=True)
+    sym_visibility = attribute(STRING, optional=True)
+    alignment = attribute(I64, optional=True)
+
+    format = (
+        "($sym_visibility^)? (`constant` $constant^)? $sym_name `:` "
+        "custom<GlobalMemrefOpTypeAndInitialValue>($type, $initial_value) attr-dict"
+    )
+    example = 'memref.global "private" constant @ones : memref<4xf32> = dense<1.000000e+00>'
+
+    def verify_op(self) -> None:
+        type = self.type
+        if not isinstance(type, MemRefType) or not type.has_static_shape:
+            raise self.error(f"type should be static shaped memref, but got '{type}'")
+        match self.initial_value:
+            case None | UnitAttr():
+                pass
+            case DenseElements(type=held) | DenseResource(type=held):
+                expected = TensorType(type.shape, type.element_type)
+                if held is not expected:
+                    raise self.error(
+                        f"initial value expected to be of type '{expected}', "
+                        f"but was of type '{held}'"
+                    )
+            case other:
+                raise self.error(
+                    f"initial value should be a unit or elements attribute, but got {other}"
+                )
+        check_alignment(self, self.alignment)
+
+    def initial_array(self) -> Any:
+        """The elements as a new array; writable unless `constant`."""
+        import numpy as np
+
+        value = self.initial_value
+        if value is None or isinstance(value, UnitAttr):
+            return _new_array(self.type, ())
+        array = np.array(value.to_numpy())
+        array.flags.writeable = not self.constant
+        return array
+
+
+class GetGlobal(Op, name="memref.get_global", traits=(Pure,)):
+    """The buffer of a `memref.global`."""
+
+    symbol = attribute(SYMBOL, key="name")
+    result: Result = result(AnyMemRef)
+
+    format = "$name `:` type($result) attr-dict"
+    example = "%m = memref.get_global @ones : memref<4xf32>"
+
+    def verify_op(self) -> None:
+        if self.parent is None or self.parent_op is None:
+            return
+        target = lookup_symbol(self, self.symbol)
+        if not isinstance(target, Global):
+            raise self.error(f"'{self.symbol}' does not reference a valid global memref")
+        if target.type is not self.result.type:
+            raise self.error(
+                f"result type '{self.result.type}' does not match type '{target.type}' "
+                f"of the global memref @{self.symbol}"
+            )
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        target = lookup_symbol(self, self.symbol)
+        if not isinstance(target, Global):
+            raise self.error(f"'{self.symbol}' does not reference a valid global memref")
+        return [frame.shared(target, target.initial_array)]

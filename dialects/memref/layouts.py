@@ -1,0 +1,109 @@
+"""Types of views: which strides and offset a subview, a reshape or a transpose has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import StridedLayoutAttr
+from ...ir.types import Dim, MemRefType
+from ..index_lists import to_dims
+
+
+def product(*factors: Dim) -> Dim:
+    """The product, unknown where a factor is; a zero factor makes it zero."""
+    if any(f is None for f in factors):
+        return 0 if 0 in factors else None
+    total = 1
+    for factor in factors:
+        total *= factor  # type: ignore[operator]
+    return total
+
+
+def strided(
+    type: MemRefType, shape: Sequence[Dim], strides: Sequence[Dim], offset: Dim
+) -> MemRefType:
+    """A type like another with shape, strides and offset; contiguous ones lose the layout."""
+    layout = StridedLayoutAttr(tuple(strides), offset)
+    return MemRefType(tuple(shape), type.element_type, layout, type.memory_space)
+
+
+def subview_type(
+    source: MemRefType, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+) -> MemRefType:
+    """What `memref.subview` infers from its static lists (not rank-reduced)."""
+    found = source.strides_and_offset()
+    if found is None:
+        found = (None,) * source.rank, None
+    source_strides, offset = found
+    for at, stride in zip(to_dims(offsets), source_strides, strict=True):
+        step = product(at, stride)
+        offset = None if step is None or offset is None else offset + step
+    new = [product(a, b) for a, b in zip(source_strides, to_dims(strides), strict=True)]
+    layout = StridedLayoutAttr(tuple(new), offset)
+    return MemRefType(to_dims(sizes), source.element_type, layout, source.memory_space)
+
+
+def rank_reduced(inferred: MemRefType, shape: Sequence[Dim]) -> MemRefType | None:
+    """The inferred type without some of its size-1 dimensions, so that the shape matches.
+
+    None where the shape is no such reduction. Where several dimensions could go, the first
+    ones are kept, as upstream does.
+    """
+    found = inferred.strides_and_offset()
+    assert found is not None
+    strides, offset = found
+    kept: list[int] = []
+    wanted = list(shape)
+    for i, extent in enumerate(inferred.shape):
+        if len(kept) < len(wanted) and extent == wanted[len(kept)]:
+            kept.append(i)
+        elif extent != 1:
+            return None
+    if len(kept) != len(wanted):
+        return None
+    return strided(inferred, wanted, [strides[i] for i in kept], offset)
+
+
+def expanded_strides(
+    source: MemRefType, groups: Sequence[Sequence[int]], shape: Sequence[Dim]
+) -> tuple[list[Dim], Dim] | None:
+    """Strides of an expanded shape, and the offset."""
+    found = source.strides_and_offset()
+    if found is None:
+        return None
+    strides: list[Dim] = [1] * len(shape)
+    for group, step in zip(groups, found[0], strict=True):
+        for i in reversed(group):
+            strides[i] = step
+            step = product(step, shape[i])
+    if not groups:  # a single element, of which every dimension has size 1
+        return strides, found[1]
+    return strides, found[1]
+
+
+def collapsed_strides(
+    source: MemRefType, groups: Sequence[Sequence[int]]
+) -> tuple[list[Dim], Dim] | None:
+    """Strides of a collapsed shape, and the offset; None where a group is not contiguous.
+
+    A group whose contiguity cannot be told from the type is taken to be contiguous.
+    """
+    found = source.strides_and_offset()
+    if found is None:
+        return None
+    source_strides, offset = found
+    strides: list[Dim] = []
+    for group in groups:
+        dims = [i for i in group if source.shape[i] != 1] or list(group[-1:])
+        for outer, inner in zip(dims, dims[1:], strict=False):
+            step = product(source_strides[inner], source.shape[inner])
+            if step is not None and source_strides[outer] not in (None, step):
+                return None
+        strides.append(source_strides[dims[-1]])
+    return strides, offset
+
+
+def compatible(a: Any, b: Any) -> bool:
+    """Whether two dimensions, strides or offsets may be equal at run time."""
+    return a is None or b is None or a == b

@@ -1,0 +1,323 @@
+"""Arithmetic of whole vectors: products and reductions. Elementwise work is arith's and math's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.affine import AffineMap
+from ...ir.attributes import AffineMapAttr, ArrayAttr
+from ...ir.constraints import AnyType, AnyVector, Constraint, Same
+from ...ir.core import Value
+from ...ir.declare import (
+    ARRAY,
+    BOOL,
+    I64,
+    INT_ARRAY,
+    Op,
+    Operand,
+    OptionalOperand,
+    Result,
+    attribute,
+    instance,
+    operand,
+    optional_operand,
+    result,
+)
+from ...ir.traits import Pure
+from ...ir.types import FloatType, VectorType, element_type
+from ..arith.attributes import FASTMATH
+from .attributes import CombiningKind, IteratorType, combine, reduce_along, supports
+
+KIND = instance(CombiningKind)
+FloatVector = Constraint(
+    "vector of floating-point values",
+    lambda t: isinstance(t, VectorType) and isinstance(t.element_type, FloatType),
+)
+
+
+class Fma(Op, name="vector.fma", traits=(Pure,)):
+    """lhs * rhs + acc, rounded once."""
+
+    lhs: Operand = operand(FloatVector)
+    rhs: Operand = operand(Same("lhs"))
+    acc: Operand = operand(Same("lhs"))
+    result: Result = result(Same("lhs"))
+
+    format = "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs)"
+    example = "%d = vector.fma %a, %b, %c : vector<8x16xf32>"
+
+    def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
+        """In double precision, so that f32 and narrower are rounded once (but for ties)."""
+        import numpy as np
+
+        wide = np.longdouble if lhs.dtype.itemsize == 8 else np.float64
+        with np.errstate(all="ignore"):
+            return (lhs.astype(wide) * rhs.astype(wide) + acc.astype(wide)).astype(lhs.dtype)
+
+
+class Reduction(Op, name="vector.reduction", traits=(Pure,)):
+    """All elements of a vector combined to a scalar, and with `acc`."""
+
+    kind = attribute(KIND)
+    vector: Operand = operand(AnyVector)
+    acc: OptionalOperand = optional_operand(AnyType)
+    fastmath = attribute(FASTMATH, default="none")
+    dest: Result = result(AnyType)
+
+    format = (
+        "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) "
+        "`into` type($dest)"
+    )
+    example = "%s = vector.reduction <add>, %v, %acc fastmath<reassoc> : vector<16xf32> into f32"
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """The element type."""
+        return [element_type(operand_types[0])]
+
+    def verify_op(self) -> None:
+        type = self.vector.type
+        if type.rank > 1:
+            raise self.error(f"unsupported reduction rank: {type.rank}")
+        if self.dest.type is not type.element_type:
+            raise self.error(
+                "failed to verify that source operand and result have same element type"
+            )
+        if self.acc is not None and self.acc.type is not type.element_type:
+            raise self.error("failed to verify that acc operand and result have same type")
+        if not supports(self.kind, type.element_type):
+            raise self.error(
+                f"unsupported reduction type '{type.element_type}' for kind '{self.kind}'"
+            )
+
+    def evaluate(self, vector: Any, acc: Any = None) -> Any:
+        total = reduce_along(self.kind, vector.reshape(-1), 0)
+        return total[()] if acc is None else combine(self.kind, acc, total)[()]
+
+
+class MultiReduction(Op, name="vector.multi_reduction", traits=(Pure,)):
+    """The dimensions `reduction_dims` combined, and with `acc`."""
+
+    kind = attribute(KIND)
+    source: Operand = operand(AnyVector)
+    acc: Operand = operand(AnyType)
+    reduction_dims = attribute(INT_ARRAY)
+    dest: Result = result(Same("acc"))
+
+    format = (
+        "$kind `,` $source `,` $acc attr-dict $reduction_dims `:` type($source) `to` type($dest)"
+    )
+    example = "%r = vector.multi_reduction <add>, %v, %acc [1] : vector<4x8xf32> to vector<4xf32>"
+
+    def verify_op(self) -> None:
+        type = self.source.type
+        if any(not 0 <= d < type.rank for d in self.reduction_dims):
+            raise self.error("reduction dimension out of bounds")
+        kept = tuple(n for d, n in enumerate(type.shape) if d not in self.reduction_dims)
+        expected = VectorType(kept, type.element_type) if kept else type.element_type
+        if self.dest.type is not expected:
+            raise self.error(
+                f"destination type '{self.dest.type}' is incompatible with source type '{type}'"
+            )
+        if not supports(self.kind, type.element_type):
+            raise self.error(
+                f"unsupported reduction type '{type.element_type}' for kind '{self.kind}'"
+            )
+
+    def evaluate(self, source: Any, acc: Any) -> Any:
+        total = source
+        for d in sorted(self.reduction_dims, reverse=True):
+            total = reduce_along(self.kind, total, d)
+        return combine(self.kind, acc, total)[()]
+
+
+class Contract(Op, name="vector.contract", traits=(Pure,)):
+    """acc[..] combined with the sum of lhs[..] * rhs[..] along the reduction iterators."""
+
+    lhs: Operand = operand(AnyVector)
+    rhs: Operand = operand(AnyVector)
+    acc: Operand = operand(AnyType)
+    indexing_maps = attribute(ARRAY)
+    iterator_types = attribute(ARRAY)
+    kind = attribute(KIND, default="add")
+    result: Result = result(Same("acc"))
+
+    format = (
+        "custom<ContractAttributes>($indexing_maps, $iterator_types, $kind, attr-dict) "
+        "$lhs `,` $rhs `,` $acc `:` type($lhs) `,` type($rhs) `into` type($acc)"
+    )
+    example = (
+        "%c = vector.contract {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, "
+        "affine_map<(d0, d1, d2) -> (d2, d1)>, affine_map<(d0, d1, d2) -> (d0, d1)>], "
+        'iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} '
+        "%a, %b, %acc : vector<4x8xf32>, vector<8x4xf32> into vector<4x4xf32>"
+    )
+
+    @staticmethod
+    def of(
+        lhs: Value,
+        rhs: Value,
+        acc: Value,
+        maps: Sequence[AffineMap],
+        iterators: Sequence[str],
+        kind: str = "add",
+    ) -> Contract:
+        return Contract(
+            lhs,
+            rhs,
+            acc,
+            ArrayAttr(tuple(map(AffineMapAttr, maps))),
+            ArrayAttr(tuple(map(IteratorType, iterators))),
+            kind,
+        )
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        return [a.map for a in self.indexing_maps]
+
+    @property
+    def iterators(self) -> list[str]:
+        return [a.value for a in self.iterator_types]
+
+    def extents(self) -> list[int]:
+        """The size of each iterator."""
+        sizes = [0] * len(self.iterators)
+        for map, value in zip(self.maps, (self.lhs, self.rhs), strict=False):
+            for e, n in zip(map.results, value.type.shape, strict=True):  # type: ignore[attr-defined]
+                sizes[e.position] = n  # type: ignore[attr-defined]
+        return sizes
+
+    def verify_op(self) -> None:
+        maps = self.maps
+        if len(maps) != 3:
+            raise self.error("expected an indexing map for each vector operand")
+        for i, (map, value) in enumerate(zip(maps, self.operands, strict=True)):
+            if map.symbol_count:
+                raise self.error(f"expected indexing map {i} to have no symbols")
+            if map.dim_count != len(self.iterators):
+                raise self.error(
+                    f"expected indexing map {i} to have {len(self.iterators)} number of inputs"
+                )
+            shape = getattr(value.type, "shape", ())
+            if len(map.results) != len(shape):
+                raise self.error(
+                    f"expected indexing map {i} to have {len(shape)} number of outputs"
+                )
+            if not map.is_projected_permutation():
+                raise self.error(
+                    f"expected indexing map {i} to be a projected permutation of its inputs"
+                )
+        sizes = self.extents()
+        shape = tuple(getattr(self.acc.type, "shape", ()))
+        for map, type in ((maps[0], self.lhs.type), (maps[1], self.rhs.type)):
+            if any(sizes[e.position] != n for e, n in zip(map.results, type.shape, strict=True)):
+                raise self.error("invalid contracting dimension map")
+        if shape != tuple(sizes[e.position] for e in maps[2].results):
+            raise self.error(
+                "invalid accumulator/result vector shape, expected: "
+                f"{tuple(sizes[e.position] for e in maps[2].results)}"
+            )
+
+    def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
+        import numpy as np
+
+        letters = "abcdefghijklmnop"
+        terms = ["".join(letters[e.position] for e in m.results) for m in self.maps]  # type: ignore[attr-defined]
+        dtype = np.asarray(acc).dtype
+        if self.kind == "add":
+            product = np.einsum(
+                f"{terms[0]},{terms[1]}->{terms[2]}", lhs.astype(dtype), rhs.astype(dtype)
+            )
+            return combine("add", acc, product)[()]
+        full = letters[: len(self.iterators)]
+        points = np.einsum(f"{terms[0]},{terms[1]}->{full}", lhs.astype(dtype), rhs.astype(dtype))
+        for d in reversed([i for i, k in enumerate(self.iterators) if k == "reduction"]):
+            points = reduce_along(self.kind, points, d)
+        left = [full[i] for i, k in enumerate(self.iterators) if k == "parallel"]
+        return combine(self.kind, acc, points.transpose([left.index(c) for c in terms[2]]))[()]
+
+
+class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
+    """lhs[i] * rhs[j] combined with acc[i, j]; lhs * scalar where rhs is one."""
+
+    lhs: Operand = operand(AnyVector)
+    rhs: Operand = operand(AnyType)
+    acc: OptionalOperand = optional_operand(AnyVector)
+    kind = attribute(KIND, default="add")
+    result: Result = result(AnyVector)
+
+    format = "$lhs `,` $rhs (`,` $acc^)? custom<KindInDict>($kind, attr-dict) `:` type($lhs) `,` type($rhs)"
+    example = "%p = vector.outerproduct %a, %b, %c : vector<4xf32>, vector<8xf32>"
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """[i, j], or [i] with a scalar."""
+        lhs, rhs = operand_types[:2]
+        inner = rhs.shape if isinstance(rhs, VectorType) else ()
+        return [VectorType((*lhs.shape, *inner), lhs.element_type)]
+
+    def verify_op(self) -> None:
+        lhs, rhs = self.lhs.type, self.rhs.type
+        if lhs.rank != 1:
+            raise self.error("expected 1-d vector for operand #1")
+        if isinstance(rhs, VectorType) and rhs.rank != 1:
+            raise self.error("expected 1-d vector for operand #2")
+        expected = self.infer_result_types([lhs, rhs], {})[0]
+        if self.result.type is not expected:
+            raise self.error(f"expected result of type {expected}, found {self.result.type}")
+        if self.acc is not None and self.acc.type is not expected:
+            raise self.error("expected operand #3 of same type as result type")
+        if not supports(self.kind, lhs.element_type):
+            raise self.error("unsupported outerproduct type")
+
+    def evaluate(self, lhs: Any, rhs: Any, acc: Any = None) -> Any:
+        import numpy as np
+
+        product = np.multiply.outer(lhs, rhs).astype(lhs.dtype)
+        return product if acc is None else combine(self.kind, acc, product)
+
+
+class Scan(Op, name="vector.scan", traits=(Pure,)):
+    """Running combinations along a dimension, and the last of them."""
+
+    kind = attribute(KIND)
+    source: Operand = operand(AnyVector)
+    initial_value: Operand = operand(AnyVector)
+    reduction_dim = attribute(I64)
+    inclusive = attribute(BOOL)
+    dest: Result = result(Same("source"))
+    accumulated_value: Result = result(Same("initial_value"))
+
+    format = (
+        "$kind `,` $source `,` $initial_value attr-dict `:` type($source) `,` type($initial_value)"
+    )
+    example = (
+        "%d, %last = vector.scan <add>, %v, %start {inclusive = true, reduction_dim = 1 : i64} : "
+        "vector<4x8xf32>, vector<4xf32>"
+    )
+
+    def verify_op(self) -> None:
+        source, start = self.source.type, self.initial_value.type
+        if not 0 <= self.reduction_dim < source.rank:
+            raise self.error(
+                f"reduction dimension {self.reduction_dim} has to be less than {source.rank}"
+            )
+        kept = tuple(n for d, n in enumerate(source.shape) if d != self.reduction_dim)
+        if start.shape != kept:
+            raise self.error("incompatible input/initial value shapes")
+
+    def evaluate(self, source: Any, initial_value: Any) -> Any:
+        import numpy as np
+
+        axis, running, steps = self.reduction_dim, initial_value, []
+        for i in range(source.shape[axis]):
+            item = source.take(i, axis=axis)
+            if self.inclusive:
+                running = combine(self.kind, running, item) if i else item
+                steps.append(running)
+            else:
+                steps.append(running)
+                running = combine(self.kind, running, source.take(i, axis=axis))
+        result = np.stack(steps, axis=axis)
+        return result, steps[-1]
