@@ -80,7 +80,7 @@ class UnrealizedConversionCast(Op, name="builtin.unrealized_conversion_cast", tr
     example = "%0 = builtin.unrealized_conversion_cast %a : i64 to index"
 
     def fold(self):
-        """x -> y -> x is x, and a cast to the same types is nothing."""
+        """X -> y -> x is x, and a cast to the same types is nothing."""
         if [v.type for v in self.inputs] == [v.type for v in self.outputs]:
             return list(self.inputs)
         if not self.inputs:

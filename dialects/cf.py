@@ -20,8 +20,8 @@ from ..ir.declare import (
     operands,
     successor,
 )
-from ..ir.dialect import registry
 from ..ir.diagnostics import NncError, VerifyError
+from ..ir.dialect import registry
 from ..ir.rewriting import constant_int
 from ..ir.traits import Pure, Terminator
 from ..ir.types import VectorType, i32

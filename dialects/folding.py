@@ -140,7 +140,7 @@ def round_exactly(value: Fraction, type: FloatType) -> float:
         return math.copysign(math.inf, value)
     if type.kind == "f64" or math.isinf(nearest) or Fraction(nearest) == value:
         return type.round(nearest)
-    mantissa, exponent = math.frexp(nearest)
+    mantissa, _ = math.frexp(nearest)
     if int(math.ldexp(mantissa, 53)) % 2 == 0:
         toward = math.inf if Fraction(nearest) < value else -math.inf
         nearest = math.nextafter(nearest, toward)

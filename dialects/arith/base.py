@@ -17,7 +17,7 @@ from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
-from ...ir.traits import Commutative, Elementwise, Idempotent, NoMemoryEffect, Pure
+from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, NoMemoryEffect, Pure
 from ...ir.types import Type, element_type
 from ..folding import (
     fold_elementwise,
@@ -124,7 +124,9 @@ class IntBinary(Op, traits=(Elementwise,)):
         folded = fold_elementwise(self._on_attribute_values, (left, right), self.result.type)
         return None if folded is None else [folded]
 
-    def _simplify(self, left: Attribute | None, right: Attribute | None) -> Value | Attribute | None:
+    def _simplify(
+        self, left: Attribute | None, right: Attribute | None
+    ) -> Value | Attribute | None:
         if self._is(right, self.identity):
             return self.lhs
         if self._is(right, self.absorbing):
@@ -209,6 +211,11 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
     ufunc: ClassVar[str] = ""
 
     def fold(self):
+        if inner := self.operand.defined_by(type(self)):
+            if self.has_trait(Involution):
+                return [inner.operand]
+            if self.has_trait(Idempotent):
+                return [self.operand]
         folded = fold_elementwise(self.compute, [constant_value(self.operand)], self.result.type)
         return None if folded is None else [folded]
 

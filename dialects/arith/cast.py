@@ -323,10 +323,9 @@ class _IndexCastBase(Cast):
     def simplify(self):
         """Back from index to the type it came from, without loss."""
         inner = self.input.defined_by(type(self))
-        if inner and inner.input.type is self.out.type:
-            if isinstance(element_type(self.input.type), IndexType):
-                return inner.input
-        return None
+        if inner is None or inner.input.type is not self.out.type:
+            return None
+        return inner.input if isinstance(element_type(self.input.type), IndexType) else None
 
     def evaluate(self, x):
         read = as_unsigned if self.source_unsigned else as_signed

@@ -67,7 +67,7 @@ class CmpI(Op, name="arith.cmpi", traits=(Pure, Elementwise)):
         return _RELATIONS[self.predicate[-2:]]
 
     def fold(self):
-        """x relates to itself as any number does; constants are compared."""
+        """X relates to itself as any number does; constants are compared."""
         if self.lhs is self.rhs:
             known = number_attribute(int(self._relation(0, 0)), self.result.type)
             return None if known is None else [known]
@@ -98,9 +98,7 @@ class CmpF(Op, name="arith.cmpf", traits=(Pure, Elementwise)):
     fastmath = attribute(FASTMATH, default="none")
     result: Result = result(BOOL_OF_LHS)
 
-    format = (
-        "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
-    )
+    format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
     example = "%0 = arith.cmpf oeq, %a, %b : vector<4xf32>"
 
     def _holds(self, a: Any, b: Any) -> Any:
@@ -193,6 +191,4 @@ class Select(Op, name="arith.select", traits=(Pure, Elementwise)):
             return
         shaped = isinstance(type, ShapedType | UnrankedTensorType)
         if not shaped or bool_like(type) is not condition:
-            raise self.error(
-                "failed to verify that condition is signless i1 or has matching shape"
-            )
+            raise self.error("failed to verify that condition is signless i1 or has matching shape")

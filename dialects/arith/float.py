@@ -20,12 +20,6 @@ class NegF(FloatUnary, name="arith.negf", traits=(Involution,)):
     ufunc = "negative"
     example = "%0 = arith.negf %a : f32"
 
-    def fold(self):
-        """-(-x) is x."""
-        if inner := self.operand.defined_by(NegF):
-            return [inner.operand]
-        return super().fold()
-
 
 class AddF(FloatBinary, name="arith.addf", traits=(Commutative,)):
     """The sum; x + 0.0 stays, since -0.0 + 0.0 is 0.0.
@@ -72,7 +66,7 @@ class MulF(FloatBinary, name="arith.mulf", traits=(Commutative,)):
 
 
 def ieee_divide(a: float, b: float) -> float:
-    """a / b, where Python would raise for b = 0."""
+    """A / b, where Python would raise for b = 0."""
     if b:
         return a / b
     if a == 0 or math.isnan(a):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 
-from ...ir.constraints import BoolLike, Derived, Same, SignlessIntegerLike
+from ...ir.constraints import BoolLike, Same, SignlessIntegerLike
 from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
 from ...ir.rewriting import constant_value
 from ...ir.traits import Commutative, Elementwise, Idempotent, Pure
@@ -185,7 +185,7 @@ class MulUIExtended(_MulExtended, name="arith.mului_extended"):
 
 
 def truncated_quotient(a: int, b: int) -> int:
-    """a / b rounded toward zero."""
+    """A / b rounded toward zero."""
     return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
 
 
@@ -300,7 +300,7 @@ class RemUI(IntDivision, name="arith.remui"):
         return a % b if b else None
 
     def simplify(self, left, right):
-        """x % 1 is 0."""
+        """X % 1 is 0."""
         return number_attribute(0, self.result.type) if self._is(right, 1) else None
 
 
@@ -318,7 +318,7 @@ class RemSI(IntDivision, name="arith.remsi"):
         return a - b * truncated_quotient(a, b) if b else None
 
     def simplify(self, left, right):
-        """x % 1 is 0."""
+        """X % 1 is 0."""
         return number_attribute(0, self.result.type) if self._is(right, 1) else None
 
 
@@ -338,7 +338,7 @@ class AndI(IntBinary, name="arith.andi", traits=(Pure, Commutative, Idempotent))
     example = "%0 = arith.andi %a, %b : i32"
 
     def simplify(self, left, right):
-        """x & (x & y) is x & y."""
+        """X & (x & y) is x & y."""
         return _nested(self)
 
 
@@ -355,7 +355,7 @@ class OrI(IntBinary, name="arith.ori", traits=(Pure, Commutative, Idempotent)):
     example = "%0 = arith.ori %a, %b : i32"
 
     def simplify(self, left, right):
-        """x | (x | y) is x | y."""
+        """X | (x | y) is x | y."""
         return _nested(self)
 
 
@@ -447,7 +447,7 @@ class ShRSI(_RightShift, name="arith.shrsi"):
     example = "%0 = arith.shrsi %a, %b : i32"
 
 
-# -- minima and maxima -------------------------------------------------------------------------------
+# -- minima and maxima ----------------------------------------------------------------------
 
 
 class _MinMax(IntBinary, traits=(Pure, Commutative, Idempotent)):

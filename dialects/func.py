@@ -1,0 +1,352 @@
+"""The func dialect: functions, calls and returns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.attributes import ArrayAttr, Attribute, DictAttr, SymbolRefAttr
+from ..ir.constraints import AnyFunction
+from ..ir.core import Block, BlockArgument, Operation, Region
+from ..ir.declare import (
+    ARRAY,
+    FUNCTION_TYPE,
+    STRING,
+    SYMBOL,
+    SYMBOL_NAME,
+    UNIT,
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    region,
+    result,
+    results,
+)
+from ..ir.diagnostics import Diagnostic, VerifyError
+from ..ir.dialect import registry
+from ..ir.location import UNKNOWN, Location
+from ..ir.symbols import lookup_symbol
+from ..ir.traits import (
+    ConstantLike,
+    HasParent,
+    IsolatedFromAbove,
+    Pure,
+    Symbol,
+    SymbolTable,
+    Terminator,
+)
+from ..ir.types import FunctionType, Type
+
+registry.dialect("func").doc = __doc__ or ""
+
+
+class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
+    """A function, or the declaration of one where the body is missing.
+
+    `arg_attrs` and `res_attrs` hold a dictionary for each argument and result, or are absent.
+    Source: upstream func.func.
+    """
+
+    sym_name = attribute(SYMBOL_NAME)
+    function_type = attribute(FUNCTION_TYPE)
+    sym_visibility = attribute(STRING, optional=True)
+    arg_attrs = attribute(ARRAY, optional=True)
+    res_attrs = attribute(ARRAY, optional=True)
+    no_inline = attribute(UNIT)
+    body: RegionField = region()
+
+    format = (
+        "custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, "
+        "$res_attrs, $body)"
+    )
+    example = """
+        func.func private @half(%arg0: f32 {nn.name = "x"}, %arg1: f32) -> f32 {
+          %0 = arith.divf %arg0, %arg1 : f32
+          return %0 : f32
+        }
+    """
+
+    @staticmethod
+    def of(
+        name: str,
+        inputs: Sequence[Type],
+        outputs: Sequence[Type] = (),
+        *,
+        visibility: str | None = None,
+        attributes: dict[str, Attribute] | None = None,
+        loc: Location = UNKNOWN,
+    ) -> FuncOp:
+        """A function with an empty entry block, to be filled with a builder."""
+        return FuncOp(
+            name,
+            FunctionType(tuple(inputs), tuple(outputs)),
+            visibility,
+            body=Region([Block(inputs)]),
+            attributes=attributes,
+            loc=loc,
+        )
+
+    @property
+    def is_declaration(self) -> bool:
+        """Whether the body is missing."""
+        return not self.body.blocks
+
+    @property
+    def args(self) -> list[BlockArgument]:
+        """The arguments of the entry block."""
+        return self.body.blocks[0].args if self.body.blocks else []
+
+    def arg_attribute(self, i: int, name: str) -> Attribute | None:
+        """An attribute of argument `i`."""
+        return _entry(self.arg_attrs, i).get(name)
+
+    def result_attribute(self, i: int, name: str) -> Attribute | None:
+        """An attribute of result `i`."""
+        return _entry(self.res_attrs, i).get(name)
+
+    def set_arg_attribute(self, i: int, name: str, value: Attribute) -> None:
+        """Set an attribute of argument `i`."""
+        self.arg_attrs = _with_entry(self.arg_attrs, len(self.function_type.inputs), i, name, value)
+
+    def set_result_attribute(self, i: int, name: str, value: Attribute) -> None:
+        """Set an attribute of result `i`."""
+        count = len(self.function_type.results)
+        self.res_attrs = _with_entry(self.res_attrs, count, i, name, value)
+
+    def verify_op(self) -> None:
+        self._verify_attribute_lists()
+        parent = self.parent_op
+        if parent is not None and not parent.has_trait(SymbolTable):
+            raise self.error("symbol's parent must have the SymbolTable trait")
+        if self.sym_visibility not in (None, "public", "private", "nested"):
+            raise self.error(
+                'visibility expected to be one of ["public", "private", "nested"], '
+                f'but got "{self.sym_visibility}"'
+            )
+        if self.is_declaration:
+            if self.sym_visibility in (None, "public") and parent is not None:
+                raise self.error("symbol declaration cannot have public visibility")
+            return
+        args, inputs = self.args, self.function_type.inputs
+        if len(args) != len(inputs):
+            raise self.error(
+                f"entry block must have {len(inputs)} arguments to match function signature"
+            )
+        for i, (arg, type) in enumerate(zip(args, inputs, strict=True)):
+            if arg.type is not type:
+                raise self.error(
+                    f"type of entry block argument #{i}('{arg.type}') must match the type of the "
+                    f"corresponding argument in function signature('{type}')"
+                )
+
+    def _verify_attribute_lists(self) -> None:
+        lists = (
+            ("argument", self.arg_attrs, len(self.function_type.inputs)),
+            ("result", self.res_attrs, len(self.function_type.results)),
+        )
+        for noun, entries, count in lists:
+            if entries is None:
+                continue
+            if len(entries) != count:
+                raise self.error(
+                    f"expects {noun} attribute array to have the same number of elements as the "
+                    f"number of function {noun}s, got {len(entries)}, but expected {count}"
+                )
+            for entry in entries:
+                if not isinstance(entry, DictAttr):
+                    raise self.error(f"expects {noun} attribute dictionary to be a DictionaryAttr")
+                if any("." not in key for key, _ in entry.items()):
+                    raise self.error(f"{noun}s may only have dialect attributes")
+
+
+def _entry(entries: tuple[Attribute, ...] | None, i: int) -> DictAttr:
+    return entries[i] if entries is not None else DictAttr(())  # type: ignore[return-value]
+
+
+def _with_entry(
+    entries: tuple[Attribute, ...] | None, count: int, i: int, name: str, value: Attribute
+) -> ArrayAttr:
+    all_entries = list(entries or [DictAttr(())] * count)
+    all_entries[i] = DictAttr(
+        ((name, value), *((k, v) for k, v in all_entries[i].items() if k != name))
+    )
+    return ArrayAttr(tuple(all_entries))
+
+
+class Return(Op, name="func.return", traits=(Pure, HasParent("func.func"), Terminator)):
+    """The end of a function, and its results.
+
+    Source: upstream func.return.
+    """
+
+    values: Operands = operands()
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = """
+        func.func @f(%arg0: f32, %arg1: i32) -> (f32, i32) {
+          return %arg0, %arg1 : f32, i32
+        }
+    """
+
+    def verify_op(self) -> None:
+        func = self.parent_op
+        if not isinstance(func, FuncOp):
+            return
+        wanted = func.function_type.results
+        if len(self.values) != len(wanted):
+            raise self.error(
+                f"has {len(self.values)} operands, but enclosing function (@{func.sym_name}) "
+                f"returns {len(wanted)}"
+            )
+        for i, (value, type) in enumerate(zip(self.values, wanted, strict=True)):
+            if value.type is not type:
+                raise VerifyError(
+                    f"type of return operand {i} ('{value.type}') doesn't match function result "
+                    f"type ('{type}') in function @{func.sym_name}",
+                    self.loc,
+                )
+
+
+class Call(Op, name="func.call"):
+    """The results of a function of this module.
+
+    Source: upstream func.call.
+    """
+
+    callee = attribute(SYMBOL)
+    args: Operands = operands()
+    arg_attrs = attribute(ARRAY, optional=True)
+    res_attrs = attribute(ARRAY, optional=True)
+    no_inline = attribute(UNIT)
+    outs: Results = results()
+
+    format = "$callee `(` $args `)` attr-dict `:` functional-type($args, results)"
+    example = """
+        func.func private @g(f32, i32) -> (f32, i32)
+        func.func @f(%arg0: f32, %arg1: i32) -> i32 {
+          %0:2 = call @g(%arg0, %arg1) : (f32, i32) -> (f32, i32)
+          return %0#1 : i32
+        }
+    """
+
+    def interpret(self, operands, frame):
+        return frame.call(self.callee, operands)
+
+    def verify_op(self) -> None:
+        callee = lookup_symbol(self, self.callee)
+        if not isinstance(callee, FuncOp):
+            if self.parent_op is None:
+                return
+            raise self.error(f"'{self.callee}' does not reference a valid function")
+        inputs, outputs = callee.function_type.inputs, callee.function_type.results
+        if len(self.args) != len(inputs):
+            raise self.error("incorrect number of operands for callee")
+        for i, (value, type) in enumerate(zip(self.args, inputs, strict=True)):
+            if value.type is not type:
+                raise self.error(
+                    f"operand type mismatch: expected operand type '{type}', but provided "
+                    f"'{value.type}' for operand number {i}"
+                )
+        if len(self.outs) != len(outputs):
+            raise self.error("incorrect number of results for callee")
+        for i, (value, type) in enumerate(zip(self.outs, outputs, strict=True)):
+            if value.type is not type:
+                raise self._result_mismatch(i, outputs)
+
+    def _result_mismatch(self, i: int, outputs: Sequence[Type]) -> VerifyError:
+        found = ", ".join(f"'{t}'" for t in self.result_types)
+        wanted = ", ".join(f"'{t}'" for t in outputs)
+        notes = [
+            Diagnostic("note", f"      op result types: {found}", self.loc),
+            Diagnostic("note", f"function result types: {wanted}", self.loc),
+        ]
+        return VerifyError(f"'{self.name}' op result type mismatch at index {i}", self.loc, notes)
+
+
+def function_inputs(type: Type) -> tuple[Type, ...] | None:
+    """The argument types of a function type."""
+    return type.inputs if isinstance(type, FunctionType) else None
+
+
+class CallIndirect(Op, name="func.call_indirect"):
+    """The results of a function that is a value.
+
+    Source: upstream func.call_indirect.
+    """
+
+    callee: Operand = operand(AnyFunction)
+    callee_operands: Operands = operands()
+    arg_attrs = attribute(ARRAY, optional=True)
+    res_attrs = attribute(ARRAY, optional=True)
+    outs: Results = results()
+
+    format = (
+        "$callee `(` $callee_operands `)` attr-dict `:` "
+        "custom<CalleeType>(type($callee), type($callee_operands), type($outs))"
+    )
+    example = """
+        func.func @f(%arg0: (f32) -> i32, %arg1: f32) -> i32 {
+          %0 = call_indirect %arg0(%arg1) : (f32) -> i32
+          return %0 : i32
+        }
+    """
+
+    def interpret(self, operands, frame):
+        return frame.call(operands[0], operands[1:])
+
+    def verify_op(self) -> None:
+        type = self.callee.type
+        assert isinstance(type, FunctionType)
+        if [v.type for v in self.callee_operands] != list(type.inputs):
+            raise self.error("operand types do not match the callee's type")
+        if self.result_types != list(type.results):
+            raise self.error("result types do not match the callee's type")
+
+
+class Constant(Op, name="func.constant", traits=(Pure, ConstantLike)):
+    """A function as a value.
+
+    Source: upstream func.constant.
+    """
+
+    value = attribute(SYMBOL)
+    out: Result = result()
+
+    format = "attr-dict $value `:` type($out)"
+    example = """
+        func.func private @g(f32) -> i32
+        func.func @f() -> ((f32) -> i32) {
+          %f = constant @g : (f32) -> i32
+          return %f : (f32) -> i32
+        }
+    """
+
+    def fold(self):
+        return [self.properties["value"]]
+
+    def evaluate(self):
+        return self.value
+
+    def verify_op(self) -> None:
+        if self.parent_op is None:
+            return
+        callee = lookup_symbol(self, self.value)
+        if not isinstance(callee, FuncOp):
+            raise self.error(f"reference to undefined function '{self.value}'")
+        if callee.function_type is not self.out.type:
+            raise self.error("reference to function with mismatched type")
+
+
+def materialize_constant(attribute: Attribute, type: Type, loc: Location) -> Operation | None:
+    """`func.constant` of a symbol reference."""
+    if isinstance(attribute, SymbolRefAttr) and isinstance(type, FunctionType):
+        return Constant(attribute, out=type, loc=loc)
+    return None
+
+
+registry.dialect("func").materialize_constant = materialize_constant
