@@ -5,10 +5,12 @@ from __future__ import annotations
 from ..ir.attributes import Attribute, attribute_class
 from ..ir.core import Operation
 from ..ir.declare import Op, Result, attribute, instance, result
+from ..ir.diagnostics import NncError
 from ..ir.dialect import registry
 from ..ir.location import Location
+from ..ir.numpy_types import type_to_numpy
 from ..ir.traits import ConstantLike, Pure, Terminator
-from ..ir.types import Type
+from ..ir.types import Type, element_type
 
 
 @attribute_class
@@ -39,6 +41,13 @@ class Poison(Op, name="ub.poison", traits=(Pure, ConstantLike)):
     def fold(self):
         return [self.value]
 
+    def evaluate(self):
+        """Zero: any value is as good as another."""
+        import numpy as np
+
+        type = self.out.type
+        return np.zeros(getattr(type, "shape", ()), type_to_numpy(element_type(type)))[()]
+
 
 class Unreachable(Op, name="ub.unreachable", traits=(Terminator,)):
     """The end of a block that is never executed.
@@ -52,6 +61,9 @@ class Unreachable(Op, name="ub.unreachable", traits=(Terminator,)):
           ub.unreachable
         }
     """
+
+    def interpret(self, operands, frame):
+        raise NncError("reached 'ub.unreachable'", self.loc)
 
 
 def materialize_constant(attribute: Attribute, type: Type, loc: Location) -> Operation | None:

@@ -1,0 +1,314 @@
+"""The reference interpreter: runs the IR of any level on NumPy values.
+
+    Interpreter(module).call("main", [x]) -> [y]
+
+A value is a NumPy scalar of the type's dtype (index is int64, i1 is bool), an array for a
+vector or tensor, an array that shares its storage for a memref, a name for a function.
+
+An operation says what it does in one of two methods, which know nothing of this module:
+
+    evaluate(self, *operands)         pure, without regions: the result, or a tuple of several
+    interpret(self, operands, frame)  everything else: a list of the results, or None
+
+and `interpret` may use of its frame:
+
+    frame.value(v)                    what an SSA value stands for now
+    frame.run_region(region, args)    runs the region from its first block; returns the
+                                      operation that ended it and that operation's operands
+    frame.run_op(op, operands)        runs one operation; returns the list of its results
+    frame.call(symbol, args)          the results of a function of the module
+    frame.branch(block, args)         to be returned by a terminator with successors
+    frame.symbol(name)                the operation that defines a symbol of the module
+    frame.shared(key, make)           make(), made once for the life of the interpreter
+    frame.write(text)                 prints
+
+A terminator without successors ends its region; it has neither method, unless being
+reached is an error.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..ir.core import Block, Operation, Region, Value
+from ..ir.diagnostics import NncError
+from ..ir.location import Location
+from ..ir.numpy_types import type_to_numpy
+from ..ir.symbols import symbol_name
+from ..ir.traits import Terminator
+from ..ir.types import (
+    MemRefType,
+    ScalarType,
+    ShapedType,
+    TensorType,
+    Type,
+    UnrankedMemRefType,
+    UnrankedTensorType,
+    VectorType,
+)
+
+OnValue = Callable[[Operation, list[Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Where a terminator goes, and the arguments it passes."""
+
+    block: Block
+    args: Sequence[Any]
+
+
+class Interpreter:
+    """Runs functions of a module.
+
+    `on_value` is told of every executed operation and its results. `max_steps` bounds the
+    number of executed operations. `externals` implements functions that are only declared.
+    Memory of globals lives as long as the interpreter.
+    """
+
+    def __init__(
+        self,
+        module: Operation,
+        *,
+        on_value: OnValue | None = None,
+        max_steps: int | None = None,
+        externals: Mapping[str, Callable[..., Any]] | None = None,
+        write: Callable[[str], Any] | None = None,
+    ) -> None:
+        self.module = module
+        self.on_value = on_value
+        self.max_steps = max_steps
+        self.externals = externals or {}
+        self.write = write or sys.stdout.write
+        self.steps = 0
+        self.storage: dict[Any, Any] = {}
+        self.symbols: dict[str, Operation] = {}
+        for region in module.regions:
+            for op in region.ops:
+                if (name := symbol_name(op)) is not None:
+                    self.symbols[name] = op
+
+    def call(self, name: str, args: Sequence[Any] = ()) -> list[Any]:
+        """The results of a function. Raises NncError where it cannot be run to its end."""
+        function = self.symbols.get(name)
+        if function is None:
+            raise NncError(f"there is no function '@{name}' to run", self.module.loc)
+        try:
+            return self._enter(name, function, args)
+        except RecursionError:
+            raise NncError(
+                f"'@{name}' nests calls or regions too deeply to be interpreted", function.loc
+            ) from None
+
+    def _enter(self, name: str, function: Operation, args: Sequence[Any]) -> list[Any]:
+        body = function.regions[0] if len(function.regions) == 1 else None
+        if body is None or not body.blocks:
+            return self._call_external(name, function, args)
+        params = body.blocks[0].args
+        if len(args) != len(params):
+            raise NncError(
+                f"'@{name}' takes {len(params)} arguments, but {len(args)} are given", function.loc
+            )
+        values = [
+            to_value(arg, param.type, f"argument {i} of '@{name}'", function.loc)
+            for i, (arg, param) in enumerate(zip(args, params, strict=True))
+        ]
+        _, results = Frame(self).run_region(body, values)
+        return list(results)
+
+    def _call_external(self, name: str, function: Operation, args: Sequence[Any]) -> list[Any]:
+        external = self.externals.get(name)
+        if external is None:
+            raise NncError(f"'@{name}' has no body to interpret", function.loc)
+        results = external(*args)
+        if results is None:
+            return []
+        return list(results) if isinstance(results, tuple | list) else [results]
+
+    def count_step(self, op: Operation) -> None:
+        """One more executed operation. Raises NncError beyond `max_steps`."""
+        self.steps += 1
+        if self.max_steps is not None and self.steps > self.max_steps:
+            raise NncError(f"stopped after {self.max_steps} operations", op.loc)
+
+
+class Frame:
+    """One activation of a function: what its values stand for."""
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter = interpreter
+        self.values: dict[Value, Any] = {}
+
+    # -- what operations may use -----------------------------------------------------------------
+
+    def value(self, value: Value) -> Any:
+        """What an SSA value stands for now."""
+        return self.values[value]
+
+    def run_region(self, region: Region, args: Sequence[Any]) -> tuple[Operation, list[Any]]:
+        """Run a region from its first block, to the operation that ends it and its operands."""
+        at: Branch | None = Branch(region.blocks[0], args)
+        while True:
+            block, args = at.block, at.args
+            for param, arg in zip(block.args, args, strict=True):
+                self.values[param] = arg
+            at = None
+            for op in block:
+                operands = [self.values[v] for v in op._operands]
+                if _ends_region(op):
+                    self.interpreter.count_step(op)
+                    return op, operands
+                outcome = self._run(op, operands)
+                if isinstance(outcome, Branch):
+                    at = outcome
+                    break
+            if at is None:
+                raise NncError("the block has no terminator to go on from", _loc_of(block))
+
+    def run_op(self, op: Operation, operands: Sequence[Any]) -> list[Any]:
+        """Run one operation with these operands; its results, which its values now are."""
+        outcome = self._run(op, list(operands))
+        return [] if isinstance(outcome, Branch) else outcome
+
+    def call(self, symbol: str, args: Sequence[Any]) -> list[Any]:
+        """The results of a function of the module."""
+        interpreter = self.interpreter
+        function = interpreter.symbols.get(symbol)
+        if function is None:
+            raise NncError(f"there is no function '@{symbol}' to call")
+        return interpreter._enter(symbol, function, args)
+
+    def branch(self, block: Block, args: Sequence[Any]) -> Branch:
+        """To be returned by a terminator that goes to `block`."""
+        return Branch(block, args)
+
+    def symbol(self, name: str) -> Operation:
+        """The operation that defines a symbol. Raises NncError if there is none."""
+        op = self.interpreter.symbols.get(name)
+        if op is None:
+            raise NncError(f"there is no symbol '@{name}'")
+        return op
+
+    def shared(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What make() gave when the key was first asked for."""
+        storage = self.interpreter.storage
+        if key not in storage:
+            storage[key] = make()
+        return storage[key]
+
+    def write(self, text: str) -> None:
+        """Print text where the interpreter prints."""
+        self.interpreter.write(text)
+
+    # -- one operation ----------------------------------------------------------------------------
+
+    def _run(self, op: Operation, operands: list[Any]) -> list[Any] | Branch:
+        self.interpreter.count_step(op)
+        try:
+            outcome = _perform(op, operands, self)
+        except NncError as error:
+            if error.location is not None:
+                raise
+            raise NncError(error.message, op.loc, error.diagnostic.notes) from error
+        except RecursionError:
+            raise
+        except Exception as error:
+            message = f"'{op.name}' op cannot be interpreted: {error}"
+            raise NncError(message, op.loc) from error
+        if isinstance(outcome, Branch):
+            return outcome
+        results = _as_results(op, outcome)
+        for result, value in zip(op.results, results, strict=True):
+            self.values[result] = value
+        if self.interpreter.on_value is not None:
+            self.interpreter.on_value(op, results)
+        return results
+
+
+def _perform(op: Operation, operands: list[Any], frame: Frame) -> Any:
+    interpret = getattr(op, "interpret", None)
+    if interpret is not None:
+        return interpret(operands, frame)
+    evaluate = getattr(op, "evaluate", None)
+    if evaluate is not None:
+        return evaluate(*operands)
+    raise NncError(f"'{op.name}' op has no semantics to interpret", op.loc)
+
+
+def _ends_region(op: Operation) -> bool:
+    return op.has_trait(Terminator) and not op.successors and not hasattr(op, "interpret")
+
+
+def _as_results(op: Operation, outcome: Any) -> list[Any]:
+    """The results as a list, each of the form that its type prescribes."""
+    if outcome is None:
+        results: list[Any] = []
+    elif isinstance(outcome, list | tuple):
+        results = list(outcome)
+    else:
+        results = [outcome]
+    if len(results) != len(op.results):
+        raise NncError(
+            f"'{op.name}' op has {len(op.results)} results, but its semantics gave {len(results)}",
+            op.loc,
+        )
+    return [
+        to_value(value, result.type, f"result {result.index} of '{op.name}'", op.loc)
+        for value, result in zip(results, op.results, strict=True)
+    ]
+
+
+def _loc_of(block: Block) -> Location | None:
+    return block.last.loc if block.last is not None else None
+
+
+# -- the form of values ---------------------------------------------------------------------------
+
+
+def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> Any:
+    """The value in the form its type prescribes; Python numbers are converted.
+
+    Raises NncError where an array has another dtype or shape than the type.
+    """
+    import numpy as np
+
+    match type:
+        case VectorType() | TensorType():
+            return _check_array(np.asarray(value), type, what, loc)
+        case MemRefType():
+            if not isinstance(value, np.ndarray):
+                raise NncError(f"{what} is no NumPy array, but a {type} shares its memory", loc)
+            return _check_array(value, type, what, loc)
+        case UnrankedTensorType() | UnrankedMemRefType():
+            return value
+        case ScalarType():
+            return _to_scalar(value, type, what, loc)
+    return value
+
+
+def _to_scalar(value: Any, type: ScalarType, what: str, loc: Location | None) -> Any:
+    import numpy as np
+
+    dtype = type_to_numpy(type)
+    if isinstance(value, np.generic) and value.dtype == dtype:
+        return value
+    array = np.asarray(value)
+    if array.ndim or (isinstance(value, np.generic | np.ndarray) and array.dtype != dtype):
+        found = f"{array.dtype} of shape {array.shape}" if array.ndim else str(array.dtype)
+        raise NncError(f"{what} is {found}, expected {type}", loc)
+    return array.astype(dtype)[()]
+
+
+def _check_array(array: Any, type: ShapedType, what: str, loc: Location | None) -> Any:
+    dtype = type_to_numpy(type.element_type)
+    fits = array.ndim == type.rank and all(
+        d is None or d == n for d, n in zip(type.shape, array.shape, strict=True)
+    )
+    if array.dtype != dtype or not fits:
+        raise NncError(
+            f"{what} has shape {list(array.shape)} and dtype {array.dtype}, expected {type}", loc
+        )
+    return array
