@@ -14,6 +14,7 @@ MODULES = (
     "arith",
     "math",
     "scf",
+    "nn",
 )
 
 registry.set_modules([f"{__name__}.{module}" for module in MODULES])

@@ -35,7 +35,7 @@ from .attributes import (
 )
 from .constraints import AnyType, Constraint, Derived, Exactly, Same
 from .core import Block, Operation, OpResult, Region, Value
-from .diagnostics import DeclarationError
+from .diagnostics import DeclarationError, NncError
 from .dialect import registry
 from .location import UNKNOWN, Location
 from .types import FloatType, FunctionType, IntegerType, Type, i32, i64, index
@@ -696,6 +696,13 @@ def _define(cls: Any) -> OpDefinition:
         from .syntax.format import compile_format
 
         definition.format = compile_format(cls.format, definition)
+    if isinstance(cls.body, str):
+        from .comprehension import check_body
+
+        try:
+            check_body(cls.body, definition)
+        except NncError as error:
+            raise fault(error.message) from None
     return definition
 
 

@@ -1,0 +1,235 @@
+"""What the ops of `nn` share: a base class, attribute kinds and shape arithmetic.
+
+An nn op is pure and works on immutable tensors. Its shape rule, reference semantics and
+lowering come from its tensor comprehension where it has one (`body`, or `comprehend` where
+attributes shape it); other ops give `infer` and `evaluate` themselves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...ir.attributes import Attribute, StringAttr
+from ...ir.comprehension import Comprehension, bind
+from ...ir.declare import AttrKind, Op, OpDefinition
+from ...ir.diagnostics import NncError, VerifyError
+from ...ir.traits import Pure
+from ...ir.types import Dim, FloatType, TensorType, Type, i64
+
+if TYPE_CHECKING:
+    import numpy as np
+
+Shape = tuple[Dim, ...]
+
+OPERANDS = "operands attr-dict `:` functional-type(operands, results)"
+"""The assembly format of most nn ops."""
+
+
+def one_of(*cases: str) -> AttrKind[str]:
+    """A string attribute that is one of a few words."""
+    words = "string attribute, one of " + ", ".join(f'"{case}"' for case in cases)
+    return AttrKind(
+        words,
+        lambda a: isinstance(a, StringAttr) and a.value in cases,
+        lambda a: a.value,
+        StringAttr,
+    )
+
+
+class Properties:
+    """Attributes of an op that is not made yet, read like those of the op: `attrs.strides`."""
+
+    def __init__(self, definition: OpDefinition, properties: Mapping[str, Attribute]) -> None:
+        self._definition = definition
+        self._properties = properties
+
+    def __getattr__(self, name: str) -> Any:
+        field = self._definition.attributes.get(name)
+        if field is None:
+            raise AttributeError(name)
+        value = self._properties.get(name, field.default)
+        return None if value is None else field.kind.to_python(value)
+
+
+class NnOp(Op, traits=(Pure,)):
+    """Base of the ops on tensors."""
+
+    format: ClassVar[str | None] = OPERANDS
+
+    # -- semantics -----------------------------------------------------------------------
+
+    @classmethod
+    def comprehend(
+        cls, types: Sequence[TensorType], attrs: Any, results: Sequence[TensorType] = ()
+    ) -> Comprehension | None:
+        """The op's comprehension for operands of these types, or None where it has none.
+
+        `attrs` is the op, or a `Properties` with the same attributes; `results` are the
+        declared result types where the op is made already.
+        """
+        return cls.bind(cls.body, types, attrs) if isinstance(cls.body, str) else None
+
+    @classmethod
+    def bind(
+        cls,
+        text: str,
+        types: Sequence[TensorType],
+        attrs: Any,
+        extents: Mapping[str, Any] | None = None,
+        result_element: Type | None = None,
+    ) -> Comprehension:
+        """A comprehension over the op's operands; `extents` are those no operand tells.
+
+        `attrs` is the op, its properties, or the scope itself as a dictionary.
+        """
+        scope = attrs
+        if not isinstance(attrs, dict):
+            scope = {name: getattr(attrs, name) for name in cls.definition.attributes}
+        names = [f.name for f in cls.definition.operands][: len(types)]
+        return bind(text, names, types, scope, extents, result_element)
+
+    def comprehension(self) -> Comprehension | None:
+        """The op as a tensor comprehension bound to its operands, or None."""
+        return self.comprehend(self.operand_types, self, self.result_types)
+
+    def evaluate(self, *operands: np.ndarray) -> Any:
+        """The result, or a tuple of several, for NumPy operands: the reference semantics."""
+        from ...ir.numpy_types import numpy_to_type, type_to_numpy
+
+        types = [TensorType(x.shape, numpy_to_type(x.dtype)) for x in operands]
+        form = self.comprehend(types, self, self.result_types)
+        if form is None:
+            raise self.error("has no reference semantics")
+        return form.evaluate(operands, type_to_numpy(self.result_types[0].element_type))
+
+    # -- types ---------------------------------------------------------------------------
+
+    @classmethod
+    def infer_result_types(
+        cls,
+        operand_types: Sequence[Type],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Any] = (),
+    ) -> Sequence[Type] | None:
+        try:
+            return cls.infer(list(operand_types), Properties(cls.definition, properties))
+        except VerifyError:
+            raise
+        except NncError as error:
+            raise VerifyError(f"'{cls.name}' op {error.message}") from None
+
+    @classmethod
+    def infer(cls, types: Sequence[TensorType], attrs: Any) -> Sequence[Type] | None:
+        """The result types, or None where they must be given."""
+        form = cls.comprehend(types, attrs)
+        if form is None:
+            return None
+        return [TensorType(form.shape, cls.result_element(types, attrs))]
+
+    @classmethod
+    def result_element(cls, types: Sequence[TensorType], attrs: Any) -> Type:
+        """The element type of the result: that of the first operand, unless overridden."""
+        return types[0].element_type
+
+    def verify_op(self) -> None:
+        """The results are as inferred; a dimension may be known better or worse."""
+        for operand in self._operands:
+            if not isinstance(operand.type, TensorType):
+                return
+        try:
+            inferred = self.infer(self.operand_types, self)
+            self.check()
+        except VerifyError:
+            raise
+        except NncError as error:
+            raise self.error(error.message) from None
+        for expected, found in zip(inferred or (), self.result_types, strict=False):
+            if not compatible(expected, found):
+                raise self.error(f"infers result type '{expected}', but got '{found}'")
+
+    def check(self) -> None:
+        """Further rules of the op; raises NncError with the text after `'nn.x' op`."""
+
+
+# -- types and shapes ------------------------------------------------------------------------
+
+
+def compatible(a: Type, b: Type) -> bool:
+    """Whether two types agree, taking `?` for any extent."""
+    if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+        return a is b
+    return (
+        a.element_type is b.element_type
+        and len(a.shape) == len(b.shape)
+        and all(x is None or y is None or x == y for x, y in zip(a.shape, b.shape, strict=True))
+    )
+
+
+def tensor(shape: Sequence[Dim], element: Type) -> TensorType:
+    """A tensor type."""
+    return TensorType(tuple(shape), element)
+
+
+def broadcast_dim(a: Dim, b: Dim) -> Dim:
+    """NumPy's rule for one dimension; an unknown one gives way to a known one but 1."""
+    if a == b or b == 1:
+        return a
+    if a == 1:
+        return b
+    if a is None or b is None:
+        return b if a is None else a
+    raise NncError(f"dimensions {a} and {b} do not broadcast")
+
+
+def broadcast_shapes(*shapes: Shape) -> Shape:
+    """NumPy's broadcasting of several shapes. Raises NncError where they do not fit."""
+    rank = max(map(len, shapes), default=0)
+    out: list[Dim] = [1] * rank
+    for shape in shapes:
+        for i, extent in enumerate(shape, rank - len(shape)):
+            out[i] = broadcast_dim(out[i], extent)
+    return tuple(out)
+
+
+def known_product(shape: Sequence[Dim]) -> int | None:
+    """The number of elements, or None where a dimension is unknown (0 if one is 0)."""
+    total = 1
+    for extent in shape:
+        if extent == 0:
+            return 0
+        total = None if total is None or extent is None else total * extent
+    return total
+
+
+def is_float(type: Type) -> bool:
+    """Whether an element type is a float."""
+    return isinstance(type, FloatType)
+
+
+def check_axis(axis: int, rank: int, name: str = "axis") -> int:
+    """The axis itself. Raises NncError unless 0 <= axis < rank."""
+    if not 0 <= axis < rank:
+        raise NncError(f"{name} {axis} is out of range for a tensor of rank {rank}")
+    return axis
+
+
+def check_axes(axes: Sequence[int], rank: int) -> None:
+    """Raises NncError unless the axes are in range and differ."""
+    for axis in axes:
+        check_axis(axis, rank)
+    if len(set(axes)) != len(axes):
+        raise NncError(f"axes {list(axes)} name an axis twice")
+
+
+def check_length(values: Sequence[Any], count: int, name: str) -> None:
+    """Raises NncError unless there are so many values."""
+    if len(values) != count:
+        raise NncError(f"{name} has {len(values)} elements, expected {count}")
+
+
+def shape_operand_length(type: TensorType, name: str) -> int | None:
+    """The length of a 1-D i64 operand. Raises NncError where it is of another type."""
+    if type.rank != 1 or type.element_type is not i64:
+        raise NncError(f"{name} must be a 1-D tensor of i64, but got '{type}'")
+    return type.shape[0]

@@ -1,0 +1,286 @@
+"""Gathering and scattering: elements chosen by tensors of indices."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import I64, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.types import Dim, IntegerType, TensorType, i64
+from .base import NnOp, check_axis, compatible, one_of, tensor
+
+REDUCTION = one_of("none", "add", "mul", "max", "min")
+
+
+def check_indices(type: TensorType) -> None:
+    """Raises NncError unless the elements are i32 or i64."""
+    if type.element_type not in (IntegerType(32), IntegerType(64)):
+        raise NncError(f"indices must be i32 or i64, but got '{type}'")
+
+
+def check_batch(a: TensorType, b: TensorType, dims) -> None:
+    """Raises NncError where the two differ in one of the dimensions."""
+    for i in dims:
+        if None not in (a.shape[i], b.shape[i]) and a.shape[i] != b.shape[i]:
+            raise NncError(f"'{a}' and '{b}' differ in dimension {i}")
+
+
+class Gather(NnOp, name="nn.gather"):
+    """Slices of the axis at the indices; negative ones count from the end.
+
+    Shapes: data [A.., D, B..], indices [I..] -> out [A.., I.., B..]. Source: ONNX Gather-13.
+    """
+
+    data: Operand = operand(AnyRankedTensor)
+    indices: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.gather %x, %i {axis = 1 : i64} : "
+        "(tensor<4x8xf32>, tensor<3x2xi64>) -> tensor<4x3x2xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        data, indices = types
+        check_indices(indices)
+        axis = check_axis(attrs.axis, data.rank)
+        shape = (*data.shape[:axis], *indices.shape, *data.shape[axis + 1 :])
+        return [tensor(shape, data.element_type)]
+
+    def evaluate(self, data, indices):
+        import numpy as np
+
+        return np.take(data, indices, axis=self.axis)
+
+
+class GatherElements(NnOp, name="nn.gather_elements"):
+    """out[i, j, k] = data[indices[i, j, k], j, k] for axis 0, and so on.
+
+    Source: ONNX GatherElements-13.
+    """
+
+    data: Operand = operand(AnyRankedTensor)
+    indices: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.gather_elements %x, %i {axis = 1 : i64} : "
+        "(tensor<4x8xf32>, tensor<4x2xi64>) -> tensor<4x2xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        data, indices = types
+        check_indices(indices)
+        check_axis(attrs.axis, data.rank)
+        if indices.rank != data.rank:
+            raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
+        return [tensor(indices.shape, data.element_type)]
+
+    def evaluate(self, data, indices):
+        return data[along(indices, self.axis, data.shape[self.axis])]
+
+
+class GatherNd(NnOp, name="nn.gather_nd"):
+    """Elements or slices at index tuples, the last dimension of `indices`.
+
+    Source: ONNX GatherND-13.
+    """
+
+    data: Operand = operand(AnyRankedTensor)
+    indices: Operand = operand(AnyRankedTensor)
+    batch_dims: int = attribute(I64, default=0)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.gather_nd %x, %i : (tensor<4x8x2xf32>, tensor<3x2xi64>) -> tensor<3x2xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        data, indices = types
+        check_indices(indices)
+        batch, length = attrs.batch_dims, indices.shape[-1] if indices.rank else None
+        if length is None:
+            raise NncError(f"the last dimension of indices must be known, but got '{indices}'")
+        if not 0 <= batch < min(data.rank, indices.rank) or batch + length > data.rank:
+            raise NncError(
+                f"{batch} batch dimensions and tuples of {length} do not fit '{data}', '{indices}'"
+            )
+        check_batch(data, indices, range(batch))
+        return [tensor((*indices.shape[:-1], *data.shape[batch + length :]), data.element_type)]
+
+    def evaluate(self, data, indices):
+        import numpy as np
+
+        batch, length = self.batch_dims, indices.shape[-1]
+        lead = np.ogrid[tuple(slice(d) for d in data.shape[:batch])] if batch else []
+        middle = indices.ndim - 1 - batch
+        lead = [g.reshape(*g.shape, *[1] * middle) for g in lead]
+        return np.ascontiguousarray(data[(*lead, *(indices[..., i] for i in range(length)))])
+
+
+class ScatterElements(NnOp, name="nn.scatter_elements"):
+    """data with out[indices[i, j], j] = updates[i, j] for axis 0, and so on.
+
+    With a reduction, the update is combined with what is there. Source: ONNX
+    ScatterElements-18.
+    """
+
+    data: Operand = operand(AnyRankedTensor)
+    indices: Operand = operand(AnyRankedTensor)
+    updates: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64, default=0)
+    reduction: str = attribute(REDUCTION, default="none")
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.scatter_elements %x, %i, %u {axis = 1 : i64} : "
+        "(tensor<4x8xf32>, tensor<4x2xi64>, tensor<4x2xf32>) -> tensor<4x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        data, indices, updates = types
+        check_indices(indices)
+        check_axis(attrs.axis, data.rank)
+        if indices.rank != data.rank:
+            raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
+        if not compatible(tensor(indices.shape, data.element_type), updates):
+            raise NncError(f"updates do not fit data and indices: '{updates}'")
+        return [data]
+
+    def evaluate(self, data, indices, updates):
+        out = data.copy()
+        scatter(out, along(indices, self.axis, data.shape[self.axis]), updates, self.reduction)
+        return out
+
+
+class ScatterNd(NnOp, name="nn.scatter_nd"):
+    """data with the elements or slices at index tuples replaced, or combined with.
+
+    Source: ONNX ScatterND-18.
+    """
+
+    data: Operand = operand(AnyRankedTensor)
+    indices: Operand = operand(AnyRankedTensor)
+    updates: Operand = operand(AnyRankedTensor)
+    reduction: str = attribute(REDUCTION, default="none")
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.scatter_nd %x, %i, %u : "
+        "(tensor<8x4xf32>, tensor<3x1xi64>, tensor<3x4xf32>) -> tensor<8x4xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        data, indices, updates = types
+        check_indices(indices)
+        length = indices.shape[-1] if indices.rank else None
+        if length is None or length > data.rank:
+            raise NncError(f"indices do not fit data: '{indices}' and '{data}'")
+        expected = tensor((*indices.shape[:-1], *data.shape[length:]), data.element_type)
+        if not compatible(expected, updates):
+            raise NncError(f"updates must be '{expected}', but got '{updates}'")
+        return [data]
+
+    def evaluate(self, data, indices, updates):
+        out = data.copy()
+        where = tuple(indices[..., i] for i in range(indices.shape[-1]))
+        scatter(out, where if where else (...,), updates, self.reduction)
+        return out
+
+
+class OneHot(NnOp, name="nn.one_hot"):
+    """`values[1]` where the new dimension's position is the index, else `values[0]`.
+
+    `depth` holds one integer, the extent of the new dimension; indices in [-depth, depth)
+    count, others match nowhere. Source: ONNX OneHot-11.
+    """
+
+    indices: Operand = operand(AnyRankedTensor)
+    depth: Operand = operand(AnyRankedTensor)
+    values: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.one_hot %i, %depth, %values {axis = 1 : i64} : "
+        "(tensor<4xi64>, tensor<i64>, tensor<2xf32>) -> tensor<4x?xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        indices, depth, values = types
+        if values.rank != 1 or values.shape[0] not in (None, 2):
+            raise NncError(f"values must be [off, on], but got '{values}'")
+        if depth.shape not in ((), (1,)):
+            raise NncError(f"depth must hold one number, but got '{depth}'")
+        check_axis(attrs.axis, indices.rank + 1)
+        shape: list[Dim] = list(indices.shape)
+        shape.insert(attrs.axis, None)
+        return [tensor(shape, values.element_type)]
+
+    def evaluate(self, indices, depth, values):
+        import numpy as np
+
+        count = int(depth.reshape(()))
+        at = np.expand_dims(indices, self.axis).astype(np.int64)
+        at = np.where((at < 0) & (at >= -count), at + count, at)
+        shape = [1] * at.ndim
+        shape[self.axis] = count
+        places = np.arange(count).reshape(shape)
+        return np.where(at == places, values[1], values[0]).astype(values.dtype)
+
+
+class NonZero(NnOp, name="nn.non_zero"):
+    """The positions of the elements that are not zero, in row-major order, as columns.
+
+    Source: ONNX NonZero-13.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.non_zero %x : (tensor<4x8xf32>) -> tensor<2x?xi64>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor((types[0].rank, None), i64)]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        if x.ndim == 0:
+            return np.zeros((0, int(bool(x))), np.int64)
+        return np.array(np.nonzero(x), np.int64).reshape(x.ndim, -1)
+
+
+def along(indices, axis: int, extent: int):
+    """An index of NumPy's that takes `indices` along the axis and positions elsewhere."""
+    import numpy as np
+
+    where = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
+    where[axis] = np.where(indices < 0, indices + extent, indices)
+    return tuple(where)
+
+
+def scatter(out, where, updates, reduction: str) -> None:
+    """Write or combine the updates in place, repeated indices one after the other."""
+    import numpy as np
+
+    match reduction:
+        case "none":
+            out[where] = updates
+            return
+        case "add":
+            combine = np.logical_or if out.dtype == np.bool_ else np.add
+        case "mul":
+            combine = np.logical_and if out.dtype == np.bool_ else np.multiply
+        case "max":
+            combine = np.maximum
+        case _:
+            combine = np.minimum
+    where = np.broadcast_arrays(*where) if where != (...,) else where
+    combine.at(out, tuple(where), updates)

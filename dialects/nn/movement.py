@@ -1,0 +1,522 @@
+"""What moves elements without looking at them, by rules known from types and attributes."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import (
+    BOOL,
+    I64,
+    INT_ARRAY,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    result,
+    results,
+)
+from ...ir.diagnostics import NncError
+from ...ir.traits import Idempotent
+from ...ir.types import Dim
+from .base import (
+    NnOp,
+    broadcast_shapes,
+    check_axis,
+    check_length,
+    known_product,
+    one_of,
+    shape_operand_length,
+    tensor,
+)
+
+
+class Transpose(NnOp, name="nn.transpose"):
+    """Dimensions in another order: out's dimension i is x's dimension permutation[i].
+
+    Source: ONNX Transpose-25.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    permutation: tuple[int, ...] = attribute(INT_ARRAY)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.transpose %x {permutation = array<i64: 1, 0>} : "
+        "(tensor<4x8xf32>) -> tensor<8x4xf32>"
+    )
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        rank = types[0].rank
+        if sorted(attrs.permutation) != list(range(rank)):
+            raise NncError(
+                f"permutation {list(attrs.permutation)} is not one of 0..{rank - 1}"
+                if rank
+                else "the permutation of a 0-d tensor is empty"
+            )
+        out = ", ".join(f"i{d}" for d in attrs.permutation)
+        return cls.bind(f"out[{out}] = x[{', '.join(f'i{d}' for d in range(rank))}]", types, attrs)
+
+
+class Reshape(NnOp, name="nn.reshape"):
+    """The same elements in row-major order in another shape; one `?` takes what is left.
+
+    Source: ONNX Reshape-25.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.reshape %x : (tensor<4x8xf32>) -> tensor<2x16xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def check(self) -> None:
+        x, out = self.x.type, self.out.type
+        if x.element_type is not out.element_type:
+            raise NncError(f"cannot change the element type: '{x}' to '{out}'")
+        before, after = known_product(x.shape), known_product(out.shape)
+        if before is not None and after is not None and before != after:
+            raise NncError(f"{before} elements do not fit '{out}'")
+        if out.shape.count(None) > 1 and out.shape != x.shape:
+            raise NncError("at most one dimension may be unknown; use nn.reshape_dynamic")
+
+    def evaluate(self, x):
+        return x.reshape(resolve(self.out.type.shape, x.shape))
+
+
+def resolve(shape: tuple[Dim, ...], of: tuple[int, ...]) -> tuple[int, ...]:
+    """A result shape whose `?` are known from the operand's extents."""
+    if len(shape) == len(of) and shape.count(None) > 1:
+        return of
+    rest = known_product([d for d in shape if d is not None]) or 1
+    total = known_product(of) or 0
+    return tuple(total // rest if d is None else d for d in shape)
+
+
+class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
+    """The same elements in a shape given at run time; one -1 takes what is left.
+
+    Source: ONNX Reshape-25 with allowzero = 1.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    shape: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.reshape_dynamic %x, %shape : (tensor<?x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, shape = types
+        rank = shape_operand_length(shape, "shape")
+        if rank is None:
+            raise NncError("shape must have a known length")
+        return [tensor([None] * rank, x.element_type)]
+
+    def evaluate(self, x, shape):
+        return x.reshape([int(d) for d in shape])
+
+
+class BroadcastTo(NnOp, name="nn.broadcast_to"):
+    """x repeated along new leading dimensions and those of extent 1. Source: ONNX Expand-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.broadcast_to %x : (tensor<8xf32>) -> tensor<4x8xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def check(self) -> None:
+        x, out = self.x.type, self.out.type
+        if x.element_type is not out.element_type or x.rank > out.rank:
+            raise NncError(f"cannot broadcast '{x}' to '{out}'")
+        lead = out.rank - x.rank
+        for i, extent in enumerate(out.shape):
+            given = x.shape[i - lead] if i >= lead else 1
+            if given not in (1, extent) and None not in (given, extent):
+                raise NncError(f"cannot broadcast '{x}' to '{out}'")
+            if extent is None and given is not None:
+                raise NncError(f"dimension {i} of '{out}' is not known; use nn.broadcast_dynamic")
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        (out,) = results
+        return cls.bind("out[i..] = x[i..]", types, attrs, {"i": out.shape})
+
+
+class BroadcastDynamic(NnOp, name="nn.broadcast_dynamic"):
+    """x broadcast against a shape given at run time. Source: ONNX Expand-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    shape: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.broadcast_dynamic %x, %shape : (tensor<8xf32>, tensor<2xi64>) -> tensor<?x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, shape = types
+        rank = shape_operand_length(shape, "shape")
+        if rank is None:
+            raise NncError("shape must have a known length")
+        out = broadcast_shapes((None,) * rank, x.shape)
+        return [tensor(out, x.element_type)]
+
+    def evaluate(self, x, shape):
+        import numpy as np
+
+        wanted = broadcast_shapes(x.shape, tuple(int(d) for d in shape))
+        return np.ascontiguousarray(np.broadcast_to(x, wanted))
+
+
+class Concat(NnOp, name="nn.concat"):
+    """Tensors one after the other along the axis. Source: ONNX Concat-13."""
+
+    inputs: Operands = operands(AnyRankedTensor)
+    axis: int = attribute(I64)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%c = nn.concat %a, %b {axis = 0 : i64} : "
+        "(tensor<4x8xf32>, tensor<2x8xf32>) -> tensor<6x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        if not types:
+            raise NncError("needs at least one operand")
+        first = types[0]
+        axis = check_axis(attrs.axis, first.rank)
+        shape = list(first.shape)
+        total: Dim = 0
+        for type in types:
+            if type.rank != first.rank or type.element_type is not first.element_type:
+                raise NncError(f"operands do not fit together: '{first}' and '{type}'")
+            extent = type.shape[axis]
+            total = None if total is None or extent is None else total + extent
+            for i, d in enumerate(type.shape):
+                if i != axis and None not in (d, shape[i]) and d != shape[i]:
+                    raise NncError(f"operands differ in dimension {i}: '{first}' and '{type}'")
+                if i != axis and shape[i] is None:
+                    shape[i] = d
+        shape[axis] = total
+        return [tensor(shape, first.element_type)]
+
+    def evaluate(self, *inputs):
+        import numpy as np
+
+        return np.concatenate(inputs, axis=self.axis)
+
+
+class Slice(NnOp, name="nn.slice"):
+    """Elements at starts + i * steps; the result type says how many, `?` up to the end.
+
+    `starts` count from the beginning and are in range; steps may be negative.
+    Source: ONNX Slice-13.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    starts: tuple[int, ...] = attribute(INT_ARRAY)
+    steps: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.slice %x {starts = array<i64: 1, 0>, steps = array<i64: 1, 2>} : "
+        "(tensor<4x8xf32>) -> tensor<2x4xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        (x,), (out,) = types, results
+        steps = attrs.steps or (1,) * x.rank
+        names = [f"i{d}" for d in range(x.rank)]
+        index = [
+            f"{start} + {name}*({step})" if (start, step) != (0, 1) else name
+            for name, start, step in zip(names, attrs.starts, steps, strict=True)
+        ]
+        pairs = zip(names, out.shape, strict=True)
+        extents = {name: size for name, size in pairs if size is not None}
+        return cls.bind(f"out[{', '.join(names)}] = x[{', '.join(index)}]", types, attrs, extents)
+
+    def check(self) -> None:
+        x, out = self.x.type, self.out.type
+        if x.element_type is not out.element_type or x.rank != out.rank:
+            raise NncError(f"cannot slice '{x}' to '{out}'")
+        check_length(self.starts, x.rank, "starts")
+        steps = self.steps or (1,) * x.rank
+        check_length(steps, x.rank, "steps")
+        for i, (start, step) in enumerate(zip(self.starts, steps, strict=True)):
+            before, after = x.shape[i], out.shape[i]
+            if step == 0 or start < 0:
+                raise NncError("steps must not be 0, starts not negative")
+            if after:
+                last = start + (after - 1) * step
+                if last < 0 or (before is not None and max(start, last) >= before):
+                    raise NncError(f"elements {start}, .., {last} are not all in dimension {i}")
+            elif after is None and (step != 1 or start) and before is not None:
+                raise NncError(f"dimension {i} of '{out}' is known and must be given")
+
+
+class SliceDynamic(NnOp, name="nn.slice_dynamic"):
+    """Elements from starts to ends (exclusive) on some axes, with NumPy's rules.
+
+    All four are 1-D tensors of i64, of one length. Source: ONNX Slice-13.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    starts: Operand = operand(AnyRankedTensor)
+    ends: Operand = operand(AnyRankedTensor)
+    axes: Operand = operand(AnyRankedTensor)
+    steps: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.slice_dynamic %x, %a, %b, %axes, %steps : (tensor<4x8xf32>, tensor<1xi64>, "
+        "tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        for type, name in zip(types[1:], ("starts", "ends", "axes", "steps"), strict=True):
+            shape_operand_length(type, name)
+        return [tensor([None] * types[0].rank, types[0].element_type)]
+
+    def evaluate(self, x, starts, ends, axes, steps):
+        import numpy as np
+
+        where = [slice(None)] * x.ndim
+        for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+            axis, step = int(axis), int(step)
+            count, first = slice_bounds(int(start), int(end), step, x.shape[axis])
+            stop = first + count * step
+            where[axis] = slice(first, None if stop < 0 else stop, step) if count else slice(0, 0)
+        return np.ascontiguousarray(x[tuple(where)])
+
+
+def slice_bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int]:
+    """How many elements `start:end:step` selects, and the first one, by NumPy's rules."""
+    if step == 0:
+        raise NncError("steps must not be 0")
+    first, stop, step = slice(start, end, step).indices(extent)
+    count = len(range(first, stop, step))
+    return count, first if count else 0
+
+
+class Split(NnOp, name="nn.split"):
+    """Consecutive parts along the axis, of the sizes that the result types give.
+
+    Source: ONNX Split-18.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64)
+    outs: Results = results(AnyRankedTensor)
+
+    example = (
+        "%a, %b = nn.split %x {axis = 0 : i64} : "
+        "(tensor<6x8xf32>) -> (tensor<4x8xf32>, tensor<2x8xf32>)"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        check_axis(attrs.axis, types[0].rank)
+        return
+
+    def check(self) -> None:
+        x, total = self.x.type, 0
+        for out in self.result_types:
+            rest = [*x.shape[: self.axis], *x.shape[self.axis + 1 :]]
+            found = [*out.shape[: self.axis], *out.shape[self.axis + 1 :]]
+            if out.rank != x.rank or out.element_type is not x.element_type or rest != found:
+                raise NncError(f"'{out}' is no part of '{x}'")
+            if out.shape[self.axis] is None:
+                raise NncError(f"dimension {self.axis} of the parts must be known")
+            total += out.shape[self.axis]
+        if x.shape[self.axis] is not None and x.shape[self.axis] != total:
+            raise NncError(f"the parts have {total} elements along axis {self.axis} of '{x}'")
+
+    def evaluate(self, x):
+        import numpy as np
+
+        sizes = [t.shape[self.axis] for t in self.result_types]
+        ends = np.cumsum(sizes)
+        if sum(sizes) != x.shape[self.axis]:
+            raise self.error(f"cannot split {x.shape[self.axis]} elements into {sizes}")
+        parts = tuple(
+            np.ascontiguousarray(np.take(x, range(e - n, e), axis=self.axis))
+            for n, e in zip(sizes, ends, strict=True)
+        )
+        return parts if len(parts) != 1 else parts[0]
+
+
+class Pad(NnOp, name="nn.pad"):
+    """Elements added before and after (negative: removed), all begins first, then all ends.
+
+    `value` is a 0-d tensor for mode "constant"; without it, zeros. Source: ONNX Pad-25.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    value: OptionalOperand = optional_operand(AnyRankedTensor)
+    pads: tuple[int, ...] = attribute(INT_ARRAY)
+    mode: str = attribute(one_of("constant", "reflect", "edge", "wrap"), default="constant")
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.pad %x, %zero {pads = array<i64: 0, 1, 0, 1>} : "
+        "(tensor<4x8xf32>, tensor<f32>) -> tensor<4x10xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x = types[0]
+        check_length(attrs.pads, 2 * x.rank, "pads")
+        begin, end = attrs.pads[: x.rank], attrs.pads[x.rank :]
+        shape = [
+            None if d is None else d + b + e for d, b, e in zip(x.shape, begin, end, strict=True)
+        ]
+        if any(d is not None and d < 0 for d in shape):
+            raise NncError(f"pads remove more than there is of '{x}'")
+        return [tensor(shape, x.element_type)]
+
+    def evaluate(self, x, value=None):
+        from ...ir.comprehension_numpy import pad
+
+        rank = x.ndim
+        pairs = list(zip(self.pads[:rank], self.pads[rank:], strict=True))
+        fill = 0 if value is None else value.reshape(())[()]
+        return pad(x, pairs, fill, self.mode)
+
+
+class Tile(NnOp, name="nn.tile"):
+    """The whole tensor repeated along each dimension. Source: ONNX Tile-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    repeats: tuple[int, ...] = attribute(INT_ARRAY)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.tile %x {repeats = array<i64: 2, 1>} : (tensor<4x8xf32>) -> tensor<8x8xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x = types[0]
+        check_length(attrs.repeats, x.rank, "repeats")
+        if min(attrs.repeats, default=0) < 0:
+            raise NncError("repeats must not be negative")
+        shape = [None if d is None else d * n for d, n in zip(x.shape, attrs.repeats, strict=True)]
+        return [tensor(shape, x.element_type)]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        return np.tile(x, self.repeats)
+
+
+class Trilu(NnOp, name="nn.trilu", traits=(Idempotent,)):
+    """The upper (or lower) triangle from diagonal k of each matrix, zeros elsewhere.
+
+    `k` is a 0-d tensor of i64, 0 if it is not given. Source: ONNX Trilu-14.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    k: OptionalOperand = optional_operand(AnyRankedTensor)
+    upper: bool = attribute(BOOL, default=True)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.trilu %x {upper = false} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        if types[0].rank < 2:
+            raise NncError(f"x must have at least rank 2, but got '{types[0]}'")
+        return [types[0]]
+
+    def evaluate(self, x, k=None):
+        import numpy as np
+
+        k = 0 if k is None else int(k.reshape(()))
+        rows, columns = x.shape[-2:]
+        distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]
+        keep = distance >= k if self.upper else distance <= k
+        return np.where(keep, x, np.zeros((), x.dtype))
+
+
+class DepthToSpace(NnOp, name="nn.depth_to_space"):
+    """Blocks of channels laid out as squares. Source: ONNX DepthToSpace-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    block: int = attribute(I64)
+    mode: str = attribute(one_of("DCR", "CRD"), default="DCR")
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.depth_to_space %x {block = 2 : i64} : (tensor<1x8x4x4xf32>) -> tensor<1x2x8x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        N, C, H, W = _image(types[0])
+        b = attrs.block
+        if b < 1 or (C is not None and C % (b * b)):
+            raise NncError(f"{C} channels do not split into blocks of {b} x {b}")
+        shape = (N, C and C // (b * b), H and H * b, W and W * b)
+        return [tensor(shape, types[0].element_type)]
+
+    def evaluate(self, x):
+        N, C, H, W = x.shape
+        b = self.block
+        if self.mode == "DCR":
+            split = x.reshape(N, b, b, C // (b * b), H, W).transpose(0, 3, 4, 1, 5, 2)
+        else:
+            split = x.reshape(N, C // (b * b), b, b, H, W).transpose(0, 1, 4, 2, 5, 3)
+        return split.reshape(N, C // (b * b), H * b, W * b)
+
+
+class SpaceToDepth(NnOp, name="nn.space_to_depth"):
+    """Squares laid out as blocks of channels. Source: ONNX SpaceToDepth-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    block: int = attribute(I64)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.space_to_depth %x {block = 2 : i64} : (tensor<1x2x8x8xf32>) -> tensor<1x8x4x4xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        N, C, H, W = _image(types[0])
+        b = attrs.block
+        if b < 1 or (H or 0) % b or (W or 0) % b:
+            raise NncError(f"'{types[0]}' does not split into blocks of {b} x {b}")
+        shape = (N, C and C * b * b, H and H // b, W and W // b)
+        return [tensor(shape, types[0].element_type)]
+
+    def evaluate(self, x):
+        N, C, H, W = x.shape
+        b = self.block
+        split = x.reshape(N, C, H // b, b, W // b, b).transpose(0, 3, 5, 1, 2, 4)
+        return split.reshape(N, C * b * b, H // b, W // b)
+
+
+def _image(type) -> tuple[Dim, Dim, Dim, Dim]:
+    if type.rank != 4:
+        raise NncError(f"x must have rank 4, but got '{type}'")
+    return type.shape

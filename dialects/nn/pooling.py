@@ -1,0 +1,223 @@
+"""Pooling: a reduction in a window that slides over the spatial dimensions.
+
+Shapes: x [N, C, D..] -> out [N, C, P..], P = (D + pads - reach) / stride + 1, rounded down,
+or up with `ceil_mode`.
+"""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.types import i64
+from .base import NnOp, tensor
+from .windows import Window
+
+
+class PoolingOp(NnOp):
+    """Base of the poolings."""
+
+    x: Operand = operand(AnyRankedTensor)
+    kernel: tuple[int, ...] = attribute(INT_ARRAY)
+    strides: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    pads: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    ceil_mode: bool = attribute(BOOL, default=False)
+    out: Result = result(AnyRankedTensor)
+
+    combine = ""
+
+    @classmethod
+    def window(cls, types, attrs) -> Window:
+        """Kernel, strides, dilations and pads; each complete."""
+        x = types[0]
+        if x.rank < 3:
+            raise NncError(f"x must have at least rank 3, but got '{x}'")
+        window = Window.of(attrs, x, kernel=attrs.kernel)
+        if not attrs.ceil_mode or None in x.shape[2:]:
+            return window
+        more = window.ceil_padding(x.shape[2:])
+        end = tuple(e + m for e, m in zip(window.end, more, strict=True))
+        return Window(window.kernel, window.strides, window.dilations, window.begin, end)
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        """On the padded input: the padding is a stage of its own."""
+        if not cls.combine:
+            return None
+        return cls.pool(types, attrs, cls.combine)
+
+    @classmethod
+    def pool(cls, types, attrs, combine: str, value: str = "x[n, c, p..*strides + k..*dilations]"):
+        """The reduction of a window with the combiner `combine`."""
+        x, window = types[0], cls.window(types, attrs)
+        padded = tensor((*x.shape[:2], *window.padded_shape(x.shape[2:])), x.element_type)
+        scope = {"strides": window.strides, "dilations": window.dilations}
+        return cls.bind(f"out[n, c, p..] {combine} {value}", [padded], scope, {"k": window.kernel})
+
+    @classmethod
+    def infer(cls, types, attrs):
+        form = cls.pool(types, attrs, "+=")
+        if any(isinstance(d, int) and d < 1 for d in form.shape[2:]):
+            raise NncError("the window does not fit into the padded input")
+        return [tensor(form.shape, types[0].element_type)]
+
+    def padded(self, x, fill):
+        """The operand padded with `fill`, as NumPy."""
+        from ...ir.comprehension_numpy import pad
+
+        window = self.window([tensor(x.shape, self.x.type.element_type)], self)
+        pads = [(0, 0), (0, 0), *zip(window.begin, window.end, strict=True)]
+        return pad(x, pads, fill)
+
+    def windows_of(self, padded):
+        """A view of the padded operand with the window's dimensions last."""
+        import numpy as np
+
+        window = self.window([self.x.type], self)
+        reach = [window.reach(i) for i in range(len(window.kernel))]
+        view = np.lib.stride_tricks.sliding_window_view(
+            padded, reach, axis=tuple(range(2, padded.ndim))
+        )
+        steps = tuple(slice(None, None, s) for s in window.strides)
+        taps = tuple(slice(None, None, d) for d in window.dilations)
+        return view[(slice(None), slice(None), *steps, *taps)]
+
+
+def lowest(dtype):
+    """The value that any maximum beats."""
+    import numpy as np
+
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min
+    return False if dtype.kind == "b" else -np.inf
+
+
+class MaxPool(PoolingOp, name="nn.max_pool"):
+    """The largest element of each window; padding never wins. Source: ONNX MaxPool-22."""
+
+    combine = "max="
+    example = (
+        "%y = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : "
+        "(tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>"
+    )
+
+    def evaluate(self, x):
+        view = self.windows_of(self.padded(x, lowest(x.dtype)))
+        axes = tuple(range(x.ndim, view.ndim))
+        return view.max(axis=axes).astype(x.dtype)
+
+
+class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
+    """The largest element of each window, and where it is in the flattened operand.
+
+    Of equal elements the first counts. Source: ONNX MaxPool-22 (storage_order 0).
+    """
+
+    indices: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y, %i = nn.max_pool_with_indices %x {kernel = array<i64: 2, 2>} : "
+        "(tensor<1x8x4x4xf32>) -> (tensor<1x8x3x3xf32>, tensor<1x8x3x3xi64>)"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        (out,) = super().infer(types, attrs)
+        return [out, tensor(out.shape, i64)]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        view = self.windows_of(self.padded(x, lowest(x.dtype)))
+        places = np.arange(x.size, dtype=np.int64).reshape(x.shape)
+        inside = self.windows_of(self.padded(np.ones(x.shape, np.bool_), False))
+        shape = (*view.shape[: x.ndim], -1)
+        flat, inside = view.reshape(shape), inside.reshape(shape)
+        where = self.windows_of(self.padded(places, -1)).reshape(shape)
+        # Padding loses even against -inf.
+        best = np.where(inside, flat.astype(np.float64), -np.inf)
+        best = np.where(inside & (best == best.max(-1, keepdims=True)), 1, 0)
+        at = best.argmax(-1)[..., None]
+        values = np.take_along_axis(flat, at, -1)[..., 0]
+        return values, np.take_along_axis(where, at, -1)[..., 0]
+
+
+class AvgPool(PoolingOp, name="nn.avg_pool"):
+    """The mean of each window, over the elements that are not padding by default.
+
+    Source: ONNX AveragePool-22.
+    """
+
+    count_include_pad: bool = attribute(BOOL, default=False)
+
+    example = (
+        "%y = nn.avg_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : "
+        "(tensor<1x8x4x4xf32>) -> tensor<1x8x2x2xf32>"
+    )
+
+    def evaluate(self, x):
+
+        from ...ir.comprehension_numpy import accumulator
+
+        dtype = accumulator(x.dtype)
+        view = self.windows_of(self.padded(x, 0))
+        axes = tuple(range(x.ndim, view.ndim))
+        counts = self.counts(x.shape[2:])
+        return (view.sum(axis=axes, dtype=dtype) / counts).astype(x.dtype)
+
+    def counts(self, spatial):
+        """[1, 1, P..]: how many elements of each window count, as f32.
+
+        What `ceil_mode` adds beyond the padding never counts.
+        """
+        import numpy as np
+
+        given = Window.of(self, self.x.type, kernel=self.kernel)
+        whole = self.window([tensor((1, 1, *spatial), self.x.type.element_type)], self)
+        mask = np.zeros((1, 1, *whole.padded_shape(spatial)), np.float32)
+        inside = []
+        for i, extent in enumerate(spatial):
+            begin = 0 if self.count_include_pad else given.begin[i]
+            padding = given.begin[i] + given.end[i] if self.count_include_pad else 0
+            inside.append(slice(begin, begin + extent + padding))
+        mask[(0, 0, *inside)] = 1
+        view = self.windows_of(mask)
+        return view.sum(axis=tuple(range(mask.ndim, view.ndim)))
+
+
+class SumPool(PoolingOp, name="nn.sum_pool"):
+    """The sum of each window; what averages and norms decompose to."""
+
+    combine = "+="
+    example = (
+        "%y = nn.sum_pool %x {kernel = array<i64: 2, 2>} : "
+        "(tensor<1x8x4x4xf32>) -> tensor<1x8x3x3xf32>"
+    )
+
+    def evaluate(self, x):
+        from ...ir.comprehension_numpy import accumulator
+
+        view = self.windows_of(self.padded(x, 0))
+        axes = tuple(range(x.ndim, view.ndim))
+        return view.sum(axis=axes, dtype=accumulator(x.dtype)).astype(x.dtype)
+
+
+class LpPool(PoolingOp, name="nn.lp_pool"):
+    """The p-norm of each window. Source: ONNX LpPool-22."""
+
+    p: int = attribute(I64, default=2)
+
+    example = (
+        "%y = nn.lp_pool %x {kernel = array<i64: 2, 2>, p = 3 : i64} : "
+        "(tensor<1x8x4x4xf32>) -> tensor<1x8x3x3xf32>"
+    )
+
+    def evaluate(self, x):
+        import numpy as np
+
+        from ...ir.comprehension_numpy import accumulator
+
+        view = self.windows_of(self.padded(x, 0)).astype(accumulator(x.dtype))
+        axes = tuple(range(x.ndim, view.ndim))
+        return ((np.abs(view) ** self.p).sum(axis=axes) ** (1 / self.p)).astype(x.dtype)

@@ -1,0 +1,299 @@
+"""Reductions over axes, scans, and what finds extremes."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.types import Dim, i64
+from .base import NnOp, check_axes, check_axis, is_float, tensor
+
+
+class ReductionOp(NnOp):
+    """Base: `axes` are reduced, and kept with extent 1 where `keep_dims` says so."""
+
+    x: Operand = operand(AnyRankedTensor)
+    axes: tuple[int, ...] = attribute(INT_ARRAY)
+    keep_dims: bool = attribute(BOOL, default=False)
+    out: Result = result(AnyRankedTensor)
+
+    combine = ""
+    value = "{x}"
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        return cls.reduce(types, attrs, cls.combine, cls.value) if cls.combine else None
+
+    @classmethod
+    def reduce(cls, types, attrs, combine: str, value: str):
+        """The reduction of `value`, in which `{x}` is an element, with a combiner."""
+        rank, axes = types[0].rank, set(attrs.axes)
+        check_axes(attrs.axes, rank)
+        kept = [
+            (f"i{d}" if d not in axes else f"one{d}")
+            for d in range(rank)
+            if d not in axes or attrs.keep_dims
+        ]
+        element = "x[" + ", ".join(f"i{d}" for d in range(rank)) + "]"
+        body = f"out[{', '.join(kept)}] {combine} {value.format(x=element)}"
+        ones = {name: 1 for name in kept if name.startswith("one")}
+        return cls.bind(body, types, attrs, ones)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(cls.reduce(types, attrs, "+=", "{x}").shape, types[0].element_type)]
+
+    def accumulated(self, x):
+        """The operand in the type that sums are kept in."""
+        from ...ir.comprehension_numpy import accumulator
+
+        return x.astype(accumulator(x.dtype))
+
+
+class ReduceSum(ReductionOp, name="nn.reduce_sum"):
+    """The sum; 0 of no elements. Source: ONNX ReduceSum-13."""
+
+    combine = "+="
+    example = "%y = nn.reduce_sum %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+
+class ReduceProd(ReductionOp, name="nn.reduce_prod"):
+    """The product; 1 of no elements. Source: ONNX ReduceProd-18."""
+
+    combine = "*="
+    example = "%y = nn.reduce_prod %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+
+class ReduceMax(ReductionOp, name="nn.reduce_max"):
+    """The largest element; the least number of the type of no elements.
+
+    Source: ONNX ReduceMax-20.
+    """
+
+    combine = "max="
+    example = "%y = nn.reduce_max %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+
+class ReduceMin(ReductionOp, name="nn.reduce_min"):
+    """The smallest element; the largest number of the type of no elements.
+
+    Source: ONNX ReduceMin-20.
+    """
+
+    combine = "min="
+    example = "%y = nn.reduce_min %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+
+class ReduceL1(ReductionOp, name="nn.reduce_l1"):
+    """The sum of absolute values. Source: ONNX ReduceL1-18."""
+
+    combine = "+="
+    value = "abs({x})"
+    example = "%y = nn.reduce_l1 %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+
+class ReduceSumSquare(ReductionOp, name="nn.reduce_sum_square"):
+    """The sum of squares. Source: ONNX ReduceSumSquare-18."""
+
+    combine = "+="
+    value = "{x} * {x}"
+    example = (
+        "%y = nn.reduce_sum_square %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+    )
+
+
+class ReduceMean(ReductionOp, name="nn.reduce_mean"):
+    """The mean; integers round toward zero. Source: ONNX ReduceMean-18."""
+
+    example = (
+        "%y = nn.reduce_mean %x {axes = array<i64: 1>, keep_dims = true} : "
+        "(tensor<4x8xf32>) -> tensor<4x1xf32>"
+    )
+
+    def evaluate(self, x):
+        import numpy as np
+
+        total = self.accumulated(x).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
+        count = int(np.prod([x.shape[a] for a in self.axes], dtype=np.int64))
+        with np.errstate(all="ignore"):
+            if is_float(self.x.type.element_type):
+                return np.asarray(total / total.dtype.type(count)).astype(x.dtype)
+            return np.trunc(np.asarray(total) / count).astype(x.dtype)
+
+
+class ReduceL2(ReductionOp, name="nn.reduce_l2"):
+    """The root of the sum of squares. Source: ONNX ReduceL2-18."""
+
+    example = "%y = nn.reduce_l2 %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+
+    def evaluate(self, x):
+        import numpy as np
+
+        wide = self.accumulated(x)
+        total = (wide * wide).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
+        return np.asarray(np.sqrt(total)).astype(x.dtype)
+
+
+class ReduceLogSum(ReductionOp, name="nn.reduce_log_sum"):
+    """The logarithm of the sum. Source: ONNX ReduceLogSum-18."""
+
+    example = (
+        "%y = nn.reduce_log_sum %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+    )
+
+    def evaluate(self, x):
+        import numpy as np
+
+        total = self.accumulated(x).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
+        with np.errstate(all="ignore"):
+            return np.asarray(np.log(total)).astype(x.dtype)
+
+
+class ReduceLogSumExp(ReductionOp, name="nn.reduce_log_sum_exp"):
+    """The logarithm of the sum of e**x, without overflow. Source: ONNX ReduceLogSumExp-18."""
+
+    example = (
+        "%y = nn.reduce_log_sum_exp %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
+    )
+
+    def evaluate(self, x):
+        import numpy as np
+
+        axes, wide = tuple(self.axes), self.accumulated(x)
+        with np.errstate(all="ignore"):
+            top = wide.max(axis=axes, keepdims=True, initial=-np.inf)
+            top = np.where(np.isfinite(top), top, 0)
+            total = np.exp(wide - top).sum(axis=axes, keepdims=True)
+            out = np.log(total) + top
+        return (out if self.keep_dims else out.squeeze(axes)).astype(x.dtype)
+
+
+class ArgOp(NnOp):
+    """Base: where along the axis the extreme is, as i64."""
+
+    x: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64)
+    keep_dims: bool = attribute(BOOL, default=False)
+    select_last_index: bool = attribute(BOOL, default=False)
+    out: Result = result(AnyRankedTensor)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        shape: list[Dim] = list(types[0].shape)
+        axis = check_axis(attrs.axis, len(shape))
+        if attrs.keep_dims:
+            shape[axis] = 1
+        else:
+            del shape[axis]
+        return [tensor(shape, i64)]
+
+    def find(self, x, where):
+        """The positions that NumPy's argmax or argmin finds, the last ones if asked."""
+        import numpy as np
+
+        if self.select_last_index:
+            at = x.shape[self.axis] - 1 - where(np.flip(x, self.axis), axis=self.axis)
+        else:
+            at = where(x, axis=self.axis)
+        at = np.asarray(at, np.int64)
+        return np.expand_dims(at, self.axis) if self.keep_dims else at
+
+
+class Argmax(ArgOp, name="nn.argmax"):
+    """Where the largest element along the axis is. Source: ONNX ArgMax-13."""
+
+    example = "%y = nn.argmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
+
+    def evaluate(self, x):
+        import numpy as np
+
+        return self.find(x, np.argmax)
+
+
+class Argmin(ArgOp, name="nn.argmin"):
+    """Where the smallest element along the axis is. Source: ONNX ArgMin-13."""
+
+    example = "%y = nn.argmin %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
+
+    def evaluate(self, x):
+        import numpy as np
+
+        return self.find(x, np.argmin)
+
+
+class Cumsum(NnOp, name="nn.cumsum"):
+    """Running sums along the axis, without the element itself if exclusive.
+
+    Source: ONNX CumSum-14.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64)
+    exclusive: bool = attribute(BOOL, default=False)
+    reverse: bool = attribute(BOOL, default=False)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.cumsum %x {axis = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        check_axis(attrs.axis, types[0].rank)
+        return [types[0]]
+
+    def evaluate(self, x):
+        import numpy as np
+
+        from ...ir.comprehension_numpy import accumulator
+
+        wide = np.flip(x, self.axis) if self.reverse else x
+        wide = wide.astype(accumulator(x.dtype))
+        total = np.cumsum(wide, axis=self.axis, dtype=wide.dtype)
+        if self.exclusive:
+            total = total - wide
+        return (np.flip(total, self.axis) if self.reverse else total).astype(x.dtype)
+
+
+class TopK(NnOp, name="nn.top_k"):
+    """The k largest (or smallest) elements along the axis, and where they are.
+
+    Equal elements come in the order of their positions. `k` holds one i64; `sorted` asks for
+    the best first, which the reference gives always. Source: ONNX TopK-24.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    k: Operand = operand(AnyRankedTensor)
+    axis: int = attribute(I64)
+    largest: bool = attribute(BOOL, default=True)
+    sorted: bool = attribute(BOOL, default=True)
+    out: Result = result(AnyRankedTensor)
+    indices: Result = result(AnyRankedTensor)
+
+    example = (
+        "%v, %i = nn.top_k %x, %k {axis = 1 : i64} : "
+        "(tensor<4x8xf32>, tensor<1xi64>) -> (tensor<4x?xf32>, tensor<4x?xi64>)"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, k = types
+        check_axis(attrs.axis, x.rank)
+        if k.rank > 1 or k.element_type is not i64 or k.shape not in ((), (1,)):
+            raise NncError(f"k must hold one i64, but got '{k}'")
+        shape = list(x.shape)
+        shape[attrs.axis] = None
+        return [tensor(shape, x.element_type), tensor(shape, i64)]
+
+    def evaluate(self, x, k):
+        import numpy as np
+
+        axis, count = self.axis, int(np.asarray(k).reshape(()))
+        if count > x.shape[axis]:
+            raise self.error(f"k is {count}, but axis {axis} has {x.shape[axis]} elements")
+        if self.largest:
+            # A stable ascending sort of the reversed axis, reversed: equal ones stay in order.
+            order = np.flip(np.argsort(np.flip(x, axis), axis=axis, kind="stable"), axis)
+            order = x.shape[axis] - 1 - order
+        else:
+            order = np.argsort(x, axis=axis, kind="stable")
+        order = np.take(order, np.arange(count), axis=axis).astype(np.int64)
+        return np.take_along_axis(x, order, axis), order

@@ -1,0 +1,48 @@
+"""Groups of ops that become one kernel."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import Op, Operands, RegionField, Results, operands, region, results
+from ...ir.traits import HasParent, IsolatedFromAbove, Pure, SingleBlock, Terminator
+
+
+class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)):
+    """Ops that are compiled together: intermediate results need not reach memory.
+
+    The region's block has an argument for each operand, and ends in `nn.yield` of the
+    results.
+    """
+
+    inputs: Operands = operands(AnyRankedTensor)
+    outs: Results = results(AnyRankedTensor)
+    body: RegionField = region()
+
+    format = "operands attr-dict `:` functional-type(operands, results) $body"
+    example = """\
+%c = nn.kernel %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
+^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+  %0 = nn.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %1 = nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
+  nn.yield %1 : tensor<4xf32>
+}"""
+
+    def verify_op(self) -> None:
+        """The block's arguments and what it yields have the types of operands and results."""
+        if not self.body.blocks:
+            raise self.error("needs a block")
+        block = self.body.blocks[0]
+        if [a.type for a in block.args] != self.operand_types:
+            raise self.error("block arguments must have the operands' types")
+        last = block.last
+        if not isinstance(last, Yield) or [v.type for v in last.operands] != self.result_types:
+            raise self.error("must end in 'nn.yield' of the results' types")
+
+
+class Yield(Op, name="nn.yield", traits=(Pure, Terminator, HasParent("nn.kernel"))):
+    """Ends a kernel with its results."""
+
+    values: Operands = operands(AnyRankedTensor)
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = "nn.yield %1 : tensor<4xf32>"

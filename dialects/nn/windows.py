@@ -1,0 +1,71 @@
+"""The sliding window of convolutions and poolings: kernel, strides, dilations, padding."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from ...ir.types import Dim, TensorType
+from .base import check_length
+
+
+@dataclass(frozen=True)
+class Window:
+    """One number for each spatial dimension in every field."""
+
+    kernel: tuple[Dim, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    begin: tuple[int, ...]
+    end: tuple[int, ...]
+
+    @staticmethod
+    def of(attrs: Any, x: TensorType, kernel: Sequence[Dim]) -> Window:
+        """From an op's attributes, those left out filled in. Raises NncError if they misfit."""
+        spatial = x.rank - 2
+        ones = (1,) * spatial
+        strides, dilations = attrs.strides or ones, attrs.dilations or ones
+        pads = attrs.pads or (0,) * 2 * spatial
+        check_length(kernel, spatial, "kernel")
+        check_length(strides, spatial, "strides")
+        check_length(dilations, spatial, "dilations")
+        check_length(pads, 2 * spatial, "pads")
+        if min((*strides, *dilations), default=1) < 1:
+            raise NncError("strides and dilations must be positive")
+        return Window(tuple(kernel), strides, dilations, pads[:spatial], pads[spatial:])
+
+    @property
+    def has_padding(self) -> bool:
+        return any(self.begin) or any(self.end)
+
+    def padded_shape(self, spatial: Sequence[Dim]) -> tuple[Dim, ...]:
+        """The spatial extents after padding."""
+        return tuple(
+            None if d is None else d + b + e
+            for d, b, e in zip(spatial, self.begin, self.end, strict=True)
+        )
+
+    def reach(self, axis: int) -> int:
+        """How many elements the dilated kernel spans."""
+        extent = self.kernel[axis]
+        assert extent is not None
+        return (extent - 1) * self.dilations[axis] + 1
+
+    def ceil_padding(self, spatial: Sequence[Dim]) -> tuple[int, ...]:
+        """What to add to `end` so that rounding down gives the extents that rounding up would.
+
+        A last window that would start in the padding at the end is left out. Source: ONNX
+        MaxPool-22, `ceil_mode`. Raises NncError where an extent is unknown.
+        """
+        more = []
+        for i, extent in enumerate(spatial):
+            if extent is None:
+                raise NncError("ceil_mode needs static spatial dimensions")
+            span = extent + self.begin[i] + self.end[i] - self.reach(i)
+            count = -(-span // self.strides[i]) + 1
+            if (count - 1) * self.strides[i] >= extent + self.begin[i]:
+                count -= 1
+            more.append(max(0, (count - 1) * self.strides[i] - span))
+        return tuple(more)

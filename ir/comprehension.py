@@ -1,0 +1,202 @@
+"""Tensor comprehensions: what an op computes, as one index expression.
+
+    out[b.., m, n] += lhs[b.., m, k] * rhs[b.., k, n]
+
+`bind` joins such a text with operand types and attributes into a `Comprehension`: the
+iteration dimensions with kinds and extents, an affine map for each access, a combiner and a
+scalar expression. From it come an op's shape rule (`shape`), its reference semantics
+(`evaluate`) and its lowering to `linalg.generic`.
+
+Groups such as `i..` stand for as many dimensions as the operand has left. Where a group stands
+alone as an index, operands broadcast as in NumPy: aligned from the right, extent 1 repeated.
+Dimensions that stand alone are as large as the operand; one that occurs only in index
+arithmetic, such as `p` in `x[p*2 + k]`, is as large as stays in bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from .types import Dim, FloatType, IntegerType, TensorType, Type
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from .declare import OpDefinition
+
+Kind = Literal["parallel", "reduction"]
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """An element of an operand: which operand, and a map from dimensions to its indices.
+
+    `broadcasts` are the operand's axes of unknown extent that may turn out to be 1 at run
+    time while the dimension is larger; there the index is 0.
+    """
+
+    operand: int
+    map: AffineMap
+    broadcasts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Extent:
+    """How large a dimension is, from `sources`, the axes (operand, axis) of operands.
+
+    `expr` gives it with d0, d1, .. for the sources' extents. With `broadcast` it is instead
+    that of the first source that is not 1 (1 if all are).
+    """
+
+    expr: AffineExpr
+    sources: tuple[tuple[int, int], ...] = ()
+    broadcast: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A dimension of the iteration space; `size` is None where only known at run time."""
+
+    name: str
+    kind: Kind
+    size: Dim
+    extent: Extent
+
+
+# -- scalar expressions ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """The element that access number `access` reads."""
+
+    access: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A constant."""
+
+    value: int | float
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A function of `comprehension_text.FUNCTIONS` applied to scalars."""
+
+    function: str
+    args: tuple[Scalar, ...]
+    type: Type
+
+
+Scalar = Load | Number | Apply
+
+
+@dataclass(frozen=True)
+class Comprehension:
+    """A comprehension bound to operand types.
+
+    `dims` are those of the result in its order, then those reduced over; `out` maps them to the
+    result. `combiner` is "" (one value per element), "add", "mul", "max" or "min".
+    """
+
+    text: str
+    operand_types: tuple[TensorType, ...]
+    dims: tuple[Dimension, ...]
+    accesses: tuple[Access, ...]
+    out: AffineMap
+    combiner: str
+    value: Scalar
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        """The result's shape."""
+        return tuple(self.dims[d.position].size for d in self.out.results)  # type: ignore[attr-defined]
+
+    @property
+    def iterators(self) -> tuple[Kind, ...]:
+        return tuple(d.kind for d in self.dims)
+
+    @property
+    def is_elementwise(self) -> bool:
+        """Whether nothing is reduced and every operand is read without index arithmetic."""
+        return not self.combiner and all(
+            isinstance(e, AffineDim | AffineConstant) for a in self.accesses for e in a.map.results
+        )
+
+    @property
+    def identity(self) -> int | float:
+        """What a reduction starts from."""
+        return combiner_identity(self.combiner, self.value.type)
+
+    def evaluate(self, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
+        """The result for NumPy operands of the bound types, whose shapes must be static."""
+        from .comprehension_numpy import evaluate
+
+        return evaluate(self, operands, dtype)
+
+    def __str__(self) -> str:
+        dims = ", ".join(f"{d.name}:{'?' if d.size is None else d.size}" for d in self.dims)
+        return f"{self.text}  [{dims}]"
+
+
+def combiner_identity(combiner: str, type: Type) -> int | float:
+    """The value that a combiner leaves others unchanged with."""
+    match combiner, type:
+        case "add", _:
+            return 0
+        case "mul", _:
+            return 1
+        case "max", FloatType():
+            return float("-inf")
+        case "min", FloatType():
+            return float("inf")
+        case "max", IntegerType(width, signedness):
+            return 0 if signedness == "u" or width == 1 else -(1 << (width - 1))
+        case "min", IntegerType(width, signedness):
+            return (1 << (width if signedness == "u" or width == 1 else width - 1)) - 1
+    raise ValueError(f"no identity of '{combiner}' for {type}")
+
+
+def bind(
+    text: str,
+    operand_names: Sequence[str],
+    operand_types: Sequence[TensorType],
+    scope: Mapping[str, Any],
+    extents: Mapping[str, Any] | None = None,
+    result_element: Type | None = None,
+) -> Comprehension:
+    """A comprehension's text applied to operands.
+
+    `scope` gives the numbers (tuples of them in groups) that names stand for; every other name
+    in an index is a dimension. `extents` are those of dimensions, a tuple for a group, which
+    operands need not tell; None is unknown. `result_element` is what `cast` converts to.
+
+    Raises NncError where the operands do not fit together.
+    """
+    from .comprehension_bind import Binder
+
+    binder = Binder(text, operand_names, operand_types, scope, extents or {}, result_element)
+    return binder.bind()
+
+
+def check_body(text: str, definition: OpDefinition) -> None:
+    """Check a class's `body` against its fields. Raises NncError where it is faulty."""
+    from .comprehension_text import fault, parse_body
+
+    body = parse_body(text)
+    operands = {f.name for f in definition.operands}
+    results = {f.name for f in definition.results}
+    if body.out.tensor not in results:
+        raise fault(text, f"'{body.out.tensor}' is not a result of the op")
+    for element in body.elements():
+        if element.tensor not in operands:
+            raise fault(text, f"'{element.tensor}' is not an operand of the op")
+    for name in sorted(body.attributes()):
+        if name not in definition.attributes:
+            raise fault(text, f"'{name}' is not an attribute of the op")
