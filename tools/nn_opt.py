@@ -286,3 +286,7 @@ def _help(parser: argparse.ArgumentParser) -> str:
             name = f.name.replace("_", "-")
             lines.append(f"        {name}=.. (default {f.default}): {f.metadata['help']}")
     return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    cli()

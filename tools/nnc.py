@@ -208,3 +208,7 @@ _COMMANDS = {
     "bench": _bench,
     "stages": _stages,
 }
+
+
+if __name__ == "__main__":
+    cli()

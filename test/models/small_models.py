@@ -1,0 +1,119 @@
+"""Small ONNX models made with onnx.helper, shaped like the real ones, for quick tests."""
+
+from collections.abc import Callable
+
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+class GraphMaker:
+    """Nodes and initializers added one by one; names are made up."""
+
+    def __init__(self, seed: int = 0) -> None:
+        self.random = np.random.default_rng(seed)
+        self.nodes: list[onnx.NodeProto] = []
+        self.initializers: list[onnx.TensorProto] = []
+
+    def weight(self, *shape: int, scale: float | None = None) -> str:
+        fan_in = int(np.prod(shape[1:])) or 1
+        array = self.random.standard_normal(shape) * (scale or fan_in**-0.5)
+        return self.constant(array.astype(np.float32))
+
+    def constant(self, array: np.ndarray) -> str:
+        name = f"w{len(self.initializers)}"
+        self.initializers.append(numpy_helper.from_array(array, name))
+        return name
+
+    def op(self, op_type: str, *inputs: str, **attributes: object) -> str:
+        name = f"{op_type.lower()}_{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op_type, inputs, [name], f"n_{name}", **attributes))
+        return name
+
+    def model(
+        self, inputs: dict[str, tuple], output: str, input_type: int = TensorProto.FLOAT
+    ) -> onnx.ModelProto:
+        graph = helper.make_graph(
+            self.nodes,
+            "small",
+            [helper.make_tensor_value_info(n, input_type, s) for n, s in inputs.items()],
+            [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+            self.initializers,
+        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+
+
+def small_cnn() -> onnx.ModelProto:
+    """Convolution, batch norm, residual addition, strided and depthwise layers, pooling, Gemm."""
+    g = GraphMaker()
+
+    def conv_bn(x: str, cin: int, cout: int, kernel: int, **attributes: object) -> str:
+        group = int(attributes.get("group", 1))
+        pad = kernel // 2
+        y = g.op(
+            "Conv", x, g.weight(cout, cin // group, kernel, kernel), pads=[pad] * 4, **attributes
+        )
+        stats = [
+            g.constant(np.abs(g.random.standard_normal(cout)).astype(np.float32) + 0.5),
+            g.weight(cout, scale=0.1),
+            g.weight(cout, scale=0.1),
+            g.constant(np.abs(g.random.standard_normal(cout)).astype(np.float32) + 0.5),
+        ]
+        return g.op("BatchNormalization", y, *stats)
+
+    x = g.op("Relu", conv_bn("x", 3, 16, 7, strides=[2, 2]))
+    x = g.op("MaxPool", x, kernel_shape=[3, 3], strides=[2, 2], pads=[1, 1, 1, 1])
+    y = g.op("Relu", conv_bn(x, 16, 16, 3))
+    y = conv_bn(y, 16, 16, 3)
+    x = g.op("Relu", g.op("Add", x, y))
+    x = g.op(
+        "Clip",
+        conv_bn(x, 16, 16, 3, group=16),
+        g.constant(np.float32(0)),
+        g.constant(np.float32(6)),
+    )
+    x = conv_bn(x, 16, 24, 1)
+    x = g.op("Flatten", g.op("GlobalAveragePool", x))
+    x = g.op("Gemm", x, g.weight(10, 24), g.weight(10, scale=0.1), transB=1)
+    return g.model({"x": (1, 3, 35, 37)}, g.op("Softmax", x, axis=-1))
+
+
+def small_transformer(length: int = 11, width: int = 32, heads: int = 4) -> onnx.ModelProto:
+    """Embedding, one attention block with a mask, layer norms, GELU feed-forward."""
+    g = GraphMaker(1)
+    x = g.op("Gather", g.weight(50, width), "ids", axis=0)
+    x = g.op("Add", x, g.weight(length, width, scale=0.1))
+
+    def norm(x: str) -> str:
+        scale = g.constant(np.ones(width, np.float32))
+        return g.op("LayerNormalization", x, scale, g.weight(width, scale=0.1), epsilon=1e-5)
+
+    def project(x: str, cin: int, cout: int) -> str:
+        return g.op("Add", g.op("MatMul", x, g.weight(cin, cout)), g.weight(cout, scale=0.1))
+
+    def split(x: str, perm: list[int]) -> str:
+        shape = g.constant(np.array([0, 0, heads, width // heads], np.int64))
+        return g.op("Transpose", g.op("Reshape", x, shape), perm=perm)
+
+    y = norm(x)
+    q = split(project(y, width, width), [0, 2, 1, 3])
+    k = split(project(y, width, width), [0, 2, 3, 1])
+    v = split(project(y, width, width), [0, 2, 1, 3])
+    scores = g.op("Div", g.op("MatMul", q, k), g.constant(np.float32((width // heads) ** 0.5)))
+    mask = np.triu(np.full((length, length), -1e9, np.float32), 1)
+    weights = g.op("Softmax", g.op("Add", scores, g.constant(mask)), axis=-1)
+    y = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+    y = g.op("Reshape", y, g.constant(np.array([0, 0, width], np.int64)))
+    x = g.op("Add", x, project(y, width, width))
+    y = project(norm(x), width, 4 * width)
+    half = g.constant(np.float32(0.5))
+    erf = g.op("Erf", g.op("Div", y, g.constant(np.float32(2**0.5))))
+    y = g.op("Mul", g.op("Mul", y, half), g.op("Add", erf, g.constant(np.float32(1))))
+    x = g.op("Add", x, project(y, 4 * width, width))
+    return g.model({"ids": (1, length)}, norm(x), TensorProto.INT64)
+
+
+SMALL_MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
+    "cnn": small_cnn,
+    "transformer": small_transformer,
+}

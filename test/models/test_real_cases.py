@@ -1,0 +1,39 @@
+"""The nine `real` cases of the ONNX backend tests, compiled, with ONNX's own runner.
+
+The models and expected outputs lie in the onnx package; the runner makes the inputs and
+compares within each case's own tolerances.
+"""
+
+import unittest
+from pathlib import Path
+
+import onnx.backend.test
+import pytest
+from nnc.tools.onnx_backend import NncBackend
+
+CASES = [
+    "bvlc_alexnet",
+    "densenet121",
+    "inception_v1",
+    "inception_v2",
+    "resnet50",
+    "shufflenet",
+    "squeezenet",
+    "vgg19",
+    "zfnet512",
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_real_case(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ONNX_HOME", str(tmp_path))
+    (tmp_path / "models" / "light").mkdir(parents=True)
+    suite = onnx.backend.test.BackendTest(NncBackend, __name__).test_cases[
+        "OnnxBackendRealModelTest"
+    ]
+    result = unittest.TestResult()
+    suite(f"test_{case}_cpu").run(result)
+    assert result.testsRun == 1
+    faults = [text for _, text in (*result.errors, *result.failures)]
+    assert not faults, faults[0]
+    assert not result.skipped

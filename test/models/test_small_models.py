@@ -1,0 +1,121 @@
+"""Small whole models: compiled numbers against ONNX Runtime, and resuming at every stage."""
+
+from pathlib import Path
+
+import nnc
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+
+from .small_models import SMALL_MODELS
+
+
+def inputs_of(model: onnx.ModelProto) -> dict[str, np.ndarray]:
+    generator = np.random.default_rng(3)
+    values = {}
+    for value in model.graph.input:
+        shape = [d.dim_value for d in value.type.tensor_type.shape.dim]
+        if value.type.tensor_type.elem_type == onnx.TensorProto.INT64:
+            values[value.name] = generator.integers(0, 50, shape)
+        else:
+            values[value.name] = generator.standard_normal(shape).astype(np.float32)
+    return values
+
+
+def expected(model: onnx.ModelProto, inputs: dict[str, np.ndarray]) -> np.ndarray:
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), providers=["CPUExecutionProvider"]
+    )
+    return session.run(None, inputs)[0]
+
+
+def assert_close(got: np.ndarray, want: np.ndarray, tolerance: float = 1e-5) -> None:
+    assert got.shape == want.shape
+    assert got.dtype == want.dtype
+    error = np.max(np.abs(got - want)) / np.max(np.abs(want))
+    assert error <= tolerance, f"relative error {error:.2e}"
+
+
+@pytest.mark.parametrize("name", SMALL_MODELS)
+def test_numbers(name: str) -> None:
+    model = SMALL_MODELS[name]()
+    inputs = inputs_of(model)
+    assert_close(nnc.compile(model)(**inputs), expected(model, inputs))
+
+
+@pytest.mark.parametrize("name", SMALL_MODELS)
+def test_two_threads_agree_with_one(name: str) -> None:
+    model = SMALL_MODELS[name]()
+    inputs = inputs_of(model)
+    one, two = nnc.compile(model)(**inputs), nnc.compile(model, threads=2)(**inputs)
+    np.testing.assert_array_equal(one, two)
+
+
+@pytest.fixture(scope="module", params=list(SMALL_MODELS))
+def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
+    """A model's stage files, its inputs and its expected output."""
+    from nnc.tools.driver import write_stages
+
+    model = SMALL_MODELS[request.param]()
+    folder = tmp_path_factory.mktemp(request.param)
+    onnx.save(model, folder / "model.onnx")
+    inputs = inputs_of(model)
+    return write_stages(folder / "model.onnx", folder / "stages"), inputs, expected(model, inputs)
+
+
+def test_every_stage_ends_in_the_same_numbers(staged, tmp_path: Path) -> None:
+    """Each stage's file through nn-opt with the remaining stages, then run."""
+    from nnc.lowering.pipelines import STAGES
+    from nnc.tools import nn_opt
+
+    paths, inputs, want = staged
+    names = [stage.name for stage in STAGES]
+    for i, path in enumerate(paths):
+        out = tmp_path / f"{path.stem}-finished.mlir"
+        code = nn_opt.main([*(f"--{n}" for n in names[i:]), str(path), "-o", str(out)])
+        assert code == 0, path.name
+        assert_close(nnc.compile(out)(**inputs), want)
+
+
+def test_every_stage_runs_from_its_file(staged) -> None:
+    paths, inputs, want = staged
+    for path in paths:
+        assert_close(nnc.compile(path)(**inputs), want)
+
+
+def test_every_stage_is_printed_as_it_is_parsed(staged) -> None:
+    from nnc.tools.driver import load_module
+
+    for path in staged[0]:
+        text = path.read_text()
+        assert str(load_module(path)).rstrip() == text.rstrip(), path.name
+
+
+def is_upstream_only(text: str) -> bool:
+    """Whether the text has no op of our own dialects."""
+    import re
+
+    return not re.search(r"^\s*(%\S+ = |%\S+:\d+ = )?\"?(nn|schedule)\.", text, re.M)
+
+
+@pytest.mark.mlir_opt
+def test_upstream_accepts_every_stage(staged, mlir_opt: str) -> None:
+    """The generic form of all, the custom form of those below nn and schedule."""
+    import subprocess
+
+    from nnc.ir.syntax.printer import print_op
+    from nnc.tools.driver import load_module
+
+    customs = 0
+    for path in staged[0]:
+        text = path.read_text()
+        forms = [print_op(load_module(path), generic=True)]
+        if is_upstream_only(text):
+            customs += 1
+            forms.append(text)
+        for form in forms:
+            command = [mlir_opt, "--allow-unregistered-dialect", "-o", "/dev/null"]
+            done = subprocess.run(command, input=form, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, f"{path.name}: {done.stderr[:2000]}"
+    assert customs >= 2
