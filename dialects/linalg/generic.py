@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from ...ir.affine import AffineMap
 from ...ir.attributes import AffineMapAttr, ArrayAttr
@@ -51,7 +50,9 @@ class Generic(SegmentedOp, name="linalg.generic"):
     library_call = attribute(STRING, optional=True)
     body_region: RegionField = region()
 
-    format = "custom<LinalgGeneric>"
+    format = (
+        "custom<LinalgGeneric>($inputs, $outputs, $body_region, type($result_tensors), attr-dict)"
+    )
     example = """
         linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) {
         ^bb0(%in: f32, %out: f32):
@@ -127,9 +128,6 @@ class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
                     f"type of yield operand {i + 1} ('{value.type}') doesn't match the element "
                     f"type of the enclosing {parent.name} op ('{wanted}')"
                 )
-
-    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        return list(operands)
 
 
 class Index(Op, name="linalg.index", traits=(Pure,)):

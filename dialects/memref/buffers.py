@@ -167,9 +167,6 @@ class AllocaScopeReturn(
     format = "attr-dict ($values^ `:` type($values))?"
     example = "memref.alloca_scope {\n  memref.alloca_scope.return\n}"
 
-    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        return list(operands)
-
 
 class AllocaScope(
     Op,
@@ -185,7 +182,7 @@ class AllocaScope(
     example = "memref.alloca_scope {\n  %a = memref.alloca() : memref<4xf32>\n}"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        return list(frame.run_region(self.body, []))
+        return frame.run_region(self.body, [])[1]
 
 
 class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...ir.affine import AffineMap
 from ...ir.attributes import AffineMapAttr, ArrayAttr
-from ...ir.constraints import AnyType, AnyVector, Constraint, Same
+from ...ir.constraints import AnyType, AnyVector, Constraint, Same, element_of
 from ...ir.core import Value
 from ...ir.declare import (
     ARRAY,
@@ -25,7 +25,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.traits import Pure
-from ...ir.types import FloatType, VectorType, element_type
+from ...ir.types import FloatType, VectorType
 from ..arith.attributes import FASTMATH
 from .attributes import CombiningKind, IteratorType, combine, reduce_along, supports
 
@@ -61,9 +61,9 @@ class Reduction(Op, name="vector.reduction", traits=(Pure,)):
 
     kind = attribute(KIND)
     vector: Operand = operand(AnyVector)
-    acc: OptionalOperand = optional_operand(AnyType)
+    acc: OptionalOperand = optional_operand(element_of("vector"))
     fastmath = attribute(FASTMATH, default="none")
-    dest: Result = result(AnyType)
+    dest: Result = result(element_of("vector"))
 
     format = (
         "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) "
@@ -71,21 +71,10 @@ class Reduction(Op, name="vector.reduction", traits=(Pure,)):
     )
     example = "%s = vector.reduction <add>, %v, %acc fastmath<reassoc> : vector<16xf32> into f32"
 
-    @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
-        """The element type."""
-        return [element_type(operand_types[0])]
-
     def verify_op(self) -> None:
         type = self.vector.type
         if type.rank > 1:
             raise self.error(f"unsupported reduction rank: {type.rank}")
-        if self.dest.type is not type.element_type:
-            raise self.error(
-                "failed to verify that source operand and result have same element type"
-            )
-        if self.acc is not None and self.acc.type is not type.element_type:
-            raise self.error("failed to verify that acc operand and result have same type")
         if not supports(self.kind, type.element_type):
             raise self.error(
                 f"unsupported reduction type '{type.element_type}' for kind '{self.kind}'"
@@ -247,7 +236,10 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
     kind = attribute(KIND, default="add")
     result: Result = result(AnyVector)
 
-    format = "$lhs `,` $rhs (`,` $acc^)? custom<KindInDict>($kind, attr-dict) `:` type($lhs) `,` type($rhs)"
+    format = (
+        "$lhs `,` $rhs (`,` $acc^)? attr-dict "
+        "`:` custom<OuterProductTypes>(type($lhs), type($rhs), type($acc))"
+    )
     example = "%p = vector.outerproduct %a, %b, %c : vector<4xf32>, vector<8xf32>"
 
     @classmethod

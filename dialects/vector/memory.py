@@ -9,11 +9,11 @@ from ...ir.attributes import AffineMapAttr, ArrayAttr, BoolAttr
 from ...ir.constraints import (
     AnyMemRef,
     AnyRankedTensor,
-    AnyType,
     AnyVector,
     Constraint,
     Index,
     Same,
+    element_of,
 )
 from ...ir.core import Value
 from ...ir.declare import (
@@ -196,7 +196,7 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
 
     base: Operand = operand(AnyShaped)
     indices: Operands = operands(Index)
-    padding: Operand = operand(AnyType)
+    padding: Operand = operand(element_of("base"))
     mask: OptionalOperand = optional_operand(MaskVector)
     permutation_map = attribute(instance(AffineMapAttr))
     in_bounds = attribute(ARRAY)
@@ -205,7 +205,7 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
     format = (
         "$base `[` $indices `]` `,` $padding (`,` $mask^)? "
         "custom<TransferAttributes>($permutation_map, $in_bounds, attr-dict) "
-        "`:` type($base) `,` type($vector)"
+        "`:` custom<TransferTypes>(type($base), type($vector), type($mask))"
     )
     example = (
         "%v = vector.transfer_read %m[%i, %j], %pad {in_bounds = [true]} : "
@@ -241,8 +241,6 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
 
     def verify_op(self) -> None:
         self.verify_transfer(self.indices, self.mask)
-        if self.padding.type is not element_type(self.shaped.type):
-            raise self.error("requires formal padding and source of the same elemental type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         import numpy as np
@@ -270,7 +268,7 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
     format = (
         "$valueToStore `,` $base `[` $indices `]` (`,` $mask^)? "
         "custom<TransferAttributes>($permutation_map, $in_bounds, attr-dict) "
-        "`:` type($valueToStore) `,` type($base)"
+        "`:` custom<TransferTypes>(type($valueToStore), type($base), type($mask))"
     )
     example = (
         "vector.transfer_write %v, %m[%i, %j] {in_bounds = [true]} : vector<4xf32>, memref<?x?xf32>"

@@ -597,9 +597,6 @@ class Yield(Op, name="vector.yield", traits=(Pure, Terminator)):
     format = "attr-dict ($values^ `:` type($values))?"
     example = "vector.yield %v : vector<4xf32>"
 
-    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        return list(operands)
-
 
 class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
     """One operation under a mask; masked-off lanes come from `passthru`."""

@@ -1,0 +1,48 @@
+"""The tensor dialect: immutable arrays as values, as upstream.
+
+`elements` makes tensors and reads single elements, `slices` takes parts and changes shapes.
+"""
+
+from .elements import (
+    Bitcast,
+    Cast,
+    Dim,
+    Empty,
+    Extract,
+    FromElements,
+    Generate,
+    Insert,
+    Rank,
+    Splat,
+    Yield,
+)
+from .slices import (
+    CollapseShape,
+    Concat,
+    ExpandShape,
+    ExtractSlice,
+    InsertSlice,
+    Pad,
+    Reshape,
+)
+
+__all__ = [
+    "Bitcast",
+    "Cast",
+    "CollapseShape",
+    "Concat",
+    "Dim",
+    "Empty",
+    "ExpandShape",
+    "Extract",
+    "ExtractSlice",
+    "FromElements",
+    "Generate",
+    "Insert",
+    "InsertSlice",
+    "Pad",
+    "Rank",
+    "Reshape",
+    "Splat",
+    "Yield",
+]

@@ -1,0 +1,358 @@
+"""Making tensors and reading their elements and sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import Attribute, DenseElements, FloatAttr, IndexAttr, IntegerAttr
+from ...ir.constraints import AnyRankedTensor, AnyTensor, AnyType, Index, Same, element_of
+from ...ir.core import Operation, Value
+from ...ir.declare import (
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Result,
+    operand,
+    operands,
+    region,
+    result,
+)
+from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
+from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
+from ...ir.types import IndexType, TensorType, Type, UnrankedTensorType
+
+
+def _check_sizes(op: Operation, type: TensorType, found: int) -> None:
+    wanted = sum(d is None for d in type.shape)
+    if found != wanted:
+        raise op.error(f"incorrect number of dynamic sizes, has {found}, expected {wanted}")
+
+
+def run_time_shape(type: TensorType, sizes: Sequence[Any]) -> list[int]:
+    """The shape of a type with its unknown dimensions given."""
+    rest = iter(sizes)
+    return [int(next(rest)) if d is None else d for d in type.shape]
+
+
+def check_position(op: Operation, array: Any, at: tuple[int, ...]) -> None:
+    """Raise where an index lies outside."""
+    for i, (position, extent) in enumerate(zip(at, array.shape, strict=True)):
+        if not 0 <= position < extent:
+            raise NncError(
+                f"'{op.name}': index {position} of dimension {i} is out of bounds for size {extent}",
+                op.loc,
+            )
+
+
+class Empty(Op, name="tensor.empty", traits=(Pure,)):
+    """A tensor of a shape with unspecified elements (zeros while interpreting)."""
+
+    dynamicSizes: Operands = operands(Index)  # noqa: N815
+    result: Result = result(AnyRankedTensor)
+
+    format = "`(` $dynamicSizes `)` attr-dict `:` type($result)"
+    example = "%t = tensor.empty(%n) : tensor<?x4xf32>"
+
+    def verify_op(self) -> None:
+        _check_sizes(self, self.result.type, len(self.dynamicSizes))
+
+    def evaluate(self, *sizes: Any) -> Any:
+        import numpy as np
+
+        type = self.result.type
+        return np.zeros(run_time_shape(type, sizes), type_to_numpy(type.element_type))
+
+
+class Extract(Op, name="tensor.extract", traits=(Pure,)):
+    """The element at the indices."""
+
+    tensor: Operand = operand(AnyRankedTensor)
+    indices: Operands = operands(Index)
+    result: Result = result(element_of("tensor"))
+
+    format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
+    example = "%x = tensor.extract %t[%i, %j] : tensor<?x4xf32>"
+
+    def verify_op(self) -> None:
+        if len(self.indices) != self.tensor.type.rank:
+            raise self.error("incorrect number of indices for extract_element")
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """From a splat or from_elements with constant indices: the element."""
+        from ...ir.rewriting import constant_value
+
+        if isinstance(inner := self.tensor.defining_op, Splat):
+            return [inner.input]
+        constant = constant_value(self.tensor)
+        if isinstance(constant, DenseElements) and constant.strings is None:
+            at = [constant_value(i) for i in self.indices]
+            if not constant.is_splat and None in at:
+                return None
+            values, place = constant.values(), 0
+            if not constant.is_splat:
+                for extent, i in zip(constant.type.shape, at, strict=True):
+                    if not 0 <= i.value < extent:  # type: ignore[union-attr]
+                        return None
+                    place = place * extent + i.value  # type: ignore[union-attr]
+            kind = FloatAttr if isinstance(values[0], float) else IntegerAttr
+            return [kind(values[place], self.result.type)] if values else None
+        return None
+
+    def evaluate(self, tensor: Any, *indices: Any) -> Any:
+        at = tuple(int(i) for i in indices)
+        check_position(self, tensor, at)
+        return tensor[at]
+
+
+class Insert(Op, name="tensor.insert", traits=(Pure,)):
+    """A tensor with one element replaced."""
+
+    scalar: Operand = operand(element_of("dest"))
+    dest: Operand = operand(AnyRankedTensor)
+    indices: Operands = operands(Index)
+    result: Result = result(Same("dest"))
+
+    format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
+    example = "%u = tensor.insert %x into %t[%i, %j] : tensor<?x4xf32>"
+
+    def verify_op(self) -> None:
+        if len(self.indices) != self.dest.type.rank:
+            raise self.error("incorrect number of indices")
+
+    def evaluate(self, scalar: Any, dest: Any, *indices: Any) -> Any:
+        at = tuple(int(i) for i in indices)
+        check_position(self, dest, at)
+        result = dest.copy()
+        result[at] = scalar
+        return result
+
+
+class Dim(Op, name="tensor.dim", traits=(Pure,)):
+    """The size of a dimension."""
+
+    source: Operand = operand(AnyTensor)
+    index: Operand = operand(Index)
+    result: Result = result(Index)
+
+    format = "attr-dict $source `,` $index `:` type($source)"
+    example = "%n = tensor.dim %t, %i : tensor<?x4xf32>"
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """The size where the type or `tensor.empty` says it."""
+        from ...ir.rewriting import constant_value
+
+        position, type = constant_value(self.index), self.source.type
+        if position is None or isinstance(type, UnrankedTensorType):
+            return None
+        if not 0 <= position.value < type.rank:
+            return None
+        size = type.shape[position.value]
+        if size is not None:
+            return [IndexAttr(size)]
+        made = self.source.defining_op
+        if isinstance(made, Empty | Generate):
+            nth = sum(d is None for d in type.shape[: position.value])
+            return [made.operands[nth]]
+        return None
+
+    def evaluate(self, source: Any, index: Any) -> Any:
+        import numpy as np
+
+        if not 0 <= index < source.ndim:
+            raise NncError(f"'tensor.dim': no dimension {index} in rank {source.ndim}", self.loc)
+        return np.int64(source.shape[int(index)])
+
+
+class Rank(Op, name="tensor.rank", traits=(Pure,)):
+    """The number of dimensions."""
+
+    tensor: Operand = operand(AnyTensor)
+    result: Result = result(Index)
+
+    format = "$tensor attr-dict `:` type($tensor)"
+    example = "%r = tensor.rank %t : tensor<?x4xf32>"
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        type = self.tensor.type
+        return [IndexAttr(type.rank)] if isinstance(type, TensorType) else None
+
+    def evaluate(self, tensor: Any) -> Any:
+        import numpy as np
+
+        return np.int64(tensor.ndim)
+
+
+class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
+    """A tensor of scalars in row-major order."""
+
+    elements: Operands = operands(AnyType)
+    result: Result = result(AnyRankedTensor)
+
+    format = "$elements attr-dict `:` custom<ElementsType>(type($elements), type($result))"
+    example = "%t = tensor.from_elements %a, %b, %c, %d : tensor<2x2xf32>"
+
+    def verify_op(self) -> None:
+        type = self.result.type
+        if not type.has_static_shape:
+            raise self.error("result type must be a statically shaped tensor")
+        if len(self.elements) != type.num_elements:
+            raise self.error(
+                f"expected {type.num_elements} elements for {type}, found {len(self.elements)}"
+            )
+
+    def evaluate(self, *elements: Any) -> Any:
+        import numpy as np
+
+        type = self.result.type
+        return np.array(elements, type_to_numpy(type.element_type)).reshape(type.shape)
+
+
+class Splat(Op, name="tensor.splat", traits=(Pure,)):
+    """A tensor all of whose elements are one scalar."""
+
+    input: Operand = operand(element_of("aggregate"))
+    dynamicSizes: Operands = operands(Index)  # noqa: N815
+    aggregate: Result = result(AnyRankedTensor)
+
+    format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
+    example = "%t = tensor.splat %x[%n] : tensor<4x?xf32>"
+
+    def verify_op(self) -> None:
+        wanted = sum(d is None for d in self.aggregate.type.shape)
+        if len(self.dynamicSizes) != wanted:
+            raise self.error(
+                f"incorrect number of dynamic sizes, has {len(self.dynamicSizes)}, expected {wanted}"
+            )
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        from ...ir.rewriting import constant_value
+
+        value = constant_value(self.input)
+        if value is None or not self.aggregate.type.has_static_shape:
+            return None
+        return [DenseElements.splat(value.value, self.aggregate.type)]
+
+    def evaluate(self, input: Any, *sizes: Any) -> Any:
+        import numpy as np
+
+        type = self.aggregate.type
+        return np.full(run_time_shape(type, sizes), input, type_to_numpy(type.element_type))
+
+
+class Cast(Op, name="tensor.cast", traits=(Pure,)):
+    """The same tensor under a type that knows more or less about its shape."""
+
+    source: Operand = operand(AnyTensor)
+    dest: Result = result(AnyTensor)
+
+    format = "$source attr-dict `:` type($source) `to` type($dest)"
+    example = "%c = tensor.cast %t : tensor<8x8xf32> to tensor<?x8xf32>"
+
+    def verify_op(self) -> None:
+        a, b = self.source.type, self.dest.type
+        fits = a.element_type is b.element_type
+        if fits and isinstance(a, TensorType) and isinstance(b, TensorType):
+            fits = a.rank == b.rank and all(
+                None in pair or pair[0] == pair[1] for pair in zip(a.shape, b.shape, strict=True)
+            )
+        if not fits:
+            raise self.error(f"operand type '{a}' and result type '{b}' are cast incompatible")
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """To the own type -> the source; there and back -> the source."""
+        if self.source.type is self.dest.type:
+            return [self.source]
+        inner = self.source.defined_by(Cast)
+        return [inner.source] if inner and inner.source.type is self.dest.type else None
+
+    def evaluate(self, source: Any) -> Any:
+        type = self.dest.type
+        if isinstance(type, TensorType) and (
+            source.ndim != type.rank
+            or any(d not in (None, n) for d, n in zip(type.shape, source.shape, strict=True))
+        ):
+            raise NncError(
+                f"'tensor.cast': a tensor of shape {source.shape} is no {type}", self.loc
+            )
+        return source
+
+
+class Bitcast(Op, name="tensor.bitcast", traits=(Pure,)):
+    """The same bits as elements of another type of that width."""
+
+    source: Operand = operand(AnyTensor)
+    dest: Result = result(AnyTensor)
+
+    format = "$source attr-dict `:` type($source) `to` type($dest)"
+    example = "%b = tensor.bitcast %t : tensor<8x8xf32> to tensor<8x8xi32>"
+
+    def verify_op(self) -> None:
+        a, b = self.source.type, self.dest.type
+        same = a.element_type.byte_width == b.element_type.byte_width
+        if not same or getattr(a, "shape", None) != getattr(b, "shape", None):
+            raise self.error(f"operand type '{a}' and result type '{b}' are cast incompatible")
+
+    def evaluate(self, source: Any) -> Any:
+        return source.copy().view(type_to_numpy(self.dest.type.element_type))
+
+
+class Yield(Op, name="tensor.yield", traits=(Pure, Terminator)):
+    """The element of `tensor.generate` or the padding of `tensor.pad`."""
+
+    value: Operand = operand(AnyType)
+
+    format = "$value attr-dict `:` type($value)"
+    example = """
+        %t = tensor.generate %n {
+        ^bb0(%i: index):
+          tensor.yield %i : index
+        } : tensor<?xindex>
+    """
+
+
+class Generate(Op, name="tensor.generate", traits=(RecursiveEffects, SingleBlock)):
+    """A tensor whose elements the region computes from their indices."""
+
+    dynamicExtents: Operands = operands(Index)  # noqa: N815
+    body: RegionField = region()
+    result: Result = result(AnyRankedTensor)
+
+    format = "$dynamicExtents $body attr-dict `:` type($result)"
+    example = Yield.example
+
+    def verify_op(self) -> None:
+        type = self.result.type
+        wanted = sum(d is None for d in type.shape)
+        if len(self.dynamicExtents) != wanted:
+            raise self.error(
+                "must have as many index operands as dynamic extents in the result type"
+            )
+        check_index_body(self, self.body, type.rank, type.element_type)
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        type = self.result.type
+        result = np.empty(run_time_shape(type, operands), type_to_numpy(type.element_type))
+        for at in np.ndindex(result.shape):
+            _, (result[at],) = frame.run_region(self.body, [np.int64(i) for i in at])
+        return [result]
+
+
+def check_index_body(op: Operation, body: Any, rank: int, element: Type) -> None:
+    """Raise unless the region takes one index per dimension and yields an element."""
+    block = body.block
+    if len(block.args) != rank:
+        raise op.error("must have one body argument per input dimension")
+    if any(not isinstance(a.type, IndexType) for a in block.args):
+        raise op.error("all body arguments must be index")
+    last = block.last
+    if not isinstance(last, Yield):
+        raise op.error("expected a 'tensor.yield' at the end of the body")
+    if last.value.type is not element:
+        raise op.error(
+            "body must be terminated with a `yield` operation of the tensor element type"
+        )

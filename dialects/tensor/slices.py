@@ -1,0 +1,380 @@
+"""Parts of tensors, and tensors in other shapes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attributes import ArrayAttr, Attribute, I64Attr
+from ...ir.constraints import AnyRankedTensor, AnyTensor, Index
+from ...ir.core import Value
+from ...ir.declare import (
+    ARRAY,
+    I64,
+    INT_ARRAY,
+    UNIT,
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Result,
+    attribute,
+    operand,
+    operands,
+    region,
+    result,
+)
+from ...ir.diagnostics import NncError
+from ...ir.traits import Pure, RecursiveEffects, SingleBlock
+from ...ir.types import TensorType
+from ..index_lists import Mixed, by_field, check_list, mix, split, to_dims
+from .elements import check_index_body
+
+
+class _Slicing(Op):
+    """What taking and putting a slice share: offsets, sizes and strides of the larger tensor."""
+
+    def mixed(self, what: str) -> list[Mixed]:
+        """`offsets`, `sizes` or `strides` as ints and values."""
+        return mix(getattr(self, f"static_{what}"), getattr(self, what))
+
+    def _verify_lists(self, large: TensorType, small: TensorType) -> None:
+        for what in ("offset", "size", "stride"):
+            static = getattr(self, f"static_{what}s")
+            if len(static) != large.rank:
+                raise self.error(f"expected {large.rank} {what} values, got {len(static)}")
+            check_list(self, static, getattr(self, f"{what}s"), what)
+        sizes = to_dims(self.static_sizes)  # type: ignore[attr-defined]
+        wanted = list(small.shape)
+        kept = 0
+        for size in sizes:
+            if kept < len(wanted) and size == wanted[kept]:
+                kept += 1
+            elif size != 1:
+                break
+        else:
+            if kept == len(wanted):
+                return
+        inferred = TensorType(sizes, large.element_type)
+        raise self.error(
+            f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
+        )
+
+    def _window(self, given: dict[str, Any], large: Any) -> tuple[tuple[slice, ...], list[int]]:
+        starts, sizes, steps = (
+            [int(v) for v in mix(getattr(self, f"static_{what}"), given[what])]
+            for what in ("offsets", "sizes", "strides")
+        )
+        window = []
+        for d, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
+            last = start + (size - 1) * step
+            if size and not (0 <= start < large.shape[d] and 0 <= last < large.shape[d]):
+                raise NncError(
+                    f"'{self.name}': offset {start}, size {size}, stride {step} do not fit "
+                    f"dimension {d} of size {large.shape[d]}",
+                    self.loc,
+                )
+            end = last + (1 if step > 0 else -1)
+            window.append(slice(start, end if end >= 0 else None, step) if size else slice(0, 0))
+        return tuple(window), sizes
+
+
+_LISTS = (
+    "custom<DynamicIndexList>($offsets, $static_offsets) "
+    "custom<DynamicIndexList>($sizes, $static_sizes) "
+    "custom<DynamicIndexList>($strides, $static_strides) "
+)
+
+
+class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
+    """A rectangular, possibly strided part; dimensions of size 1 may be dropped."""
+
+    source: Operand = operand(AnyRankedTensor)
+    offsets: Operands = operands(Index)
+    sizes: Operands = operands(Index)
+    strides: Operands = operands(Index)
+    static_offsets = attribute(INT_ARRAY)
+    static_sizes = attribute(INT_ARRAY)
+    static_strides = attribute(INT_ARRAY)
+    result: Result = result(AnyRankedTensor)
+
+    format = f"$source `` {_LISTS} attr-dict `:` type($source) `to` type($result)"
+    example = (
+        "%s = tensor.extract_slice %t[0, %i] [4, 4] [1, 1] : tensor<8x8xf32> to tensor<4x4xf32>"
+    )
+
+    @staticmethod
+    def of(
+        source: Value,
+        offsets: Sequence[Mixed],
+        sizes: Sequence[Mixed],
+        strides: Sequence[Mixed] | None = None,
+    ) -> ExtractSlice:
+        """From mixed lists, with all dimensions."""
+        steps = strides if strides is not None else [1] * len(offsets)
+        parts = [split(part) for part in (offsets, sizes, steps)]
+        type = TensorType(to_dims(parts[1][1]), source.type.element_type)  # type: ignore[attr-defined]
+        return ExtractSlice(source, *(v for v, _ in parts), *(s for _, s in parts), result=type)
+
+    def verify_op(self) -> None:
+        self._verify_lists(self.source.type, self.result.type)
+
+    def evaluate(self, source: Any, *rest: Any) -> Any:
+        window, sizes = self._window(by_field(self, [source, *rest]), source)
+        shape = self.result.type.shape
+        if len(shape) == len(sizes):
+            return source[window].copy()
+        kept = [n for n, s in zip(sizes, to_dims(self.static_sizes), strict=True) if s != 1]
+        final = kept if len(kept) == len(shape) else [d or 1 for d in shape]
+        return source[window].reshape(final).copy()
+
+
+class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
+    """A tensor with a part replaced by another tensor."""
+
+    source: Operand = operand(AnyRankedTensor)
+    dest: Operand = operand(AnyRankedTensor)
+    offsets: Operands = operands(Index)
+    sizes: Operands = operands(Index)
+    strides: Operands = operands(Index)
+    static_offsets = attribute(INT_ARRAY)
+    static_sizes = attribute(INT_ARRAY)
+    static_strides = attribute(INT_ARRAY)
+    result: Result = result(AnyRankedTensor)
+
+    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
+    example = (
+        "%u = tensor.insert_slice %s into %t[0, %i] [4, 4] [1, 1] : "
+        "tensor<4x4xf32> into tensor<8x8xf32>"
+    )
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """The destination's type."""
+        return [operand_types[1]]
+
+    def verify_op(self) -> None:
+        self._verify_lists(self.dest.type, self.source.type)
+        if self.result.type is not self.dest.type:
+            raise self.error("expected the result to have the type of the destination")
+
+    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
+        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
+        result = dest.copy()
+        result[window] = source.reshape(sizes)
+        return result
+
+
+def _reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:
+    return ArrayAttr(tuple(ArrayAttr(tuple(I64Attr(i) for i in group)) for group in groups))
+
+
+class _Reassociating(Op):
+    """Shared by the two reshapes that group neighbouring dimensions."""
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The dimensions of the larger shape that make one of the smaller."""
+        return [[int(i) for i in group] for group in self.reassociation]  # type: ignore[attr-defined]
+
+    def _verify_groups(self, small: TensorType, large: TensorType) -> None:
+        groups = self.groups
+        if len(groups) != small.rank:
+            raise self.error(
+                f"invalid number of reassociation groups: found {len(groups)}, "
+                f"expected {small.rank}"
+            )
+        if groups and [i for group in groups for i in group] != list(range(large.rank)):
+            raise self.error("expected reassociation indices to be contiguous")
+        for group, extent in zip(groups, small.shape, strict=True):
+            sizes = [large.shape[i] for i in group]
+            if None not in sizes and extent is not None and math.prod(sizes) != extent:  # type: ignore[arg-type]
+                raise self.error(
+                    f"collapsed dim size ({extent}) must equal reassociation group size "
+                    f"({math.prod(sizes)})"  # type: ignore[arg-type]
+                )
+
+
+class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
+    """Dimensions split in several."""
+
+    src: Operand = operand(AnyRankedTensor)
+    output_shape: Operands = operands(Index)
+    reassociation = attribute(ARRAY)
+    static_output_shape = attribute(INT_ARRAY)
+    result: Result = result(AnyRankedTensor)
+
+    format = (
+        "$src $reassociation `output_shape` "
+        "custom<DynamicIndexList>($output_shape, $static_output_shape) "
+        "attr-dict `:` type($src) `into` type($result)"
+    )
+    example = (
+        "%e = tensor.expand_shape %t [[0], [1, 2]] output_shape [%n, 2, 2] : "
+        "tensor<?x4xf32> into tensor<?x2x2xf32>"
+    )
+
+    @staticmethod
+    def of(src: Value, groups: Sequence[Sequence[int]], shape: Sequence[Mixed]) -> ExpandShape:
+        values, static = split(shape)
+        type = TensorType(to_dims(static), src.type.element_type)  # type: ignore[attr-defined]
+        return ExpandShape(src, values, _reassociation(groups), static, result=type)
+
+    def verify_op(self) -> None:
+        self._verify_groups(self.src.type, self.result.type)
+        check_list(self, self.static_output_shape, self.output_shape, "output shape")
+        if to_dims(self.static_output_shape) != self.result.type.shape:
+            raise self.error("expected the output shape to match the result type")
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """expand(collapse(x)) -> x of the same static type."""
+        inner = self.src.defined_by(CollapseShape)
+        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
+            return [inner.src]
+        return [self.src] if self.src.type is self.result.type else None
+
+    def evaluate(self, src: Any, *output_shape: Any) -> Any:
+        return src.reshape([int(v) for v in mix(self.static_output_shape, output_shape)])
+
+
+class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)):
+    """Neighbouring dimensions joined."""
+
+    src: Operand = operand(AnyRankedTensor)
+    reassociation = attribute(ARRAY)
+    result: Result = result(AnyRankedTensor)
+
+    format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
+    example = "%c = tensor.collapse_shape %t [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>"
+
+    @staticmethod
+    def of(src: Value, groups: Sequence[Sequence[int]]) -> CollapseShape:
+        sizes = [[src.type.shape[i] for i in group] for group in groups]  # type: ignore[attr-defined]
+        shape = tuple(None if None in part else math.prod(part) for part in sizes)
+        type = TensorType(shape, src.type.element_type)  # type: ignore[attr-defined]
+        return CollapseShape(src, _reassociation(groups), result=type)
+
+    def verify_op(self) -> None:
+        self._verify_groups(self.result.type, self.src.type)
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """collapse(expand(x)) -> x of the same static type."""
+        inner = self.src.defined_by(ExpandShape)
+        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
+            return [inner.src]
+        return [self.src] if self.src.type is self.result.type else None
+
+    def evaluate(self, src: Any) -> Any:
+        return src.reshape([math.prod(src.shape[i] for i in group) for group in self.groups])
+
+
+class Reshape(Op, name="tensor.reshape", traits=(Pure,)):
+    """The same elements in the shape that another tensor holds."""
+
+    source: Operand = operand(AnyTensor)
+    shape: Operand = operand(AnyRankedTensor)
+    result: Result = result(AnyTensor)
+
+    format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
+    example = "%r = tensor.reshape %t(%s) : (tensor<8x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
+
+    def verify_op(self) -> None:
+        if self.source.type.element_type is not self.result.type.element_type:
+            raise self.error(
+                "element types of source and destination tensor types should be the same"
+            )
+        count, target = self.shape.type.shape[0], self.result.type
+        if isinstance(target, TensorType) and count is not None and count != target.rank:
+            raise self.error("length of shape operand differs from the result's tensor rank")
+
+    def evaluate(self, source: Any, shape: Any) -> Any:
+        return source.reshape([int(n) for n in shape])
+
+
+class Concat(Op, name="tensor.concat", traits=(Pure,)):
+    """Tensors one after the other along a dimension."""
+
+    dim = attribute(I64)
+    inputs: Operands = operands(AnyRankedTensor)
+    result: Result = result(AnyRankedTensor)
+
+    format = "`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
+    example = (
+        "%c = tensor.concat dim(0) %a, %b : (tensor<3x6xf32>, tensor<5x6xf32>) -> tensor<8x6xf32>"
+    )
+
+    def verify_op(self) -> None:
+        if not self.inputs:
+            raise self.error("requires at least one input")
+        rank = self.result.type.rank
+        if any(v.type.rank != rank for v in self.inputs):
+            raise self.error("rank of concatenated inputs must match result rank")
+        if not 0 <= self.dim < rank:
+            raise self.error("concatenation dim must be less than the tensor rank")
+
+    def evaluate(self, *inputs: Any) -> Any:
+        import numpy as np
+
+        return np.concatenate(inputs, axis=self.dim)
+
+
+class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
+    """A tensor with elements added around it, which the region computes from their indices."""
+
+    source: Operand = operand(AnyRankedTensor)
+    low: Operands = operands(Index)
+    high: Operands = operands(Index)
+    static_low = attribute(INT_ARRAY)
+    static_high = attribute(INT_ARRAY)
+    nofold = attribute(UNIT, optional=True)
+    body: RegionField = region()
+    result: Result = result(AnyRankedTensor)
+
+    format = (
+        "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) "
+        "`high` `` custom<DynamicIndexList>($high, $static_high) "
+        "$body attr-dict `:` type($source) `to` type($result)"
+    )
+    example = """
+        %p = tensor.pad %t low[1, %n] high[1, 2] {
+        ^bb0(%i: index, %j: index):
+          tensor.yield %x : f32
+        } : tensor<8x8xf32> to tensor<10x?xf32>
+    """
+
+    def verify_op(self) -> None:
+        source, target = self.source.type, self.result.type
+        for what in ("low", "high"):
+            static = getattr(self, f"static_{what}")
+            if len(static) != source.rank:
+                raise self.error(f"expected {source.rank} {what} values, got {len(static)}")
+            check_list(self, static, getattr(self, what), what)
+        pads = zip(to_dims(self.static_low), to_dims(self.static_high), strict=True)
+        for d, (low, high) in enumerate(pads):
+            if None in (low, high, source.shape[d]) or target.shape[d] is None:
+                continue
+            total = low + source.shape[d] + high  # type: ignore[operator]
+            if total != target.shape[d]:
+                raise self.error(
+                    f"specified type '{target}' does not match the inferred size {total} "
+                    f"of dimension {d}"
+                )
+        check_index_body(self, self.body, target.rank, target.element_type)
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        given = by_field(self, operands)
+        source = given["source"]
+        low = [int(v) for v in mix(self.static_low, given["low"])]
+        high = [int(v) for v in mix(self.static_high, given["high"])]
+        shape = [a + n + b for a, n, b in zip(low, source.shape, high, strict=True)]
+        result = np.empty(shape, source.dtype)
+        inner = tuple(slice(a, a + n) for a, n in zip(low, source.shape, strict=True))
+        outside = np.ones(shape, np.bool_)
+        outside[inner] = False
+        for at in np.argwhere(outside):
+            _, (result[tuple(at)],) = frame.run_region(self.body, [np.int64(i) for i in at])
+        result[inner] = source
+        return [result]
