@@ -37,7 +37,11 @@ def _argument_parser() -> argparse.ArgumentParser:
 
     def command(name: str, help: str) -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
-        sub.add_argument("model", help="an .onnx file, or IR of any stage in an .mlir file")
+        sub.add_argument(
+            "model",
+            help="an .onnx file, IR of any stage in an .mlir file, or onnx:NAME, a model that "
+            "ships in the onnx package (onnx: alone lists them)",
+        )
         sub.add_argument(
             "--shape",
             action="append",
@@ -108,7 +112,8 @@ class _Session:
         self.started = time.perf_counter()
         self.quiet = args.quiet
         self.shapes = _shapes(args.shape)
-        self.model = str(streams.path(args.model))
+        packaged = args.model.startswith("onnx:")
+        self.model = str(packaged_model(args.model) if packaged else streams.path(args.model))
 
     def progress(self, message: str) -> None:
         if not self.quiet:
@@ -117,6 +122,21 @@ class _Session:
 
     def say(self, text: str) -> None:
         print(text, file=self.streams.stdout)
+
+
+def packaged_model(name: str) -> Path:
+    """The path of `onnx:light_resnet50` and the like. Raises NncError that lists what there is."""
+    from importlib.util import find_spec
+
+    spec = find_spec("onnx")
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent / "backend" / "test" / "data" / "light"
+    found = {path.stem: path for path in sorted(folder.glob("*.onnx"))}
+    wanted = name.partition(":")[2]
+    if wanted not in found:
+        listed = ", ".join(f"onnx:{stem}" for stem in found) or "none in this version"
+        raise NncError(f"no model '{name}'; the onnx package has: {listed}")
+    return found[wanted]
 
 
 def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
