@@ -148,8 +148,8 @@ class HasParent(Trait):
     def verify(self, op: Operation) -> None:  # type: ignore[override]
         parent = op.parent_op
         if parent is not None and parent.name not in self.names:
-            expected = " or ".join(f"'{name}'" for name in self.names)
-            raise op.error(f"expects parent op {expected}")
+            several = "to be one of " if len(self.names) > 1 else ""
+            raise op.error(f"expects parent op {several}'{', '.join(self.names)}'")
 
 
 @dataclass(frozen=True)
