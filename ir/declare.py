@@ -18,455 +18,110 @@ DeclarationError when the class is made.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Generic, TypeVar, dataclass_transform, overload
+from typing import Any, ClassVar, dataclass_transform
 
-from .attributes import (
-    ArrayAttr,
-    Attribute,
-    BoolAttr,
-    DenseArrayAttr,
-    FloatAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-    UnitAttr,
+from .attribute_kinds import (
+    ANY,
+    ARRAY,
+    BOOL,
+    BOOL_ARRAY,
+    F32,
+    FUNCTION_TYPE,
+    I32,
+    I32_ARRAY,
+    I64,
+    INDEX,
+    INT_ARRAY,
+    STRING,
+    SYMBOL,
+    SYMBOL_NAME,
+    TYPE,
+    UNIT,
+    AttrKind,
+    float_kind,
+    instance,
+    int_enum,
 )
-from .constraints import AnyType, Constraint, Derived, Exactly, Same
-from .core import Block, Operation, OpResult, Region, Value
+from .attributes import Attribute, DenseArrayAttr
+from .constraints import Derived, Exactly, Same
+from .core import Operation, Region, Value
 from .diagnostics import DeclarationError, NncError
 from .dialect import registry
+from .fields import (
+    Attr,
+    Field,
+    Operand,
+    Operands,
+    OptionalOperand,
+    OptionalResult,
+    RegionField,
+    Result,
+    Results,
+    SuccessorField,
+    ValueField,
+    ValueLike,
+    as_value,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    optional_result,
+    region,
+    result,
+    results,
+    successor,
+)
 from .location import UNKNOWN, Location
-from .types import FloatType, FunctionType, IntegerType, Type, i32, i64, index
-
-T = TypeVar("T")
-ValueLike = Value | Operation
-
-
-def as_value(value: ValueLike) -> Value:
-    """The value itself, or the only result of an operation."""
-    return value.result if isinstance(value, Operation) else value
-
-
-# -- attribute kinds -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class AttrKind(Generic[T]):
-    """A kind of attribute: its words, what is allowed, and its Python form both ways.
-
-    `bare` is how format strings print `$attr` where upstream leaves out the type: the type
-    that is implied, or None. `cases` are the words of an integer enumeration, which they print
-    as a bare word; `dense` is the element type of a dense array, which they print as `[1, 2]`;
-    `cls` is the class that `instance` asks for; `is_symbol_name` marks a string that they print
-    as `@name`.
-    """
-
-    words: str
-    allows: Callable[[Attribute], bool]
-    to_python: Callable[[Any], T]
-    from_python: Callable[[Any], Attribute]
-    bare: Type | None = None
-    cases: Mapping[str, int] | None = None
-    dense: Type | None = None
-    cls: type[Attribute] | None = None
-    is_symbol_name: bool = False
-
-    def word_of(self, attribute: Any) -> str:
-        """The word of an integer enumeration's attribute."""
-        return next(word for word, number in self.cases.items() if number == attribute.value)
-
-
-def _self(x: Any) -> Any:
-    return x
-
-
-def _array(element: Type) -> AttrKind[tuple]:
-    return AttrKind(
-        f"array<{element}>",
-        lambda a: isinstance(a, DenseArrayAttr) and a.element_type is element,
-        lambda a: a.values,
-        lambda values: DenseArrayAttr(element, tuple(values)),
-        dense=element,
-    )
-
-
-def _integer(type: Type) -> AttrKind[int]:
-    return AttrKind(
-        f"{type} integer attribute",
-        lambda a: isinstance(a, IntegerAttr) and a.type is type,
-        lambda a: a.value,
-        lambda value: IntegerAttr(int(value), type),
-        bare=type,
-    )
-
-
-ANY = AttrKind[Any]("any attribute", lambda a: True, _self, _self)
-UNIT = AttrKind[bool](
-    "unit attribute", lambda a: isinstance(a, UnitAttr), bool, lambda v: UnitAttr() if v else None
-)
-BOOL = AttrKind[bool](
-    "bool attribute",
-    lambda a: isinstance(a, IntegerAttr) and a.type is IntegerType(1),
-    lambda a: bool(a.value),
-    lambda value: BoolAttr(bool(value)),
-    bare=IntegerType(1),
-)
-I32, I64, INDEX = _integer(i32), _integer(i64), _integer(index)
-INT_ARRAY: AttrKind[tuple[int, ...]] = _array(i64)
-I32_ARRAY: AttrKind[tuple[int, ...]] = _array(i32)
-BOOL_ARRAY: AttrKind[tuple[bool, ...]] = _array(IntegerType(1))
-STRING = AttrKind[str](
-    "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value, StringAttr
-)
-SYMBOL_NAME = AttrKind[str](
-    "string attribute",
-    lambda a: isinstance(a, StringAttr),
-    lambda a: a.value,
-    StringAttr,
-    is_symbol_name=True,
-)
-SYMBOL = AttrKind[str](
-    "flat symbol reference attribute",
-    lambda a: isinstance(a, SymbolRefAttr),
-    lambda a: a.root,
-    SymbolRefAttr,
-)
-TYPE = AttrKind[Any]("type attribute", lambda a: isinstance(a, Type), _self, _self)
-FUNCTION_TYPE = AttrKind[FunctionType](
-    "type attribute of function type", lambda a: isinstance(a, FunctionType), _self, _self
-)
-ARRAY = AttrKind[tuple](
-    "array attribute",
-    lambda a: isinstance(a, ArrayAttr),
-    lambda a: a.elements,
-    lambda elements: ArrayAttr(tuple(elements)),
-)
-
-
-def float_kind(type: FloatType) -> AttrKind[float]:
-    """A float of one type, in Python a float."""
-    return AttrKind(
-        f"{type} float attribute",
-        lambda a: isinstance(a, FloatAttr) and a.type is type,
-        lambda a: a.value,
-        lambda value: FloatAttr(float(value), type),
-        bare=type,
-    )
-
-
-F32 = float_kind(FloatType("f32"))
-
-
-def int_enum(
-    words: str, cases: Sequence[str] | Mapping[str, int], type: IntegerType = i64
-) -> AttrKind[str]:
-    """An integer that stands for a word, such as a predicate: in Python and text the word."""
-    numbers = dict(cases) if isinstance(cases, Mapping) else {c: i for i, c in enumerate(cases)}
-    names = {number: case for case, number in numbers.items()}
-    return AttrKind(
-        words,
-        lambda a: isinstance(a, IntegerAttr) and a.type is type and a.value in names,
-        lambda a: names[a.value],
-        lambda case: IntegerAttr(numbers[case], type),
-        cases=numbers,
-    )
-
-
-def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]:
-    """An attribute of a class; an enumeration is given and read as its case name."""
-    from .attributes import EnumAttr
-
-    words = words or f"{attribute_class.name or attribute_class.__name__} attribute"
-    if issubclass(attribute_class, EnumAttr):
-        return AttrKind(
-            words,
-            lambda a: isinstance(a, attribute_class),
-            lambda a: a.value,
-            attribute_class,
-            cls=attribute_class,
-        )
-    allows = lambda a: isinstance(a, attribute_class)  # noqa: E731
-    return AttrKind(words, allows, _self, _self, cls=attribute_class)
-
-
-# -- fields ----------------------------------------------------------------------------------
-
-
-class Field:
-    """A named part of an op declaration."""
-
-    name: str = ""
-    doc: str = ""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-
-class ValueField(Field):
-    """Operands and results: a type constraint, and whether there may be none or many."""
-
-    variadic = False
-    optional = False
-    position = 0  # among the operands, or among the results
-
-    def __init__(self, constraint: Constraint, doc: str = "") -> None:
-        self.constraint = constraint
-        self.doc = doc
-
-    @property
-    def is_single(self) -> bool:
-        return not (self.variadic or self.optional)
-
-
-class Operand(ValueField):
-    """One operand; reads as a Value, may be set to a Value or a one-result operation."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Operand: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> Value: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, _ = op.definition.operand_range(op, self.position)  # type: ignore[attr-defined]
-        return op._operands[start]
-
-    def __set__(self, op: Operation, value: ValueLike) -> None:
-        start, _ = op.definition.operand_range(op, self.position)
-        op.set_operand(start, as_value(value))
-
-
-class Operands(ValueField):
-    """Any number of operands, read as a tuple of Values."""
-
-    variadic = True
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Operands: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> tuple[Value, ...]: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, end = op.definition.operand_range(op, self.position)
-        return tuple(op._operands[start:end])
-
-    def __set__(self, op: Operation, values: Iterable[ValueLike]) -> None:
-        op.definition.set_operand_group(op, self.position, [as_value(v) for v in values])
-
-
-class OptionalOperand(ValueField):
-    """One operand or none, read as a Value or None."""
-
-    optional = True
-
-    @overload
-    def __get__(self, op: None, owner: type) -> OptionalOperand: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> Value | None: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, end = op.definition.operand_range(op, self.position)
-        return op._operands[start] if end > start else None
-
-    def __set__(self, op: Operation, value: ValueLike | None) -> None:
-        values = [] if value is None else [as_value(value)]
-        op.definition.set_operand_group(op, self.position, values)
-
-
-class Result(ValueField):
-    """One result; reads as an OpResult, is constructed from its Type."""
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Result: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> OpResult: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, _ = op.definition.result_range(op, self.position)
-        return op.results[start]
-
-    def __set__(self, op: Operation, value: Type) -> None:
-        raise AttributeError("a result cannot be set; make a new operation")
-
-
-class Results(ValueField):
-    """Any number of results, read as a tuple, constructed from their Types."""
-
-    variadic = True
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Results: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> tuple[OpResult, ...]: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, end = op.definition.result_range(op, self.position)
-        return op.results[start:end]
-
-    def __set__(self, op: Operation, value: Sequence[Type]) -> None:
-        raise AttributeError("results cannot be set; make a new operation")
-
-
-class OptionalResult(ValueField):
-    """One result or none."""
-
-    optional = True
-
-    @overload
-    def __get__(self, op: None, owner: type) -> OptionalResult: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> OpResult | None: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        start, end = op.definition.result_range(op, self.position)
-        return op.results[start] if end > start else None
-
-    def __set__(self, op: Operation, value: Type | None) -> None:
-        raise AttributeError("a result cannot be set; make a new operation")
-
-
-class Attr(Field, Generic[T]):
-    """An inherent attribute, kept in `properties`; reads and is set in its Python form."""
-
-    def __init__(
-        self, kind: AttrKind[T], default: Any, optional: bool, doc: str, key: str | None = None
-    ) -> None:
-        self.kind = kind
-        self.optional = optional
-        self.doc = doc
-        self.key = key
-        self.default: Attribute | None = None
-        if default is not None:
-            self.default = default if isinstance(default, Attribute) else kind.from_python(default)
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = self.key or name
-
-    @overload
-    def __get__(self, op: None, owner: type) -> Attr[T]: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> T: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        value = op.properties.get(self.name, self.default)
-        if value is None:
-            return False if self.kind is UNIT else None
-        return self.kind.to_python(value)
-
-    def __set__(self, op: Operation, value: T | Attribute | None) -> None:
-        attribute = self.to_attribute(value)
-        if attribute is None:
-            op.properties.pop(self.name, None)
-        else:
-            op.properties[self.name] = attribute
-
-    def to_attribute(self, value: Any) -> Attribute | None:
-        if value is None or isinstance(value, Attribute):
-            return value
-        return self.kind.from_python(value)
-
-
-class RegionField(Field):
-    """A region; `variadic` takes any number of them (last field only)."""
-
-    def __init__(self, doc: str = "", variadic: bool = False) -> None:
-        self.doc = doc
-        self.variadic = variadic
-        self.position = 0
-
-    @overload
-    def __get__(self, op: None, owner: type) -> RegionField: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> Region: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        return op.regions[self.position :] if self.variadic else op.regions[self.position]
-
-    def __set__(self, op: Operation, value: Region | Sequence[Region]) -> None:
-        raise AttributeError("a region cannot be set; move blocks instead")
-
-
-class SuccessorField(Field):
-    """A block that a terminator may branch to; `variadic` as the last field only."""
-
-    def __init__(self, doc: str = "", variadic: bool = False) -> None:
-        self.doc = doc
-        self.variadic = variadic
-        self.position = 0
-
-    @overload
-    def __get__(self, op: None, owner: type) -> SuccessorField: ...
-    @overload
-    def __get__(self, op: Operation, owner: type) -> Block: ...
-    def __get__(self, op: Operation | None, owner: type) -> Any:
-        if op is None:
-            return self
-        return op.successors[self.position :] if self.variadic else op.successors[self.position]
-
-    def __set__(self, op: Operation, value: Block) -> None:
-        op.successors[self.position] = value
-
-
-def operand(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
-    return Operand(constraint, doc)
-
-
-def operands(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
-    return Operands(constraint, doc)
-
-
-def optional_operand(constraint: Constraint = AnyType, *, doc: str = "") -> Any:
-    return OptionalOperand(constraint, doc)
-
-
-def result(constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True) -> Any:
-    return Result(constraint, doc)
-
-
-def results(constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True) -> Any:
-    return Results(constraint, doc)
-
-
-def optional_result(
-    constraint: Constraint = AnyType, *, doc: str = "", kw_only: bool = True
-) -> Any:
-    return OptionalResult(constraint, doc)
-
-
-def attribute(
-    kind: AttrKind[Any] = ANY,
-    *,
-    default: Any = None,
-    optional: bool = False,
-    doc: str = "",
-    key: str | None = None,
-) -> Any:
-    """An inherent attribute; with a default it may be left out and text elides it.
-
-    `key` is its name in text and in `properties` where Python needs another one for the
-    accessor, such as `name`, which every Operation has.
-    """
-    return Attr(kind, default, optional, doc, key)
-
-
-def region(*, doc: str = "", variadic: bool = False) -> Any:
-    return RegionField(doc, variadic)
-
-
-def successor(*, doc: str = "", variadic: bool = False) -> Any:
-    return SuccessorField(doc, variadic)
-
-
-# -- definition ----------------------------------------------------------------------------------
+from .types import Type, i32
+
+__all__ = [
+    "ANY",
+    "ARRAY",
+    "BOOL",
+    "BOOL_ARRAY",
+    "F32",
+    "FUNCTION_TYPE",
+    "I32",
+    "I32_ARRAY",
+    "I64",
+    "INDEX",
+    "INT_ARRAY",
+    "STRING",
+    "SYMBOL",
+    "SYMBOL_NAME",
+    "TYPE",
+    "UNIT",
+    "Attr",
+    "AttrKind",
+    "Field",
+    "Op",
+    "OpDefinition",
+    "Operand",
+    "Operands",
+    "OptionalOperand",
+    "OptionalResult",
+    "RegionField",
+    "Result",
+    "Results",
+    "SuccessorField",
+    "ValueField",
+    "ValueLike",
+    "as_value",
+    "attribute",
+    "float_kind",
+    "instance",
+    "int_enum",
+    "operand",
+    "operands",
+    "optional_operand",
+    "optional_result",
+    "region",
+    "result",
+    "results",
+    "successor",
+]
 
 
 @dataclass
@@ -569,9 +224,9 @@ class OpDefinition:
             case Derived(field=other) if isinstance(known.get(other), Type) and part.is_single:
                 return constraint.derive(known[other])
         for other in by_name.values():
-            if isinstance(other.constraint, Same) and other.constraint.field == part.name:
-                if isinstance(known.get(other.name), Type) and part.is_single:
-                    return known[other.name]
+            tied = isinstance(other.constraint, Same) and other.constraint.field == part.name
+            if tied and part.is_single and isinstance(known.get(other.name), Type):
+                return known[other.name]
         return None
 
 
