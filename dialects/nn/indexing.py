@@ -282,5 +282,4 @@ def scatter(out, where, updates, reduction: str) -> None:
             combine = np.maximum
         case _:
             combine = np.minimum
-    where = np.broadcast_arrays(*where) if where != (...,) else where
-    combine.at(out, tuple(where), updates)
+    combine.at(out, where, updates)

@@ -65,3 +65,27 @@ def close(found, expected, dtype=None) -> None:
     np.testing.assert_allclose(
         found.astype(np.float64), expected.astype(np.float64), rtol=tolerance, atol=tolerance
     )
+
+
+def runtime(op_type: str, *arrays, opset: int = 22, outputs: int = 1, **attributes):
+    """The results of onnxruntime."""
+    import onnxruntime
+
+    names = [f"x{i}" for i in range(len(arrays))]
+    outs = [f"y{i}" for i in range(outputs)]
+    node = helper.make_node(op_type, names, outs, **attributes)
+    inputs = [
+        helper.make_tensor_value_info(n, onnx_type(a.dtype), a.shape)
+        for n, a in zip(names, arrays, strict=True)
+    ]
+    results = [onnx.ValueInfoProto(name=o) for o in outs]
+    graph = helper.make_graph([node], "g", inputs, results)
+    imports = [helper.make_opsetid("", opset)]
+    model = helper.make_model(graph, opset_imports=imports, ir_version=10)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
+    )
+    found = session.run(None, dict(zip(names, arrays, strict=True)))
+    return tuple(found) if outputs > 1 else found[0]
