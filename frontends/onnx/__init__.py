@@ -1,0 +1,9 @@
+"""ONNX models in, a module of `nn` ops out: `import_model("model.onnx")`.
+
+`model` reads the file, `tensors` its weights, `survey` finds what cannot be imported,
+`importer` walks the graph, and `ops/` has one small function for every ONNX operator.
+"""
+
+from .importer import import_model
+
+__all__ = ["import_model"]

@@ -1,0 +1,121 @@
+"""Operators that are imported through their definition: a function of other operators."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import onnx
+from onnx import FunctionProto, NodeProto, TypeProto
+
+from ...ir.core import Value
+from ...ir.diagnostics import NncError
+from .model import domain, function_opsets
+from .order import needed_nodes
+from .schema import find_schema
+from .scope import Scope
+from .tensors import element_type_code
+
+if TYPE_CHECKING:
+    from .node import Node
+
+DEEPEST = 50
+
+
+def fixed_body(node: Any, domain_name: str, opset: int) -> tuple[Any | None, bool]:
+    """The operator's body if it has one of its own; whether one depends on the input types."""
+    schema = find_schema(domain_name, node.op_type, opset)
+    if schema is None:
+        return None, False
+    if schema.has_function:
+        versions = [v for v in schema.function_opset_versions if v <= opset]
+        if versions:
+            return _parsed(schema.get_function_with_opset_version(max(versions))), False
+    return None, bool(schema.has_context_dependent_function)
+
+
+def expand_call(node: Node, local: Any | None) -> list[Any]:
+    """The values of a node's outputs, by importing the body of the function it calls."""
+    body = local if local is not None else _body_of(node)
+    importer = node.importer
+    depth = node.scope.depth + 1
+    if depth > DEEPEST:
+        raise node.error(f"function calls are nested more than {DEEPEST} deep")
+    if len(node.inputs) > len(body.input) or len(node.outputs) > len(body.output):
+        raise node.error(
+            f"{len(node.inputs)} inputs and {len(node.outputs)} outputs, but function "
+            f"'{body.name}' has {len(body.input)} and {len(body.output)}"
+        )
+    scope = Scope(
+        function_opsets(importer.model, body),
+        bindings=_bindings(node, body),
+        caller=node.loc,
+        call_label=node.scope.call_label or node.label,
+    )
+    scope.depth = depth
+    for i, name in enumerate(body.input):
+        value = node.inputs[i] if i < len(node.inputs) else None
+        scope.values[name] = value
+    outputs = list(body.output)[: len(node.outputs)]
+    wanted = [name for name, own in zip(outputs, node.outputs, strict=True) if own]
+    try:
+        nodes = needed_nodes(body.node, body.input, wanted, lambda name: False)
+    except NncError as error:
+        raise node.error(f"in the body of function '{body.name}': {error.message}") from None
+    importer.survey.check(nodes, scope)
+    for inner in nodes:
+        importer.import_node(inner, scope)
+    return [scope.values.get(name) for name in outputs]
+
+
+def _bindings(node: Node, body: Any) -> dict[str, Any]:
+    """What the body's references to attributes mean: the call's attributes and defaults."""
+    bindings = {proto.name: proto for proto in body.attribute_proto}
+    if node.schema is not None:
+        for name, declared in node.schema.attributes.items():
+            if declared.default_value.type:
+                bindings[name] = declared.default_value
+    return bindings | node.attributes
+
+
+def _body_of(node: Node) -> Any:
+    name = domain(node.proto.domain)
+    body, depends = fixed_body(node.proto, name, node.opset)
+    if body is None and depends:
+        body = _dependent_body(node)
+    if body is None:
+        raise node.error("not supported")
+    return body
+
+
+def _dependent_body(node: Node) -> Any | None:
+    """The body for the types of these inputs."""
+    schema = node.schema
+    versions = [v for v in schema.context_dependent_function_opset_versions if v <= node.opset]
+    if not versions:
+        return None
+    proto = NodeProto()
+    proto.CopyFrom(node.proto)
+    del proto.attribute[:]
+    proto.attribute.extend(node.attributes.values())
+    types = [_type_proto(value).SerializeToString() for value in node.inputs]
+    try:
+        data = schema.get_context_dependent_function_with_opset_version(
+            max(versions), proto.SerializeToString(), types
+        )
+    except Exception as error:  # the binding raises several kinds
+        raise node.error(f"its definition cannot be made: {error}") from None
+    return _parsed(data) if data else None
+
+
+def _type_proto(value: Value | None) -> TypeProto:
+    if value is None:
+        return TypeProto()
+    return onnx.helper.make_tensor_type_proto(
+        element_type_code(value.type.element_type), list(value.type.shape)
+    )
+
+
+def _parsed(data: bytes) -> FunctionProto:
+    body = FunctionProto()
+    body.ParseFromString(data)
+    return body

@@ -1,0 +1,303 @@
+"""From a model to a module: `func.func @main` with one nn op or a few for every node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+
+from ...dialects import func, nn
+from ...dialects.builtin import ModuleOp
+from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
+from ...ir.core import Block, Operation, Region, Value
+from ...ir.diagnostics import NncError
+from ...ir.location import Location, NameLoc
+from ...ir.numpy_types import numpy_to_type
+from ...ir.resources import MemoryBlob
+from ...ir.traits import is_erasable
+from ...ir.types import Dim, FunctionType, TensorType
+from .calls import expand_call
+from .fold import Partial, fold, fold_partly, is_small
+from .inputs import input_types
+from .model import Model, read_model
+from .node import Node, node_label
+from .order import needed_nodes
+from .schema import fault_of_attributes, fault_of_signature, fault_of_types
+from .scope import Scope
+from .survey import Survey
+
+Progress = Callable[[str], None]
+
+INLINE_ELEMENTS = 64
+"""Constants of up to so many elements stand in the text; larger ones are resources."""
+
+
+def import_model(
+    source: str | Path | onnx.ModelProto,
+    *,
+    shapes: Mapping[str, Sequence[int | None]] | None = None,
+    dims: Mapping[str, int] | None = None,
+    progress: Progress | None = None,
+) -> ModuleOp:
+    """The module of an ONNX model, on the `nn` level; not verified.
+
+    `shapes` gives the shapes of inputs by name, `dims` the extents of symbolic dimensions by
+    theirs (`{"batch": 1}`); dimensions that stay unknown are `?`. Weights are mapped where
+    they lie in files beside the model.
+
+    Raises:
+        NncError: the model cannot be read, is not valid, or has operators that nnc does not
+            know; all of those are listed at once.
+    """
+    model = read_model(source)
+    if progress is not None:
+        count = len(model.proto.graph.node)
+        progress(f"import {model.name}: {count} nodes")
+    return Importer(model).run(shapes or {}, dims or {})
+
+
+class Importer:
+    """The import of one model."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self.survey = Survey(model)
+        self.block = Block()
+        self.known: dict[Value, np.ndarray] = {}
+        self.partly: dict[Value, Partial] = {}
+        self._constants: dict[Any, Value] = {}
+        self._keys: set[str] = set()
+
+    def run(self, shapes: Mapping[str, Sequence[int | None]], dims: Mapping[str, int]) -> ModuleOp:
+        graph = self.model.proto.graph
+        scope = Scope(self.model.opsets)
+        types = input_types(self.model, graph, shapes, dims)
+        nodes = self._prepare(graph, scope, list(types))
+        self.survey.check(nodes, scope)
+        for name, type in types.items():
+            scope.values[name] = argument = self.block.add_arg(type, NameLoc(name, self.model.loc))
+            argument.name_hint = identifier(name)
+        for node in nodes:
+            self.import_node(node, scope)
+        outputs = [self.output(value.name, scope) for value in graph.output]
+        return self._module(list(types), [o.name for o in graph.output], outputs)
+
+    def _prepare(self, graph: Any, scope: Scope, inputs: list[str]) -> list[Any]:
+        """Enter the initializers into the scope; the nodes that are needed, in order."""
+        for tensor in graph.initializer:
+            if tensor.name in scope.initializers:
+                raise self.model.error(f"initializer '{tensor.name}' is defined twice")
+            scope.initializers[tensor.name] = tensor
+        given = {*inputs, *scope.initializers}
+        given |= {sparse.values.name for sparse in graph.sparse_initializer}
+        outputs = [value.name for value in graph.output]
+        try:
+            nodes = needed_nodes(graph.node, given, outputs, lambda n: is_visible(n, scope.parent))
+        except NncError as error:
+            raise self.model.error(error.message) from None
+        self._reject_sparse(graph, nodes)
+        return nodes
+
+    def _reject_sparse(self, graph: Any, nodes: list[Any]) -> None:
+        sparse = {tensor.values.name for tensor in graph.sparse_initializer}
+        for node in nodes:
+            for name in node.input:
+                if name in sparse:
+                    raise self.model.error(
+                        f"{node_label(node)}: input '{name}' is a sparse tensor, "
+                        "expected a dense one"
+                    )
+
+    def _module(self, inputs: list[str], names: list[str], outputs: list[Value]) -> ModuleOp:
+        self.block.append(func.Return(outputs, loc=self.model.loc))
+        self._drop_unused()
+        type = FunctionType(tuple(a.type for a in self.block.args), tuple(v.type for v in outputs))
+        main = func.FuncOp(
+            sym_name="main",
+            function_type=type,
+            body=Region([self.block]),
+            loc=self.model.loc,
+            attributes={
+                "nn.entry": UnitAttr(),
+                "nn.input_names": ArrayAttr([StringAttr(name) for name in inputs]),
+                "nn.output_names": ArrayAttr([StringAttr(name) for name in names]),
+            },
+        )
+        module = ModuleOp.of([main])
+        module.loc = self.model.loc
+        return module
+
+    def _drop_unused(self) -> None:
+        """Erase what nothing uses: mostly constants that were evaluated into types."""
+        for op in reversed(self.block):
+            if is_erasable(op) and not any(r.has_uses for r in op.results):
+                op.erase()
+
+    # -- nodes ------------------------------------------------------------------------------
+
+    def import_node(self, proto: Any, scope: Scope) -> None:
+        """Insert what a node stands for and bind its outputs."""
+        node = Node(self, proto, scope)
+        local = self.survey.local_function(proto)
+        if node.schema is not None and local is None:
+            fault = fault_of_signature(node.schema, proto.input, proto.output)
+            fault = fault or fault_of_attributes(node.schema, node.attributes)
+            if fault:
+                raise node.error(fault)
+        node.inputs = [self.lookup(name, scope, node) if name else None for name in proto.input]
+        if node.schema is not None and local is None:
+            types = [getattr(v, "type", None) for v in node.inputs]
+            if fault := fault_of_types(node.schema, types):
+                raise node.error(fault)
+        self._bind(node, self._convert(node, local), scope)
+
+    def _convert(self, node: Node, local: Any) -> list[Any]:
+        convert = None if local is not None else self.survey.converter(node.proto, node.scope)
+        if convert is None:
+            return expand_call(node, local)
+        try:
+            results = convert(node, *node.inputs)
+        except NncError as error:
+            if error.location is self.model.loc or "node " in error.message[:5]:
+                raise
+            raise node.error(op_message(error.message)) from None
+        except TypeError as error:
+            if "positional argument" not in str(error):
+                raise
+            raise node.error(f"{len(node.inputs)} inputs do not fit the operator") from None
+        return list(results) if isinstance(results, list | tuple) else [results]
+
+    def _bind(self, node: Node, results: list[Any], scope: Scope) -> None:
+        for i, name in enumerate(node.outputs):
+            if not name:
+                continue
+            result = results[i] if i < len(results) else None
+            if result is None:
+                raise node.error(f"output {i} ('{name}') is not supported")
+            scope.values[name] = result
+            if isinstance(result, Value) and result.name_hint is None:
+                result.name_hint = identifier(name)
+
+    def lookup(self, name: str, scope: Scope, node: Node | None = None) -> Any:
+        """The value of a name, which an initializer becomes when it is first used."""
+        at: Scope | None = scope
+        while at is not None:
+            if name in at.values:
+                return at.values[name]
+            if name in at.initializers:
+                loc = NameLoc(name, self.model.loc)
+                array = self.read_tensor(at.initializers[name], node)
+                value = self.constant(array, loc, key=name)
+                at.values[name] = value
+                return value
+            at = at.parent
+        raise self.model.error(f"'{name}' is not defined")
+
+    def output(self, name: str, scope: Scope) -> Value:
+        """The value of a graph's output."""
+        value = self.lookup(name, scope)
+        if not isinstance(value, Value):
+            raise self.model.error(f"output '{name}' is a sequence, expected a tensor")
+        return value
+
+    def import_branch(self, graph: Any, scope: Scope) -> list[Value]:
+        """The outputs of a graph inside a node, imported in place."""
+        inner = scope.nested()
+        if inner.depth > 100:
+            raise self.model.error("graphs are nested more than 100 deep")
+        nodes = self._prepare(graph, inner, [])
+        self.survey.check(nodes, inner)
+        for node in nodes:
+            self.import_node(node, inner)
+        return [self.output(value.name, inner) for value in graph.output]
+
+    # -- ops and constants ------------------------------------------------------------------
+
+    def emit(self, op: Operation, loc: Location) -> list[Value]:
+        """Insert the op, or the constants that it folds to; its results."""
+        folded = fold(op, self.known)
+        if folded is not None:
+            op.drop_all_references()
+            return [self.constant(array, loc) for array in folded]
+        op.loc = loc
+        self.block.append(op)
+        partial = fold_partly(op, self.known, self.partly)
+        for result, known in zip(op.results, partial or (), strict=False):
+            self.partly[result] = known
+        return list(op.results)
+
+    def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
+        """A constant; equal small ones are one op."""
+        type = TensorType(array.shape, numpy_to_type(array.dtype))
+        small = array.size <= INLINE_ELEMENTS
+        identity = (type, array.tobytes()) if small else None
+        if identity in self._constants:
+            return self._constants[identity]
+        if small:
+            attribute: Any = DenseElements.from_numpy(np.ascontiguousarray(array), type)
+        else:
+            attribute = DenseResource(self._key(key or "constant"), type, MemoryBlob(array))
+        op = nn.Constant(attribute, loc=loc)
+        self.block.append(op)
+        if key:
+            op.result.name_hint = identifier(key)
+        if identity is not None:
+            self._constants[identity] = op.result
+        if is_small(type):
+            self.known[op.result] = array
+        return op.result
+
+    def _key(self, name: str) -> str:
+        """A resource's name, unique in the module."""
+        key, n = name, 0
+        while key in self._keys:
+            n += 1
+            key = f"{name}_{n}"
+        self._keys.add(key)
+        return key
+
+    def read_tensor(self, proto: Any, node: Node | None) -> np.ndarray:
+        try:
+            return self.model.tensors.array(proto)
+        except NncError as error:
+            raise (node or self.model).error(error.message) from None
+
+    def is_unknown(self, value: Value) -> bool:
+        """Whether nothing is known of the elements."""
+        return value not in self.known and value not in self.partly
+
+    def extents(self, value: Value) -> tuple[Dim, ...] | None:
+        """The elements of a 1-D integer tensor, unknown ones as None; see `Node.extents`."""
+        if (array := self.known.get(value)) is not None:
+            return tuple(int(v) for v in array.reshape(-1))
+        if value in self.partly:
+            elements, unknown = (a.reshape(-1) for a in self.partly[value])
+            return tuple(None if u else int(v) for v, u in zip(elements, unknown, strict=True))
+        count = value.type.shape[0] if value.type.rank == 1 else None
+        return None if count is None else (None,) * count
+
+
+def is_visible(name: str, scope: Scope | None) -> bool:
+    """Whether a graph inside the scope may use the name."""
+    while scope is not None:
+        if name in scope.values or name in scope.initializers:
+            return True
+        scope = scope.parent
+    return False
+
+
+def op_message(message: str) -> str:
+    """The message of an op's verifier without the op's own name."""
+    _, found, rest = message.partition("' op ")
+    return rest if found else message
+
+
+def identifier(name: str) -> str:
+    """The name as an SSA name of the text form."""
+    text = "".join(c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" for c in name)
+    if not text or not (text[0].isalpha() or text[0] in "_$.-"):
+        text = "_" + text
+    return text

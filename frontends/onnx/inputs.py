@@ -1,0 +1,98 @@
+"""The types of a model's inputs, with shapes and symbolic dimensions as the user gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from ...ir.types import Dim, TensorType
+from .model import Model
+from .tensors import element_type
+
+
+def input_types(
+    model: Model,
+    graph: Any,
+    shapes: Mapping[str, Sequence[int | None]],
+    dims: Mapping[str, int],
+) -> dict[str, TensorType]:
+    """The type of every input that is not an initializer, in order.
+
+    Raises:
+        NncError: an input is no tensor, its rank is unknown, or what is given does not fit.
+    """
+    initialized = {tensor.name for tensor in graph.initializer}
+    inputs = [value for value in graph.input if value.name not in initialized]
+    names = [value.name for value in inputs]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            raise model.error(f"two inputs are named '{name}'")
+    for name in shapes:
+        if name not in names:
+            known = ", ".join(f"'{n}'" for n in names) or "none"
+            raise model.error(f"a shape is given for '{name}', which is no input; inputs: {known}")
+    bound = _bind_symbols(model, inputs, shapes, dims)
+    return {
+        value.name: _input_type(model, value, shapes.get(value.name), bound) for value in inputs
+    }
+
+
+def _bind_symbols(model: Model, inputs: list, shapes: Mapping, dims: Mapping) -> dict[str, int]:
+    """The extents of symbolic dimensions: as given, and as the given shapes imply."""
+    bound = dict(dims)
+    symbols = {d.dim_param for v in inputs for d in v.type.tensor_type.shape.dim if d.dim_param}
+    for name, extent in dims.items():
+        if name not in symbols:
+            known = ", ".join(sorted(symbols)) or "none"
+            raise model.error(f"the inputs have no dimension named '{name}'; they have: {known}")
+        if extent < 0:
+            raise model.error(f"dimension '{name}' cannot be {extent}")
+    for value in inputs:
+        declared = value.type.tensor_type.shape.dim
+        for dim, extent in zip(declared, shapes.get(value.name) or (), strict=False):
+            if dim.dim_param and extent is not None:
+                bound.setdefault(dim.dim_param, extent)
+    return bound
+
+
+def _input_type(
+    model: Model, value: Any, given: Sequence[int | None] | None, bound: dict[str, int]
+) -> TensorType:
+    kind = value.type.WhichOneof("value")
+    if kind != "tensor_type":
+        found = (kind or "no type").removesuffix("_type").replace("_", " ")
+        raise model.error(f"input '{value.name}' is of kind '{found}', expected a tensor")
+    tensor = value.type.tensor_type
+    try:
+        element = element_type(tensor.elem_type)
+    except NncError as error:
+        raise model.error(f"input '{value.name}': {error.message}") from None
+    if not tensor.HasField("shape"):
+        if given is None:
+            raise model.error(f"the rank of input '{value.name}' is unknown; give its shape")
+        return TensorType(_valid(model, value.name, given), element)
+    declared = tuple(_extent(dim, bound) for dim in tensor.shape.dim)
+    if given is None:
+        return TensorType(declared, element)
+    given = _valid(model, value.name, given)
+    if len(given) != len(declared):
+        raise model.error(
+            f"input '{value.name}' has {len(declared)} dimensions, but shape {list(given)} is given"
+        )
+    return TensorType(
+        tuple(d if g is None else g for g, d in zip(given, declared, strict=True)), element
+    )
+
+
+def _extent(dim: Any, bound: dict[str, int]) -> Dim:
+    if dim.HasField("dim_value"):
+        return dim.dim_value if dim.dim_value >= 0 else None  # some exporters write -1
+    return bound.get(dim.dim_param) if dim.dim_param else None
+
+
+def _valid(model: Model, name: str, shape: Sequence[int | None]) -> tuple[Dim, ...]:
+    for extent in shape:
+        if extent is not None and (not isinstance(extent, int) or extent < 0):
+            raise model.error(f"the shape given for input '{name}' has an extent of {extent!r}")
+    return tuple(shape)

@@ -1,0 +1,156 @@
+"""Reading a model file, and what must be right about it before the graph is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import onnx
+from google.protobuf.message import DecodeError
+
+from ...ir.diagnostics import NncError
+from ...ir.location import FileLineColLoc
+from .tensors import TensorReader
+
+OLDEST_OPSET = 7
+"""Before it, broadcasting was an attribute of each op and most ops had other semantics."""
+
+_LARGEST_PROTOBUF = 2**31 - 1
+
+
+@dataclass
+class Model:
+    """A parsed model: its proto, the name for messages, and the reader of its tensors."""
+
+    proto: Any
+    name: str
+    tensors: TensorReader
+    opsets: dict[str, int]
+    functions: dict[tuple[str, str, str], Any]
+
+    @property
+    def loc(self) -> FileLineColLoc:
+        return FileLineColLoc(self.name, 0, 0)
+
+    def error(self, message: str) -> NncError:
+        return NncError(message, self.loc)
+
+
+def read_model(source: Any) -> Model:
+    """The model of a path or a ModelProto. Raises NncError where it is not a usable one."""
+    if isinstance(source, onnx.ModelProto):
+        name, folder, proto = "<model>", None, source
+    else:
+        path = Path(source)
+        name, folder = str(path), path.parent
+        proto = _parse(path, FileLineColLoc(name, 0, 0))
+    loc = FileLineColLoc(name, 0, 0)
+    if not proto.HasField("graph"):
+        raise NncError("not an ONNX model: it has no graph", loc)
+    model = Model(proto, name, TensorReader(folder), {}, {})
+    model.opsets = _opsets(model, proto.opset_import)
+    uses_default = any(domain(node.domain) == "" for node in proto.graph.node)
+    if uses_default and "" not in model.opsets:
+        raise model.error("the model names no opset of the default domain (IR version < 3?)")
+    for function in proto.functions:
+        key = (domain(function.domain), function.name, function.overload)
+        if key in model.functions:
+            raise model.error(f"function '{function.name}' is defined twice")
+        model.functions[key] = function
+    return model
+
+
+def domain(name: str) -> str:
+    """The domain's name; the default one has two spellings."""
+    return "" if name == "ai.onnx" else name
+
+
+def _opsets(model: Model, imports: Any) -> dict[str, int]:
+    opsets: dict[str, int] = {}
+    for entry in imports:
+        key = domain(entry.domain)
+        if opsets.setdefault(key, entry.version) != entry.version:
+            raise model.error(f"two versions of opset '{key or 'ai.onnx'}' are imported")
+    check_opset(model, opsets)
+    return opsets
+
+
+def check_opset(model: Model, opsets: dict[str, int]) -> None:
+    """Raises NncError unless the default domain's opset is one we know."""
+    version = opsets.get("")
+    newest = onnx.defs.onnx_opset_version()
+    if version is None:
+        return
+    if version < OLDEST_OPSET:
+        raise model.error(
+            f"opset {version} is too old, expected {OLDEST_OPSET} to {newest}; "
+            "onnx.version_converter can raise it"
+        )
+    if version > newest:
+        raise model.error(
+            f"opset {version} is too new, expected {OLDEST_OPSET} to {newest} "
+            f"(onnx {onnx.__version__}); a newer onnx package may know it"
+        )
+
+
+def function_opsets(model: Model, function: Any) -> dict[str, int]:
+    """The opsets of a function body, which may differ from the model's."""
+    return {**model.opsets, **_opsets(model, function.opset_import)}
+
+
+# -- the file --------------------------------------------------------------------------------
+
+
+def _parse(path: Path, loc: FileLineColLoc) -> Any:
+    try:
+        if path.is_dir():
+            raise NncError("is a folder, expected an ONNX model file", loc)
+        size = path.stat().st_size
+        if size == 0:
+            raise NncError("the file is empty, expected an ONNX model", loc)
+        if size > _LARGEST_PROTOBUF:
+            raise NncError(
+                f"a file of {size} bytes, but a protobuf holds at most {_LARGEST_PROTOBUF}; "
+                "save the model with external data",
+                loc,
+            )
+        data = path.read_bytes()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise NncError(f"cannot read the model: {reason}", loc) from None
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(data)
+    except (DecodeError, RuntimeError) as error:
+        raise NncError(f"not an ONNX model: {_guess(data) or _reason(error)}", loc) from None
+    if not proto.HasField("graph") or not proto.ir_version:
+        raise NncError(f"not an ONNX model: {_guess(data) or 'it has no graph'}", loc)
+    return proto
+
+
+def _reason(error: Exception) -> str:
+    return f"it cannot be decoded; is it truncated? ({error})"
+
+
+_MAGIC = (
+    (b"PK\x03\x04", "it is a ZIP archive (a PyTorch checkpoint?)"),
+    (b"\x80\x02", "it is a Python pickle (a PyTorch checkpoint?)"),
+    (b"\x89HDF", "it is an HDF5 file (a Keras model?)"),
+    (b"<", "it is XML or HTML text"),
+    (b"{", "it is JSON text"),
+    (b"\x7fELF", "it is an executable"),
+    (b"version https://git-lfs", "it is a Git LFS pointer; the model was not downloaded"),
+)
+
+
+def _guess(data: bytes) -> str | None:
+    """What a file is that is no ONNX model."""
+    for magic, words in _MAGIC:
+        if data.startswith(magic):
+            return words
+    if data[4:8] == b"ORTM":
+        return "it is a model in ONNX Runtime's own format"
+    if data[4:8] == b"TFL3":
+        return "it is a TensorFlow Lite model"
+    return None

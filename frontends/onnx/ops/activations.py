@@ -1,0 +1,114 @@
+"""Activation functions, and softmax in its two meanings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import flatten, normalize_axis, reshape
+
+_PLAIN = {
+    "Relu": nn.Relu,
+    "Sigmoid": nn.Sigmoid,
+    "Tanh": nn.Tanh,
+    "Softplus": nn.Softplus,
+    "Softsign": nn.Softsign,
+    "HardSwish": nn.HardSwish,
+    "Mish": nn.Mish,
+}
+
+_WITH_ALPHA = {
+    "LeakyRelu": nn.LeakyRelu,
+    "Elu": nn.Elu,
+    "Celu": nn.Celu,
+    "ThresholdedRelu": nn.ThresholdedRelu,
+    "Swish": nn.Swish,
+}
+
+
+@converter(*_PLAIN)
+def plain(n: Node, x: Value) -> Value:
+    return n(_PLAIN[n.op_type](x))
+
+
+@converter(*_WITH_ALPHA)
+def with_alpha(n: Node, x: Value) -> Value:
+    return n(_WITH_ALPHA[n.op_type](x, alpha=n.float("alpha")))
+
+
+@converter("Selu")
+def selu(n: Node, x: Value) -> Value:
+    return n(nn.Selu(x, alpha=n.float("alpha"), gamma=n.float("gamma")))
+
+
+@converter("HardSigmoid")
+def hard_sigmoid(n: Node, x: Value) -> Value:
+    return n(nn.HardSigmoid(x, alpha=n.float("alpha"), beta=n.float("beta")))
+
+
+@converter("Gelu")
+def gelu(n: Node, x: Value) -> Value:
+    return n(nn.Gelu(x, approximate=n.string("approximate", "none", ("none", "tanh"))))
+
+
+@converter("PRelu")
+def prelu(n: Node, x: Value, slope: Value) -> Value:
+    return n(nn.Prelu(x, slope))
+
+
+@converter("Softmax", since=13)
+def softmax(n: Node, x: Value) -> Value:
+    return n(nn.Softmax(x, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
+
+
+@converter("LogSoftmax", since=13)
+def log_softmax(n: Node, x: Value) -> Value:
+    return n(nn.LogSoftmax(x, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
+
+
+@converter("Hardmax", since=13)
+def hardmax(n: Node, x: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    extent = x.type.shape[axis]
+    if extent is None:
+        raise n.error("the extent of the axis must be known")
+    best = n(nn.Argmax(x, axis=axis, keep_dims=True))
+    places = np.arange(extent).reshape([-1 if i == axis else 1 for i in range(x.type.rank)])
+    return n.cast(n(nn.Equal(n.constant(places, i64), best)), x.type.element_type)
+
+
+@converter("Softmax")
+def flat_softmax(n: Node, x: Value) -> Value:
+    return _flattened(n, x, lambda m, axis: n(nn.Softmax(m, axis=axis)))
+
+
+@converter("LogSoftmax")
+def flat_log_softmax(n: Node, x: Value) -> Value:
+    return _flattened(n, x, lambda m, axis: n(nn.LogSoftmax(m, axis=axis)))
+
+
+@converter("Hardmax")
+def flat_hardmax(n: Node, x: Value) -> Value:
+    def apply(m: Value, axis: int) -> Value:
+        best = n(nn.Argmax(m, axis=axis, keep_dims=True))
+        places = n.constant(np.arange(m.type.shape[axis]), i64)
+        return n.cast(n(nn.Equal(places, best)), m.type.element_type)
+
+    return _flattened(n, x, apply)
+
+
+def _flattened(n: Node, x: Value, apply: Callable[[Value, int], Any]) -> Value:
+    """Before opset 13 these work on the matrix that the axis divides the tensor into."""
+    rank = x.type.rank
+    axis = n.int("axis")
+    axis = axis if axis == rank else normalize_axis(n, axis, rank)
+    if axis == rank - 1:
+        return apply(x, axis)
+    return reshape(n, apply(flatten(n, x, axis), 1), [(x, i) for i in range(rank)])

@@ -1,0 +1,183 @@
+"""Arithmetic, comparison, logic and elementary functions, element by element."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import i1
+from ..node import Node
+from ..registry import converter
+from ..shapes import as_scalar, broadcast
+from ..tensors import element_type
+
+_UNARY = {
+    "Neg": nn.Neg,
+    "Abs": nn.Abs,
+    "Exp": nn.Exp,
+    "Log": nn.Log,
+    "Sqrt": nn.Sqrt,
+    "Reciprocal": nn.Reciprocal,
+    "Ceil": nn.Ceil,
+    "Floor": nn.Floor,
+    "Round": nn.Round,
+    "Sign": nn.Sign,
+    "Sin": nn.Sin,
+    "Cos": nn.Cos,
+    "Tan": nn.Tan,
+    "Asin": nn.Asin,
+    "Acos": nn.Acos,
+    "Atan": nn.Atan,
+    "Sinh": nn.Sinh,
+    "Cosh": nn.Cosh,
+    "Asinh": nn.Asinh,
+    "Acosh": nn.Acosh,
+    "Atanh": nn.Atanh,
+    "Erf": nn.Erf,
+    "Not": nn.Not,
+    "BitwiseNot": nn.Not,
+    "IsNaN": nn.IsNan,
+}
+
+_BINARY = {
+    "Add": nn.Add,
+    "Sub": nn.Sub,
+    "Mul": nn.Mul,
+    "Div": nn.Div,
+    "Pow": nn.Pow,
+    "And": nn.And,
+    "Or": nn.Or,
+    "Xor": nn.Xor,
+    "BitwiseAnd": nn.And,
+    "BitwiseOr": nn.Or,
+    "BitwiseXor": nn.Xor,
+    "Equal": nn.Equal,
+    "Less": nn.Less,
+    "LessOrEqual": nn.LessEqual,
+    "Greater": nn.Greater,
+    "GreaterOrEqual": nn.GreaterEqual,
+}
+
+_VARIADIC = {"Sum": nn.Add, "Max": nn.Max, "Min": nn.Min}
+
+
+@converter(*_UNARY)
+def unary(n: Node, x: Value) -> Value:
+    return n(_UNARY[n.op_type](x))
+
+
+@converter(*_BINARY)
+def binary(n: Node, lhs: Value, rhs: Value) -> Value:
+    return n(_BINARY[n.op_type](lhs, rhs))
+
+
+@converter(*_VARIADIC)
+def variadic(n: Node, *inputs: Value) -> Value:
+    total = inputs[0]
+    for value in inputs[1:]:
+        total = n(_VARIADIC[n.op_type](total, value))
+    return total
+
+
+@converter("Mean")
+def mean(n: Node, *inputs: Value) -> Value:
+    total = inputs[0]
+    for value in inputs[1:]:
+        total = n(nn.Add(total, value))
+    return n(nn.Div(total, n.scalar(len(inputs), total))) if len(inputs) > 1 else total
+
+
+@converter("Mod")
+def mod(n: Node, lhs: Value, rhs: Value) -> Value:
+    return n(nn.Mod(lhs, rhs, fmod=bool(n.int("fmod"))))
+
+
+@converter("BitShift")
+def bit_shift(n: Node, x: Value, amount: Value) -> Value:
+    direction = n.string("direction", choices=("LEFT", "RIGHT"))
+    return n((nn.ShiftLeft if direction == "LEFT" else nn.ShiftRight)(x, amount))
+
+
+@converter("IsInf")
+def is_inf(n: Node, x: Value) -> Value:
+    return n(
+        nn.IsInf(
+            x,
+            detect_negative=bool(n.int("detect_negative", 1)),
+            detect_positive=bool(n.int("detect_positive", 1)),
+        )
+    )
+
+
+@converter("Where")
+def where(n: Node, condition: Value, lhs: Value, rhs: Value) -> Value:
+    return n(nn.Where(condition, lhs, rhs))
+
+
+@converter("Clip")
+def clip_by_attributes(n: Node, x: Value) -> Value:
+    low, high = n.float("min", -np.inf), n.float("max", np.inf)
+    return n(nn.Clip(x, n.scalar(low, x), n.scalar(high, x)))
+
+
+@converter("Clip", since=11)
+def clip(n: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
+    if low is None and high is None:
+        return x
+    least, most = limits(x)
+    low = n.scalar(least, x) if low is None else as_scalar(n, low)
+    high = n.scalar(most, x) if high is None else as_scalar(n, high)
+    return n(nn.Clip(x, low, high))
+
+
+def limits(x: Value) -> tuple:
+    """The smallest and the largest number of the element type."""
+    dtype = type_to_numpy(x.type.element_type)
+    if dtype.kind in "iu":
+        return np.iinfo(dtype).min, np.iinfo(dtype).max
+    return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
+
+
+@converter("Cast")
+def cast(n: Node, x: Value) -> Value:
+    return n.cast(x, element_type(n.int("to")))
+
+
+@converter("CastLike")
+def cast_like(n: Node, x: Value, like: Value) -> Value:
+    return n.cast(x, like.type.element_type)
+
+
+@converter("BitCast")
+def bit_cast(n: Node, x: Value) -> Value:
+    element = element_type(n.int("to"))
+    if element is x.type.element_type:
+        return x
+    constant = n.array(x)
+    if constant is None:
+        raise n.error("the bits of values computed at run time cannot be taken for another type")
+    return n.constant(np.ascontiguousarray(constant).view(type_to_numpy(element)))
+
+
+@converter("Identity")
+def identity(n: Node, x: Value) -> Value:
+    return [x]
+
+
+@converter("Dropout")
+def dropout(n: Node, x: Value, ratio: Value | None = None, training: Value | None = None) -> list:
+    if training is not None:
+        known = n.known(training)
+        rate = n.known(ratio) if ratio is not None else np.float32(0.5)
+        off = known is not None and not known.any()
+        if not off and not (rate is not None and not np.any(rate)):
+            raise n.error("training_mode is not false, expected a model for inference")
+    mask = None
+    if n.wants(1):
+        # Before opset 10, the mask had the type of the data.
+        element = i1 if n.opset >= 10 else x.type.element_type
+        one = n.constant(1, element)
+        mask = broadcast(n, one, [(x, i) for i in range(x.type.rank)])
+    return [x, mask]

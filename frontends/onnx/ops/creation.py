@@ -1,0 +1,77 @@
+"""Tensors from attributes, shapes and scalars."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import TensorType
+from ..node import A, Node
+from ..registry import converter
+from ..shapes import as_i64, as_scalar
+from ..tensors import element_type
+
+_FORMS = {
+    "value_int": (A.INT, np.int64),
+    "value_ints": (A.INTS, np.int64),
+    "value_float": (A.FLOAT, np.float32),
+    "value_floats": (A.FLOATS, np.float32),
+}
+
+
+@converter("Constant")
+def constant(n: Node) -> Value:
+    forms = [name for name in n.attributes if name != "name"]
+    if len(forms) != 1:
+        raise n.error(f"{len(forms)} values, expected one of: value, {', '.join(_FORMS)}")
+    (form,) = forms
+    key = n.outputs[0]
+    if form == "value":
+        return n.importer.constant(n.tensor("value"), n.loc, key=key)
+    if form not in _FORMS:
+        raise n.error(f"attribute '{form}' is not supported, expected value or {', '.join(_FORMS)}")
+    kind, dtype = _FORMS[form]
+    return n.importer.constant(np.asarray(n.attribute(form, kind), dtype), n.loc, key=key)
+
+
+@converter("ConstantOfShape")
+def constant_of_shape(n: Node, shape: Value) -> Value:
+    fill = n.tensor("value")
+    fill = np.zeros((), np.float32) if fill is None else fill
+    if fill.size != 1:
+        raise n.error(f"attribute 'value' has {fill.size} elements, expected 1")
+    value = n.constant(fill.reshape(()))
+    extents = n.extents(shape)
+    if extents is None:
+        raise n.error("the number of dimensions of the result must be known")
+    if any(d is not None and d < 0 for d in extents):
+        raise n.error(f"shape {list(extents)} has a negative extent")
+    out = TensorType(extents, value.type.element_type)
+    if None not in extents:
+        return n(nn.Fill(value, out=out))
+    return n(nn.FillDynamic(as_i64(n, shape), value, out=out))
+
+
+@converter("Range")
+def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
+    operands = [as_scalar(n, v) for v in (start, limit, delta)]
+    known = [n.known(v) for v in operands]
+    if any(k is None for k in known):
+        return n(nn.Range(*operands))
+    first, last, step = (k.reshape(())[()].item() for k in known)
+    if step == 0:
+        raise n.error("delta is 0")
+    count = max(int(np.ceil((last - first) / step)), 0)
+    dtype = type_to_numpy(start.type.element_type)
+    return n.constant((first + np.arange(count) * step).astype(dtype))
+
+
+@converter("EyeLike")
+def eye_like(n: Node, x: Value) -> Value:
+    if x.type.rank != 2 or None in x.type.shape:
+        raise n.error("the input must be a matrix of known shape")
+    element = element_type(n.int("dtype")) if n.has("dtype") else x.type.element_type
+    rows, columns = x.type.shape
+    return n.constant(np.eye(rows, columns, n.int("k")), element)

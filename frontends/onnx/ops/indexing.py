@@ -1,0 +1,103 @@
+"""Gathering and scattering."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import as_i64, as_scalar, normalize_axis, product, reshape
+
+_REDUCTIONS = ("none", "add", "mul", "max", "min")
+
+
+@converter("Gather")
+def gather(n: Node, data: Value, indices: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis"), data.type.rank)
+    known, extent = n.known(indices), data.type.shape[axis]
+    if known is not None and extent is not None and known.size:
+        if known.min() < -extent or known.max() >= extent:
+            raise n.error(f"an index is out of range for axis {axis} of {extent} elements")
+    return n(nn.Gather(data, indices, axis=axis))
+
+
+@converter("GatherElements")
+def gather_elements(n: Node, data: Value, indices: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis"), data.type.rank)
+    return n(nn.GatherElements(data, indices, axis=axis))
+
+
+@converter("GatherND")
+def gather_nd(n: Node, data: Value, indices: Value) -> Value:
+    return n(nn.GatherNd(data, indices, batch_dims=n.int("batch_dims")))
+
+
+@converter("ScatterElements", "Scatter")
+def scatter_elements(n: Node, data: Value, indices: Value, updates: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis"), data.type.rank)
+    reduction = n.string("reduction", "none", _REDUCTIONS)
+    return n(nn.ScatterElements(data, indices, updates, axis=axis, reduction=reduction))
+
+
+@converter("ScatterND")
+def scatter_nd(n: Node, data: Value, indices: Value, updates: Value) -> Value:
+    reduction = n.string("reduction", "none", _REDUCTIONS)
+    return n(nn.ScatterNd(data, indices, updates, reduction=reduction))
+
+
+@converter("OneHot")
+def one_hot(n: Node, indices: Value, depth: Value, values: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis", -1), indices.type.rank + 1)
+    depth = as_scalar(n, as_i64(n, depth))
+    known = n.known(depth)
+    shape = list(indices.type.shape)
+    shape.insert(axis, None if known is None else int(known))
+    out = TensorType(tuple(shape), values.type.element_type)
+    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+
+
+@converter("NonZero")
+def non_zero(n: Node, x: Value) -> Value:
+    return n(nn.NonZero(x))
+
+
+@converter("Compress")
+def compress(n: Node, x: Value, condition: Value) -> Value:
+    """The elements, or slices of an axis, at which the condition holds."""
+    if n.has("axis"):
+        axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    else:
+        axis, x = 0, reshape(n, x, [_count(n, x)])
+    places = n(nn.NonZero(condition))
+    return n(nn.Gather(x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis=axis))
+
+
+def _count(n: Node, x: Value) -> int:
+    count = product(x.type.shape)
+    if count is None:
+        raise n.error("the input's shape must be known")
+    return count
+
+
+@converter("TensorScatter")
+def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = None) -> Value:
+    """The cache with the update written from a start on, for each element of the batch."""
+    axis = normalize_axis(n, n.int("axis", -2), cache.type.rank)
+    circular = n.string("mode", "linear", ("linear", "circular")) == "circular"
+    extent = cache.type.shape[axis]
+    if extent is None or None in update.type.shape:
+        raise n.error("the shapes must be known")
+    steps = np.arange(update.type.shape[axis], dtype=np.int64)
+    steps = steps.reshape([-1 if i == axis else 1 for i in range(cache.type.rank)])
+    places = n.constant(steps)
+    if start is not None:
+        batch = [update.type.shape[0], *[1] * (cache.type.rank - 1)]
+        places = n(nn.Add(places, reshape(n, as_i64(n, start), batch)))
+    if circular:
+        places = n(nn.Mod(places, n.constant(extent, i64)))
+    if places.type.shape != update.type.shape:
+        places = n(nn.BroadcastTo(places, out=TensorType(update.type.shape, i64)))
+    return n(nn.ScatterElements(cache, places, update, axis=axis))

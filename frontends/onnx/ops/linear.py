@@ -1,0 +1,40 @@
+"""Matrix products."""
+
+from __future__ import annotations
+
+from ....dialects import nn
+from ....ir.core import Value
+from ..einsum import einsum
+from ..node import Node
+from ..registry import converter
+from ..shapes import shape_text
+
+
+@converter("MatMul")
+def matmul(n: Node, lhs: Value, rhs: Value) -> Value:
+    return n(nn.Matmul(lhs, rhs))
+
+
+@converter("Gemm")
+def gemm(n: Node, a: Value, b: Value, c: Value | None = None) -> Value:
+    for name, value in (("A", a), ("B", b)):
+        if value.type.rank != 2:
+            raise n.error(f"input '{name}' has shape {shape_text(value)}, expected a matrix")
+    if n.int("transA"):
+        a = n(nn.Transpose(a, permutation=(1, 0)))
+    if n.int("transB"):
+        b = n(nn.Transpose(b, permutation=(1, 0)))
+    out = n(nn.Matmul(a, b))
+    alpha, beta = n.float("alpha", 1.0), n.float("beta", 1.0)
+    if alpha != 1.0:
+        out = n(nn.Mul(out, n.scalar(alpha, out)))
+    if c is None or beta == 0.0:
+        return out
+    if beta != 1.0:
+        c = n(nn.Mul(c, n.scalar(beta, c)))
+    return n(nn.Add(out, c))
+
+
+@converter("Einsum")
+def einsum_(n: Node, *inputs: Value) -> Value:
+    return einsum(n, n.string("equation"), list(inputs))

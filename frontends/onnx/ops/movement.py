@@ -1,0 +1,268 @@
+"""What moves, repeats and drops elements by rules known from attributes and shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....dialects import nn
+from ....dialects.nn.movement import slice_bounds
+from ....ir.core import Value
+from ....ir.types import Dim, TensorType, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import (
+    as_i64,
+    as_scalar,
+    normalize_axes,
+    normalize_axis,
+)
+
+FAR = 2**31 - 1
+"""An end from which on exporters mean "to the end"."""
+
+
+@converter("Transpose")
+def transpose(n: Node, x: Value) -> Value:
+    order = n.ints("perm")
+    if order is None:
+        order = tuple(reversed(range(x.type.rank)))
+    if sorted(order) != list(range(x.type.rank)):
+        raise n.error(f"attribute 'perm' is {list(order)}, expected an order of {x.type.rank} axes")
+    return x if order == tuple(range(len(order))) else n(nn.Transpose(x, permutation=order))
+
+
+@converter("Concat")
+def concat(n: Node, *inputs: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis", 1), inputs[0].type.rank)
+    return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+
+
+# -- slices ------------------------------------------------------------------------------------
+
+
+@converter("Slice")
+def slice_by_attributes(n: Node, x: Value) -> Value:
+    starts, ends, axes = n.ints("starts"), n.ints("ends"), n.ints("axes")
+    assert starts is not None and ends is not None
+    vectors = [n.constant(np.array(v, np.int64)) for v in (starts, ends)]
+    axes_value = None if axes is None else n.constant(np.array(axes, np.int64))
+    return slice_(n, x, *vectors, axes_value)
+
+
+@converter("Slice", since=10)
+def slice_(
+    n: Node,
+    x: Value,
+    starts: Value,
+    ends: Value,
+    axes_operand: Value | None = None,
+    steps_operand: Value | None = None,
+) -> Value:
+    begin, end = n.extents(starts), n.extents(ends)
+    if begin is None or end is None:
+        raise n.error("the number of starts and ends must be known")
+    count = len(begin)
+    axes: Sequence[int] = range(count)
+    if axes_operand is not None:
+        axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), x.type.rank)
+    steps: Sequence[Dim] = (1,) * count
+    if steps_operand is not None:
+        steps = n.extents(steps_operand) or (None,)
+    if not len(begin) == len(end) == len(axes) == len(steps) or count > x.type.rank:
+        raise n.error(
+            f"{len(begin)} starts, {len(end)} ends, {len(axes)} axes and {len(steps)} steps, "
+            "expected as many of each"
+        )
+    if 0 in steps:
+        raise n.error("a step is 0")
+    shape, first, stride = list(x.type.shape), [0] * x.type.rank, [1] * x.type.rank
+    late = False
+    for axis, b, e, s in zip(axes, begin, end, steps, strict=True):
+        found = _bounds(b, e, s, x.type.shape[axis])
+        if found is None:
+            late, shape[axis] = True, None
+        else:
+            shape[axis], first[axis], stride[axis] = found
+    out = TensorType(tuple(shape), x.type.element_type)
+    if not late:
+        if out is x.type and not any(first) and set(stride) == {1}:
+            return x
+        return n(nn.Slice(x, starts=tuple(first), steps=tuple(stride), out=out))
+    axes_value = n.constant(np.array(axes, np.int64))
+    steps_value = (
+        n.constant(np.ones(count, np.int64)) if steps_operand is None else as_i64(n, steps_operand)
+    )
+    return n(
+        nn.SliceDynamic(x, as_i64(n, starts), as_i64(n, ends), axes_value, steps_value, out=out)
+    )
+
+
+def _bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
+    """Result extent, first element and step; None where they are known at run time only."""
+    if begin is None or step is None:
+        return None
+    if extent is None:
+        to_end = end is not None and end >= FAR
+        return (None, begin, 1) if to_end and step == 1 and begin >= 0 else None
+    if end is None:
+        return None
+    count, first = slice_bounds(begin, end, step, extent)
+    return count, first, step if count else 1
+
+
+@converter("Split")
+def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    extent, count = x.type.shape[axis], len(n.outputs)
+    sizes = n.ints("split") if "split" in n.schema.attributes else None
+    if sizes_operand is not None:
+        sizes = n.known_ints(sizes_operand, "split")
+    if sizes is None:
+        declared = n.int("num_outputs", count)
+        if declared != count:
+            raise n.error(f"{count} outputs, but attribute 'num_outputs' is {declared}")
+        if extent is None:
+            raise n.error(f"the extent of axis {axis} must be known to be split evenly")
+        size = -(-extent // count)
+        sizes = tuple(max(0, min(size, extent - i * size)) for i in range(count))
+        if n.opset < 18 and extent % count:
+            raise n.error(f"{extent} elements do not split into {count} equal parts")
+    if len(sizes) != count or (extent is not None and sum(sizes) != extent) or min(sizes) < 0:
+        raise n.error(f"{extent} elements do not split into {list(sizes)} for {count} outputs")
+    return split_into(n, x, axis, sizes)
+
+
+def split_into(n: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
+    """Consecutive parts of these sizes along the axis."""
+    if len(sizes) == 1:
+        return [x]
+    types = []
+    for size in sizes:
+        shape = [size if i == axis else d for i, d in enumerate(x.type.shape)]
+        types.append(TensorType(tuple(shape), x.type.element_type))
+    return list(n(nn.Split(x, axis=axis, outs=types)))
+
+
+# -- padding and tiling ------------------------------------------------------------------------
+
+_MODES = ("constant", "reflect", "edge", "wrap")
+
+
+@converter("Pad")
+def pad_by_attributes(n: Node, x: Value) -> Value:
+    value = n.float("value")
+    pads = n.ints("pads") or ()
+    return _pad(n, x, pads, n.scalar(value, x) if value else None)
+
+
+@converter("Pad", since=11)
+def pad(
+    n: Node, x: Value, pads: Value, value: Value | None = None, axes_operand: Value | None = None
+) -> Value:
+    given = n.known_ints(pads, "pads")
+    if axes_operand is not None:
+        rank = x.type.rank
+        axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), rank)
+        if len(given) != 2 * len(axes):
+            raise n.error(f"{len(given)} pads for {len(axes)} axes, expected {2 * len(axes)}")
+        begin, end = dict(zip(axes, given)), dict(zip(axes, given[len(axes) :]))
+        given = tuple([begin.get(i, 0) for i in range(rank)] + [end.get(i, 0) for i in range(rank)])
+    return _pad(n, x, given, None if value is None else as_scalar(n, value))
+
+
+def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
+    mode = n.string("mode", "constant", _MODES)
+    if len(pads) != 2 * x.type.rank:
+        raise n.error(f"{len(pads)} pads, expected {2 * x.type.rank}")
+    if not any(pads):
+        return x
+    if mode != "constant":
+        return n(nn.Pad(x, None, pads=tuple(pads), mode=mode))
+    fill = n.scalar(0, x) if value is None else value
+    return n(nn.Pad(x, fill, pads=tuple(pads), mode=mode))
+
+
+@converter("Tile", since=6)
+def tile(n: Node, x: Value, repeats: Value) -> Value:
+    counts = n.known_ints(repeats, "repeats")
+    if len(counts) != x.type.rank or min(counts, default=0) < 0:
+        raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
+    return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
+
+
+@converter("Trilu")
+def trilu(n: Node, x: Value, k: Value | None = None) -> Value:
+    k = n.constant(0, i64) if k is None else as_scalar(n, as_i64(n, k))
+    return n(nn.Trilu(x, k, upper=bool(n.int("upper", 1))))
+
+
+@converter("DepthToSpace")
+def depth_to_space(n: Node, x: Value) -> Value:
+    mode = n.string("mode", "DCR", ("DCR", "CRD"))
+    return n(nn.DepthToSpace(x, block=n.int("blocksize"), mode=mode))
+
+
+@converter("SpaceToDepth")
+def space_to_depth(n: Node, x: Value) -> Value:
+    if n.string("mode", "DCR", ("DCR", "CRD")) == "DCR":
+        return n(nn.SpaceToDepth(x, block=n.int("blocksize")))
+    from ..calls import expand_call
+
+    return expand_call(n, None)[0]
+
+
+@converter("ReverseSequence")
+def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
+    """x with element t of the sequences taken from length - 1 - t, where t < length."""
+    time, batch = n.int("time_axis", 0), n.int("batch_axis", 1)
+    if sorted((time, batch)) != [0, 1]:
+        raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
+    extent = x.type.shape[time]
+    if extent is None:
+        raise n.error("the extent of the time axis must be known")
+    steps = n.constant(np.arange(extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
+    row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
+    mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
+    source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
+    if x.type.rank == 2:
+        return n(nn.GatherElements(x, source, axis=time))
+    if batch != 0:
+        swap = (1, 0, *range(2, x.type.rank))
+        flipped = n(nn.Transpose(x, permutation=swap))
+        index = n(nn.Transpose(source, permutation=(1, 0)))
+        return n(nn.Transpose(_gather_rows(n, flipped, index), permutation=swap))
+    return _gather_rows(n, x, source)
+
+
+def _row_type(lengths: Value, time: int) -> TensorType:
+    count = lengths.type.shape[0]
+    return TensorType((1, count) if time == 0 else (count, 1), i64)
+
+
+def _gather_rows(n: Node, x: Value, index: Value) -> Value:
+    """out[b, t] = x[b, index[b, t]]"""
+    shape = index.type.shape
+    column = n(nn.Reshape(index, out=TensorType((*shape, 1), i64)))
+    return n(nn.GatherNd(x, column, batch_dims=1))
+
+
+@converter("CenterCropPad")
+def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
+    wanted = n.known_ints(shape, "shape")
+    axes = normalize_axes(n, n.ints("axes") or tuple(range(x.type.rank)), x.type.rank)
+    if len(wanted) != len(axes):
+        raise n.error(f"{len(wanted)} extents for {len(axes)} axes")
+    begin, end = [0] * x.type.rank, [0] * x.type.rank
+    for axis, extent in zip(axes, wanted, strict=True):
+        own = x.type.shape[axis]
+        if own is None:
+            raise n.error(f"the extent of axis {axis} must be known")
+        more = extent - own
+        # The odd element is cut, or added, at the end.
+        begin[axis] = more // 2 if more >= 0 else -(-more // 2)
+        end[axis] = more - begin[axis]
+    if not any(begin) and not any(end):
+        return x
+    return n(nn.Pad(x, n.scalar(0, x), pads=(*begin, *end)))

@@ -1,0 +1,108 @@
+"""Normalizations."""
+
+from __future__ import annotations
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType
+from ..calls import expand_call
+from ..node import Node
+from ..registry import converter
+from ..shapes import normalize_axis, reshape
+
+
+@converter("BatchNormalization")
+def batch_normalization(
+    n: Node, x: Value, scale: Value, bias: Value, mean: Value, var: Value
+) -> list:
+    if not n.int("spatial", 1):
+        raise n.error("attribute 'spatial' is 0, expected 1: one mean per channel")
+    epsilon = n.float("epsilon")
+    if n.opset < 14 or not n.int("training_mode"):
+        y = n(nn.BatchNorm(x, *_as_type_of(n, x, scale, bias, mean, var), epsilon=epsilon))
+        return [y]
+    axes = (0, *range(2, x.type.rank))
+    wide = n.cast(x, mean.type.element_type)
+    now = n(nn.ReduceMean(wide, axes=axes))
+    shape = [1, (now, 0), *[1] * (x.type.rank - 2)]
+    centered = n(nn.Sub(wide, reshape(n, now, shape)))
+    spread = n(nn.ReduceMean(n(nn.Mul(centered, centered)), axes=axes))
+    y = n(nn.BatchNorm(x, *_as_type_of(n, x, scale, bias, now, spread), epsilon=epsilon))
+    momentum = n.float("momentum")
+    return [y, _running(n, mean, now, momentum), _running(n, var, spread, momentum)]
+
+
+def _as_type_of(n: Node, x: Value, *parameters: Value) -> list[Value]:
+    return [n.cast(p, x.type.element_type) for p in parameters]
+
+
+def _running(n: Node, old: Value, new: Value, momentum: float) -> Value:
+    """old * momentum + new * (1 - momentum)"""
+    kept = n(nn.Mul(old, n.scalar(momentum, old)))
+    return n(nn.Add(kept, n(nn.Mul(new, n.scalar(1 - momentum, new)))))
+
+
+@converter("LayerNormalization")
+def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = None) -> list:
+    if n.wants(1) or n.wants(2):
+        return expand_call(n, None)
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    return [n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=n.float("epsilon")))]
+
+
+@converter("RMSNormalization")
+def rms_normalization(n: Node, x: Value, scale: Value) -> list | Value:
+    if scale.type.element_type is not x.type.element_type:
+        return expand_call(n, None)
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon")))
+
+
+@converter("InstanceNormalization")
+def instance_normalization(n: Node, x: Value, scale: Value, bias: Value) -> Value:
+    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon")))
+
+
+@converter("GroupNormalization", since=21)
+def group_normalization(n: Node, x: Value, scale: Value, bias: Value) -> Value:
+    groups, epsilon = n.int("num_groups"), n.float("epsilon")
+    return n(nn.GroupNorm(x, scale, bias, groups=groups, epsilon=epsilon))
+
+
+@converter("GroupNormalization")
+def group_normalization_per_group(n: Node, x: Value, scale: Value, bias: Value) -> Value:
+    channels, groups = x.type.shape[1], n.int("num_groups")
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+
+    def repeat(value: Value) -> Value:
+        column = reshape(n, value, [groups, 1])
+        wide = TensorType((groups, channels // groups), value.type.element_type)
+        return reshape(n, n(nn.BroadcastTo(column, out=wide)), [channels])
+
+    epsilon = n.float("epsilon")
+    return n(nn.GroupNorm(x, repeat(scale), repeat(bias), groups=groups, epsilon=epsilon))
+
+
+@converter("LRN")
+def lrn(n: Node, x: Value) -> Value:
+    return n(
+        nn.Lrn(
+            x,
+            size=n.int("size"),
+            alpha=n.float("alpha"),
+            beta=n.float("beta"),
+            bias=n.float("bias"),
+        )
+    )
+
+
+@converter("LpNormalization")
+def lp_normalization(n: Node, x: Value) -> Value:
+    axis, p = normalize_axis(n, n.int("axis"), x.type.rank), n.int("p")
+    if p not in (1, 2):
+        raise n.error(f"attribute 'p' is {p}, expected 1 or 2")
+    norm = n((nn.ReduceL1 if p == 1 else nn.ReduceL2)(x, axes=(axis,), keep_dims=True))
+    zero = n.scalar(0, x)
+    quotient = n(nn.Div(x, norm))
+    return n(nn.Where(n(nn.Equal(norm, zero)), zero, quotient))

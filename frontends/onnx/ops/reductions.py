@@ -1,0 +1,96 @@
+"""Reductions over axes, scans, and what finds extremes."""
+
+from __future__ import annotations
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, TensorType, i1, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import as_i64, as_scalar, normalize_axes, normalize_axis
+
+_REDUCTIONS = {
+    "ReduceSum": nn.ReduceSum,
+    "ReduceMean": nn.ReduceMean,
+    "ReduceMax": nn.ReduceMax,
+    "ReduceMin": nn.ReduceMin,
+    "ReduceProd": nn.ReduceProd,
+    "ReduceL1": nn.ReduceL1,
+    "ReduceL2": nn.ReduceL2,
+    "ReduceLogSum": nn.ReduceLogSum,
+    "ReduceLogSumExp": nn.ReduceLogSumExp,
+    "ReduceSumSquare": nn.ReduceSumSquare,
+}
+
+
+@converter(*_REDUCTIONS)
+def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
+    """Axes are an attribute before opset 18 (ReduceSum: 13), an input since."""
+    rank = x.type.rank
+    given = n.ints("axes") if "axes" in n.schema.attributes else None
+    if axes_operand is not None:
+        given = n.known_ints(axes_operand, "axes")
+    if not given:
+        axes = () if n.int("noop_with_empty_axes") else tuple(range(rank))
+    else:
+        axes = normalize_axes(n, given, rank)
+    reduce, keep = _REDUCTIONS[n.op_type], bool(n.int("keepdims", 1))
+    if x.type.element_type is i1:
+        wide = n.cast(x, IntegerType(8, "u"))
+        return n.cast(n(reduce(wide, axes=tuple(sorted(axes)), keep_dims=keep)), i1)
+    return n(reduce(x, axes=tuple(sorted(axes)), keep_dims=keep))
+
+
+@converter("ArgMax", "ArgMin")
+def arg_extreme(n: Node, x: Value) -> Value:
+    find = nn.Argmax if n.op_type == "ArgMax" else nn.Argmin
+    return n(
+        find(
+            x,
+            axis=normalize_axis(n, n.int("axis"), x.type.rank),
+            keep_dims=bool(n.int("keepdims", 1)),
+            select_last_index=bool(n.int("select_last_index")),
+        )
+    )
+
+
+@converter("CumSum")
+def cumsum(n: Node, x: Value, axis: Value) -> Value:
+    (number,) = n.known_ints(axis, "axis")
+    return n(
+        nn.Cumsum(
+            x,
+            axis=normalize_axis(n, number, x.type.rank),
+            exclusive=bool(n.int("exclusive")),
+            reverse=bool(n.int("reverse")),
+        )
+    )
+
+
+@converter("TopK")
+def top_k_by_attribute(n: Node, x: Value) -> list:
+    return top_k(n, x, n.constant(n.int("k"), i64))
+
+
+@converter("TopK", since=10)
+def top_k(n: Node, x: Value, k: Value) -> list:
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    k = as_scalar(n, as_i64(n, k))
+    known = n.known(k)
+    count = None if known is None else int(known)
+    extent = x.type.shape[axis]
+    if count is not None and (count < 0 or (extent is not None and count > extent)):
+        raise n.error(f"k is {count}, but axis {axis} has {extent} elements")
+    shape = [count if i == axis else d for i, d in enumerate(x.type.shape)]
+    out = n(
+        nn.TopK(
+            x,
+            k,
+            axis=axis,
+            largest=bool(n.int("largest", 1)),
+            sorted=bool(n.int("sorted", 1)),
+            out=TensorType(tuple(shape), x.type.element_type),
+            indices=TensorType(tuple(shape), i64),
+        )
+    )
+    return list(out)

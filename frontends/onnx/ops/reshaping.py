@@ -1,0 +1,200 @@
+"""What changes a tensor's shape but not its elements' order, and what reads the shape."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import Dim, TensorType, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import (
+    Extent,
+    as_i64,
+    broadcast,
+    flatten,
+    normalize_axes,
+    normalize_axis,
+    part_of_vector,
+    product,
+    reshape,
+    shape_of,
+)
+
+
+@converter("Reshape")
+def reshape_(n: Node, x: Value, shape: Value) -> Value:
+    target = n.extents(shape)
+    if target is None:
+        raise n.error("the number of dimensions of the result must be known")
+    if n.importer.is_unknown(shape):
+        return _reshape_at_run_time(n, x, shape, target)
+    literal_zero = bool(n.int("allowzero"))
+    extents: list[Extent | None] = []
+    for i, extent in enumerate(target):
+        if extent == 0 and not literal_zero:
+            if i >= x.type.rank:
+                raise n.error(f"dimension {i} of the shape is 0, but the input has no such")
+            extents.append((x, i))
+        else:
+            extents.append(extent)
+    if list(target).count(-1) > 1:
+        raise n.error(f"shape {list(target)} has more than one -1")
+    return _reshape(n, x, shape, extents)
+
+
+def _reshape(n: Node, x: Value, vector: Value, extents: list) -> Value:
+    """Extents are numbers, -1 for what is left, None for an element of `vector`, or of x."""
+    shape: list[Dim] = [_known(e) for e in extents]
+    if -1 in shape:
+        shape[shape.index(-1)] = _what_is_left(n, x, extents, shape)
+    out = TensorType(tuple(shape), x.type.element_type)
+    total = product(shape), product(x.type.shape)
+    if None not in total and total[0] != total[1]:
+        raise n.error(f"{total[1]} elements do not fit shape {shape}")
+    if None not in shape and out is x.type:
+        return x
+    if shape.count(None) <= 1:
+        return n(nn.Reshape(x, out=out))
+    parts = []
+    for i, extent in enumerate(extents):
+        if isinstance(extent, tuple):
+            parts.append(part_of_vector(n, shape_of(n, x), extent[1], extent[1] + 1))
+        elif extent is None:
+            parts.append(part_of_vector(n, as_i64(n, vector), i, i + 1))
+        else:
+            parts.append(n.constant(np.array([extent], np.int64)))
+    return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
+
+
+def _known(extent) -> Dim:
+    return extent[0].type.shape[extent[1]] if isinstance(extent, tuple) else extent
+
+
+def _what_is_left(n: Node, x: Value, extents: list, shape: list[Dim]) -> Dim:
+    """The extent that -1 stands for: the input's elements over the other extents.
+
+    Unknown dimensions that are copied from the input cancel out.
+    """
+    copied = {e[1] for e in extents if isinstance(e, tuple)}
+    rest = [d for i, d in enumerate(x.type.shape) if d is not None or i not in copied]
+    others = [
+        d
+        for e, d in zip(extents, shape, strict=True)
+        if d != -1 and not (isinstance(e, tuple) and d is None)
+    ]
+    above, below = product(rest), product(others)
+    if above is None or below is None:
+        return None
+    if below == 0:
+        if above == 0:
+            return 0
+        raise n.error(f"{above} elements do not fit shape {shape}")
+    if above % below:
+        raise n.error(f"{above} elements do not divide by {below}, for shape {shape}")
+    return above // below
+
+
+def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Value:
+    """Nothing is known of the shape but its length; zeros in it copy extents."""
+    shape = as_i64(n, shape)
+    if not n.int("allowzero"):
+        own = shape_of(n, x)
+        count = min(len(target), x.type.rank)
+        parts = [part_of_vector(n, own, 0, count)] if count else []
+        if len(target) > count:
+            parts.append(n.constant(np.zeros(len(target) - count, np.int64)))
+        own = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+        is_zero = n(nn.Equal(shape, n.constant(0, i64)))
+        shape = n(nn.Where(is_zero, own, shape))
+    out = TensorType((None,) * len(target), x.type.element_type)
+    return n(nn.ReshapeDynamic(x, shape, out=out))
+
+
+@converter("Flatten")
+def flatten_(n: Node, x: Value) -> Value:
+    axis, rank = n.int("axis"), x.type.rank
+    axis = axis if axis == rank else normalize_axis(n, axis, rank)
+    return flatten(n, x, axis)
+
+
+@converter("Squeeze")
+def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
+    rank = x.type.rank
+    axes = n.ints("axes") if "axes" in n.schema.attributes else None
+    if axes_operand is not None:
+        axes = n.known_ints(axes_operand, "axes")
+    if axes is None:
+        if None in x.type.shape:
+            raise n.error("axes must be given where dimensions are unknown")
+        axes = tuple(i for i, d in enumerate(x.type.shape) if d == 1)
+    axes = normalize_axes(n, axes, rank)
+    for axis in axes:
+        if x.type.shape[axis] not in (1, None):
+            raise n.error(f"axis {axis} has {x.type.shape[axis]} elements, expected 1")
+    return reshape(n, x, [(x, i) for i in range(rank) if i not in axes])
+
+
+@converter("Unsqueeze")
+def unsqueeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
+    axes = n.ints("axes") if "axes" in n.schema.attributes else None
+    if axes_operand is not None:
+        axes = n.known_ints(axes_operand, "axes")
+    rank = x.type.rank + len(axes or ())
+    new = normalize_axes(n, axes or (), rank)
+    old = iter(range(x.type.rank))
+    return reshape(n, x, [1 if i in new else (x, next(old)) for i in range(rank)])
+
+
+@converter("Shape")
+def shape(n: Node, x: Value) -> Value:
+    rank = x.type.rank
+    begin, end, _ = slice(n.int("start"), n.int("end", rank)).indices(rank)
+    end = max(begin, end)
+    known = x.type.shape[begin:end]
+    if None not in known:
+        return n.constant(np.array(known, np.int64))
+    return part_of_vector(n, shape_of(n, x), begin, end)
+
+
+@converter("Size")
+def size(n: Node, x: Value) -> Value:
+    count = product(x.type.shape)
+    if count is not None:
+        return n.constant(count, i64)
+    return n(nn.ReduceProd(shape_of(n, x), axes=(0,)))
+
+
+@converter("Expand")
+def expand(n: Node, x: Value, shape: Value) -> Value:
+    wanted = n.extents(shape)
+    if wanted is None:
+        raise n.error("the number of dimensions of the result must be known")
+    return _expand(n, x, as_i64(n, shape), wanted)
+
+
+def _expand(n: Node, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Value:
+    """NumPy's broadcasting of x against a shape."""
+    rank = max(len(wanted), x.type.rank)
+    wanted = (1,) * (rank - len(wanted)) + wanted
+    own = (1,) * (rank - x.type.rank) + x.type.shape
+    shape: list[Dim] = []
+    for i, (w, d) in enumerate(zip(wanted, own, strict=True)):
+        if w is not None and d is not None and w != d and 1 not in (w, d):
+            raise n.error(f"dimension {i}: {d} elements do not broadcast to {w}")
+        if w == 1 or w is None:
+            shape.append(d if w == 1 or d != 1 else None)
+        else:
+            shape.append(w)
+    # An unknown w against an unknown extent, or against 1, is decided at run time.
+    late = any(w is None and d in (1, None) for w, d in zip(wanted, own, strict=True))
+    if late:
+        vector_rank = vector.type.shape[0]
+        if vector_rank < rank:
+            ones = n.constant(np.ones(rank - vector_rank, np.int64))
+            vector = n(nn.Concat([ones, vector], axis=0))
+        out = TensorType(tuple(shape), x.type.element_type)
+        return n(nn.BroadcastDynamic(x, vector, out=out))
+    lead = rank - x.type.rank
+    return broadcast(n, x, [(x, i - lead) if d is None else d for i, d in enumerate(shape)])

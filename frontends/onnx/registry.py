@@ -1,0 +1,59 @@
+"""The table of converters: which function imports which ONNX operator, from which opset on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+Convert = Callable[..., Any]
+
+_converters: dict[tuple[str, str], list[tuple[int, Convert]]] = {}
+_loaded = False
+
+
+def converter(*op_types: str, since: int = 1, domain: str = "") -> Callable[[Convert], Convert]:
+    """Register a function that imports these operators from opset `since` on.
+
+        @converter("Relu")
+        def relu(n: Node, x: Value) -> Value:
+            return n(nn.Relu(x))
+
+    It gets the node and its inputs (None for one left out) and returns its outputs: a value,
+    or a sequence with None for an optional output that it does not provide.
+    """
+
+    def register(function: Convert) -> Convert:
+        for op_type in op_types:
+            versions = _converters.setdefault((domain, op_type), [])
+            assert all(version != since for version, _ in versions), op_type
+            versions.append((since, function))
+            versions.sort(key=lambda entry: entry[0])
+        return function
+
+    return register
+
+
+def find_converter(domain: str, op_type: str, opset: int) -> Convert | None:
+    """The converter of an operator in an opset, or None."""
+    _load()
+    versions = _converters.get((domain, op_type), [])
+    at = bisect_right([version for version, _ in versions], opset)
+    return versions[at - 1][1] if at else None
+
+
+def supported_operators() -> list[tuple[str, str]]:
+    """Domain and name of every operator that has a converter."""
+    _load()
+    return sorted(_converters)
+
+
+def _load() -> None:
+    global _loaded
+    if not _loaded:
+        from .ops import MODULES
+
+        for module in MODULES:
+            import_module(f"{__package__}.ops.{module}")
+        _loaded = True

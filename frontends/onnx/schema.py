@@ -1,0 +1,105 @@
+"""Checks of a node against the operator's declaration in the onnx package."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import onnx
+from onnx import AttributeProto
+
+from .tensors import element_type_code, element_type_name
+
+_OPTION = onnx.defs.OpSchema.FormalParameterOption
+
+
+@lru_cache(maxsize=4096)
+def find_schema(domain: str, op_type: str, opset: int) -> Any | None:
+    """The declaration of an operator in an opset, or None where onnx knows none."""
+    try:
+        return onnx.defs.get_schema(op_type, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def attribute_kind(code: int) -> str:
+    """ONNX's name of an attribute's type, `INTS`."""
+    try:
+        return AttributeProto.AttributeType.Name(code)
+    except ValueError:
+        return f"number {code}"
+
+
+def fault_of_signature(schema: Any, inputs: list[str], outputs: list[str]) -> str | None:
+    """What is wrong with the numbers of inputs and outputs, or None."""
+    for words, names, least, most, formals in (
+        ("input", inputs, schema.min_input, schema.max_input, schema.inputs),
+        ("output", outputs, schema.min_output, schema.max_output, schema.outputs),
+    ):
+        if len(names) > most:
+            return f"{len(names)} {words}s, expected at most {most}"
+        if len(names) < least:
+            return f"{len(names)} {words}s, expected at least {least}"
+        for i, formal in enumerate(formals):
+            absent = i >= len(names) or not names[i]
+            if formal.option == _OPTION.Single and words == "input" and absent:
+                return f"input '{formal.name}' is missing"
+    return None
+
+
+def fault_of_attributes(schema: Any, attributes: dict[str, Any]) -> str | None:
+    """What is wrong with the attributes' names and types, or None."""
+    for name, proto in attributes.items():
+        declared = schema.attributes.get(name)
+        if declared is None:
+            known = ", ".join(sorted(schema.attributes)) or "none"
+            return f"unknown attribute '{name}', expected one of: {known}"
+        expected = int(declared.type.value)
+        if proto.type != expected:
+            return (
+                f"attribute '{name}' is of type {attribute_kind(proto.type)}, "
+                f"expected {attribute_kind(expected)}"
+            )
+    for name, declared in schema.attributes.items():
+        if declared.required and name not in attributes:
+            return f"attribute '{name}' is missing"
+    return None
+
+
+def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
+    """What is wrong with the inputs' element types (None: left out), or None."""
+    allowed, bound = _type_table(schema.name, schema.domain, schema.since_version), {}
+    formals = schema.inputs
+    for i, type in enumerate(inputs):
+        if type is None:
+            continue
+        formal = formals[min(i, len(formals) - 1)]
+        code = element_type_code(type.element_type)
+        choices = allowed.get(formal.type_str)
+        if choices is None:
+            choices = frozenset([formal.type_str])
+        if _type_text(code) not in choices:
+            return (
+                f"input '{formal.name}' has elements of {element_type_name(code)}, expected "
+                + " or ".join(sorted(c.removeprefix("tensor(").rstrip(")") for c in choices))
+            )
+        if formal.type_str not in allowed or not formal.is_homogeneous:
+            continue
+        first = bound.setdefault(formal.type_str, (formal.name, code))
+        if first[1] != code:
+            return (
+                f"input '{formal.name}' has elements of {element_type_name(code)} but input "
+                f"'{first[0]}' of {element_type_name(first[1])}, expected the same"
+            )
+    return None
+
+
+@lru_cache(maxsize=1024)
+def _type_table(op_type: str, domain: str, version: int) -> dict[str, frozenset[str]]:
+    schema = onnx.defs.get_schema(op_type, version, domain)
+    return {t.type_param_str: frozenset(t.allowed_type_strs) for t in schema.type_constraints}
+
+
+def _type_text(code: int) -> str:
+    """The type string of a tensor of these elements, `tensor(float)`."""
+    return f"tensor({element_type_name(code).lower()})"

@@ -1,0 +1,138 @@
+"""What converters share: axes, and reshapes and shapes of which a part may be unknown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, i64
+from .node import Node
+
+Extent = int | tuple[Value, int]
+"""An extent of a result: a number, or that of a dimension of some value."""
+
+
+def normalize_axis(n: Node, axis: int, rank: int, name: str = "axis") -> int:
+    """The axis counted from the front. Raises NncError where it is out of range."""
+    if not -rank <= axis < rank:
+        raise n.error(f"{name} {axis} is out of range for a tensor of rank {rank}")
+    return axis + rank if axis < 0 else axis
+
+
+def normalize_axes(n: Node, axes: Sequence[int], rank: int) -> tuple[int, ...]:
+    """The axes counted from the front. Raises NncError where one is out of range or twice."""
+    found = tuple(normalize_axis(n, axis, rank, "axes: axis") for axis in axes)
+    if len(set(found)) != len(found):
+        raise n.error(f"axes {list(axes)} name an axis twice")
+    return found
+
+
+def shape_of(n: Node, x: Value) -> Value:
+    """The shape as a 1-D i64 tensor: a constant where it is static."""
+    shape = x.type.shape
+    if None not in shape:
+        return n.constant(np.array(shape, np.int64))
+    value = n(nn.ShapeOf(x))
+    elements = np.array([0 if d is None else d for d in shape], np.int64)
+    unknown = np.array([d is None for d in shape], np.bool_)
+    n.importer.partly[value] = (elements, unknown)
+    return value
+
+
+def resolve(extent: Extent) -> Dim:
+    """The number, or None where it is known at run time only."""
+    return extent if isinstance(extent, int) else extent[0].type.shape[extent[1]]
+
+
+def shape_vector(n: Node, extents: Sequence[Extent]) -> Value:
+    """A 1-D i64 tensor of these extents, computed at run time where it must."""
+    known = [resolve(e) for e in extents]
+    if None not in known:
+        return n.constant(np.array(known, np.int64))
+    parts = []
+    for extent, number in zip(extents, known, strict=True):
+        if number is not None:
+            parts.append(n.constant(np.array([number], np.int64)))
+        else:
+            assert not isinstance(extent, int)
+            value, axis = extent
+            index = n.constant(np.array([axis], np.int64))
+            parts.append(n(nn.Gather(shape_of(n, value), index)))
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+
+
+def reshape(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
+    """x in another shape; its type is as static as can be."""
+    shape = tuple(resolve(e) for e in extents)
+    if shape == x.type.shape and None not in shape:
+        return x
+    out = TensorType(shape, x.type.element_type)
+    if shape.count(None) <= 1:
+        return n(nn.Reshape(x, out=out))
+    return n(nn.ReshapeDynamic(x, shape_vector(n, extents), out=out))
+
+
+def flatten(n: Node, x: Value, axis: int) -> Value:
+    """x as a matrix: the dimensions before the axis, and those from it on."""
+    shape = x.type.shape
+    before, after = product(shape[:axis]), product(shape[axis:])
+    if before is not None or after is not None:
+        out = TensorType((before, after), x.type.element_type)
+        return x if out is x.type else n(nn.Reshape(x, out=out))
+    extents = shape_of(n, x)
+    sides = [
+        n(nn.ReduceProd(part_of_vector(n, extents, begin, end), axes=(0,), keep_dims=True))
+        for begin, end in ((0, axis), (axis, len(shape)))
+    ]
+    vector = n(nn.Concat(sides, axis=0))
+    return n(nn.ReshapeDynamic(x, vector, out=TensorType((None, None), x.type.element_type)))
+
+
+def part_of_vector(n: Node, vector: Value, begin: int, end: int) -> Value:
+    """Elements of a 1-D tensor."""
+    if (begin, end) == (0, vector.type.shape[0]):
+        return vector
+    out = TensorType((end - begin,), vector.type.element_type)
+    return n(nn.Slice(vector, starts=(begin,), out=out))
+
+
+def broadcast(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
+    """x repeated to this shape, each extent that of x or, where x has 1 or none, any."""
+    shape = tuple(resolve(e) for e in extents)
+    if shape == x.type.shape and None not in shape:
+        return x
+    lead = len(shape) - x.type.rank
+    kept = [x.type.shape[i - lead] if i >= lead else 1 for i in range(len(shape))]
+    out = TensorType(shape, x.type.element_type)
+    if all(d is not None or k is None for d, k in zip(shape, kept, strict=True)):
+        return n(nn.BroadcastTo(x, out=out))
+    return n(nn.BroadcastDynamic(x, shape_vector(n, extents), out=out))
+
+
+def as_scalar(n: Node, x: Value) -> Value:
+    """A value of one element as a 0-d tensor."""
+    if x.type.rank == 0:
+        return x
+    if product(x.type.shape) not in (1, None):
+        raise n.error(f"expected one number, found a tensor of shape {shape_text(x)}")
+    return n(nn.Reshape(x, out=TensorType((), x.type.element_type)))
+
+
+def as_i64(n: Node, x: Value) -> Value:
+    return n.cast(x, i64)
+
+
+def product(shape: Sequence[Dim]) -> Dim:
+    """The number of elements, or None where it is not known."""
+    if 0 in shape:
+        return 0
+    return None if None in shape else math.prod(shape)  # type: ignore[arg-type]
+
+
+def shape_text(x: Value) -> str:
+    """The shape as messages give it, `[1, ?, 8]`."""
+    return "[" + ", ".join("?" if d is None else str(d) for d in x.type.shape) + "]"

@@ -1,0 +1,95 @@
+"""What a model needs that nnc does not have: found before the import, and told all at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from .model import Model, domain, function_opsets
+from .node import node_label
+from .registry import Convert, find_converter
+from .scope import Scope
+
+MOST_LISTED = 50
+
+
+class Survey:
+    """How each operator of a model is imported: a converter, a function body, or not at all."""
+
+    def __init__(self, model: Model) -> None:
+        self.model = model
+        self._lacking: dict[Any, list[str]] = {}
+
+    def local_function(self, node: Any) -> Any | None:
+        """The model's own function that the node calls, or None."""
+        return self.model.functions.get((domain(node.domain), node.op_type, node.overload))
+
+    def converter(self, node: Any, scope: Scope) -> Convert | None:
+        return find_converter(domain(node.domain), node.op_type, scope.opset_of(node))
+
+    def check(self, nodes: Iterable[Any], scope: Scope) -> None:
+        """Raises one NncError that lists all nodes that cannot be imported."""
+        faults = []
+        for node in nodes:
+            lacking = self._lacking_of(node, scope.opsets, ())
+            if lacking is None:
+                continue
+            where = operator_text(node, scope)
+            if lacking:
+                where += f", whose body needs {', '.join(dict.fromkeys(lacking))}"
+            faults.append(f"{node_label(node)}: {where}")
+        if not faults:
+            return
+        shown = faults[:MOST_LISTED]
+        if len(faults) > MOST_LISTED:
+            shown.append(f"and {len(faults) - MOST_LISTED} more")
+        where = f" in the body of {scope.call_label}" if scope.call_label else ""
+        count = "a node is" if len(faults) == 1 else f"{len(faults)} nodes are"
+        message = f"{count} not supported{where}:\n  " + "\n  ".join(shown)
+        raise NncError(message, self.model.loc)
+
+    def _lacking_of(
+        self, node: Any, opsets: dict[str, int], calls: tuple[Any, ...]
+    ) -> list[str] | None:
+        """None if the node can be imported, else the operators that its body lacks, if any."""
+        key = (domain(node.domain), node.op_type, node.overload)
+        local = self.model.functions.get(key)
+        opset = opsets.get(key[0])
+        if local is not None:
+            if key in calls:
+                raise self.model.error(f"function '{local.name}' calls itself")
+            return self._lacking_in(local, (*calls, key))
+        if opset is None:
+            return []
+        if find_converter(key[0], node.op_type, opset) is not None:
+            return None
+        from .calls import fixed_body
+
+        body, depends = fixed_body(node, key[0], opset)
+        if body is None:
+            return None if depends else []
+        if key in calls:
+            return []
+        return self._lacking_in(body, (*calls, key))
+
+    def _lacking_in(self, body: Any, calls: tuple[Any, ...]) -> list[str] | None:
+        memo = calls[-1]
+        if memo not in self._lacking:
+            opsets = function_opsets(self.model, body)
+            found: list[str] = []
+            for node in body.node:
+                lacking = self._lacking_of(node, opsets, calls)
+                if lacking is not None:
+                    found += lacking or [node.op_type]
+            self._lacking[memo] = found
+        return self._lacking[memo] or None
+
+
+def operator_text(node: Any, scope: Scope) -> str:
+    """The operator as messages name it: `Loop of ai.onnx, opset 13`."""
+    name = domain(node.domain)
+    version = scope.opsets.get(name)
+    if version is None:
+        return f"{node.op_type} of {name}, a domain that the model does not import"
+    return f"{node.op_type} of {name or 'ai.onnx'}, opset {version}"

@@ -1,0 +1,180 @@
+"""Tensors of a model as NumPy arrays; data in files beside the model is mapped, not read."""
+
+from __future__ import annotations
+
+import math
+import os
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+from onnx import TensorProto
+
+from ...ir.diagnostics import NncError
+from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+
+P: Any = TensorProto
+
+# ONNX's element type: nnc's, NumPy's, and the protobuf field that holds it when not raw.
+_KINDS: dict[int, tuple[Type, Any, str]] = {
+    P.FLOAT: (f32, np.float32, "float_data"),
+    P.DOUBLE: (f64, np.float64, "double_data"),
+    P.FLOAT16: (f16, np.float16, "int32_data"),
+    P.BFLOAT16: (bf16, ml_dtypes.bfloat16, "int32_data"),
+    P.BOOL: (i1, np.bool_, "int32_data"),
+    P.INT8: (i8, np.int8, "int32_data"),
+    P.INT16: (i16, np.int16, "int32_data"),
+    P.INT32: (i32, np.int32, "int32_data"),
+    P.INT64: (i64, np.int64, "int64_data"),
+    P.UINT8: (IntegerType(8, "u"), np.uint8, "int32_data"),
+    P.UINT16: (IntegerType(16, "u"), np.uint16, "int32_data"),
+    P.UINT32: (IntegerType(32, "u"), np.uint32, "uint64_data"),
+    P.UINT64: (IntegerType(64, "u"), np.uint64, "uint64_data"),
+}
+_CODES = {kind[0]: code for code, kind in _KINDS.items()}
+
+
+def element_type_name(code: int) -> str:
+    """ONNX's name of an element type, `FLOAT`; the number where it has none."""
+    try:
+        return TensorProto.DataType.Name(code)
+    except ValueError:
+        return f"number {code}"
+
+
+def element_type(code: int) -> Type:
+    """The element type for ONNX's number of it. Raises NncError where nnc has none."""
+    if code not in _KINDS:
+        known = ", ".join(element_type_name(c) for c in _KINDS)
+        raise NncError(
+            f"element type {element_type_name(code)} is not supported; expected one of {known}"
+        )
+    return _KINDS[code][0]
+
+
+def element_type_code(type: Type) -> int:
+    """ONNX's number of an element type."""
+    return _CODES[type]
+
+
+class TensorReader:
+    """Reads the tensors of one model; `folder` is where its external data must lie."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self.folder = folder
+        self._maps: dict[str, np.ndarray] = {}
+
+    def array(self, proto: Any) -> np.ndarray:
+        """The tensor's elements. Raises NncError where the data is missing or does not fit."""
+        try:
+            return self._array(proto)
+        except NncError as error:
+            name = f"tensor '{proto.name}'" if proto.name else "tensor"
+            raise NncError(f"{name}: {error.message}") from None
+
+    def _array(self, proto: Any) -> np.ndarray:
+        element_type(proto.data_type)  # says what is wrong
+        _, kind, field = _KINDS[proto.data_type]
+        dtype = np.dtype(kind)
+        shape = tuple(proto.dims)
+        if any(extent < 0 for extent in shape):
+            raise NncError(f"shape {list(shape)} has a negative extent")
+        if proto.HasField("segment"):
+            raise NncError("tensors in segments are not supported")
+        count = math.prod(shape)
+        if proto.data_location == TensorProto.EXTERNAL:
+            raw: Any = self._external(proto, count * dtype.itemsize)
+        elif proto.HasField("raw_data"):
+            raw = proto.raw_data
+        else:
+            return self._typed(proto, field, dtype, shape)
+        if len(raw) != count * dtype.itemsize:
+            raise NncError(
+                f"{len(raw)} bytes of data, but shape {list(shape)} of "
+                f"{element_type_name(proto.data_type)} needs {count * dtype.itemsize}"
+            )
+        return _normalized(np.frombuffer(raw, dtype).reshape(shape))
+
+    def _typed(self, proto: Any, field: str, dtype: np.dtype, shape: tuple) -> np.ndarray:
+        values = getattr(proto, field)
+        if len(values) != math.prod(shape):
+            raise NncError(
+                f"{len(values)} elements of data, but shape {list(shape)} needs {math.prod(shape)}"
+            )
+        if dtype in (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)):
+            return np.array(values, np.int32).astype(np.uint16).view(dtype).reshape(shape)
+        if field == "int32_data":
+            return np.array(values, np.int32).astype(dtype).reshape(shape)
+        return np.array(values, dtype).reshape(shape)
+
+    # -- external data -------------------------------------------------------------------
+
+    def _external(self, proto: Any, needed: int) -> np.ndarray:
+        entries = {entry.key: entry.value for entry in proto.external_data}
+        location = entries.get("location", "")
+        if not location:
+            raise NncError("external data without a location")
+        offset = _whole_number(entries.get("offset") or "0", "offset")
+        length = _whole_number(entries.get("length") or str(needed), "length")
+        if length != needed:
+            raise NncError(f"external data of {length} bytes, but its shape needs {needed}")
+        if needed == 0:
+            return np.empty(0, np.uint8)
+        data = self._map(location)
+        if offset + length > data.size:
+            raise NncError(
+                f"external data ends at byte {offset + length} of '{location}', "
+                f"which has {data.size} (is the file truncated?)"
+            )
+        return data[offset : offset + length]
+
+    def _map(self, location: str) -> np.ndarray:
+        """The bytes of a file beside the model, mapped once."""
+        if location not in self._maps:
+            path = self._inside(location)
+            try:
+                if os.path.getsize(path) == 0:
+                    raise NncError(f"external data file '{location}' is empty")
+                self._maps[location] = np.memmap(path, np.uint8, "r").view(np.ndarray)
+            except OSError as error:
+                reason = error.strerror or error
+                raise NncError(f"cannot read external data file '{location}': {reason}") from None
+        return self._maps[location]
+
+    def _inside(self, location: str) -> Path:
+        """The file's real path, which must be a file in the model's folder."""
+        if self.folder is None:
+            raise NncError(
+                f"external data in '{location}', but the model has no file; give its path"
+            )
+        outside = f"external data file '{location}' lies outside the model's folder"
+        if "\0" in location:
+            raise NncError("the location of external data has a zero byte")
+        if os.path.isabs(location) or "\\" in location:
+            raise NncError(f"external data file '{location}' must be a path relative to the model")
+        home = self.folder.resolve()
+        try:
+            path = (home / location).resolve()
+        except (OSError, RuntimeError) as error:  # a loop of symbolic links
+            raise NncError(f"cannot read external data file '{location}': {error}") from None
+        if ".." in Path(location).parts or home not in path.parents:
+            raise NncError(outside)
+        if not path.exists():
+            raise NncError(f"external data file '{location}' does not exist in {self.folder}")
+        if not path.is_file():
+            raise NncError(f"external data file '{location}' is not a file")
+        return path
+
+
+def _whole_number(text: str, what: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise NncError(f"external data with {what} '{text}', expected a number of bytes")
+    return int(text)
+
+
+def _normalized(array: np.ndarray) -> np.ndarray:
+    """Bools as 0 and 1, whatever bytes stood in the file."""
+    if array.dtype == np.bool_:
+        return array.view(np.uint8) != 0
+    return array
