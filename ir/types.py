@@ -293,7 +293,9 @@ class MemRefType(ShapedType):
         object.__setattr__(self, "shape", _shape(self.shape))
         if isinstance(self.layout, AffineMapAttr) and self.layout.map.is_identity():
             object.__setattr__(self, "layout", None)
-        if self.layout is StridedLayoutAttr(*self._contiguous()):
+        strides, offset = self._contiguous()
+        # Unknown strides need not be the contiguous ones.
+        if None not in strides and self.layout is StridedLayoutAttr(strides, offset):
             object.__setattr__(self, "layout", None)
 
     def _contiguous(self) -> tuple[tuple[Dim, ...], int]:

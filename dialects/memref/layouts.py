@@ -28,6 +28,15 @@ def strided(
     return MemRefType(tuple(shape), type.element_type, layout, type.memory_space)
 
 
+def reshaped(
+    type: MemRefType, shape: Sequence[Dim], strides: Sequence[Dim], offset: Dim
+) -> MemRefType:
+    """Like `strided`, where a contiguous memref stays one although its strides are not known."""
+    if type.layout is None:
+        return MemRefType(tuple(shape), type.element_type, None, type.memory_space)
+    return strided(type, shape, strides, offset)
+
+
 def subview_type(
     source: MemRefType, offsets: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
 ) -> MemRefType:

@@ -45,6 +45,7 @@ from .layouts import (
     compatible,
     expanded_strides,
     rank_reduced,
+    reshaped,
     strided,
     subview_type,
 )
@@ -405,7 +406,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
         found = expanded_strides(src.type, groups, to_dims(static))  # type: ignore[arg-type]
         if found is None:
             raise NncError(f"memref.expand_shape: {src.type} has no strided layout")
-        type = strided(src.type, to_dims(static), *found)  # type: ignore[arg-type]
+        type = reshaped(src.type, to_dims(static), *found)  # type: ignore[arg-type]
         return ExpandShape(src, values, reassociation(groups), static, result=type)
 
     def verify_op(self) -> None:
@@ -423,7 +424,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
         found = expanded_strides(source, self.groups, target.shape)
         if found is None:
             raise self.error("invalid source layout map")
-        expected = strided(source, target.shape, *found)
+        expected = reshaped(source, target.shape, *found)
         if not _same_layout(expected, target):
             raise self.error(f"expected expanded type to be '{expected}' but found '{target}'")
 
@@ -461,7 +462,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)
         if found is None:
             raise NncError(f"memref.collapse_shape: {source} is not contiguous in {groups}")
         shape = [product(*(source.shape[i] for i in group)) for group in groups]  # type: ignore[attr-defined]
-        type = strided(source, shape, *found)  # type: ignore[arg-type]
+        type = reshaped(source, shape, *found)  # type: ignore[arg-type]
         return CollapseShape(src, reassociation(groups), result=type)
 
     def verify_op(self) -> None:
@@ -470,7 +471,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)
         found = collapsed_strides(source, self.groups)
         if found is None:
             raise self.error("invalid source layout map or collapsing non-contiguous dims")
-        expected = strided(source, target.shape, *found)
+        expected = reshaped(source, target.shape, *found)
         if not _same_layout(expected, target):
             raise self.error(f"expected collapsed type to be '{expected}' but found '{target}'")
 
