@@ -10,6 +10,7 @@ PASS_MODULES: dict[str, str] = {
     "canonicalize": "..passes.canonicalize",
     "cse": "..passes.cse",
     "remove-dead-values": "..passes.dead_code",
+    "lower-to-llvm": ".to_llvm",
     "symbol-dce": "..passes.dead_code",
 }
 

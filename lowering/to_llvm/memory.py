@@ -1,0 +1,519 @@
+"""Lowering of memref: buffers, their views, and access to elements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...dialects import llvm, memref
+from ...dialects.index_lists import mix
+from ...ir.attributes import (
+    Attribute,
+    BoolAttr,
+    DenseElements,
+    DenseResource,
+    I64Attr,
+    IntegerAttr,
+    UnitAttr,
+)
+from ...ir.core import Value
+from ...ir.diagnostics import NncError
+from ...ir.types import IntegerType, MemRefType, Type, UnrankedMemRefType, i32
+from .conversion import FunctionLowering, Linear, lowers
+from .types import MemRef, Size, byte_width, memref_layout, scalar_type, storage_type
+
+BUFFER_ALIGNMENT = 64
+"""Units: bytes. Of every buffer that we allocate: a cache line, and the widest vector."""
+
+
+def linear_of(f: FunctionLowering, entry: int | Value) -> Linear:
+    """An entry of a mixed list of the loop level as a sum."""
+    return Linear((), entry) if isinstance(entry, int) else f.linear(entry)
+
+
+def size_of(f: FunctionLowering, index: Linear) -> Size:
+    """A sum as a size or stride: a number, or a value that is taken not to be negative."""
+    if not index.terms:
+        return index.constant
+    value = f.materialize(index)
+    f.non_negative.add(value)
+    return value
+
+
+# -- elements ----------------------------------------------------------------------------------
+
+
+def alignment_of(type: Type) -> IntegerAttr:
+    """Units: bytes. What can be said of the address of any element."""
+    return I64Attr(byte_width(type))
+
+
+def load_scalar(f: FunctionLowering, pointer: Value, type: Type, op: Any = None) -> Value:
+    """The element at an address, in its LLVM type; an i1 takes a byte in memory."""
+    stored = storage_type(type)
+    properties = _access_properties(type, op)
+    value = f.emit(llvm.Load, [pointer], stored, properties)
+    scalar = scalar_type(type)
+    return value if stored is scalar else f.emit(llvm.Trunc, [value], scalar)
+
+
+def store_scalar(
+    f: FunctionLowering, value: Value, pointer: Value, type: Type, op: Any = None
+) -> None:
+    """Write an element to an address."""
+    stored = storage_type(type)
+    if value.type is not stored:
+        value = f.emit(llvm.ZExt, [value], stored)
+    f.emit(llvm.Store, [value, pointer], None, _access_properties(type, op))
+
+
+_PLAIN_ACCESS: dict[Type, dict[str, Attribute]] = {}
+
+
+def _access_properties(type: Type, op: Any) -> dict[str, Attribute]:
+    plain = _PLAIN_ACCESS.get(type)
+    if plain is None:
+        plain = _PLAIN_ACCESS[type] = {"alignment": alignment_of(type)}
+    if op is None or not (op.alignment or op.nontemporal):
+        return plain
+    properties = dict(plain)
+    if op.alignment:
+        properties["alignment"] = I64Attr(op.alignment)
+    if op.nontemporal:
+        properties["nontemporal"] = UnitAttr()
+    return properties
+
+
+def element_address(f: FunctionLowering, base: Value, indices: Sequence[Value]) -> Value:
+    """The address of an element of a memref of the loop level."""
+    return f.address(f.memref(base), base.type, [f.linear(i) for i in indices])  # type: ignore[arg-type]
+
+
+@lowers(memref.Load)
+def _load(f: FunctionLowering, op: memref.Load) -> None:
+    pointer = element_address(f, op._operands[0], op._operands[1:])
+    f.bind(op.results[0], load_scalar(f, pointer, op.results[0].type, op))
+
+
+@lowers(memref.Store)
+def _store(f: FunctionLowering, op: memref.Store) -> None:
+    value, base, *indices = op._operands
+    store_scalar(f, f.value(value), element_address(f, base, indices), value.type, op)
+
+
+@lowers(memref.Prefetch)
+def _prefetch(f: FunctionLowering, op: memref.Prefetch) -> None:
+    pointer = element_address(f, op.memref, op.indices)
+    properties = {
+        "rw": IntegerAttr(int(op.isWrite), i32),
+        "hint": IntegerAttr(op.localityHint, i32),
+        "cache": IntegerAttr(int(op.isDataCache), i32),
+    }
+    f.emit(llvm.IntrPrefetch, [pointer], None, properties)
+
+
+# -- buffers -----------------------------------------------------------------------------------
+
+
+def count_elements(f: FunctionLowering, sizes: Sequence[Size]) -> Linear:
+    """How many elements there are."""
+    total: Size = 1
+    for size in sizes:
+        total = f.times(total, size)
+    return f.size(total)
+
+
+def _sizes(type: MemRefType, dynamic: Sequence[Value], f: FunctionLowering) -> tuple[Size, ...]:
+    rest = iter(dynamic)
+    return tuple(
+        size_of(f, f.linear(next(rest))) if extent is None else extent for extent in type.shape
+    )
+
+
+def _contiguous(f: FunctionLowering, pointer: Value, sizes: tuple[Size, ...]) -> MemRef:
+    return MemRef(pointer, sizes, f.contiguous_strides(sizes))
+
+
+def _require_contiguous(type: MemRefType) -> None:
+    if type.layout is not None:
+        raise NncError(f"a new buffer must have a contiguous layout, not {type}")
+    memref_layout(type)
+
+
+def allocate(f: FunctionLowering, count: Linear, element: Type, alignment: int = 0) -> Value:
+    """A heap buffer for a number of elements; its size is rounded up to the alignment."""
+    alignment = max(alignment, BUFFER_ALIGNMENT)
+    width = byte_width(element)
+    if not count.terms:
+        size = f.integer(max(1, -(-count.constant * width // alignment)) * alignment)
+    else:
+        # At least one alignment, since an allocation of nothing may give no address.
+        padded = f.materialize(count.scaled(width).plus(Linear((), 2 * alignment - 1)))
+        size = f.emit(llvm.And, [padded, f.integer(-alignment)], padded.type)
+    f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
+    return f.append(llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)).results[
+        0
+    ]
+
+
+@lowers(memref.Alloc)
+def _alloc(f: FunctionLowering, op: memref.Alloc) -> None:
+    type = op.results[0].type
+    _require_contiguous(type)
+    sizes = _sizes(type, op.dynamicSizes, f)
+    pointer = allocate(f, count_elements(f, sizes), type.element_type, op.alignment or 0)
+    f.depths[pointer] = len(f.scopes) - 1
+    f.bind(op.results[0], _contiguous(f, pointer, sizes))
+
+
+@lowers(memref.Dealloc)
+def _dealloc(f: FunctionLowering, op: memref.Dealloc) -> None:
+    pointer = f.memref(op.memref).pointer
+    f.module.need_function("free", [llvm.ptr])
+    f.append(llvm.Call.of("free", [pointer]))
+
+
+@lowers(memref.Alloca)
+def _alloca(f: FunctionLowering, op: memref.Alloca) -> None:
+    """A buffer of known size is made once, at the start of the function, even in a loop."""
+    type = op.results[0].type
+    _require_contiguous(type)
+    sizes = _sizes(type, op.dynamicSizes, f)
+    count = count_elements(f, sizes)
+    alignment = max(op.alignment or 0, BUFFER_ALIGNMENT)
+    properties = {"elem_type": storage_type(type.element_type), "alignment": I64Attr(alignment)}
+    if count.terms:
+        pointer = f.emit(llvm.Alloca, [f.materialize(count)], llvm.ptr, properties)
+        f.depths[pointer] = len(f.scopes) - 1
+    else:
+        made = llvm.Alloca.create([f.integer(count.constant)], (llvm.ptr,), None, properties)
+        made.loc = op.loc
+        f.func.regions[0].blocks[0].prepend(made)
+        pointer = made.results[0]
+        f.depths[pointer] = 0
+    f.bind(op.results[0], _contiguous(f, pointer, sizes))
+
+
+@lowers(memref.GetGlobal)
+def _get_global(f: FunctionLowering, op: memref.GetGlobal) -> None:
+    type = op.results[0].type
+    pointer = f.address_of(op.symbol)
+    f.bind(op.results[0], f.memref_from(type, [pointer]))
+
+
+def lower_global(op: memref.Global) -> llvm.Global:
+    """A memref.global as an LLVM global, i1 as bytes."""
+    type: MemRefType = op.type
+    memref_layout(type)
+    stored = storage_type(type.element_type)
+    array = llvm.ArrayType(type.num_elements, stored)
+    value = op.initial_value
+    external = value is None
+    if isinstance(value, UnitAttr) or (value is not None and type.num_elements == 0):
+        value = DenseElements.splat(0, _tensor(type, stored)) if type.num_elements else None
+    if isinstance(value, (DenseElements, DenseResource)):
+        value = _stored_elements(value, type, stored)
+    made = llvm.Global(
+        op.sym_name,
+        array,
+        value,
+        linkage="external" if external else "internal",
+        constant=bool(op.constant),
+        alignment=max(op.alignment or 0, BUFFER_ALIGNMENT),
+        loc=op.loc,
+    )
+    if value is None and not external:
+        raise op.error("has no elements, so it cannot be a global")
+    return made
+
+
+def _tensor(type: MemRefType, element: Type) -> Any:
+    from ...ir.types import TensorType
+
+    return TensorType((type.num_elements,), element)
+
+
+def _stored_elements(value: Any, type: MemRefType, stored: Type) -> Attribute:
+    """The elements as one row, in the type that they have in memory."""
+    if type.element_type is stored and isinstance(value, DenseResource):
+        return DenseResource(value.key, _tensor(type, stored), value.blob)
+    if isinstance(value, DenseResource):
+        value = DenseElements.from_numpy(value.to_numpy(), value.type)
+    return DenseElements(_tensor(type, stored), value.data)
+
+
+# -- views -------------------------------------------------------------------------------------
+
+
+@lowers(memref.View)
+def _view(f: FunctionLowering, op: memref.View) -> None:
+    type = op.results[0].type
+    source = f.memref(op.source)
+    pointer = f.step(source.pointer, f.linear(op.byte_shift), IntegerType(8))
+    f.bind(op.results[0], _contiguous(f, pointer, _sizes(type, op.sizes, f)))
+
+
+@lowers(memref.SubView)
+def _subview(f: FunctionLowering, op: memref.SubView) -> None:
+    source_type, type = op.source.type, op.results[0].type
+    source = f.memref(op.source)
+    offsets = [linear_of(f, v) for v in op.mixed_offsets]
+    sizes = [size_of(f, linear_of(f, v)) for v in op.mixed_sizes]
+    steps = [linear_of(f, v) for v in op.mixed_strides]
+    pointer = f.step(source.pointer, f.offset(source, offsets), source_type.element_type)
+    strides = [
+        stride if not step.terms and step.constant == 1 else f.times(stride, _stride(f, step))
+        for stride, step in zip(source.strides, steps, strict=True)
+    ]
+    kept = _kept_dimensions(op, type)
+    f.bind(
+        op.results[0],
+        _as_typed(
+            MemRef(pointer, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept)), type
+        ),
+    )
+
+
+def _stride(f: FunctionLowering, index: Linear) -> Size:
+    return f.materialize(index) if index.terms else index.constant
+
+
+def _kept_dimensions(op: memref.SubView, type: MemRefType) -> list[int]:
+    """Which dimensions of the sizes the result has; the others have size 1."""
+    sizes, shape = op.mixed_sizes, type.shape
+    if len(sizes) == len(shape):
+        return list(range(len(shape)))
+    kept: list[int] = []
+    for i, size in enumerate(sizes):
+        if len(kept) == len(shape):
+            break
+        wanted = shape[len(kept)]
+        if size == wanted or (wanted is None and not isinstance(size, int)):
+            kept.append(i)
+    if len(kept) != len(shape):
+        raise NncError(f"cannot tell which dimensions {type} drops")
+    return kept
+
+
+def _as_typed(found: MemRef, type: MemRefType) -> MemRef:
+    """The memref with the sizes and strides that the type knows in place of values."""
+    strides, _ = memref_layout(type)
+    sizes = tuple(
+        size if extent is None else extent
+        for size, extent in zip(found.sizes, type.shape, strict=True)
+    )
+    return MemRef(
+        found.pointer,
+        sizes,
+        tuple(
+            value if known is None else known
+            for value, known in zip(found.strides, strides, strict=True)
+        ),
+    )
+
+
+def base_pointer(f: FunctionLowering, source: MemRef, type: MemRefType, op: Any) -> Value:
+    """Where the underlying buffer starts: the first element less the type's offset."""
+    _, offset = memref_layout(type)
+    if offset is None:
+        raise op.error(
+            f"needs the start of the buffer, which is not known for {type} of dynamic offset"
+        )
+    return f.step(source.pointer, Linear((), -offset), type.element_type)
+
+
+@lowers(memref.ReinterpretCast)
+def _reinterpret_cast(f: FunctionLowering, op: memref.ReinterpretCast) -> None:
+    source_type, type = op.source.type, op.results[0].type
+    if isinstance(source_type, UnrankedMemRefType):
+        raise NncError("unranked memrefs have no form in the llvm dialect")
+    pointer = base_pointer(f, f.memref(op.source), source_type, op)
+    (offset,) = mix(op.static_offsets, op.offsets)
+    pointer = f.step(pointer, linear_of(f, offset), type.element_type)
+    sizes = [size_of(f, linear_of(f, v)) for v in mix(op.static_sizes, op.sizes)]
+    strides = [_stride(f, linear_of(f, v)) for v in mix(op.static_strides, op.strides)]
+    f.bind(op.results[0], _as_typed(MemRef(pointer, tuple(sizes), tuple(strides)), type))
+
+
+@lowers(memref.Cast)
+def _cast(f: FunctionLowering, op: memref.Cast) -> None:
+    source, type = op.source, op.results[0].type
+    if not isinstance(source.type, MemRefType) or not isinstance(type, MemRefType):
+        raise NncError("unranked memrefs have no form in the llvm dialect")
+    memref_layout(type)
+    f.bind(op.results[0], _as_typed(f.memref(source), type))
+
+
+@lowers(memref.MemorySpaceCast)
+def _memory_space_cast(f: FunctionLowering, op: memref.MemorySpaceCast) -> None:
+    f.bind(op.results[0], f.memref(op.source))
+
+
+@lowers(memref.ExpandShape)
+def _expand_shape(f: FunctionLowering, op: memref.ExpandShape) -> None:
+    source, type = f.memref(op.src), op.results[0].type
+    sizes = [size_of(f, linear_of(f, v)) for v in mix(op.static_output_shape, op.output_shape)]
+    strides: list[Size] = [1] * len(sizes)
+    for group, step in zip(op.groups, source.strides, strict=True):
+        for i in reversed(group):
+            strides[i] = step
+            if i != group[0]:
+                step = f.times(step, sizes[i])
+    f.bind(op.results[0], _as_typed(MemRef(source.pointer, tuple(sizes), tuple(strides)), type))
+
+
+@lowers(memref.CollapseShape)
+def _collapse_shape(f: FunctionLowering, op: memref.CollapseShape) -> None:
+    source_type, type = op.src.type, op.results[0].type
+    source = f.memref(op.src)
+    sizes: list[Size] = []
+    strides: list[Size] = []
+    for group in op.groups:
+        size: Size = 1
+        for i in group:
+            size = f.times(size, source.sizes[i])
+        sizes.append(size)
+        # Of the innermost dimension that is not of size 1, whose stride means nothing.
+        inner = [i for i in group if source_type.shape[i] != 1] or group[-1:]
+        strides.append(source.strides[inner[-1]])
+    f.bind(op.results[0], _as_typed(MemRef(source.pointer, tuple(sizes), tuple(strides)), type))
+
+
+@lowers(memref.Transpose)
+def _transpose(f: FunctionLowering, op: memref.Transpose) -> None:
+    source, type = f.memref(op._operands[0]), op.results[0].type
+    order = op.order
+    moved = MemRef(
+        source.pointer,
+        tuple(source.sizes[i] for i in order),
+        tuple(source.strides[i] for i in order),
+    )
+    f.bind(op.results[0], _as_typed(moved, type))
+
+
+@lowers(memref.Reshape)
+def _reshape(f: FunctionLowering, op: memref.Reshape) -> None:
+    type = op.results[0].type
+    if not isinstance(type, MemRefType):
+        raise NncError("unranked memrefs have no form in the llvm dialect")
+    shape, shape_type = f.memref(op.shape), op.shape.type
+    sizes: list[Size] = []
+    for i, extent in enumerate(type.shape):
+        if extent is None:
+            pointer = f.address(shape, shape_type, [Linear((), i)])
+            loaded = load_scalar(f, pointer, shape_type.element_type)
+            from .elementwise import resize_integer
+
+            value = resize_integer(f, loaded, IntegerType(64), signed=True)
+            f.depths[value] = len(f.scopes) - 1
+            f.non_negative.add(value)
+            sizes.append(value)
+        else:
+            sizes.append(extent)
+    f.bind(op.results[0], _contiguous(f, f.memref(op.source).pointer, tuple(sizes)))
+
+
+@lowers(memref.AssumeAlignment)
+def _assume_alignment(f: FunctionLowering, op: memref.AssumeAlignment) -> None:
+    """Passed through: a load at an unaligned address costs nothing on what we compile for."""
+    f.bind(op.results[0], f.memref(op.memref))
+
+
+# -- what is known of a memref -------------------------------------------------------------------
+
+
+@lowers(memref.Dim)
+def _dim(f: FunctionLowering, op: memref.Dim) -> None:
+    source = f.memref(op.source)
+    at = f.known_integer(op.index)
+    if at is not None:
+        if not 0 <= at < len(source.sizes):
+            raise NncError(f"there is no dimension {at} in {op.source.type}")
+        f.bind(op.results[0], f.size(source.sizes[at]))
+        return
+    index = f.value(op.index)
+    chosen = f.size_value(source.sizes[0])
+    from .elementwise import icmp
+
+    for i, size in enumerate(source.sizes[1:], 1):
+        here = icmp(f, "eq", index, f.integer(i))
+        chosen = f.emit(llvm.Select, [here, f.size_value(size), chosen], chosen.type)
+    f.bind(op.results[0], chosen)
+    f.non_negative.add(chosen)
+
+
+@lowers(memref.Rank)
+def _rank(f: FunctionLowering, op: memref.Rank) -> None:
+    f.bind(op.results[0], Linear((), op.memref.type.rank))
+
+
+@lowers(memref.ExtractStridedMetadata)
+def _extract_strided_metadata(f: FunctionLowering, op: memref.ExtractStridedMetadata) -> None:
+    """A dynamic offset reads 0, since the pointer that we keep includes it."""
+    source, type = f.memref(op.source), op.source.type
+    _, offset = memref_layout(type)
+    pointer = f.step(source.pointer, Linear((), -(offset or 0)), type.element_type)
+    f.bind(op.results[0], MemRef(pointer, (), ()))
+    f.bind(op.results[1], Linear((), offset or 0))
+    for result, size in zip(op.results[2:], (*source.sizes, *source.strides), strict=True):
+        f.bind(result, f.size(size))
+
+
+@lowers(memref.ExtractAlignedPointerAsIndex)
+def _extract_pointer(f: FunctionLowering, op: memref.ExtractAlignedPointerAsIndex) -> None:
+    pointer = f.memref(op.source).pointer
+    f.bind(op.results[0], f.emit(llvm.PtrToInt, [pointer], IntegerType(64)))
+
+
+# -- copies ------------------------------------------------------------------------------------
+
+
+def _is_dense(type: MemRefType) -> bool:
+    """Whether the elements lie next to each other in row-major order."""
+    strides, _ = memref_layout(type)
+    step: int | None = 1
+    for extent, stride in zip(reversed(type.shape), reversed(strides), strict=True):
+        if extent != 1 and (stride is None or stride != step):
+            return type.layout is None
+        step = None if step is None or extent is None else step * extent
+    return True
+
+
+@lowers(memref.Copy)
+def _copy(f: FunctionLowering, op: memref.Copy) -> None:
+    """A memmove where both lie densely, else loops over the outer dimensions."""
+    source, target = f.memref(op.source), f.memref(op.target)
+    source_type, target_type = op.source.type, op.target.type
+    width = byte_width(source_type.element_type)
+    if _is_dense(source_type) and _is_dense(target_type):
+        count = count_elements(f, source.sizes).scaled(width)
+        if count.terms or count.constant:
+            operands = [target.pointer, source.pointer, f.materialize(count)]
+            f.emit(llvm.IntrMemmove, operands, None, {"isVolatile": BoolAttr(False)})
+        return
+    from .control import counted_loop
+
+    def body(indices: list[Linear]) -> None:
+        if len(indices) < len(source.sizes):
+            size = f.size(source.sizes[len(indices)])
+            one = Linear((), 1)
+            counted_loop(f, Linear((), 0), size, one, lambda i: body([*indices, i]))
+            return
+        value = f.emit(
+            llvm.Load,
+            [f.address(source, source_type, indices)],
+            storage_type(source_type.element_type),
+            {"alignment": alignment_of(source_type.element_type)},
+        )
+        store_scalar(f, value, f.address(target, target_type, indices), source_type.element_type)
+
+    body([])
+
+
+@lowers(memref.AllocaScope)
+def _alloca_scope(f: FunctionLowering, op: memref.AllocaScope) -> None:
+    """Lowered in place: its buffers live until the function returns."""
+    block = op.body.blocks[0]
+    f.lower_block(block)
+    for result, value in zip(op.results, block.last._operands, strict=True):  # type: ignore[union-attr]
+        f.bind_flat(result, f.flat(value))

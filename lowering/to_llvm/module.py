@@ -1,0 +1,119 @@
+"""Lowering a module: its functions and globals, and the entry that C code calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import func, llvm, memref
+from ...ir.attributes import Attribute, UnitAttr
+from ...ir.core import Operation
+from ...ir.diagnostics import PassError
+from ...ir.types import MemRefType, Type
+from .control import bind_all, lower_graph
+from .conversion import FunctionLowering
+from .memory import lower_global
+from .types import flat_types, function_results
+
+IN_PLACE = "nn.in_place"
+"""Marks an argument of a kernel that may be the same buffer as another argument."""
+
+
+class ModuleLowering:
+    """Lowers the functions of a module, and notes what they need beside them."""
+
+    def __init__(self, module: Operation) -> None:
+        self.module = module
+        self.made: dict[str, Operation] = {}
+        self.needed: dict[str, llvm.Func] = {}
+
+    def need_function(
+        self, name: str, inputs: Sequence[Type], output: Type | None = None, pure: bool = False
+    ) -> None:
+        """Declare a C function; `pure` ones depend on their arguments only."""
+        if name in self.needed:
+            return
+        type = llvm.function_type(tuple(inputs), *(() if output is None else (output,)))
+        attributes = ["nofree", "willreturn", "memory(none)"] if pure else []
+        self.needed[name] = llvm.Func.define(name, type, declaration=True, passthrough=attributes)
+
+    def lower(self) -> None:
+        """Replace the contents of the module."""
+        body = self.module.body_block
+        made: list[Operation] = []
+        for op in body:
+            match op:
+                case func.FuncOp():
+                    made.append(self.function(op))
+                case memref.Global():
+                    made.append(lower_global(op))
+                case llvm.Func() | llvm.Global():
+                    op.detach()
+                    made.append(op)
+                case _:
+                    raise PassError(
+                        f"'{op.name}' has no lowering to the llvm dialect at the top of a module",
+                        op.loc,
+                    )
+        defined = {op.sym_name for op in made}  # type: ignore[attr-defined]
+        for op in list(body):
+            op.drop_all_references()
+        for op in list(body):
+            op.detach()
+        for name, declaration in self.needed.items():
+            if name not in defined:
+                body.append(declaration)
+        for op in made:
+            body.append(op)
+
+    # -- functions ---------------------------------------------------------------------------
+
+    def function(self, op: func.FuncOp) -> llvm.Func:
+        """The LLVM function of a function of the loop level."""
+        type = op.function_type
+        inputs = tuple(t for i in type.inputs for t in flat_types(i))
+        result = function_results(type.results)
+        made = llvm.Func.define(
+            op.sym_name,
+            llvm.function_type(inputs, *(() if result is None else (result,))),
+            linkage="external" if op.is_declaration or not _is_private(op) else "internal",
+            arg_attrs=self._argument_attributes(op),
+            declaration=op.is_declaration,
+            loc=op.loc,
+        )
+        for key, value in op.attributes.items():
+            made.attributes[key] = value
+        if "nn.kernel" in op.attributes:
+            # A kernel that is called once would else be copied into its caller.
+            made.no_inline = True
+        if not op.is_declaration:
+            self._body(op, made)
+        return made
+
+    def _body(self, op: func.FuncOp, made: llvm.Func) -> None:
+        f = FunctionLowering(self, made)
+        f.loc = op.loc
+        entry = made.regions[0].blocks[0]
+        bind_all(f, op.args, entry.args)
+        for arg in entry.args:
+            f.depths[arg] = 0
+        lower_graph(f, op.body)
+        f.place_constants()
+
+    def _argument_attributes(self, op: func.FuncOp) -> list[dict[str, Attribute]] | None:
+        """Of all flat arguments: what is given, and that a kernel's buffers do not overlap."""
+        found: list[dict[str, Attribute]] = []
+        kernel = "nn.kernel" in op.attributes
+        for i, type in enumerate(op.function_type.inputs):
+            given = dict(op.arg_attrs[i].items()) if op.arg_attrs else {}  # type: ignore[attr-defined]
+            own = {key: value for key, value in given.items() if key.startswith("llvm.")}
+            if isinstance(type, MemRefType):
+                own["llvm.noundef"] = UnitAttr()
+                if kernel and IN_PLACE not in given:
+                    own["llvm.noalias"] = UnitAttr()
+            found.append(own)
+            found += [{}] * (len(flat_types(type)) - 1)
+        return found if any(found) else None
+
+
+def _is_private(op: func.FuncOp) -> bool:
+    return op.sym_visibility in ("private", "nested") or "nn.entry" in op.attributes
