@@ -195,8 +195,10 @@ class Binder:
                 self.sizes[name], self.extents[name] = self._join(name, sources)
 
     def _check_against(self, name: str, size: int, sources: list) -> None:
+        """A given extent may be smaller than an operand's: a slice reads a part of it."""
         for operand, _, extent in sources:
-            if extent not in (size, None) and not (extent == 1 and name in self.in_group):
+            enough = extent is None or extent >= size
+            if not enough and not (extent == 1 and name in self.in_group):
                 raise self._mismatch(name, f"{size} is given", operand, extent)
 
     def _mismatch(self, name: str, other: str, operand: int, extent: Dim) -> NncError:

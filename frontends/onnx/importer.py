@@ -21,7 +21,7 @@ from ...ir.traits import is_erasable
 from ...ir.types import Dim, FunctionType, TensorType
 from .calls import expand_call
 from .fold import Partial, fold, fold_partly, is_small
-from .inputs import input_types
+from .inputs import InputChoices, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
@@ -40,13 +40,15 @@ def import_model(
     *,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     dims: Mapping[str, int] | None = None,
+    constants: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
 ) -> ModuleOp:
     """The module of an ONNX model, on the `nn` level; not verified.
 
     `shapes` gives the shapes of inputs by name, `dims` the extents of symbolic dimensions by
-    theirs (`{"batch": 1}`); dimensions that stay unknown are `?`. Weights are mapped where
-    they lie in files beside the model.
+    theirs (`{"batch": 1}`); dimensions that stay unknown are `?`. `constants` gives inputs
+    a value for good, which are no arguments then: axes, sizes and the like, on which shapes
+    depend. Weights are mapped where they lie in files beside the model.
 
     Raises:
         NncError: the model cannot be read, is not valid, or has operators that nnc does not
@@ -56,7 +58,7 @@ def import_model(
     if progress is not None:
         count = len(model.proto.graph.node)
         progress(f"import {model.name}: {count} nodes")
-    return Importer(model).run(shapes or {}, dims or {})
+    return Importer(model).run(InputChoices(shapes or {}, dims or {}, constants or {}))
 
 
 class Importer:
@@ -71,12 +73,16 @@ class Importer:
         self._constants: dict[Any, Value] = {}
         self._keys: set[str] = set()
 
-    def run(self, shapes: Mapping[str, Sequence[int | None]], dims: Mapping[str, int]) -> ModuleOp:
+    def run(self, choices: InputChoices) -> ModuleOp:
+        """The module."""
         graph = self.model.proto.graph
         scope = Scope(self.model.opsets)
-        types = input_types(self.model, graph, shapes, dims)
-        nodes = self._prepare(graph, scope, list(types))
+        types = input_types(self.model, graph, choices)
+        nodes = self._prepare(graph, scope, [*types, *choices.constants])
         self.survey.check(nodes, scope)
+        for name, array in choices.constants.items():
+            loc = NameLoc(name, self.model.loc)
+            scope.values[name] = self.constant(np.asarray(array), loc, key=name)
         for name, type in types.items():
             scope.values[name] = argument = self.block.add_arg(type, NameLoc(name, self.model.loc))
             argument.name_hint = identifier(name)

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, TensorType
 from .model import Model
 from .tensors import element_type
 
 
-def input_types(
-    model: Model,
-    graph: Any,
-    shapes: Mapping[str, Sequence[int | None]],
-    dims: Mapping[str, int],
-) -> dict[str, TensorType]:
-    """The type of every input that is not an initializer, in order.
+@dataclass(frozen=True)
+class InputChoices:
+    """What the user says of the inputs: shapes, extents of symbolic dimensions, and values."""
+
+    shapes: Mapping[str, Sequence[int | None]]
+    dims: Mapping[str, int]
+    constants: Mapping[str, Any]
+
+
+def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, TensorType]:
+    """The type of every input that is not an initializer or given as a constant, in order.
 
     Raises:
         NncError: an input is no tensor, its rank is unknown, or what is given does not fit.
@@ -28,14 +36,36 @@ def input_types(
     for i, name in enumerate(names):
         if name in names[:i]:
             raise model.error(f"two inputs are named '{name}'")
-    for name in shapes:
-        if name not in names:
-            known = ", ".join(f"'{n}'" for n in names) or "none"
-            raise model.error(f"a shape is given for '{name}', which is no input; inputs: {known}")
-    bound = _bind_symbols(model, inputs, shapes, dims)
+    for what, given in (("shape", choices.shapes), ("value", choices.constants)):
+        for name in given:
+            if name not in names:
+                known = ", ".join(f"'{n}'" for n in names) or "none"
+                raise model.error(
+                    f"a {what} is given for '{name}', which is no input; inputs: {known}"
+                )
+    bound = _bind_symbols(model, inputs, choices.shapes, choices.dims)
+    for value in inputs:
+        if value.name in choices.constants:
+            _check_constant(model, value, choices.constants[value.name], bound)
     return {
-        value.name: _input_type(model, value, shapes.get(value.name), bound) for value in inputs
+        value.name: _input_type(model, value, choices.shapes.get(value.name), bound)
+        for value in inputs
+        if value.name not in choices.constants
     }
+
+
+def _check_constant(model: Model, value: Any, given: Any, bound: dict[str, int]) -> None:
+    """Raises NncError unless the value given for an input is of its type."""
+    array = np.asarray(given)
+    expected = _input_type(model, value, None, bound)
+    fits = len(expected.shape) == array.ndim and all(
+        d in (None, n) for d, n in zip(expected.shape, array.shape, strict=True)
+    )
+    if array.dtype != type_to_numpy(expected.element_type) or not fits:
+        raise model.error(
+            f"the value given for input '{value.name}' has shape {list(array.shape)} of "
+            f"{array.dtype}, expected '{expected}'"
+        )
 
 
 def _bind_symbols(model: Model, inputs: list, shapes: Mapping, dims: Mapping) -> dict[str, int]:
