@@ -1,0 +1,261 @@
+"""The schedule dialect: how the stages of a kernel become loops.
+
+A `schedule.for` stands beside a kernel function and names it. Its block arguments are the
+function's linalg operations in order, its *stages*. The operations in it are carried out
+one after the other, each on the loops that the ones before have made; order matters only
+where one operation takes another's result.
+
+    schedule.for @matmul_relu {
+    ^bb0(%fill: !schedule.stage, %matmul: !schedule.stage, %relu: !schedule.stage):
+      %m, %n, %k = schedule.loops 3 of %matmul
+      %mo, %mi = schedule.split %m by 6
+      %no, %ni = schedule.split %n by 64
+      %nu, %nv = schedule.split %ni by 16
+      schedule.reorder %no, %mo, %k, %mi, %nu, %nv
+      schedule.unroll %mi
+      schedule.unroll %nu
+      schedule.vectorize %nv
+      schedule.accumulate %k
+      schedule.fuse %fill at %mo
+      schedule.fuse %relu at %mo
+    }
+
+A kernel without a schedule becomes plain loops in the order of its iteration space.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from ..ir.attributes import Attribute, IntegerAttr, attribute_class
+from ..ir.constraints import Exactly
+from ..ir.core import Operation, Region
+from ..ir.declare import (
+    I64,
+    SYMBOL,
+    UNIT,
+    Op,
+    Operand,
+    Operands,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    region,
+    result,
+    results,
+)
+from ..ir.traits import HasParent, IsolatedFromAbove, NoTerminator, SingleBlock
+from ..ir.types import Type
+
+
+@attribute_class
+class StageType(Type):
+    """`!schedule.stage`: one linalg operation of a kernel."""
+
+    name: ClassVar[str] = "schedule.stage"
+
+    def parameters_text(self) -> str:
+        """Nothing follows the type's name."""
+        return ""
+
+
+@attribute_class
+class LoopType(Type):
+    """`!schedule.loop`: one loop of a stage."""
+
+    name: ClassVar[str] = "schedule.loop"
+
+    def parameters_text(self) -> str:
+        """Nothing follows the type's name."""
+        return ""
+
+
+stage = StageType()
+loop = LoopType()
+
+Stage = Exactly(stage, "schedule stage")
+Loop = Exactly(loop, "schedule loop")
+
+_INSIDE = HasParent("schedule.for")
+
+
+class For(
+    Op, name="schedule.for", traits=(IsolatedFromAbove, SingleBlock, NoTerminator)
+):
+    """The schedule of one kernel function; its block arguments are the function's stages."""
+
+    kernel = attribute(SYMBOL)
+    body = region()
+
+    format = "$kernel attr-dict-with-keyword $body"
+    example = """
+schedule.for @relu {
+^bb0(%relu: !schedule.stage):
+  %i, %j = schedule.loops 2 of %relu
+  schedule.parallel %i
+}
+"""
+
+    def verify_op(self) -> None:
+        for block in self.regions[0].blocks:
+            for arg in block.args:
+                if arg.type is not stage:
+                    raise self.error(f"block arguments must be !schedule.stage, found {arg.type}")
+            for op in block:
+                if not op.name.startswith("schedule."):
+                    raise op.error("is not a scheduling operation")
+
+
+class Loops(Op, name="schedule.loops", traits=(_INSIDE,)):
+    """The loops of a stage, one for each dimension of its iteration space, outermost first."""
+
+    count = attribute(I64)
+    of: Operand = operand(Stage)
+    loops: Results = results(Loop)
+
+    format = "$count `of` $of attr-dict"
+    example = "%m, %n, %k = schedule.loops 3 of %matmul"
+
+    @classmethod
+    def infer_result_types(
+        cls,
+        operand_types: Sequence[Type],
+        properties: Mapping[str, Attribute],
+        regions: Sequence[Region] = (),
+    ) -> Sequence[Type]:
+        count = properties.get("count")
+        return [loop] * (count.value if isinstance(count, IntegerAttr) else 0)
+
+    def verify_op(self) -> None:
+        if len(self.loops) != self.count:
+            raise self.error(f"has {len(self.loops)} results for {self.count} loops")
+
+
+class Split(Op, name="schedule.split", traits=(_INSIDE,)):
+    """Split a loop in two nested loops; the inner one has `factor` iterations.
+
+        for i in 0..E           for io in 0..E step F
+            body(i)       ->        for ii in 0..min(F, E - io)
+                                        body(io + ii)
+
+    The remainder, if there is one, becomes code of its own, so that the inner loop can be
+    unrolled or vectorized all the same.
+    """
+
+    split: Operand = operand(Loop)
+    factor = attribute(I64)
+    outer: Result = result(Loop)
+    inner: Result = result(Loop)
+
+    format = "$split `by` $factor attr-dict"
+    example = "%o, %i = schedule.split %l by 16"
+
+    def verify_op(self) -> None:
+        if self.factor < 1:
+            raise self.error(f"expects a factor of at least 1, found {self.factor}")
+
+
+class Collapse(Op, name="schedule.collapse", traits=(_INSIDE,)):
+    """Make one loop of several adjacent ones, the last of which runs fastest.
+
+        for i in 0..N           for l in 0..N*M
+            for j in 0..M   ->      body(l / M, l % M)
+                body(i, j)
+
+    Every operand must be contiguous over them, so that no division is needed.
+    """
+
+    collapsed: Operands = operands(Loop)
+    loop: Result = result(Loop)
+
+    format = "$collapsed attr-dict"
+    example = "%l = schedule.collapse %i, %j"
+
+
+class Reorder(Op, name="schedule.reorder", traits=(_INSIDE,)):
+    """Bring loops of one stage in this order, in the places that they take now."""
+
+    loops: Operands = operands(Loop)
+
+    format = "$loops attr-dict"
+    example = "schedule.reorder %j, %i"
+
+
+class Parallel(Op, name="schedule.parallel", traits=(_INSIDE,)):
+    """The iterations of the loop run on all cores. The loop must be outermost, or directly
+    inside another parallel one.
+    """
+
+    loop: Operand = operand(Loop)
+
+    format = "$loop attr-dict"
+    example = "schedule.parallel %l"
+
+
+class Vectorize(Op, name="schedule.vectorize", traits=(_INSIDE,)):
+    """The iterations of the loop become the lanes of vectors.
+
+    The loop must be the innermost one of its stage. If it is a reduction, each lane reduces
+    on its own and the lanes are combined when the accumulation ends.
+    """
+
+    loop: Operand = operand(Loop)
+
+    format = "$loop attr-dict"
+    example = "schedule.vectorize %l"
+
+
+class Unroll(Op, name="schedule.unroll", traits=(_INSIDE,)):
+    """The iterations of the loop stand one after the other.
+
+    With `partial`, for a reduction: each iteration accumulates on its own, which makes the
+    chains of dependent operations shorter; they are combined when the accumulation ends.
+    """
+
+    loop: Operand = operand(Loop)
+    partial = attribute(UNIT)
+
+    format = "(`partial` $partial^)? $loop attr-dict"
+    example = "schedule.unroll %l"
+
+
+class Accumulate(Op, name="schedule.accumulate", traits=(_INSIDE,)):
+    """While the loop runs, the results of its stage stay in registers.
+
+    All loops inside it that the results depend on must be unrolled or vectorized.
+    """
+
+    loop: Operand = operand(Loop)
+
+    format = "$loop attr-dict"
+    example = "schedule.accumulate %k"
+
+
+class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
+    """Compute a stage inside a loop of another: what belongs to one iteration of the loop.
+
+    The stage takes part in the other's loops, down to this one, through the buffer that
+    both use. A dimension of the stage that no scheduling operation has touched also takes
+    over how the other stage splits, unrolls and vectorizes its own further inside. What one
+    stage writes and the other reads at the same place goes through registers.
+    """
+
+    fused: Operand = operand(Stage)
+    at: Operand = operand(Loop)
+
+    format = "$fused `at` $at attr-dict"
+    example = "schedule.fuse %relu at %l"
+
+
+def schedules(module: Operation) -> dict[str, For]:
+    """The schedules of a module by the name of the kernel. Raises NncError for two of one."""
+    found: dict[str, For] = {}
+    for op in module.regions[0].ops:
+        if isinstance(op, For):
+            if op.kernel in found:
+                raise op.error(f"is the second schedule of @{op.kernel}")
+            found[op.kernel] = op
+    return found

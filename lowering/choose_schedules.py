@@ -1,0 +1,58 @@
+"""Choose schedules: for every kernel, a `schedule.for` from an analytical machine model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dialects import func, schedule
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.passes import Pass, PassContext, option
+from ..passes.loops.grouping import partition
+from ..passes.loops.heuristics import Heuristics
+from ..passes.loops.nest import build_nest
+from ..passes.loops.stages import Stage, stages_of
+from ..passes.loops.writer import ScheduleWriter
+from ..targets.machine import MACHINE_NAMES, Machine, machine
+
+
+@dataclass(frozen=True)
+class ChooseSchedules(Pass, name="choose-schedules"):
+    """Put a schedule beside every function of linalg operations that has none yet.
+
+    Register tiles, loop orders, fusion inside kernels and parallel loops come from a model
+    of the processor; see the schedule dialect for what they mean.
+    """
+
+    machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        target = machine(self.machine)
+        existing = schedule.schedules(op)
+        for function in list(op.regions[0].ops):
+            if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
+                continue
+            if function.sym_name in existing:
+                continue
+            stages = stages_of(function.regions[0].blocks[0])
+            if stages:
+                chosen = choose(function.sym_name, stages, target)
+                chosen.loc = function.loc
+                assert function.parent is not None
+                function.parent.insert_after(chosen, function)
+                context.statistic("schedules")
+
+
+def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
+    """A legal schedule of a kernel: the best the heuristics find."""
+    for fuse in (True, False):
+        writer = ScheduleWriter(kernel, stages)
+        heuristics = Heuristics(writer, target)
+        try:
+            for group in partition(stages) if fuse else [[s] for s in stages]:
+                heuristics.group(group)
+            build_nest(writer.plan)
+        except NncError:
+            continue
+        return writer.op
+    return ScheduleWriter(kernel, stages).op

@@ -1,0 +1,394 @@
+"""From the loop-nest trees of a kernel to scf, memref, vector and arith."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ...dialects import arith, scf
+from ...ir.core import Block, Operation, Region, Value
+from ...ir.types import VectorType, index
+from .accumulators import Accumulation
+from .addresses import Addresses, Lane, Position
+from .body import Bodies
+from .code import Code, Scope, make
+from .nest import Node
+from .plan import Loop, Plan
+from .registers import Registers
+from .stages import Access, Stage
+
+Number = int | Value
+"""An extent during emission: known, or a value."""
+
+
+class Emission:
+    """Writes the nests of one kernel; see the parts that it is made of."""
+
+    def __init__(self, plan: Plan, code: Code, use_fma: bool) -> None:
+        self.plan = plan
+        self.code = code
+        self.addresses = Addresses(code)
+        self.registers = Registers(code, self.addresses)
+        self.bodies = Bodies(code, self.addresses, self.registers, use_fma)
+        self.positions = {stage: Position(stage) for stage in plan.stages}
+        self.extents: dict[Loop, Number] = {}
+        self.active: dict[Stage, Accumulation] = {}
+        self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
+
+    def nest(self, root: Node | Stage, before: Operation) -> None:
+        """Write one nest before an operation."""
+        code = self.code
+        block = before.parent
+        assert block is not None
+        code.scope = Scope(block, code.entry, before)
+        code.loc = before.loc
+        for stage in [root] if isinstance(root, Stage) else root.stages():
+            for loop in self.plan.roots[stage]:
+                self.extents[loop] = code.size(loop.extent)
+        self.children([root])
+        self.registers.flush()
+        code.scope = code.entry
+
+    def children(self, children: list[Node | Stage]) -> None:
+        for child in children:
+            if isinstance(child, Stage):
+                self.point(child)
+            else:
+                self.node(child)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def node(self, node: Node) -> None:
+        """A loop, and the accumulations that start with it."""
+        begun = []
+        for loop in node.loops:
+            if loop.accumulates and loop.stage not in self.active:
+                begun.append(self.accumulation(loop))
+        match node.kind:
+            case "vector":
+                self.vectorized(node)
+            case "unroll":
+                self.unrolled(node)
+            case _:
+                self.sequential(node)
+        for accumulation in begun:
+            del self.active[accumulation.stage]
+            accumulation.end()
+
+    def accumulation(self, loop: Loop) -> Accumulation:
+        stage = loop.stage
+        order = self.plan.order[stage]
+        accumulation = Accumulation(
+            stage, self.code, self.addresses, self.registers, self.plan.roots[stage]
+        )
+        if self.extents[loop.span] != 0:
+            accumulation.begin(self.tile(stage, order[order.index(loop) :]))
+        self.active[stage] = accumulation
+        return accumulation
+
+    def sequential(self, node: Node) -> None:
+        """A loop over whole steps, then the remainder."""
+        lead = node.loops[0]
+        extent, step = self.extents[lead.span], lead.step
+        if isinstance(extent, int):
+            full, rest = divmod(extent, step)
+            if full == 1:
+                self.once(node, 0, step)
+            elif full:
+                self.loop(node, 0, full * step, step, lambda iv: step)
+            if rest:
+                self.once(node, full * step, rest)
+        elif lead.rest is None:
+            self.loop(node, 0, extent, 1, lambda iv: 1)
+        else:
+            self.dynamic(node, extent, step)
+
+    def dynamic(self, node: Node, extent: Value, step: int) -> None:
+        """As above with an extent known at run time."""
+        code, lead = self.code, node.loops[0]
+        granule = self.granule(lead)
+        if granule is None:  # plain loops inside adapt to any extent
+            self.loop(
+                node, 0, extent, step,
+                lambda iv: code.minimum(step, code.binary(arith.SubI, extent, iv)),
+            )  # fmt: skip
+            return
+        whole = code.binary(arith.DivUI, extent, code.index(step))
+        main = code.multiply(whole, step)
+        self.loop(node, 0, main, step, lambda iv: step)
+        if granule == 1:
+            self.loop(node, main, extent, 1, lambda iv: 1)
+        else:
+            self.loop(
+                node, main, extent, granule,
+                lambda iv: code.minimum(granule, code.binary(arith.SubI, extent, iv)),
+            )  # fmt: skip
+
+    def granule(self, lead: Loop) -> int | None:
+        """The step of a remainder loop: a vector where there is one inside, else one.
+
+        None if the first loop inside is a plain one, which needs no constant extent.
+        """
+        order = self.plan.order[lead.stage]
+        inside = [loop for loop in order if _stems_from(loop, lead.rest)]
+        if inside[0].kind in ("for", "parallel"):
+            return None
+        last = inside[-1]
+        return last.extent if last.kind == "vector" else 1  # type: ignore[return-value]
+
+    def once(self, node: Node, offset: int, inner: Number) -> None:
+        """One iteration, in line."""
+        for loop in node.loops:
+            if loop.rest is not None:
+                self.extents[loop.rest] = inner
+            at = self.positions[loop.stage]
+            at.offsets[loop.root] = at.offsets.get(loop.root, 0) + offset
+        self.children(node.children)
+        for loop in node.loops:
+            self.positions[loop.stage].offsets[loop.root] -= offset
+
+    def unrolled(self, node: Node) -> None:
+        """The iterations one after the other."""
+        for offset, inner in self.parts(node.loops[0]):
+            for loop in node.loops:
+                if loop.partial:
+                    self.positions[loop.stage].partials[loop] = offset
+            self.once(node, offset, inner)
+        for loop in node.loops:
+            self.positions[loop.stage].partials.pop(loop, None)
+
+    def parts(self, loop: Loop) -> list[tuple[int, Number]]:
+        """(offset, extent of the inner half) for each iteration of an unrolled loop."""
+        extent, step = self.extents[loop.span], loop.step
+        if not isinstance(extent, int):
+            return [(0, extent)]
+        parts: list[tuple[int, Number]] = [(i, step) for i in range(0, extent - step + 1, step)]
+        if extent % step:
+            parts.append((extent - extent % step, extent % step))
+        return parts
+
+    def vectorized(self, node: Node) -> None:
+        """The iterations as lanes."""
+        if self.extents[node.loops[0].span] == 0:
+            return
+        for loop in node.loops:
+            self.positions[loop.stage].lane = self.lane(loop)
+        self.children(node.children)
+        for loop in node.loops:
+            self.positions[loop.stage].lane = None
+
+    def lane(self, loop: Loop) -> Lane | None:
+        """The vector's width and mask; a remainder gets the least power of two that holds it.
+
+        The lanes of a reduction keep their number: they are accumulators.
+        """
+        extent = self.extents[loop.span]
+        assert isinstance(loop.extent, int)
+        width = power_of_two(loop.extent)
+        if isinstance(extent, int) and not loop.is_reduction:
+            width = power_of_two(extent)
+        if width == 1:
+            return None
+        count = None if extent == width else extent
+        return Lane(loop.root, width, count, loop.is_reduction)
+
+    # -- scf -----------------------------------------------------------------------------------
+
+    def loop(
+        self, node: Node, lower: Number, upper: Number, step: int, inner: Callable[[Value], Number]
+    ) -> None:
+        """A loop as an operation; `inner` tells the inner half's extent."""
+        if upper == lower:
+            return
+        touched, written = self.buffers(node)
+        self.registers.flush(touched)
+        if node.kind == "parallel":
+            self.parallel(node, lower, upper, step, inner, written)
+        else:
+            self.for_loop(node, lower, upper, step, inner, written)
+        self.registers.forget(written)
+
+    def for_loop(self, node, lower, upper, step, inner, written) -> None:
+        code = self.code
+        carried = [v for a in self.active.values() for v in a.values()]
+        block = Block([index, *(v.type for v in carried)])
+        bounds = [code.as_value(v) for v in (lower, upper, step)]
+        op = make(scf.For, (*bounds, *carried), [v.type for v in carried])
+        self._give_region(op, block)
+        self._carry(block.args[1:])
+        self._body(op, node, block, [block.args[0]], inner, written)
+        results = [v for a in self.active.values() for v in a.values()]
+        block.append(make(scf.Yield, results))
+        self._carry(op.results)
+        for result in op.results:
+            code.depths[result] = code.scope.depth
+
+    def parallel(self, node, lower, upper, step, inner, written) -> None:
+        """A parallel loop, together with those directly inside that have no remainder."""
+        code = self.code
+        nodes, bounds = [node], [(lower, upper, step)]
+        while (below := self._parallel_below(nodes[-1])) is not None:
+            extent = self.extents[below.loops[0].span]
+            nodes.append(below)
+            bounds.append((0, extent, below.loops[0].step))
+        block = Block([index] * len(nodes))
+        columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
+        op = scf.Parallel(*columns, [])
+        if op.regions[0].blocks:
+            op.regions[0].blocks[0].erase()
+        self._give_region(op, block)
+        inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
+        self._body(op, nodes, block, list(block.args), inners, written)
+        block.append(scf.Reduce([], []))
+
+    def _parallel_below(self, node: Node) -> Node | None:
+        match node.children:
+            case [Node() as below] if below.kind == "parallel":
+                extent = self.extents.get(below.loops[0].span)
+                if extent is not None and below.loops[0].step == 1:
+                    return below
+                if isinstance(extent, int) and extent % below.loops[0].step == 0:
+                    return below
+        return None
+
+    def _give_region(self, op: Operation, block: Block) -> None:
+        if not op.regions:
+            op.regions = (Region(),)
+            op.regions[0].parent = op
+        op.regions[0].append(block)
+        self.code.put(op)
+
+    def _body(self, op, nodes, block, values, inners, written) -> None:
+        """The loop's block: enter, write the children, carry out delayed stores, leave."""
+        code, outside = self.code, self.code.scope
+        if isinstance(nodes, Node):
+            nodes, inners = [nodes], [inners]
+        anchor, outside.anchor = outside.anchor, op
+        code.scope = Scope(block, outside)
+        code.scope.written = written
+        for value in block.args:
+            code.depths[value] = code.scope.depth
+        for node, value, inner in zip(nodes, values, inners, strict=True):
+            extent = inner(value)
+            for loop in node.loops:
+                if loop.rest is not None:
+                    self.extents[loop.rest] = extent
+                self.positions[loop.stage].enter(loop.root, value)
+        self.children(nodes[-1].children)
+        self.registers.flush()
+        for node in nodes:
+            for loop in node.loops:
+                self.positions[loop.stage].leave(loop.root)
+        code.scope = outside
+        outside.anchor = anchor
+
+    def _carry(self, values) -> None:
+        rest = iter(values)
+        for accumulation in self.active.values():
+            accumulation.replace(rest)
+
+    def buffers(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
+        """The buffers that a subtree touches, and those that it writes."""
+        if node in self._buffers:
+            return self._buffers[node]
+        base = self.registers.base
+        touched, written = set(), set()
+        for stage in node.stages():
+            touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)
+            written.update(base(a.value) for a in stage.outputs)
+        self._buffers[node] = frozenset(touched), frozenset(written)
+        return self._buffers[node]
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def tile(self, stage: Stage, loops: list[Loop]) -> Iterator[Position]:
+        """The points of the unrolled and vectorized loops that results depend on, in order."""
+        at = self.positions[stage]
+        if not loops:
+            yield at
+            return
+        loop, *rest = loops
+        if loop.kind == "vector":
+            if self.extents[loop.span] == 0:
+                return
+            at.lane = self.lane(loop)
+            yield from self.tile(stage, rest)
+            at.lane = None
+            return
+        parts = self.parts(loop)
+        if loop.kind != "unroll" or loop.is_reduction and not loop.partial:
+            parts = [(0, parts[0][1])] if parts else []
+        for offset, inner in parts:
+            if loop.rest is not None:
+                self.extents[loop.rest] = inner
+            if loop.partial:
+                at.partials[loop] = offset
+            at.offsets[loop.root] = at.offsets.get(loop.root, 0) + offset
+            yield from self.tile(stage, rest)
+            at.offsets[loop.root] -= offset
+        at.partials.pop(loop, None)
+
+    def point(self, stage: Stage) -> None:
+        """The body of a stage at the current point."""
+        at = self.positions[stage]
+        roots = self.plan.roots[stage]
+        accumulation = self.active.get(stage)
+        known: dict[Value, Value] = {}
+        for access in stage.inputs:
+            argument = access.argument
+            if argument.has_uses or stage.body.last in argument.users:
+                known[argument] = access.value if access.is_scalar else self.load(access, at)
+        places = [
+            self.addresses.of(out, at, roots) if out.coefficients is not None else None
+            for out in stage.outputs
+        ]
+        for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
+            if not out.argument.has_uses:
+                continue
+            if accumulation is not None and place is not None:
+                known[out.argument] = accumulation.get(number, place, at)
+            else:
+                known[out.argument] = self.load(out, at)
+        results = self.bodies.run(stage, known, at, roots)
+        for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
+            value = results[number]
+            if place is not None and place.width and not isinstance(value.type, VectorType):
+                value = self.code.splat(value, place.width)
+            if accumulation is not None and place is not None:
+                value = self.masked(value, known.get(out.argument), at)
+                accumulation.set(number, place, at, value)
+            elif place is None:
+                self.registers.store_anywhere(out, at, roots, value)
+            else:
+                self.registers.store(place, value)
+
+    def load(self, access: Access, at: Position) -> Value:
+        roots = self.plan.roots[access.stage]
+        if access.coefficients is None:
+            return self.registers.load_anywhere(access, at, roots)
+        return self.registers.load(self.addresses.of(access, at, roots))
+
+    def masked(self, value: Value, before: Value | None, at: Position) -> Value:
+        """A reduction's new value in the active lanes, the old one in the others."""
+        lane = at.lane
+        if before is not None and isinstance(before.type, VectorType):
+            if not isinstance(value.type, VectorType):
+                value = self.code.splat(value, before.type.shape[0])
+            if lane is not None and lane.is_reduction and lane.count is not None:
+                mask = self.code.mask(lane.count, lane.width)
+                return self.code.value(make(arith.Select, (mask, value, before), (value.type,)))
+        return value
+
+
+def _stems_from(loop: Loop, whole: Loop | None) -> bool:
+    """Whether a loop is a part of another, through splits."""
+    if whole is None:
+        return False
+    if loop is whole:
+        return True
+    return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)
+
+
+def power_of_two(number: int) -> int:
+    """The least power of two that is not less."""
+    return 1 << max(0, number - 1).bit_length()
+

@@ -1,0 +1,207 @@
+"""Which stages of a kernel share loops.
+
+A *tile* group has a host with reuse, a matrix product or a convolution; stages over the same
+results join it per register tile: its initial value, what is done with its results. A *row*
+group is a chain of reductions and elementwise stages over common outer dimensions, such as
+softmax. A *map* group is elementwise only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .nest import depends
+from .stages import Stage, dims_between
+
+
+@dataclass
+class Group:
+    """Stages with, for each, the host's dimension that each of its dimensions corresponds to."""
+
+    host: Stage
+    kind: str
+    maps: dict[Stage, dict[int, int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.maps.setdefault(self.host, {d: d for d in range(self.host.rank)})
+
+    @property
+    def members(self) -> list[Stage]:
+        """All stages but the host, in order."""
+        return sorted((s for s in self.maps if s is not self.host), key=lambda s: s.index)
+
+    def correspondence(self, stage: Stage) -> dict[int, int]:
+        """The host's dimension for each dimension of a stage that uses the group's buffers."""
+        found: dict[int, int] = {}
+        for member, to_host in self.maps.items():
+            for mine in stage.accesses:
+                for theirs in member.accesses:
+                    if mine.is_scalar or mine.value is not theirs.value:
+                        continue
+                    for a, b in dims_between(mine, theirs):
+                        target = to_host.get(b)
+                        if target is None or a in found or target in found.values():
+                            continue
+                        if stage.extents[a] == self.host.extents[target]:
+                            found[a] = target
+        return found
+
+
+def has_reuse(stage: Stage) -> bool:
+    """Whether register tiles save loads: a product, or a window that slides."""
+    if not stage.has_reduction:
+        return False
+    inputs = [a for a in stage.inputs if not a.is_scalar]
+    parallel = [d for d, k in enumerate(stage.kinds) if k == "parallel" and stage.extents[d] != 1]
+    for access in inputs:
+        used = set().union(*(e.dims_used() for e in access.exprs)) if access.exprs else set()
+        if any(d not in used for d in parallel):
+            return True
+        if any(
+            len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs
+        ):
+            return True
+    return False
+
+
+def partition(stages: Sequence[Stage]) -> list[Group]:
+    """Groups of stages, which together hold every stage once."""
+    groups: list[Group] = []
+    taken: set[Stage] = set()
+    for stage in stages:
+        if stage not in taken and has_reuse(stage):
+            group = _tile_group(stage, stages, taken)
+            groups.append(group)
+            taken.update(group.maps)
+    rest = [s for s in stages if s not in taken]
+    while rest:
+        group = _run_group(rest, stages)
+        groups.append(group)
+        rest = [s for s in rest if s not in group.maps]
+    return groups
+
+
+def _dims(stage: Stage, kind: str) -> list[int]:
+    return [d for d, k in enumerate(stage.kinds) if k == kind]
+
+
+def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Group:
+    group = Group(host, "tile")
+    parallel = set(_dims(host, "parallel"))
+    for stage in reversed(stages[: host.index]):
+        if stage in taken or stage.has_reduction or not _initializes(stage, host):
+            continue
+        found = group.correspondence(stage)
+        if set(found.values()) == parallel and len(found) == stage.rank:
+            if not _between(stage, group, stages):
+                group.maps[stage] = found
+    blocked: set[Stage] = set()
+    for stage in stages[host.index + 1 :]:
+        needs = any(depends(s, stage) for s in group.maps)
+        if not needs and not any(depends(s, stage) for s in blocked):
+            continue
+        found = group.correspondence(stage)
+        fits = (
+            stage not in taken
+            and needs
+            and not stage.has_reduction
+            and set(found.values()) == parallel
+            and len(found) == stage.rank
+            and not any(depends(s, stage) for s in blocked)
+            and not _reads_later(stage, host, stages, group)
+        )
+        if fits:
+            group.maps[stage] = found
+        else:
+            blocked.add(stage)
+    return group
+
+
+def _initializes(stage: Stage, host: Stage) -> bool:
+    """Whether a stage writes what the host reduces into."""
+    results = {a.value for a in host.outputs}
+    return any(a.value in results for a in stage.outputs)
+
+
+def _between(stage: Stage, group: Group, stages: Sequence[Stage]) -> list[Stage]:
+    """Stages outside the group, between it and an earlier stage, that use the stage's buffers."""
+    return [
+        s
+        for s in stages[stage.index + 1 : group.host.index]
+        if s not in group.maps and (depends(stage, s))
+    ]
+
+
+def _reads_later(stage: Stage, host: Stage, stages: Sequence[Stage], group: Group) -> bool:
+    """Whether a stage that comes after the host, outside the group, makes what this one reads."""
+    return any(
+        depends(s, stage) for s in stages[host.index + 1 : stage.index] if s not in group.maps
+    )
+
+
+def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:
+    """The first of the remaining stages with all following ones that can share its loops."""
+    run = _leading_run(rest)
+    reductions = [s for s in run if s.has_reduction]
+    if not reductions:
+        return _map_group(run)
+    host = reductions[0]
+    group = Group(host, "row")
+    rows = set(_dims(host, "parallel"))
+    if not rows:
+        return group
+    for stage in sorted(run, key=lambda s: (abs(s.index - host.index), s.index)):
+        if stage is host:
+            continue
+        found = group.correspondence(stage)
+        if rows <= set(found.values()):
+            kinds = {stage.kinds[a] for a, b in found.items() if b in rows}
+            if kinds == {"parallel"}:
+                group.maps[stage] = found
+    _keep_convex(group, stages)
+    return group
+
+
+def _leading_run(rest: Sequence[Stage]) -> list[Stage]:
+    """Remaining stages in order, as long as none was left out in between."""
+    run = [rest[0]]
+    for stage in rest[1:]:
+        if stage.index != run[-1].index + 1:
+            break
+        run.append(stage)
+    return run
+
+
+def _map_group(run: list[Stage]) -> Group:
+    first = run[0]
+    group = Group(first, "map")
+    for stage in run[1:]:
+        if stage.rank != first.rank:
+            continue
+        found = group.correspondence(stage)
+        if len(found) == stage.rank and any(depends(s, stage) for s in group.maps):
+            group.maps[stage] = found
+    _keep_convex(group, run)
+    return group
+
+
+def _keep_convex(group: Group, stages: Sequence[Stage]) -> None:
+    """Drop members that an outside stage stands between: they cannot run together."""
+    changed = True
+    while changed:
+        changed = False
+        members = sorted(group.maps, key=lambda s: s.index)
+        low, high = members[0].index, members[-1].index
+        after: set[Stage] = set()
+        for stage in stages:
+            if not low <= stage.index <= high:
+                continue
+            inside = stage in group.maps
+            behind = any(depends(s, stage) for s in after)
+            if inside and behind and stage is not group.host:
+                del group.maps[stage]
+                changed = True
+                break
+            if not inside and (behind or any(depends(s, stage) for s in members if s.index < stage.index)):
+                after.add(stage)

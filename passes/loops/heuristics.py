@@ -1,0 +1,321 @@
+"""The default schedule of a group of stages: tiles, loop order, fusion, parallel loops."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...targets.machine import Machine
+from .body import unvectorizable
+from .grouping import Group
+from .nest import depends
+from .plan import Loop, not_collapsible
+from .stages import Stage
+from .tiles import UNKNOWN_EXTENT, Tile, TileModel
+from .traffic import Traffic
+from .writer import ScheduleWriter
+
+PARALLEL_MICROSECONDS = 20.0
+"""Kernels with less work stay on one thread."""
+
+CHUNKS_PER_CORE = 4
+"""Parallel iterations that are enough for an even share."""
+
+MAX_WINDOW = 12
+"""Reduction iterations that are unrolled at most, where windows overlap."""
+
+MAX_BODIES = 96
+"""Bodies in straight-line code."""
+
+
+class Heuristics:
+    """Schedules groups of stages, one after the other, through a writer."""
+
+    def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
+        self.writer = writer
+        self.machine = machine
+
+    def group(self, group: Group) -> None:
+        match group.kind:
+            case "tile":
+                self.tiled(group)
+            case "row":
+                self.rows(group)
+            case _:
+                self.maps(group)
+
+    # -- tile groups -----------------------------------------------------------------------------
+
+    def tiled(self, group: Group) -> None:
+        """A host with register tiles; the other stages work on the tile."""
+        host, writer = group.host, self.writer
+        roots = self.collapse(group, set())
+        tile = self.tile(host, roots)
+        outer, inner = self.split_tile(host, roots, tile)
+        parallel = [l for l in outer if not l.is_reduction]
+        reductions = [l for l in outer if l.is_reduction]
+        parallel = self.ordered(host, parallel, tile)
+        window, reductions = self.window(host, reductions, tile)
+        writer.reorder([*parallel, *reductions, *window, *inner])
+        self.unroll_all(window, inner, tile)
+        first = next((l for l in (*reductions, *window, *inner)), None)
+        if host.has_reduction and first is not None:
+            writer.accumulate(first)
+        self.parallelize(parallel, tile.cycles)
+        if parallel:
+            for stage in group.members:
+                writer.fuse(stage, parallel[-1])
+        else:
+            for stage in group.members:
+                self.alone(stage)
+
+    def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
+        """The best register tile, in terms of the first dimension of each loop."""
+        fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
+        return TileModel(stage, self.machine, fixed, roots).best()
+
+    def split_tile(
+        self, stage: Stage, roots: list[Loop], tile: Tile
+    ) -> tuple[list[Loop], list[Loop]]:
+        """(loops outside the tile, loops of the tile with the lanes last)."""
+        outside: list[Loop] = []
+        copies: list[Loop] = []
+        lanes: list[Loop] = []
+        for root in roots:
+            dim = root.dims[-1]
+            is_lane = dim == tile.lane_dim
+            size = tile.size(dim)
+            if size == 1 and not is_lane:
+                outside.append(root)
+                continue
+            inner = root
+            if not isinstance(root.extent, int) or root.extent > size:
+                outer, inner = self.writer.split(root, size)
+                outside.append(outer)
+            if is_lane:
+                if not isinstance(inner.extent, int) or inner.extent > tile.lanes:
+                    inner, vector = self.writer.split(inner, tile.lanes, ("u", "v"))
+                    copies.append(inner)
+                    inner = vector
+                lanes.append(inner)
+            else:
+                copies.append(inner)
+        return outside, [*copies, *lanes]
+
+    def window(
+        self, stage: Stage, reductions: list[Loop], tile: Tile
+    ) -> tuple[list[Loop], list[Loop]]:
+        """Small reductions to unroll, (unrolled, others): windows whose loads overlap."""
+        bodies = prod(tile.copies.values())
+        unrolled: list[Loop] = []
+        for loop in reversed(reductions):
+            extent = loop.extent
+            if extent == 1:
+                continue
+            if loop.step != 1 or not isinstance(extent, int) or extent > MAX_WINDOW:
+                break
+            if bodies * extent > MAX_BODIES:
+                break
+            bodies *= extent
+            unrolled.insert(0, loop)
+        return unrolled, [l for l in reductions if l not in unrolled]
+
+    def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
+        for loop in (*window, *inner):
+            if loop.dims[-1] == tile.lane_dim and loop is inner[-1]:
+                self.writer.vectorize(loop)
+            else:
+                partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
+                self.writer.unroll(loop, partial)
+
+    def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
+        """Outer loops in the order that moves the least between caches."""
+        sizes = {d: tile.size(l.dims[-1]) for l in loops for d in l.dims if len(l.dims) == 1}
+        by_dims = {l.dims: l for l in loops}
+        order = Traffic(stage, sizes, self.machine).best_order(list(by_dims))
+        return [by_dims[dims] for dims in order]
+
+    # -- row groups --------------------------------------------------------------------------------
+
+    def rows(self, group: Group) -> None:
+        """Reductions and elementwise stages over common outer dimensions."""
+        host, writer = group.host, self.writer
+        rows = {d for d, k in enumerate(host.kinds) if k == "parallel"}
+        roots = self.collapse(group, rows)
+        tile = self.tile(host, roots)
+        outer, inner = self.split_tile(host, roots, tile)
+        shared = [l for l in outer if not l.is_reduction]
+        own = [l for l in outer if l.is_reduction]
+        writer.reorder([*shared, *own, *inner])
+        self.unroll_all([], inner, tile)
+        first = next((l for l in (*own, *inner)), None)
+        if host.has_reduction and first is not None:
+            writer.accumulate(first)
+        plan = writer.plan
+        work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
+        self.parallelize(shared, work)
+        if not shared:
+            for stage in group.members:
+                self.alone(stage)
+            return
+        lanes_inside = tile.lane_dim is not None and tile.lane_dim not in rows
+        absorbed = self.absorbed(group)
+        loops: dict[Stage, Loop | None] = {host: own[-1] if own else None}
+        for stage in group.members:
+            if stage not in absorbed:
+                loops[stage] = self.row_stage(stage, group, rows, shared[-1], lanes_inside)
+        for stage, target in absorbed.items():
+            at = loops.get(target)
+            if at is None:
+                self.row_stage(stage, group, rows, shared[-1], lanes_inside)
+            else:
+                writer.fuse(stage, at)
+
+    def row_stage(
+        self, stage: Stage, group: Group, rows: set[int], at: Loop, lanes_inside: bool
+    ) -> Loop | None:
+        """Schedule a stage's own loops and fuse it; its innermost plain loop, or None."""
+        writer, to_host = self.writer, group.maps[stage]
+        roots = writer.loops(stage)
+        own = [l for l in roots if to_host.get(l.dims[0]) not in rows]
+        plain: list[Loop] = []
+        inner: list[Loop] = []
+        if own and lanes_inside and not unvectorizable(stage):
+            own = self.collapse_run(stage, own)
+            fixed = frozenset(d for d in range(stage.rank) if all(d not in l.dims for l in own))
+            tile = TileModel(stage, self.machine, fixed, own).best()
+            plain, inner = self.split_tile(stage, own, tile)
+            self.unroll_all([], inner, tile)
+        else:
+            plain = own
+        plain = [l for l in plain if not l.is_reduction] + [l for l in plain if l.is_reduction]
+        if plain or inner:
+            keep = [l for l in writer.plan.order[stage] if l not in plain and l not in inner]
+            writer.reorder([*keep, *plain, *inner])
+        if stage.has_reduction:
+            first = next((l for l in (*plain, *inner) if l.is_reduction), None)
+            if first is not None:
+                writer.accumulate(first)
+        writer.fuse(stage, at)
+        return plain[-1] if plain else None
+
+    def absorbed(self, group: Group) -> dict[Stage, Stage]:
+        """Elementwise stages that are computed inside the loops of the next one that reads them."""
+        found: dict[Stage, Stage] = {}
+        stages = sorted(group.maps, key=lambda s: s.index)
+        for stage in stages:
+            if stage.has_reduction or stage is group.host:
+                continue
+            readers = [s for s in stages if s.index > stage.index and depends(stage, s)]
+            if not readers:
+                continue
+            first = readers[0]
+            if first.rank != stage.rank or first is group.host and not self._same(stage, first, group):
+                continue
+            if not self._same(stage, first, group) or stage.rank <= len(
+                [k for k in group.host.kinds if k == "parallel"]
+            ):
+                continue
+            between = [s for s in stages if stage.index < s.index < first.index]
+            if any(depends(stage, s) for s in between):
+                continue
+            found[stage] = found.get(first, first)
+        return {s: found.get(t, t) for s, t in found.items()}
+
+    @staticmethod
+    def _same(a: Stage, b: Stage, group: Group) -> bool:
+        """Whether two stages run over the same dimensions."""
+        return set(group.maps[a].values()) == set(group.maps[b].values()) and len(
+            group.maps[a]
+        ) == a.rank
+
+    # -- elementwise -------------------------------------------------------------------------------
+
+    def maps(self, group: Group) -> None:
+        """Elementwise stages over one iteration space."""
+        host, writer = group.host, self.writer
+        roots = self.collapse(group, set())
+        tile = self.tile(host, roots)
+        outer, inner = self.split_tile(host, roots, tile)
+        outer = self.ordered(host, outer, tile) if self._is_strided(host, tile) else outer
+        writer.reorder([*outer, *inner])
+        self.unroll_all([], inner, tile)
+        self.parallelize(outer, tile.cycles)
+        for stage in group.members:
+            if outer:
+                writer.fuse(stage, outer[-1])
+            else:
+                self.alone(stage)
+
+    def alone(self, stage: Stage) -> None:
+        """A stage by itself."""
+        kind = "row" if stage.has_reduction else "map"
+        self.group(Group(stage, kind))
+
+    def _is_strided(self, stage: Stage, tile: Tile) -> bool:
+        lane = tile.lane_dim
+        return lane is not None and any(
+            a.coefficients is not None and a.coefficients[lane] not in (0, 1)
+            for a in stage.accesses
+            if not a.is_scalar
+        )
+
+    # -- loops -------------------------------------------------------------------------------------
+
+    def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
+        """The host's loops, adjacent ones made one where all stages of the group allow it.
+
+        Of a row group, the dimensions in `keep` are not mixed with the others.
+        """
+        host = group.host
+        roots = self.writer.loops(host)
+        runs: list[list[Loop]] = []
+        for root in roots:
+            last = runs[-1][-1] if runs else None
+            if last is not None and self._can_collapse(group, last.dims[0], root.dims[0], keep):
+                runs[-1].append(root)
+            else:
+                runs.append([root])
+        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+
+    def collapse_run(self, stage: Stage, loops: list[Loop]) -> list[Loop]:
+        """Collapse adjacent loops of one stage."""
+        runs: list[list[Loop]] = []
+        for loop in loops:
+            last = runs[-1][-1] if runs else None
+            if (
+                last is not None
+                and loop.dims[0] == last.dims[0] + 1
+                and not not_collapsible(stage, last.dims[0], loop.dims[0])
+            ):
+                runs[-1].append(loop)
+            else:
+                runs.append([loop])
+        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+
+    def _can_collapse(self, group: Group, a: int, b: int, keep: set[int]) -> bool:
+        if (a in keep) != (b in keep):
+            return False
+        if not_collapsible(group.host, a, b):
+            return False
+        for stage, to_host in group.maps.items():
+            back = {theirs: ours for ours, theirs in to_host.items()}
+            if a not in back and b not in back:
+                continue
+            if a not in back or b not in back or not_collapsible(stage, back[a], back[b]):
+                return False
+        return True
+
+    def parallelize(self, loops: list[Loop], cycles: float) -> None:
+        """Make the outermost loops parallel where there is enough work for several cores."""
+        cores = self.machine.cores
+        if cores < 2 or cycles < PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond:
+            return
+        chunks = 1
+        for loop in loops:
+            if chunks >= cores * CHUNKS_PER_CORE:
+                break
+            extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
+            if isinstance(loop.extent, int) and extent % loop.step and extent < 4 * loop.step:
+                break
+            self.writer.parallel(loop)
+            chunks *= max(1, extent // loop.step)

@@ -1,0 +1,264 @@
+"""The loop-nest tree that a plan stands for, and whether it computes the same.
+
+    Node(conv.n) Node(conv.oc_o) ..
+        Stage fill's unrolled loops
+        Node(conv.ic, accumulates) .. conv's unrolled loops, conv
+        Stage relu's unrolled loops
+
+Stages that share loops are in one node; the children of a node are in an order that keeps
+every stage after those it depends on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...ir.diagnostics import Diagnostic, NncError
+from .plan import Loop, Plan
+from .stages import Access, Stage, base_buffer
+
+MAX_LANES = 64
+MAX_UNROLLED = 4096
+
+
+@dataclass(eq=False)
+class Node:
+    """A loop with what is in it; `loops` holds the loop of each stage that takes part.
+
+    The first one is the host's, which says how the loop is executed.
+    """
+
+    loops: list[Loop]
+    children: list[Node | Stage] = field(default_factory=list)
+
+    @property
+    def kind(self) -> str:
+        return self.loops[0].kind
+
+    def stages(self) -> Iterator[Stage]:
+        """All stages inside."""
+        for child in self.children:
+            if isinstance(child, Stage):
+                yield child
+            else:
+                yield from child.stages()
+
+
+def build_nest(plan: Plan) -> list[Node | Stage]:
+    """The trees of a kernel, checked. Raises NncError for a schedule that is not legal."""
+    for stage in plan.stages:
+        check_stage(plan, stage)
+    paths: dict[Stage, list[Node]] = {}
+    roots: list[Node | Stage] = []
+    for stage in _hosts_first(plan):
+        order, share = plan.order[stage], plan.sharing.get(stage)
+        path = paths[share.host][: share.depth] if share is not None else []
+        for node, loop in zip(path, order, strict=False):
+            node.loops.append(loop)
+        path = list(path)
+        for loop in order[len(path) :]:
+            node = Node([loop])
+            (path[-1].children if path else roots).append(node)
+            path.append(node)
+        (path[-1].children if path else roots).append(stage)
+        paths[stage] = path
+    _check_dependences(plan, paths)
+    _sort_children(roots, plan)
+    return roots
+
+
+def _hosts_first(plan: Plan) -> list[Stage]:
+    placed: dict[Stage, None] = {}
+
+    def place(stage: Stage) -> None:
+        share = plan.sharing.get(stage)
+        if share is not None:
+            place(share.host)
+        placed.setdefault(stage)
+
+    for stage in plan.stages:
+        place(stage)
+    return list(placed)
+
+
+# -- one stage -------------------------------------------------------------------------------------
+
+
+def check_stage(plan: Plan, stage: Stage) -> None:
+    """Raise where the loops of one stage, in their order, do not compute what it says."""
+    order = plan.order[stage]
+
+    def fault(text: str) -> NncError:
+        return stage.op.error(f"schedule: {text}")
+
+    _check_parallel(stage, order, fault)
+    vectors = [loop for loop in order if loop.kind == "vector"]
+    if vectors and vectors != order[-1:]:
+        raise fault("the vectorized loop must be the only one and the innermost")
+    for loop in order:
+        if loop.kind == "vector" and loop.extent > MAX_LANES:  # type: ignore[operator]
+            raise fault(f"a vector of {loop.extent} lanes; at most {MAX_LANES} are supported")
+        if loop.is_reduction and (loop.kind == "vector" or loop.partial):
+            if not stage.is_reassociable:
+                raise fault("the results of the reduction cannot be combined from partial ones")
+        elif loop.partial:
+            raise fault("only a reduction can have partial results")
+    _check_order(stage, order, fault)
+    for at, loop in enumerate(order):
+        if loop.accumulates:
+            _check_accumulation(stage, order[at:], fault)
+    unrolled = 1
+    for loop in order:
+        if loop.kind == "unroll":
+            unrolled *= -(-loop.extent // loop.step)  # type: ignore[operator]
+    if unrolled > MAX_UNROLLED:
+        raise fault(f"unrolls into {unrolled} copies; at most {MAX_UNROLLED} are supported")
+
+
+def _check_parallel(stage: Stage, order: list[Loop], fault) -> None:
+    leading = True
+    for loop in order:
+        if loop.kind == "parallel":
+            if not leading:
+                raise fault("a parallel loop must be outermost or directly inside another one")
+            if loop.is_reduction:
+                raise fault("a reduction cannot be parallel")
+        else:
+            leading = False
+
+
+def _check_order(stage: Stage, order: list[Loop], fault) -> None:
+    """An inner half must stay inside its outer one if there can be a remainder; a reduction
+    that cannot be reassociated must run in its original order.
+    """
+    place = {loop: i for i, loop in enumerate(order)}
+    for loop in order:
+        if loop.rest is None:
+            continue
+        extent = loop.extent
+        divides = isinstance(extent, int) and extent % loop.step == 0
+        if not divides and min(_places(loop.rest, place)) < place[loop]:
+            raise fault("the inner half of a split with a remainder stands outside the outer half")
+    if stage.is_reassociable:
+        return
+    reductions = [loop for loop in order if loop.is_reduction]
+    natural = sorted(reductions, key=lambda loop: (loop.dims[0], -loop.step))
+    if reductions != natural:
+        raise fault("the reduction depends on its order, which must stay as it was")
+
+
+def _places(loop: Loop, place: dict[Loop, int]) -> list[int]:
+    if loop.parts is None:
+        return [place[loop]]
+    return [p for part in loop.parts for p in _places(part, place)]
+
+
+def _check_accumulation(stage: Stage, inside: list[Loop], fault) -> None:
+    for loop in inside:
+        if loop.kind in ("unroll", "vector"):
+            continue
+        if loop.kind == "parallel":
+            raise fault("a parallel loop cannot accumulate")
+        for out in stage.outputs:
+            if out.coefficients is None:
+                raise fault("cannot accumulate a result that is not indexed linearly")
+            if out.coefficients[loop.dims[-1]] != 0:
+                raise fault(
+                    f"the loop over dimension {loop.dims[0]} inside the accumulation must be "
+                    "unrolled or vectorized: the results depend on it"
+                )
+
+
+# -- stages together -------------------------------------------------------------------------------
+
+
+def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
+    """Accesses of the two stages to one buffer of which at least one writes."""
+    pairs = []
+    for a in first.accesses:
+        for b in second.accesses:
+            if a.is_scalar or b.is_scalar or not (a.is_output or b.is_output):
+                continue
+            if base_buffer(a.value) is base_buffer(b.value):
+                pairs.append((a, b))
+    return pairs
+
+
+def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:
+    """What one iteration of a shared loop writes, no other may touch."""
+    for i, first in enumerate(plan.stages):
+        for second in plan.stages[i + 1 :]:
+            common = sum(a is b for a, b in zip(paths[first], paths[second], strict=False))
+            if not common:
+                continue
+            for pair in depends(first, second):
+                for at in range(common):
+                    loops = plan.order[first][at], plan.order[second][at]
+                    if not _same_iteration(*pair, *loops):
+                        _report(plan, first, second, at)
+
+
+def _same_iteration(a: Access, b: Access, a_loop: Loop, b_loop: Loop) -> bool:
+    """Whether equal elements imply equal values of the two loops."""
+    if a.value is not b.value:
+        return False
+    pairs = set(zip(a.plain_dims(), b.plain_dims(), strict=True))
+    return all(
+        (p, q) in pairs for p, q in zip(a_loop.root.dims, b_loop.root.dims, strict=True)
+    )
+
+
+def _report(plan: Plan, first: Stage, second: Stage, depth: int) -> None:
+    guest = second if second in plan.sharing else first
+    share = plan.sharing.get(guest) or plan.sharing[first]
+    raise NncError(
+        Diagnostic(
+            "error",
+            f"schedule: stages {first.index} and {second.index} exchange values across "
+            f"iterations of shared loop {depth}; fuse further outside",
+            share.location,
+            (
+                Diagnostic("note", "one stage is here", first.op.loc),
+                Diagnostic("note", "the other is here", second.op.loc),
+            ),
+        )
+    )
+
+
+def _sort_children(children: list[Node | Stage], plan: Plan) -> None:
+    """Order siblings by their dependences, recursively; else as the stages stand."""
+    members = {
+        id(child): [child] if isinstance(child, Stage) else list(child.stages())
+        for child in children
+    }
+
+    def precedes(a: Node | Stage, b: Node | Stage) -> bool:
+        return any(
+            s.index < t.index and depends(s, t) for s in members[id(a)] for t in members[id(b)]
+        )
+
+    waiting = sorted(children, key=lambda c: min(s.index for s in members[id(c)]))
+    placed: list[Node | Stage] = []
+    while waiting:
+        ready = next(
+            (
+                c
+                for c in waiting
+                if not any(precedes(o, c) for o in waiting if o is not c)
+            ),
+            None,
+        )
+        if ready is None:
+            stage = members[id(waiting[0])][0]
+            share = plan.sharing.get(stage)
+            raise NncError(
+                "schedule: fused stages depend on each other in a circle",
+                share.location if share is not None else stage.op.loc,
+            )
+        waiting.remove(ready)
+        placed.append(ready)
+    children[:] = placed
+    for child in children:
+        if isinstance(child, Node):
+            _sort_children(child.children, plan)

@@ -1,0 +1,295 @@
+"""The loops of a kernel's stages, and the scheduling operations on them.
+
+A `Plan` starts with one loop per dimension and stage and is changed by `split`, `reorder`,
+`fuse`, .. until `nest.py` makes a tree of it.
+
+A loop counts in units of the dimension it stems from: after a split by 16, the outer loop
+takes the values 0, 16, 32, .. and the inner one 0 to 15, so that the dimension's coordinate
+is simply the sum of its loops' values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...ir.core import Operation
+from ...ir.location import Location
+from .polynomial import Size
+from .stages import Stage, dims_between
+
+
+@dataclass(eq=False)
+class Loop:
+    """One loop of a stage.
+
+    `extent` is the number of values of the dimension it walks over in steps of `step`, as
+    far as it is known; for the inner half of a split, where there is no remainder. It walks
+    the extent of `span` (itself, but for the outer half of a split) and, when it is entered,
+    gives `rest` (the inner half) its extent.
+    """
+
+    stage: Stage
+    dims: tuple[int, ...]
+    extent: Size
+    name: str = ""
+    step: int = 1
+    span: Loop = field(init=False)
+    root: Loop = field(init=False)
+    rest: Loop | None = None
+    parts: tuple[Loop, Loop] | None = None
+    kind: str = "for"
+    partial: bool = False
+    accumulates: bool = False
+    is_shared: bool = False
+    is_alive: bool = True
+
+    def __post_init__(self) -> None:
+        self.span = self.root = self
+
+    @property
+    def is_reduction(self) -> bool:
+        return self.stage.kinds[self.dims[0]] == "reduction"
+
+
+@dataclass(eq=False)
+class Sharing:
+    """A stage fused into another: the loops they share, and which dimensions correspond."""
+
+    host: Stage
+    depth: int
+    dims: dict[int, int]
+    location: Location
+
+
+class Plan:
+    """The loops of all stages of a kernel, in order, and which stages share loops."""
+
+    def __init__(self, stages: Sequence[Stage]) -> None:
+        self.stages = list(stages)
+        self.roots: dict[Stage, list[Loop]] = {}
+        self.order: dict[Stage, list[Loop]] = {}
+        self.sharing: dict[Stage, Sharing] = {}
+        for stage in stages:
+            loops = [Loop(stage, (d,), extent) for d, extent in enumerate(stage.extents)]
+            self.roots[stage] = loops
+            self.order[stage] = list(loops)
+
+    # -- primitives; `op` is the scheduling operation, for messages --------------------------
+
+    def split(self, loop: Loop, factor: int, op: Operation) -> tuple[Loop, Loop]:
+        """The outer and inner half; see `schedule.split`."""
+        self._check_free(loop, op)
+        if loop.kind != "for":
+            raise op.error(f"the loop is already {_participle(loop.kind)}")
+        if loop.rest is not None:
+            raise op.error("the outer half of a split cannot be split again; split the inner one")
+        extent = loop.extent
+        outer = Loop(loop.stage, loop.dims, extent, step=factor)
+        inner_extent = min(factor, max(extent, 1)) if isinstance(extent, int) else factor
+        inner = Loop(loop.stage, loop.dims, inner_extent)
+        outer.root = inner.root = loop.root
+        outer.span, outer.rest = loop, inner
+        loop.parts, loop.is_alive = (outer, inner), False
+        order = self.order[loop.stage]
+        at = order.index(loop)
+        order[at : at + 1] = [outer, inner]
+        return outer, inner
+
+    def collapse(self, loops: Sequence[Loop], op: Operation) -> Loop:
+        """One loop over several whole dimensions; see `schedule.collapse`."""
+        stage = self._one_stage(loops, op)
+        for loop in loops:
+            self._check_free(loop, op)
+            if loop.root is not loop or loop.kind != "for":
+                raise op.error("takes whole loops, neither split nor already scheduled")
+        for a, b in zip(loops, loops[1:], strict=False):
+            if reason := not_collapsible(stage, a.dims[-1], b.dims[0]):
+                raise op.error(reason)
+        order = self.order[stage]
+        at = order.index(loops[0])
+        if order[at : at + len(loops)] != list(loops):
+            raise op.error("the loops are not adjacent in this order")
+        extent: Size = 1
+        for loop in loops:
+            extent = extent * loop.extent
+            loop.is_alive = False
+        merged = Loop(stage, tuple(d for loop in loops for d in loop.dims), extent)
+        order[at : at + len(loops)] = [merged]
+        self.roots[stage] = [r for r in self.roots[stage] if r not in loops] + [merged]
+        return merged
+
+    def reorder(self, loops: Sequence[Loop], op: Operation) -> None:
+        """Permute loops within the places they take; see `schedule.reorder`."""
+        stage = self._one_stage(loops, op)
+        for loop in loops:
+            self._check_free(loop, op)
+        order = self.order[stage]
+        places = sorted(order.index(loop) for loop in loops)
+        if len(set(places)) != len(loops):
+            raise op.error("names a loop twice")
+        for place, loop in zip(places, loops, strict=True):
+            order[place] = loop
+
+    def set_kind(self, loop: Loop, kind: str, op: Operation, partial: bool = False) -> None:
+        """Make a loop parallel, unrolled or vectorized."""
+        self._check_alive(loop, op)
+        if loop.kind != "for":
+            raise op.error(f"the loop is already {_participle(loop.kind)}")
+        if kind in ("unroll", "vector") and not isinstance(loop.extent, int):
+            raise op.error("the loop's extent is not known; split it first")
+        if kind == "vector" and loop.step != 1:
+            raise op.error("the outer half of a split cannot be vectorized")
+        loop.kind, loop.partial = kind, partial
+
+    def accumulate(self, loop: Loop, op: Operation) -> None:
+        """Keep results in registers while the loop runs; see `schedule.accumulate`."""
+        self._check_alive(loop, op)
+        loop.accumulates = True
+
+    def fuse(self, stage: Stage, at: Loop, op: Operation) -> None:
+        """Compute a stage inside a loop of another; see `schedule.fuse`."""
+        host = at.stage
+        self._check_alive(at, op)
+        if stage is host:
+            raise op.error("cannot fuse a stage into itself")
+        if stage in self.sharing:
+            raise op.error("the stage is already fused")
+        if any(s.host is stage for s in self.sharing.values()):
+            raise op.error("another stage is already fused into this one")
+        matches = self.matching_dims(stage, host)
+        depth = self.order[host].index(at) + 1
+        self._mirror(stage, host, matches, depth, op)
+        for loop in (*self.order[host][:depth], *self.order[stage][:depth]):
+            loop.is_shared = True
+        self.sharing[stage] = Sharing(host, depth, matches, op.loc)
+
+    # -- fusing ------------------------------------------------------------------------------
+
+    def matching_dims(self, stage: Stage, host: Stage) -> dict[int, int]:
+        """Dimensions of a stage and of its host that correspond, through buffers both use.
+
+        Directly, or through a stage that is already fused into the host.
+        """
+        members = [(host, {d: d for d in range(host.rank)})]
+        members += [(s, share.dims) for s, share in self.sharing.items() if share.host is host]
+        if (above := self.sharing.get(host)) is not None:
+            back = {theirs: ours for ours, theirs in above.dims.items()}
+            members.append((above.host, back))
+            members += [
+                (s, {d: back[t] for d, t in share.dims.items() if t in back})
+                for s, share in self.sharing.items()
+                if share.host is above.host and s is not host
+            ]
+        found: dict[int, int] = {}
+        for member, to_host in members:
+            for mine in stage.accesses:
+                for theirs in member.accesses:
+                    if mine.value is not theirs.value or mine.is_scalar:
+                        continue
+                    for a, b in dims_between(mine, theirs):
+                        target = to_host.get(b)
+                        if target is None or a in found or target in found.values():
+                            continue
+                        if stage.extents[a] == host.extents[target]:
+                            found[a] = target
+        return found
+
+    def _mirror(
+        self, stage: Stage, host: Stage, matches: dict[int, int], depth: int, op: Operation
+    ) -> None:
+        """Give the stage the host's loops: `depth` shared ones first, then the inner ones."""
+        to_stage = {theirs: ours for ours, theirs in matches.items()}
+        twins: dict[Loop, Loop] = {}
+        shared = self.order[host][:depth]
+        for root in self.roots[host]:
+            own = self._twin_of_root(stage, root, to_stage, op)
+            if own is not None:
+                self._mirror_splits(root, own, twins, op)
+        for loop in shared:
+            if loop not in twins:
+                raise op.error(
+                    "the stage has no loop that corresponds to "
+                    f"dimension {loop.dims[0]} of the stage it is fused into"
+                )
+        inner = [twins[loop] for loop in self.order[host][depth:] if loop in twins]
+        for loop in self.order[host][depth:]:
+            if loop in twins and loop.kind in ("unroll", "vector"):
+                twins[loop].kind = loop.kind
+        mirrored = set(twins.values())
+        own_loops = [loop for loop in self.order[stage] if loop not in mirrored]
+        self.order[stage] = [
+            *(twins[loop] for loop in shared),
+            *(loop for loop in own_loops if loop.kind == "for"),
+            *inner,
+            *(loop for loop in own_loops if loop.kind != "for"),
+        ]
+
+    def _twin_of_root(
+        self, stage: Stage, root: Loop, to_stage: dict[int, int], op: Operation
+    ) -> Loop | None:
+        """The stage's untouched loop over the same dimensions, or None."""
+        dims = [to_stage.get(d) for d in root.dims]
+        if None in dims:
+            return None
+        own = {r.dims: r for r in self.roots[stage]}
+        loops = [own.get((d,)) for d in dims]
+        if any(r is None or not r.is_alive or r.kind != "for" for r in loops):
+            return None
+        if len(loops) == 1:
+            return loops[0]
+        order = self.order[stage]
+        places = sorted(order.index(r) for r in loops)  # type: ignore[arg-type]
+        for place, loop in zip(places, loops, strict=True):
+            order[place] = loop  # type: ignore[assignment]
+        return self.collapse(loops, op)  # type: ignore[arg-type]
+
+    def _mirror_splits(
+        self, theirs: Loop, own: Loop, twins: dict[Loop, Loop], op: Operation
+    ) -> None:
+        if theirs.parts is None:
+            twins[theirs] = own
+            return
+        outer, inner = theirs.parts
+        own_outer, own_inner = self.split(own, outer.step, op)
+        self._mirror_splits(outer, own_outer, twins, op)
+        self._mirror_splits(inner, own_inner, twins, op)
+
+    # -- checks ------------------------------------------------------------------------------
+
+    def _check_alive(self, loop: Loop, op: Operation) -> None:
+        if not loop.is_alive:
+            raise op.error("the loop is gone: it was split or collapsed")
+
+    def _check_free(self, loop: Loop, op: Operation) -> None:
+        self._check_alive(loop, op)
+        if loop.is_shared:
+            raise op.error("the loop is shared with a fused stage and cannot be changed any more")
+
+    def _one_stage(self, loops: Sequence[Loop], op: Operation) -> Stage:
+        if not loops:
+            raise op.error("expects at least one loop")
+        if any(loop.stage is not loops[0].stage for loop in loops):
+            raise op.error("expects loops of one stage")
+        return loops[0].stage
+
+
+def not_collapsible(stage: Stage, a: int, b: int) -> str | None:
+    """Why dimension `a` and, inside it, `b` cannot become one loop; None if they can."""
+    if stage.kinds[a] != stage.kinds[b]:
+        return "cannot collapse a parallel loop with a reduction"
+    if stage.indexed_dims & {a, b}:
+        return "the body uses the coordinates of the loops"
+    for access in stage.accesses:
+        if access.is_scalar:
+            continue
+        if access.coefficients is None:
+            return f"operand {access.number} is not indexed linearly"
+        if access.coefficients[a] != access.coefficients[b] * stage.extents[b]:
+            return f"operand {access.number} is not contiguous over the loops"
+    return None
+
+
+def _participle(kind: str) -> str:
+    return {"unroll": "unrolled", "vector": "vectorized"}.get(kind, kind)
+

@@ -1,0 +1,79 @@
+"""Sizes and strides that may depend on extents known only at run time.
+
+A size is an `int` where it is known, else a `Poly`: a sum of products of *symbols* times
+integers. `memref<?x64x?xf32>` has the strides `64 * d2`, `d2` and 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+
+
+class Poly:
+    """A polynomial in symbols with integer coefficients; never constant (that is an `int`)."""
+
+    __slots__ = ("_hash", "terms")
+
+    def __init__(self, terms: dict[tuple[Hashable, ...], int]) -> None:
+        self.terms = terms
+        self._hash: int | None = None
+
+    @staticmethod
+    def symbol(name: Hashable) -> Poly:
+        return Poly({(name,): 1})
+
+    def __add__(self, other: Size) -> Size:
+        terms = dict(self.terms)
+        for product, factor in _terms(other).items():
+            terms[product] = terms.get(product, 0) + factor
+        return _simplest(terms)
+
+    __radd__ = __add__
+
+    def __neg__(self) -> Size:
+        return self * -1
+
+    def __sub__(self, other: Size) -> Size:
+        return self + other * -1
+
+    def __rsub__(self, other: Size) -> Size:
+        return self * -1 + other
+
+    def __mul__(self, other: Size) -> Size:
+        terms: dict[tuple[Hashable, ...], int] = {}
+        for a, x in self.terms.items():
+            for b, y in _terms(other).items():
+                product = tuple(sorted(a + b, key=id))
+                terms[product] = terms.get(product, 0) + x * y
+        return _simplest(terms)
+
+    __rmul__ = __mul__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Poly) and self.terms == other.terms
+
+    def __hash__(self) -> int:
+        if self._hash is None:
+            self._hash = hash(frozenset(self.terms.items()))
+        return self._hash
+
+    def __repr__(self) -> str:
+        return " + ".join(
+            "*".join([str(f), *map(str, product)]) for product, f in self.terms.items()
+        )
+
+
+Size = int | Poly
+
+
+def _terms(size: Size) -> dict[tuple[Hashable, ...], int]:
+    return size.terms if isinstance(size, Poly) else {(): size}
+
+
+def _simplest(terms: dict[tuple[Hashable, ...], int]) -> Size:
+    terms = {product: factor for product, factor in terms.items() if factor}
+    if not terms:
+        return 0
+    if len(terms) == 1 and () in terms:
+        return terms[()]
+    return Poly(terms)

@@ -1,0 +1,225 @@
+"""What of memory is in registers: loads are remembered, stores are delayed.
+
+A value that one stage stores and the next one loads at the same place never goes through
+memory. Stores reach it at the end of the block, or earlier where something else needs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from ...dialects import memref, vector
+from ...ir.core import Value
+from ...ir.types import VectorType
+from .addresses import Address, Addresses, Position
+from .code import Code, make
+from .plan import Loop
+from .stages import Access, base_buffer
+
+MAX_SHUFFLED_STRIDE = 2
+"""Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
+
+
+@dataclass(slots=True)
+class Entry:
+    """A value known to be (or, if dirty, to become) the content of an address."""
+
+    address: Address
+    value: Value
+    dirty: bool
+
+
+class Registers:
+    """Loads and stores through the scopes' tables of known contents."""
+
+    def __init__(self, code: Code, addresses: Addresses) -> None:
+        self.code = code
+        self.addresses = addresses
+        self._base: dict[Value, Value] = {}
+
+    def base(self, buffer: Value) -> Value:
+        """What the buffer is a view of: views of one buffer may overlap."""
+        known = self._base.get(buffer)
+        if known is None:
+            known = self._base[buffer] = base_buffer(buffer)
+        return known
+
+    # -- known contents ------------------------------------------------------------------------
+
+    def find(self, address: Address) -> Value | None:
+        """The content of an address if it is known here."""
+        base, scope = self.base(address.access.value), self.code.scope
+        while scope is not None:
+            entry = scope.entries.get(base, {}).get(address.key)
+            if entry is not None:
+                return entry.value
+            if base in scope.written:
+                return None
+            scope = scope.parent
+        return None
+
+    def load(self, address: Address) -> Value:
+        """The content of an address."""
+        value = self.find(address)
+        if value is not None:
+            return value
+        base = self.base(address.access.value)
+        table = self.code.scope.entries.setdefault(base, {})
+        for entry in table.values():
+            if entry.dirty and not disjoint(entry.address, address):
+                self._write(entry)
+        value = self._read(address)
+        table[address.key] = Entry(address, value, False)
+        return value
+
+    def store(self, address: Address, value: Value) -> None:
+        """Set the content of an address; memory learns of it later."""
+        base = self.base(address.access.value)
+        table = self.code.scope.entries.setdefault(base, {})
+        if address.key not in table:
+            for key, entry in list(table.items()):
+                if not disjoint(entry.address, address):
+                    if entry.dirty:
+                        self._write(entry)
+                    del table[key]
+        table[address.key] = Entry(address, value, True)
+
+    def take(self, address: Address) -> Value:
+        """The content of an address that is about to be overwritten."""
+        value = self.load(address)
+        base = self.base(address.access.value)
+        self.code.scope.entries[base].pop(address.key, None)
+        return value
+
+    def flush(self, buffers: Iterable[Value] | None = None) -> None:
+        """Carry out the delayed stores into these buffers, or all, of the current scope."""
+        tables = self.code.scope.entries
+        for base in list(tables) if buffers is None else buffers:
+            for entry in tables.get(base, {}).values():
+                if entry.dirty:
+                    self._write(entry)
+
+    def forget(self, buffers: Iterable[Value]) -> None:
+        """Drop what is known of buffers that a loop has written."""
+        for base in buffers:
+            self.code.scope.entries.pop(base, None)
+
+    # -- accesses that are not linear ----------------------------------------------------------
+
+    def load_anywhere(self, access: Access, at: Position, roots: list[Loop]) -> Value:
+        """The element, or a vector of elements, that an access of any form touches."""
+        self.flush([self.base(access.value)])
+        place, code = self._place(access, at, roots), self.code
+        view = self.addresses.view(access.value)
+        if not isinstance(place.type, VectorType):
+            return code.value(make(memref.Load, (view, place), (access.element_type,)))
+        type = VectorType(place.type.shape, access.element_type)
+        count = at.lane.count if at.lane is not None else None
+        return self.gather(view, code.index(0), place, type, count)
+
+    def store_anywhere(self, access: Access, at: Position, roots: list[Loop], value: Value) -> None:
+        """Set what an access of any form touches."""
+        self.flush([self.base(access.value)])
+        self.forget([self.base(access.value)])
+        place, code = self._place(access, at, roots), self.code
+        view = self.addresses.view(access.value)
+        if not isinstance(place.type, VectorType):
+            code.put(make(memref.Store, (value, view, place)))
+            return
+        width = place.type.shape[0]
+        if not isinstance(value.type, VectorType):
+            value = code.splat(value, width)
+        count = at.lane.count if at.lane is not None else None
+        mask = code.mask(width if count is None else count, width)
+        code.put(make(vector.Scatter, (view, code.index(0), place, mask, value)))
+
+    def _place(self, access: Access, at: Position, roots: list[Loop]) -> Value:
+        indices = [self.addresses.expression(e, at, roots) for e in access.exprs]
+        return self.addresses.flatten(access.value, access.strides, indices)
+
+    # -- memory --------------------------------------------------------------------------------
+
+    def _read(self, address: Address) -> Value:
+        code = self.code
+        view = self.addresses.view(address.access.value)
+        at = self.addresses.index(address)
+        element = address.access.element_type
+        if not address.width:
+            return code.value(make(memref.Load, (view, at), (element,)))
+        type = VectorType((address.width,), element)
+        if address.lane == 1:
+            return self._read_contiguous(view, at, type, address.count)
+        stride = address.lane
+        if isinstance(stride, int) and 1 < stride <= MAX_SHUFFLED_STRIDE and address.count is None:
+            return self._read_strided(view, at, type, stride)
+        lanes = self.addresses.lane_offsets(address)
+        return self.gather(view, at, lanes, type, address.count)
+
+    def _read_contiguous(self, view: Value, at: Value, type: VectorType, count) -> Value:
+        code = self.code
+        if count is None:
+            return code.value(make(vector.Load, (view, at), (type,)))
+        mask = code.mask(count, type.shape[0])  # type: ignore[arg-type]
+        rest = code.splat_number(0, type)
+        return code.value(make(vector.MaskedLoad, (view, at, mask, rest), (type,)))
+
+    def _read_strided(self, view: Value, at: Value, type: VectorType, stride: int) -> Value:
+        """Two vectors that end with the last element wanted, so that none lies outside."""
+        code, width = self.code, type.shape[0]
+        assert width is not None
+        last = stride * (width - 1)
+        second = last - (width - 1)
+        low = code.value(make(vector.Load, (view, at), (type,)))
+        above = code.add(at, second)
+        high = code.value(make(vector.Load, (view, code.as_value(above)), (type,)))
+        picks = [
+            stride * i if stride * i < width else width + stride * i - second for i in range(width)
+        ]
+        return code.value(vector.Shuffle(low, high, picks))
+
+    def gather(self, view: Value, at: Value, lanes: Value, type: VectorType, count) -> Value:
+        """Elements at `at` plus the lanes' offsets."""
+        code, width = self.code, type.shape[0]
+        mask = code.mask(width if count is None else count, width)  # type: ignore[arg-type]
+        rest = code.splat_number(0, type)
+        return code.value(make(vector.Gather, (view, at, lanes, mask, rest), (type,)))
+
+    def _write(self, entry: Entry) -> None:
+        entry.dirty = False
+        address, value, code = entry.address, entry.value, self.code
+        view = self.addresses.view(address.access.value)
+        at = self.addresses.index(address)
+        if not address.width:
+            code.put(make(memref.Store, (value, view, at)))
+            return
+        width = address.width
+        if address.lane != 1:
+            lanes = self.addresses.lane_offsets(address)
+            mask = code.mask(width if address.count is None else address.count, width)
+            code.put(make(vector.Scatter, (view, at, lanes, mask, value)))
+        elif address.count is None:
+            code.put(make(vector.Store, (value, view, at)))
+        else:
+            mask = code.mask(address.count, width)
+            code.put(make(vector.MaskedStore, (view, at, mask, value)))
+
+
+def disjoint(a: Address, b: Address) -> bool:
+    """Whether two addresses of views of one buffer certainly share no element."""
+    if a.access.value is not b.access.value:
+        return False
+    if a.key == b.key:
+        return False
+    if a.access is b.access and a.access.is_output and a.base.key == b.base.key:
+        return True  # one stage writes no element twice, but for reductions, at the same key
+    if a.base.key != b.base.key:
+        return False
+    distance = b.constant - a.constant
+    if not (isinstance(distance, int) and isinstance(a.lane, int) and isinstance(b.lane, int)):
+        return False
+    reach_a, reach_b = a.lane * max(a.width - 1, 0), b.lane * max(b.width - 1, 0)
+    if distance > reach_a or -distance > reach_b:
+        return True
+    stride = a.lane
+    return bool(stride and stride == b.lane and distance % stride)

@@ -1,0 +1,314 @@
+"""Stages: the linalg operations of a kernel, seen as iteration spaces and memory accesses.
+
+All addresses are flat: an access is the sum of each dimension times its *coefficient*, in
+elements of the buffer. Splitting a loop leaves coefficients alone, and contiguous
+dimensions can be collapsed without looking at shapes again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ...dialects import arith, memref
+from ...dialects.linalg import Index, StructuredOp
+from ...ir.affine import AffineDim, AffineExpr
+from ...ir.core import Block, Operation, Value
+from ...ir.declare import as_value
+from ...ir.rewriting import constant_int
+from ...ir.types import MemRefType, Type
+from .polynomial import Poly, Size
+
+COMBINERS: dict[type[Operation], str] = {
+    arith.AddF: "add",
+    arith.AddI: "add",
+    arith.MulF: "mul",
+    arith.MulI: "mul",
+    arith.MaximumF: "maximumf",
+    arith.MinimumF: "minimumf",
+    arith.MaxNumF: "maxnumf",
+    arith.MinNumF: "minnumf",
+    arith.MaxSI: "maxsi",
+    arith.MinSI: "minsi",
+    arith.MaxUI: "maxui",
+    arith.MinUI: "minui",
+    arith.AndI: "and",
+    arith.OrI: "or",
+    arith.XOrI: "xor",
+}
+"""Operations that combine partial results in any order, and their `vector.reduction` kind.
+
+Floating-point sums count as such: a schedule may reassociate them.
+"""
+
+IDEMPOTENT = frozenset(
+    ("maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "minsi", "maxui", "minui", "and", "or")
+)
+"""Kinds with x op x = x, whose partial results may all start from the initial value."""
+
+
+@dataclass(frozen=True, eq=False)
+class Extent:
+    """A symbol: the extent (or stride, or offset) of a buffer, known only at run time."""
+
+    buffer: Value
+    dim: int
+    kind: str = "extent"
+
+    def __repr__(self) -> str:
+        return f"{self.kind}{self.dim}"
+
+
+class Extents:
+    """Run-time extents of buffers, those that must be equal being one symbol."""
+
+    def __init__(self) -> None:
+        self._same: dict[tuple[Value, int], tuple[Value, int]] = {}
+        self._known: dict[tuple[Value, int], int] = {}
+        self._symbols: dict[tuple, Poly] = {}
+
+    def _find(self, key: tuple[Value, int]) -> tuple[Value, int]:
+        while (up := self._same.get(key)) is not None:
+            key = up
+        return key
+
+    def unify(self, keys: Iterable[tuple[Value, int]]) -> None:
+        """Note that these (buffer, dimension) have equal extents."""
+        roots = {self._find(key): None for key in keys}
+        first, *others = roots
+        for other in others:
+            self._same[other] = first
+            if other in self._known:
+                self._known.setdefault(first, self._known[other])
+        for buffer, dim in keys:
+            static = buffer.type.shape[dim]  # type: ignore[attr-defined]
+            if static is not None:
+                self._known.setdefault(first, static)
+
+    def of(self, buffer: Value, dim: int) -> Size:
+        static = buffer.type.shape[dim]  # type: ignore[attr-defined]
+        if static is not None:
+            return static
+        root = self._find((buffer, dim))
+        known = self._known.get(root)
+        return self.symbol(*root) if known is None else known
+
+    def symbol(self, buffer: Value, dim: int, kind: str = "extent") -> Poly:
+        key = (buffer, dim, kind)
+        if key not in self._symbols:
+            self._symbols[key] = Poly.symbol(Extent(buffer, dim, kind))
+        return self._symbols[key]
+
+    def strides(self, buffer: Value) -> list[Size]:
+        """In elements, by dimension of the buffer."""
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        if type.layout is None:
+            strides: list[Size] = []
+            step: Size = 1
+            for dim in reversed(range(type.rank)):
+                strides.append(step)
+                step = step * self.of(buffer, dim)
+            return strides[::-1]
+        known = type.strides_and_offset()
+        if known is None:
+            raise ValueError(f"a layout without strides: {type}")
+        return [
+            self.symbol(buffer, i, "stride") if s is None else s for i, s in enumerate(known[0])
+        ]
+
+
+@dataclass(eq=False)
+class Access:
+    """One operand of a stage: a buffer and the element that each point touches.
+
+    `coefficients` holds the flat stride of each dimension of the stage and `constant` the
+    rest; both are unset where the map is not linear, and `exprs` says all. A scalar operand
+    has no buffer.
+    """
+
+    stage: Stage
+    number: int
+    value: Value
+    exprs: tuple[AffineExpr, ...]
+    strides: list[Size]
+    is_output: bool
+    coefficients: list[Size] | None = None
+    constant: Size = 0
+
+    @property
+    def is_scalar(self) -> bool:
+        return not isinstance(self.value.type, MemRefType)
+
+    @property
+    def element_type(self) -> Type:
+        type = self.value.type
+        return type.element_type if isinstance(type, MemRefType) else type
+
+    @property
+    def argument(self) -> Value:
+        """The body's view of the element."""
+        return self.stage.body.args[self.number]
+
+    def plain_dims(self) -> list[int | None]:
+        """For each dimension of the buffer, the stage's dimension that alone indexes it."""
+        return [e.position if isinstance(e, AffineDim) else None for e in self.exprs]
+
+
+@dataclass(eq=False)
+class Stage:
+    """A linalg operation: extents and kinds of its dimensions, accesses, body."""
+
+    op: StructuredOp
+    index: int
+    extents: list[Size] = field(default_factory=list)
+    kinds: list[str] = field(default_factory=list)
+    inputs: list[Access] = field(default_factory=list)
+    outputs: list[Access] = field(default_factory=list)
+    combiners: list[str | None] = field(default_factory=list)
+    reads_outputs: bool = False
+    indexed_dims: frozenset[int] = frozenset()
+    """Dimensions whose coordinate the body uses."""
+
+    @property
+    def body(self) -> Block:
+        return self.op.regions[0].blocks[0]
+
+    @property
+    def rank(self) -> int:
+        return len(self.kinds)
+
+    @property
+    def accesses(self) -> list[Access]:
+        return [*self.inputs, *self.outputs]
+
+    @property
+    def has_reduction(self) -> bool:
+        return "reduction" in self.kinds
+
+    @property
+    def is_reassociable(self) -> bool:
+        """Whether partial results of all outputs may be combined in any order."""
+        return all(self.combiners)
+
+    def body_ops(self) -> list[Operation]:
+        """The body without its terminator."""
+        return [op for op in self.body if op is not self.body.last]
+
+    def __repr__(self) -> str:
+        return f"<stage {self.index}: {self.op.name} {self.extents}>"
+
+
+def stages_of(block: Block) -> list[Stage]:
+    """The stages of a kernel's body, in order, runtime extents unified."""
+    extents = Extents()
+    ops = [op for op in block if isinstance(op, StructuredOp) and _on_buffers(op)]
+    _unify_allocations(block, extents)
+    for op in ops:
+        _unify_dims(op, extents)
+    return [_make_stage(op, i, extents) for i, op in enumerate(ops)]
+
+
+def _on_buffers(op: StructuredOp) -> bool:
+    return all(isinstance(v.type, MemRefType) for v in op.outputs)
+
+
+def _unify_allocations(block: Block, extents: Extents) -> None:
+    """`memref.alloc(%d)` with `%d = memref.dim %x, %i` has the extent of %x."""
+    for op in block:
+        if not isinstance(op, memref.Alloc | memref.Alloca):
+            continue
+        sizes = iter(op.dynamicSizes)
+        for dim, static in enumerate(op.memref.type.shape):
+            if static is not None:
+                continue
+            known = next(sizes).defined_by(memref.Dim)
+            at = constant_int(known.index) if known is not None else None
+            if known is not None and at is not None and isinstance(known.source.type, MemRefType):
+                extents.unify([(known.source, at), (op.memref, dim)])
+
+
+def _unify_dims(op: StructuredOp, extents: Extents) -> None:
+    by_dim: dict[int, list[tuple[Value, int]]] = {}
+    for value, map in zip(op.operands, op.maps, strict=True):
+        for i, expr in enumerate(map.results):
+            if isinstance(expr, AffineDim):
+                by_dim.setdefault(expr.position, []).append((value, i))
+    for keys in by_dim.values():
+        extents.unify(keys)
+
+
+def _make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
+    stage = Stage(op, index, kinds=list(op.iterators))
+    maps = op.maps
+    stage.extents = [0] * len(stage.kinds)
+    input_count = len(op.inputs)
+    for number, (value, map) in enumerate(zip(op.operands, maps, strict=True)):
+        is_output = number >= input_count
+        shaped = isinstance(value.type, MemRefType)
+        strides = extents.strides(value) if shaped else []
+        access = Access(stage, number, value, map.results, strides, is_output)
+        _flatten(access, len(stage.kinds))
+        (stage.outputs if is_output else stage.inputs).append(access)
+        for i, expr in enumerate(map.results):
+            if isinstance(expr, AffineDim):
+                stage.extents[expr.position] = extents.of(value, i)
+    stage.reads_outputs = any(a.argument.has_uses for a in stage.outputs)
+    stage.combiners = [_combiner(stage, i) for i in range(len(stage.outputs))]
+    stage.indexed_dims = frozenset(
+        inner.dim for inner in stage.body if isinstance(inner, Index)
+    )
+    return stage
+
+
+def _flatten(access: Access, rank: int) -> None:
+    coefficients: list[Size] = [0] * rank
+    constant: Size = 0
+    for expr, stride in zip(access.exprs, access.strides, strict=True):
+        linear = expr.linear(rank)
+        if linear is None:
+            return
+        for dim, factor in enumerate(linear[0]):
+            if factor:
+                coefficients[dim] = coefficients[dim] + stride * factor
+        constant = constant + stride * linear[1]
+    access.coefficients, access.constant = coefficients, constant
+
+
+def _combiner(stage: Stage, number: int) -> str | None:
+    """The kind of reduction into an output whose body is `op(out, f(inputs))`, else None."""
+    argument = stage.outputs[number].argument
+    last = stage.body.last
+    assert last is not None
+    op = last.operands[number].defining_op
+    if op is None or type(op) not in COMBINERS or not argument.has_one_use:
+        return None
+    if argument.users != [op]:
+        return None
+    return COMBINERS[type(op)]
+
+
+def base_buffer(value: Value) -> Value:
+    """The buffer that a chain of views starts from."""
+    while (op := value.defining_op) is not None and isinstance(op, VIEWS):
+        value = as_value(op.operands[0])
+    return value
+
+
+VIEWS = (
+    memref.Cast,
+    memref.CollapseShape,
+    memref.ExpandShape,
+    memref.ReinterpretCast,
+    memref.SubView,
+    memref.Transpose,
+    memref.View,
+)
+
+
+def dims_between(first: Access, second: Access) -> Sequence[tuple[int, int]]:
+    """Pairs of dimensions of two stages that index a shared buffer alike."""
+    return [
+        (a, b)
+        for a, b in zip(first.plain_dims(), second.plain_dims(), strict=True)
+        if a is not None and b is not None
+    ]

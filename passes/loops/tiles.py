@@ -1,0 +1,270 @@
+"""The register tile of a stage, from an analytical model of the core.
+
+A tile is a block of results that one pass through the innermost straight-line code updates:
+lanes along one dimension, copies along a few others. The model counts, for one step of the
+reduction, the cycles that arithmetic, loads and the latency of dependent additions take, and
+weighs the tiles by the steps they need for the whole iteration space, remainders included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from ...ir.types import VectorType, element_type
+from ...targets.machine import Machine
+from .emission import power_of_two
+from .plan import Loop
+from .stages import Access, Stage
+
+UNKNOWN_EXTENT = 1024
+"""What the model takes an extent to be that is known only at run time."""
+
+MAX_COPIES = 32
+"""Bodies in one tile: more would bloat the code."""
+
+_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """Lanes along `lane_dim` (None: scalars), copies along dimensions; its cost in cycles."""
+
+    lane_dim: int | None
+    lanes: int
+    copies: dict[int, int] = field(default_factory=dict)
+    cycles: float = 0.0
+
+    def size(self, dim: int) -> int:
+        """Elements of a dimension in the tile."""
+        return self.copies.get(dim, 1) * (self.lanes if dim == self.lane_dim else 1)
+
+
+class TileModel:
+    """Costs of the possible tiles of one stage."""
+
+    def __init__(
+        self, stage: Stage, machine: Machine, fixed: frozenset[int], loops: Sequence[Loop]
+    ) -> None:
+        self.stage = stage
+        self.machine = machine
+        self.extents = [1] * stage.rank
+        self.known = [True] * stage.rank
+        for loop in loops:  # a collapsed loop counts as its last dimension
+            dim, extent = loop.dims[-1], loop.extent
+            self.known[dim] = isinstance(extent, int)
+            self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
+        self.fixed = fixed
+        """Dimensions that cannot be split or vectorized."""
+        self.inputs = [a for a in stage.inputs if not a.is_scalar and a.argument.has_uses]
+        self.bytes = widest_element(stage)
+        self.full_lanes = machine.lanes(self.bytes)
+        self.arithmetic = max(1, arithmetic_weight(stage))
+
+    # -- choices -----------------------------------------------------------------------------
+
+    def best(self) -> Tile:
+        """The tile of the least cost."""
+        best: Tile | None = None
+        for tile in self.candidates():
+            if best is None or tile.cycles < best.cycles * 0.995:
+                best = tile
+        assert best is not None
+        return best
+
+    def candidates(self) -> Iterator[Tile]:
+        """All tiles that are looked at, with their costs."""
+        for dim in self.lane_dims():
+            lanes = self.full_lanes
+            if dim is not None and self.known[dim]:
+                lanes = min(lanes, power_of_two(self.extents[dim]))
+            for copies in self.copy_choices(dim, lanes if dim is not None else 1):
+                tile = Tile(dim, lanes if dim is not None else 1, copies)
+                yield Tile(tile.lane_dim, tile.lanes, copies, self.cycles(tile))
+
+    def lane_dims(self) -> list[int | None]:
+        """Dimensions that can become lanes; None if there is none but plain loops."""
+        found: list[int | None] = []
+        for dim, kind in enumerate(self.stage.kinds):
+            if dim in self.fixed or self.extents[dim] < 2:
+                continue
+            if kind == "reduction":
+                if not self.stage.is_reassociable:
+                    continue
+                if not any(self.coefficient(a, dim) == 1 for a in self.inputs):
+                    continue
+                if any(self.coefficient(a, dim) not in (0, 1) for a in self.inputs):
+                    continue
+            found.append(dim)
+        contiguous = [
+            d for d in found
+            if d is not None and any(self.coefficient(a, d) == 1 for a in self.stage.accesses)
+        ]  # fmt: skip
+        return list(contiguous or found) or [None]
+
+    def copy_choices(self, lane_dim: int | None, lanes: int) -> Iterator[dict[int, int]]:
+        """Copies along the lanes' dimension and along up to two others."""
+        stage = self.stage
+        others = [
+            d for d, kind in enumerate(stage.kinds)
+            if d != lane_dim and kind == "parallel" and d not in self.fixed and self.extents[d] > 1
+        ]  # fmt: skip
+        others = [d for d in others if self.reuses(d)]
+        pairs = [(a, b) for i, a in enumerate(others) for b in others[i + 1 :]]
+        groups = pairs or [(a,) for a in others] or [()]
+        registers = self.machine.vector_registers
+        for along in self._factors(lane_dim, lanes, (1, 2, 3, 4, 6, 8)):
+            start = {lane_dim: along} if lane_dim is not None else {}
+            for group in groups:
+                for rest in self._combinations(group, registers // along):
+                    yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _combinations(self, group: tuple[int, ...], limit: int) -> Iterator[dict[int, int]]:
+        if not group:
+            yield {}
+            return
+        head, *rest = group
+        for factor in self._factors(head, 1, _FACTORS):
+            if factor > limit:
+                break
+            for inner in self._combinations(tuple(rest), limit // factor):
+                yield {head: factor, **inner}
+
+    def _factors(self, dim: int | None, unit: int, choices: tuple[int, ...]) -> list[int]:
+        if dim is None:
+            return [1]
+        most = -(-self.extents[dim] // unit)
+        return [n for n in choices if n <= most] or [1]
+
+    def reuses(self, dim: int) -> bool:
+        """Whether copies along a dimension share loads."""
+        return any(self.coefficient(a, dim) == 0 or self._overlaps(a, dim) for a in self.inputs)
+
+    def _overlaps(self, access: Access, dim: int) -> bool:
+        """A window slides along the dimension."""
+        return any(len(e.dims_used()) > 1 and dim in e.dims_used() for e in access.exprs)
+
+    # -- cost --------------------------------------------------------------------------------
+
+    def cycles(self, tile: Tile) -> float:
+        """Of the whole iteration space."""
+        total = 0.0
+        for count, sizes in self._variants(tile):
+            total += count * self.step_cycles(tile, sizes)
+        if tile.lane_dim is not None and self.stage.kinds[tile.lane_dim] == "reduction":
+            results = prod(
+                e for e, k in zip(self.extents, self.stage.kinds, strict=True) if k == "parallel"
+            )
+            total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
+        return total
+
+    def _variants(self, tile: Tile) -> Iterator[tuple[float, dict[int, int]]]:
+        """(steps, elements of each tiled dimension) for the full tile and its remainders."""
+        dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))  # type: ignore[arg-type]
+        rest = prod(e for d, e in enumerate(self.extents) if d not in dims)
+        variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
+        for dim in dims:
+            size = min(tile.size(dim), max(self.extents[dim], 1))
+            full, remainder = divmod(self.extents[dim], size)
+            options = [(full, size)] if full else []
+            options += [(1, remainder)] if remainder else []
+            variants = [
+                (count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options
+            ]
+        yield from variants
+
+    def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> float:
+        """Of one pass through the tile's code."""
+        machine, lane_dim = self.machine, tile.lane_dim
+        vectors = self._vectors(tile, sizes)
+        copies = prod(n for d, n in sizes.items() if d != lane_dim)
+        per_vector = [machine.fma_cycles(w * self.bytes) for w in vectors]
+        arithmetic = copies * sum(per_vector) * self.arithmetic
+        loads = sum(self._loads(a, tile, sizes, vectors) for a in self.inputs)
+        accumulators = copies * len(vectors)
+        is_reduction = self.stage.has_reduction
+        if not is_reduction:
+            loads += accumulators
+        latency = machine.fma_latency if is_reduction else 1
+        spill = max(0, accumulators + len(vectors) + 1 - machine.vector_registers)
+        busy = max(arithmetic, loads / machine.loads_per_cycle, latency)
+        # What overlaps imperfectly: a little of everything else, and the loop itself.
+        slack = 0.06 * (arithmetic + loads) + 0.5
+        return busy + slack + 2.0 * spill
+
+    def _vectors(self, tile: Tile, sizes: dict[int, int]) -> list[int]:
+        """The widths of the vectors along the lanes' dimension."""
+        if tile.lane_dim is None:
+            return [1]
+        size = sizes.get(tile.lane_dim, 1)
+        full, rest = divmod(size, tile.lanes)
+        is_reduction = self.stage.kinds[tile.lane_dim] == "reduction"
+        last = tile.lanes if is_reduction else power_of_two(rest)
+        return [tile.lanes] * full + ([last] if rest else [])
+
+    def _loads(
+        self, access: Access, tile: Tile, sizes: dict[int, int], vectors: list[int]
+    ) -> float:
+        """Loads of one operand: each different vector or scalar once."""
+        lane = tile.lane_dim
+        count = 1
+        for expr in access.exprs:
+            linear = expr.linear(self.stage.rank)
+            if linear is None:
+                continue
+            used = [(abs(c), sizes.get(d, 1)) for d, c in enumerate(linear[0]) if c and d != lane]
+            every = prod(n for _, n in used)
+            count *= min(every, 1 + sum(c * (n - 1) for c, n in used))
+        coefficient = self.coefficient(access, lane) if lane is not None else 0
+        if coefficient == 0:
+            return count
+        if coefficient == 1:
+            # A vector that crosses cache lines counts twice.
+            crossing = 1.5 if self._misaligned(access, lane) else 1.0
+            return count * crossing * len(vectors)
+        if coefficient == 2:
+            return count * 3.5 * len(vectors)
+        return count * 1.5 * sum(vectors)
+
+    def _misaligned(self, access: Access, lane: int | None) -> bool:
+        return any(len(e.dims_used()) > 1 and lane in e.dims_used() for e in access.exprs)
+
+    def coefficient(self, access: Access, dim: int) -> int:
+        """Elements between neighbours along a dimension; a large number where unknown."""
+        if access.is_scalar:
+            return 0
+        if access.coefficients is None:
+            used = set().union(*(e.dims_used() for e in access.exprs))
+            return 1 << 20 if dim in used else 0
+        c = access.coefficients[dim]
+        return c if isinstance(c, int) else 1 << 20
+
+
+def widest_element(stage: Stage) -> int:
+    """Bytes of the widest element that the stage computes with."""
+    types = [a.element_type for a in stage.accesses]
+    types += [v.type for op in stage.body_ops() for v in op.results]
+    scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
+    return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
+
+
+_COSTLY = {
+    "math.exp": 12, "math.log": 14, "math.tanh": 16, "math.erf": 16, "math.sqrt": 6,
+    "math.rsqrt": 8, "math.sin": 20, "math.cos": 20, "math.powf": 40, "arith.divf": 5,
+    "math.absf": 1,
+}  # fmt: skip
+"""Rough costs of operations in units of one addition."""
+
+
+def arithmetic_weight(stage: Stage) -> int:
+    """The body's arithmetic, a multiply-add being 1."""
+    total = 0
+    for op in stage.body_ops():
+        if op.name.startswith("math."):
+            total += _COSTLY.get(op.name, 20)
+        elif op.name in _COSTLY:
+            total += _COSTLY[op.name]
+        elif op.name.startswith("arith.") and op.name not in ("arith.constant", "arith.mulf"):
+            total += 1
+    return total
