@@ -25,6 +25,7 @@ PUNCTUATION = {
     "=": "_EQUAL",
     "==": "_EQUAL_EQUAL",
     ">=": "_GREATER_EQUAL",
+    "<=": "_LESS_EQUAL",
     "->": "_ARROW",
     "(": "_LPAR",
     ")": "_RPAR",

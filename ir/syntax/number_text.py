@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import struct
-from decimal import ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -15,11 +14,13 @@ from ..types import FLOAT_KINDS, ComplexType, FloatType, IntegerType
 def _float_text(bits: bytes, type: FloatType) -> str:
     value = struct.unpack("<d", bits)[0]
     if math.isfinite(value):
-        short = f"{value:.5e}"
-        mantissa, exponent = short.split("e")
-        if type.to_bytes(float(short)) == type.to_bytes(value):
-            return f"{mantissa}0e{exponent}"
-        text = _default_text(value, type)
+        digits, exponent = _digits(value, 6)
+        power = exponent + len(digits) - 1 if value else 0
+        sign = "-" if math.copysign(1.0, value) < 0 else ""
+        text = f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if power < 0 else '+'}{abs(power):02}"
+        if type.to_bytes(float(text)) == type.to_bytes(value):
+            return text
+        text = sign + _default_text(value, 2 + (FLOAT_KINDS[type.kind][2] + 1) * 59 // 196)
         if "." in text:
             return text
     return f"0x{int.from_bytes(type.to_bytes(value), 'little'):X}"
@@ -33,14 +34,32 @@ def float_text(value: float, type: FloatType) -> str:
     return _float_text(struct.pack("<d", value), type)
 
 
-def _default_text(value: float, type: FloatType) -> str:
-    """LLVM's APFloat::toString with its default precision and padding."""
-    precision = 2 + (FLOAT_KINDS[type.kind][2] + 1) * 59 // 196
-    rounded = Context(prec=precision, rounding=ROUND_HALF_UP).plus(Decimal(value)).normalize()
-    negative, digit_tuple, exponent = rounded.as_tuple()
-    digits = "".join(map(str, digit_tuple))
-    sign = "-" if negative else ""
-    exponent = int(exponent)
+def _digits(value: float, precision: int) -> tuple[str, int]:
+    """Decimal digits of the magnitude and the exponent of the last one.
+
+    As LLVM's APFloat::toString has them: surplus digits are cut off where the binary size
+    shows that there are too many, and what is left is rounded half up.
+    """
+    significand, denominator = abs(value).as_integer_ratio()
+    exponent = 1 - denominator.bit_length()
+    significand *= 5**-exponent
+    # 196/59 is slightly more than the binary digits of a decimal one.
+    surplus = (significand.bit_length() - (precision * 196 + 58) // 59) * 59 // 196
+    if surplus > 0:
+        significand //= 10**surplus
+        exponent += surplus
+    digits = str(significand)
+    if len(digits) > precision:
+        cut = len(digits) - precision
+        digits = str(int(digits[:precision]) + (digits[precision] >= "5"))
+        exponent += cut
+    stripped = digits.rstrip("0") or "0"
+    return stripped, exponent + len(digits) - len(stripped)
+
+
+def _default_text(value: float, precision: int) -> str:
+    """The magnitude as LLVM's APFloat::toString writes it without being told how."""
+    digits, exponent = _digits(value, precision)
     if exponent >= 0:
         scientific = exponent > 3 or len(digits) + exponent > precision
     else:
@@ -48,13 +67,13 @@ def _default_text(value: float, type: FloatType) -> str:
         scientific = most_significant < 0 and -most_significant > 3
     if scientific:
         power = exponent + len(digits) - 1
-        return f"{sign}{digits[0]}.{digits[1:] or '0'}E{'-' if power < 0 else '+'}{abs(power)}"
+        return f"{digits[0]}.{digits[1:] or '0'}E{'-' if power < 0 else '+'}{abs(power)}"
     if exponent >= 0:
-        return sign + digits + "0" * exponent
+        return digits + "0" * exponent
     whole = len(digits) + exponent
     if whole > 0:
-        return f"{sign}{digits[:whole]}.{digits[whole:]}"
-    return f"{sign}0.{'0' * -whole}{digits}"
+        return f"{digits[:whole]}.{digits[whole:]}"
+    return f"0.{'0' * -whole}{digits}"
 
 
 def number_text(value: Any, type: Any) -> str:

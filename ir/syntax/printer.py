@@ -56,6 +56,11 @@ class Printer(AttributePrinter):
                 return name
         return super().attribute(attribute, implied)
 
+    @property
+    def indent(self) -> str:
+        """The spaces before the operation that is being written."""
+        return self._indent
+
     # -- for elements of formats ---------------------------------------------------------------
 
     def value(self, value: Any) -> str:

@@ -1,0 +1,247 @@
+"""What is read of one operation in custom form, before it is made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..attributes import (
+    Attribute,
+    DenseArrayAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+)
+from ..diagnostics import NncError, ParseError
+from ..types import FloatType, FunctionType, Type, i1
+from .actions import enum_from
+from .literals import number_of
+
+if TYPE_CHECKING:
+    from ..declare import OpDefinition
+    from .session import Session
+
+Name = tuple[str, int]
+"""A value's name as in the text, `%x`, and its offset."""
+
+
+class OpState:
+    """The parts of an operation, filled in by the elements of its format.
+
+    `operands` has for each field the names of its values; `types` for operand and result
+    fields a list of types; `regions` for each field what the grammar made of regions;
+    `entry_args` for a region field the (name, type, location) of arguments that the op's
+    own syntax declares; `successors` the names of blocks.
+    """
+
+    __slots__ = (
+        "all_operands",
+        "all_regions",
+        "all_successors",
+        "attributes",
+        "definition",
+        "entry_args",
+        "flat_types",
+        "operands",
+        "pos",
+        "properties",
+        "regions",
+        "session",
+        "successors",
+        "types",
+    )
+
+    def __init__(self, session: Session, definition: OpDefinition, pos: int) -> None:
+        self.session = session
+        self.definition = definition
+        self.pos = pos
+        self.operands: dict[str, list[Name]] = {}
+        self.types: dict[str, list[Type]] = {}
+        self.properties: dict[str, Attribute] = dict(definition.defaults)
+        self.attributes: dict[str, Attribute] = {}
+        self.regions: dict[str, list[Any]] = {}
+        self.entry_args: dict[str, list[tuple[Name, Type, Any]]] = {}
+        self.successors: dict[str, list[Name]] = {}
+        self.all_operands: list[Name] | None = None
+        self.all_regions: list[Any] | None = None
+        self.all_successors: list[Name] | None = None
+        self.flat_types: dict[str, list[Type]] = {}
+
+    # -- saying what is wrong ------------------------------------------------------------------
+
+    def error(self, message: str, pos: int | None = None) -> ParseError:
+        """An error at an offset, or at the operation's name."""
+        return self.session.error(message, self.pos if pos is None else pos)
+
+    def fail(self, message: str, pos: int | None = None) -> None:
+        raise self.error(message, pos)
+
+    def wrong_operand_count(self, names: list[Name], least: int, most: int | None) -> None:
+        wanted = (
+            str(least) if most == least else f"{least} to {most}" if most else f"{least} or more"
+        )
+        raise self.error(f"expected {wanted} operands, found {len(names)}", names[0][1])
+
+    # -- what elements give ----------------------------------------------------------------------
+
+    def set_all_types(self, what: str, types: Any) -> None:
+        """The types of all operands or all results, in order."""
+        self.flat_types[what] = list(types)
+
+    def add_attributes(self, entries: dict[str, Attribute]) -> None:
+        """An attribute dictionary; names that the op declares become properties."""
+        is_inherent = self.definition.is_inherent
+        for name, value in entries.items():
+            if is_inherent(name):
+                self.properties[name] = value
+            else:
+                self.attributes[name] = value
+
+    def add_properties(self, entries: dict[str, Attribute]) -> None:
+        """The content of `<{..}>`."""
+        for name, value in entries.items():
+            if not self.definition.is_inherent(name):
+                raise self.error(f"'{self.definition.name}' has no property '{name}'")
+            self.properties[name] = value
+
+    def typed_attribute(self, rule: str, kind: Any, child: Any) -> Attribute:
+        """The attribute that a rule's child means for an attribute of this kind."""
+        session = self.session
+        match rule:
+            case "bare_word":
+                word, pos = child
+                if word not in kind.cases:
+                    raise self.error(
+                        f"expected one of {', '.join(kind.cases)}; found '{word}'", pos
+                    )
+                return kind.from_python(word)
+            case "bare_number":
+                number = number_of(session, child, kind.bare)
+                make = FloatAttr if isinstance(kind.bare, FloatType) else IntegerAttr
+                return make(number, kind.bare)
+            case "bare_array":
+                values = [number_of(session, token, kind.dense) for token in child]
+                if kind.dense is i1:
+                    values = [bool(v) for v in values]
+                return DenseArrayAttr(kind.dense, tuple(values))
+            case "enum_case":
+                return enum_from(session, kind.cls, child)
+            case "STRING":
+                return StringAttr(child[0])
+            case "SYMBOL" if kind.is_symbol_name:
+                return self.symbol_name(child)
+        if not kind.allows(child):
+            raise self.error(f"expected {kind.words}, found '{child}'")
+        return child
+
+    def symbol_name(self, symbol: SymbolRefAttr) -> StringAttr:
+        """The name that `@name` defines."""
+        if symbol.nested:
+            raise self.error(f"expected a plain symbol name, found '{symbol}'")
+        return StringAttr(symbol.root)
+
+    # -- putting it together ---------------------------------------------------------------------
+
+    def operand_names(self) -> list[tuple[Any, list[Name]]]:
+        """Each operand field with the names of its values."""
+        fields = self.definition.operands
+        if self.all_operands is None:
+            return [(part, self.operands.get(part.name, [])) for part in fields]
+        names = self.all_operands
+        spare = len(names) - sum(part.is_single for part in fields)
+        loose = [part for part in fields if not part.is_single]
+        if spare < 0 or (spare and not loose) or len(loose) > 1:
+            raise self.error(f"expected {len(fields)} operands, found {len(names)}")
+        found, at = [], 0
+        for part in fields:
+            count = 1 if part.is_single else spare
+            found.append((part, names[at : at + count]))
+            at += count
+        return found
+
+    def resolve_types(self, groups: list[tuple[Any, list[Name]]], lookup: Any) -> list[list[Type]]:
+        """Types for each operand group: given, inferred, or for lack of both the value's own."""
+        known: dict[str, Any] = {}
+        if "operands" in self.flat_types:
+            self._spread_operand_types(groups)
+        if "results" in self.flat_types:
+            self._spread_result_types()
+        for name, types in self.types.items():
+            if len(types) == 1:
+                known[name] = types[0]
+        self.definition.infer_missing(known)
+        resolved = []
+        for part, names in groups:
+            types = self.types.get(part.name)
+            if types is None:
+                one = known.get(part.name)
+                types = [one] * len(names) if one is not None else self._by_constraint(part, names)
+                types = types or [lookup(name) for name in names]
+            elif len(types) != len(names):
+                raise self._count_mismatch(part, names, types)
+            resolved.append(types)
+        for part in self.definition.results:
+            if part.name not in self.types and part.name in known:
+                self.types[part.name] = [known[part.name]]
+        return resolved
+
+    @staticmethod
+    def _by_constraint(part: Any, names: list[Name]) -> list[Type]:
+        only = getattr(part.constraint, "type", None)
+        return [only] * len(names) if only is not None else []
+
+    def _count_mismatch(self, part: Any, names: list[Name], types: list[Type]) -> ParseError:
+        pos = names[0][1] if names else self.pos
+        return self.error(
+            f"number of operands and types do not match: got {len(names)} operands and "
+            f"{len(types)} types",
+            pos,
+        )
+
+    def _spread_operand_types(self, groups: list[tuple[Any, list[Name]]]) -> None:
+        types = self.flat_types["operands"]
+        count = sum(len(names) for _, names in groups)
+        if count != len(types):
+            raise self.error(f"{count} operands present, but expected {len(types)}")
+        at = 0
+        for part, names in groups:
+            self.types[part.name] = types[at : at + len(names)]
+            at += len(names)
+
+    def _spread_result_types(self) -> None:
+        types, fields = self.flat_types["results"], self.definition.results
+        spare = len(types) - sum(part.is_single for part in fields)
+        loose = [part for part in fields if not part.is_single]
+        if spare < 0 or (spare and len(loose) != 1):
+            raise self.error(f"expected {len(fields)} result types, found {len(types)}")
+        at = 0
+        for part in fields:
+            count = 1 if part.is_single else spare
+            self.types[part.name] = types[at : at + count]
+            at += count
+
+    def result_types(self, operand_types: list[Type], regions: list[Any]) -> list[list[Type]]:
+        """The types of each result field, given or inferred."""
+        fields = self.definition.results
+        groups = [self.types.get(part.name) for part in fields]
+        missing = [p for p, g in zip(fields, groups, strict=True) if g is None and p.is_single]
+        if not missing:
+            return [group or [] for group in groups]
+        try:
+            inferred = self.definition.cls.infer_result_types(
+                operand_types, self.properties, regions
+            )
+        except NncError as fault:
+            raise self.error(fault.message) from None
+        if inferred is None:
+            raise self.error(f"the type of result '{missing[0].name}' cannot be inferred")
+        if len(fields) == 1:
+            return [list(inferred)]
+        return [[one] for one in inferred]
+
+
+def check_function_type(type: Any) -> FunctionType:
+    """The type, if it is a function's. Raises NncError."""
+    if not isinstance(type, FunctionType):
+        raise NncError(f"expected a function type, found '{type}'")
+    return type

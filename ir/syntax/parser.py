@@ -1,0 +1,122 @@
+"""Reads IR text: modules, operations, types, attributes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..core import Block, Operation, Region
+from ..diagnostics import NncError, ParseError
+from ..dialect import registry
+from .grammar import current_language
+from .session import Session
+
+if TYPE_CHECKING:
+    from ...dialects.builtin import ModuleOp
+    from ..attributes import Attribute
+    from ..types import Type
+
+
+def _session(text: str, filename: str, allow_unregistered: bool) -> Session:
+    _load_dialects()
+    return Session(text, filename, current_language(), allow_unregistered)
+
+
+def _too_deep(session: Session) -> ParseError:
+    return session.error("the text is nested too deeply here", session.at)
+
+
+def parse_ops(
+    text: str,
+    filename: str = "-",
+    *,
+    allow_unregistered: bool = False,
+    resources: Path | None = None,
+) -> list[Operation]:
+    """The operations at the top level of the text. Raises ParseError.
+
+    `resources` is the folder of the file, in which a module's weights file may lie.
+    """
+    from .build import Builder
+
+    session = _session(text, filename, allow_unregistered)
+    try:
+        items = session.run("file", 0, session.end)
+        ops = Builder(session).build(items)
+    except RecursionError:
+        raise _too_deep(session) from None
+    _find_weights(session, ops, resources)
+    return ops
+
+
+def _find_weights(session: Session, ops: list[Operation], folder: Path | None) -> None:
+    from ..resources import SafetensorsFile
+    from .text_resources import weights_file_name, weights_path
+
+    for op in ops:
+        name = weights_file_name(op)
+        if name is None:
+            continue
+        try:
+            path = weights_path(name, folder if folder is not None else Path())
+        except NncError as fault:
+            raise ParseError(fault.message, op.loc) from None
+        if folder is not None:
+            session.resources.file = SafetensorsFile(path)
+
+
+def parse_module(
+    text: str,
+    filename: str = "-",
+    *,
+    allow_unregistered: bool = False,
+    resources: Path | None = None,
+) -> ModuleOp:
+    """The module of the text; operations that stand in none are put into one.
+
+    Raises ParseError.
+    """
+    _load_dialects()
+    module_class: Any = registry.ops["builtin.module"]
+    ops = parse_ops(text, filename, allow_unregistered=allow_unregistered, resources=resources)
+    if len(ops) == 1 and isinstance(ops[0], module_class):
+        return ops[0]
+    from ..location import FileLineColLoc
+
+    return module_class.create(
+        regions=[Region([Block((), ops)])], loc=FileLineColLoc(filename, 0, 0)
+    )
+
+
+def _load_dialects() -> None:
+    """Everything that is declared takes part; what names the dialects lies a floor above."""
+    from importlib import import_module
+
+    import_module("...dialects", __package__)
+    registry.load_all()
+
+
+def parse_op(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:
+    """The only operation of the text. Raises ParseError."""
+    ops = parse_ops(text, filename, allow_unregistered=allow_unregistered)
+    if len(ops) != 1:
+        raise ParseError(f"{filename}: expected one operation, found {len(ops)}")
+    return ops[0]
+
+
+def _parse_part(start: str, text: str, allow_unregistered: bool) -> Any:
+    session = _session(text, "-", allow_unregistered)
+    try:
+        return session.run(start, 0, session.end)
+    except RecursionError:
+        raise _too_deep(session) from None
+
+
+def parse_type(text: str, *, allow_unregistered: bool = False) -> Type:
+    """The type that the text is. Raises ParseError."""
+    return _parse_part("type_text", text, allow_unregistered)
+
+
+def parse_attribute(text: str, *, allow_unregistered: bool = False) -> Attribute:
+    """The attribute or type that the text is. Raises ParseError."""
+    return _parse_part("attribute", text, allow_unregistered)

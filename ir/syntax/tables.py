@@ -1,0 +1,165 @@
+"""The parse tables: built by Lark from the grammar, kept on disk, run here.
+
+Lark's LALR(1) construction takes about a second for all dialects, so its result is stored
+under a hash of the grammar's text. Running the tables needs no Lark, whose import alone
+would take longer than parsing a small file.
+"""
+
+from __future__ import annotations
+
+import marshal
+import os
+import sys
+from dataclasses import dataclass
+from hashlib import blake2s
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+STARTS = ("file", "type_text", "attribute", "dict_body", "location")
+
+_FORMAT = 1
+"""Counts changes of what is stored."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A production: what it makes, from how many symbols, and which of those yield children.
+
+    `keep` holds positions in the expansion, -1 where an absent `[part]` yields None.
+    """
+
+    origin: str
+    length: int
+    keep: tuple[int, ...]
+    action: str
+
+
+@dataclass(frozen=True)
+class Tables:
+    """LALR(1) tables. An action is the state to shift to, or ~rule to reduce by.
+
+    `symbols[state]` is the symbol that leads to the state.
+    """
+
+    actions: list[dict[str, int]]
+    gotos: list[dict[str, int]]
+    symbols: list[str]
+    rules: list[Rule]
+    starts: dict[str, int]
+    ends: dict[str, int]
+
+
+def tables_for(grammar: str) -> Tables:
+    """The tables of a grammar, from the cache on disk or built."""
+    version = f"{_FORMAT} {sys.version_info[:3]} {sys.implementation.cache_tag}"
+    key = blake2s(f"{version}\n{grammar}".encode()).hexdigest()
+    path = _cache_folder() / f"grammar-{key}.bin"
+    return _load(path) or _build_and_store(grammar, path)
+
+
+def _cache_folder() -> Path:
+    home = os.environ.get("XDG_CACHE_HOME", "")
+    base = Path(home) if home and os.path.isabs(home) else Path(os.path.expanduser("~/.cache"))
+    return base / "nnc"
+
+
+def _load(path: Path) -> Tables | None:
+    """The stored tables, or None where there are none or they are damaged."""
+    try:
+        raw = path.read_bytes()
+        digest, data = raw[:32], raw[32:]
+        if blake2s(data).digest() != digest:
+            return None
+        actions, gotos, symbols, rules, starts, ends = marshal.loads(data)
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+    return Tables(actions, gotos, symbols, [Rule(*rule) for rule in rules], starts, ends)
+
+
+def _build_and_store(grammar: str, path: Path) -> Tables:
+    tables = build(grammar)
+    rules = [(r.origin, r.length, r.keep, r.action) for r in tables.rules]
+    data = marshal.dumps(
+        (tables.actions, tables.gotos, tables.symbols, rules, tables.starts, tables.ends)
+    )
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(blake2s(data).digest() + data)
+        os.replace(file.name, path)
+    except OSError:
+        pass  # without a cache the next start builds the tables again
+    return tables
+
+
+def build(grammar: str, report_conflicts: bool = False) -> Tables:
+    """Tables made by Lark. A conflict between shifting and reducing is decided for shifting.
+
+    Raises lark.GrammarError for a faulty grammar, such as two rules for the same text.
+    """
+    from lark import Lark
+    from lark.lexer import Lexer
+    from lark.parsers.lalr_analysis import Shift
+
+    class NoLexer(Lexer):
+        """Stands in for a lexer while only tables are wanted."""
+
+        def __init__(self, conf) -> None:
+            pass
+
+        def lex(self, *args):
+            return iter(())
+
+    if report_conflicts:
+        import logging
+
+        from lark import logger
+
+        logger.setLevel(logging.DEBUG)
+    frontend = Lark(
+        grammar,
+        parser="lalr",
+        lexer=NoLexer,
+        start=list(STARTS),
+        maybe_placeholders=True,
+        debug=report_conflicts,
+    ).parser
+    table = frontend.parser._parse_table  # type: ignore[union-attr]
+    rules: dict[object, int] = {}
+    actions: list[dict[str, int]] = [{} for _ in table.states]
+    gotos: list[dict[str, int]] = [{} for _ in table.states]
+    symbols = [""] * len(table.states)
+    for state, row in table.states.items():
+        for token, (action, argument) in row.items():
+            symbol = sys.intern(str(token))
+            if action is not Shift:
+                actions[state][symbol] = ~rules.setdefault(argument, len(rules))
+                continue
+            symbols[argument] = symbol
+            target = actions if symbol.isupper() or symbol.startswith("$") else gotos
+            target[state][symbol] = argument
+    return Tables(
+        actions,
+        gotos,
+        symbols,
+        [_rule(rule) for rule in rules],
+        dict(table.start_states),
+        dict(table.end_states),
+    )
+
+
+def _rule(rule) -> Rule:
+    keep: list[int] = []
+    absent = rule.options.empty_indices
+    if not absent:
+        absent = [False] * len(rule.expansion)
+    position = 0
+    for is_absent in absent:
+        if is_absent:
+            keep.append(-1)
+        else:
+            if not rule.expansion[position].name.startswith("_"):
+                keep.append(position)
+            position += 1
+    origin = str(rule.origin.name)
+    return Rule(origin, len(rule.expansion), tuple(keep), str(rule.alias or origin))

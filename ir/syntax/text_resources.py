@@ -1,0 +1,123 @@
+"""Blobs that a text names: given in the text itself, or in the weights file of its module."""
+
+from __future__ import annotations
+
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from ..attributes import ArrayAttr, DenseResource, DictAttr, StringAttr
+from ..diagnostics import NncError
+from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..core import Operation
+
+
+class TextBlob(Blob):
+    """The blob of a key in a parsed text, found when it is first read."""
+
+    def __init__(self, key: str, resources: TextResources) -> None:
+        self.key = key
+        self._resources = resources
+
+    def source(self) -> Blob:
+        """Where the data is: a MemoryBlob, FileBlob or MissingBlob."""
+        return self._resources.find(self.key)
+
+    def bytes(self) -> np.ndarray:
+        return self.source().bytes()
+
+
+class TextResources:
+    """The blobs of one parsed text, one for each key."""
+
+    def __init__(self) -> None:
+        self.inline: dict[str, str] = {}
+        self.file: SafetensorsFile | None = None
+        self._blobs: dict[str, TextBlob] = {}
+        self._found: dict[str, Blob] = {}
+
+    def blob(self, key: str) -> TextBlob:
+        return self._blobs.setdefault(key, TextBlob(key, self))
+
+    def find(self, key: str) -> Blob:
+        """The key's data in the text, else in the file, else a MissingBlob."""
+        if key not in self._found:
+            if key in self.inline:
+                self._found[key] = MemoryBlob(decode_hex(key, self.inline[key]))
+            elif self.file is not None:
+                self._found[key] = FileBlob(self.file, key)
+            else:
+                self._found[key] = MissingBlob(key)
+        return self._found[key]
+
+
+def decode_hex(key: str, text: str) -> np.ndarray:
+    """The bytes of `0x<alignment, 8 digits><data>`. Raises NncError if it is not that."""
+    import numpy as np
+
+    try:
+        raw = bytes.fromhex(text.removeprefix("0x"))
+    except ValueError:
+        raw = b""
+    if not text.startswith("0x") or len(raw) < 4:
+        raise NncError(f"resource '{key}': expected a string of hexadecimal digits, '0x..'")
+    return np.frombuffer(raw, np.uint8, offset=4)
+
+
+def weights_path(name: str, folder: Path) -> Path:
+    """The weights file `name` in the folder. Raises NncError if it leads out of the folder."""
+    pure = PurePosixPath(name)
+    if not name or pure.is_absolute() or ".." in pure.parts or "\\" in name or ":" in name:
+        raise NncError(
+            f"nn.weights_file '{name}' must be a file in the IR file's folder or below it"
+        )
+    path = folder / name
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise NncError(f"nn.weights_file '{name}' leads out of the IR file's folder")
+    return path
+
+
+def list_resources(op: Operation) -> dict[str, DenseResource]:
+    """The resources that an operation and all in it refer to, by key, in order."""
+    found: dict[str, DenseResource] = {}
+    for inner in op.walk():
+        for attribute in (*inner.properties.values(), *inner.attributes.values()):
+            _collect(attribute, found)
+    return found
+
+
+def _collect(attribute: Any, found: dict[str, DenseResource]) -> None:
+    match attribute:
+        case DenseResource():
+            found.setdefault(attribute.key, attribute)
+        case ArrayAttr(elements):
+            for element in elements:
+                _collect(element, found)
+        case DictAttr(entries):
+            for _, value in entries:
+                _collect(value, found)
+
+
+def resource_section(resources: dict[str, DenseResource]) -> str:
+    """`{-# dialect_resources: .. #-}` with the data of the resources, for the end of a file."""
+    from .attribute_printer import key_text
+
+    if not resources:
+        return ""
+    lines = []
+    for key, attribute in resources.items():
+        alignment = max(1, attribute.type.element_type.byte_width)
+        header = alignment.to_bytes(4, "little").hex().upper()
+        data = attribute.blob.bytes().tobytes().hex().upper()
+        lines.append(f'      {key_text(key)}: "0x{header}{data}"')
+    body = ",\n".join(lines)
+    return f"{{-#\n  dialect_resources: {{\n    builtin: {{\n{body}\n    }}\n  }}\n#-}}\n"
+
+
+def weights_file_name(module: Operation) -> str | None:
+    """The module's `nn.weights_file`, if it is a string."""
+    value = module.attributes.get("nn.weights_file")
+    return value.value if isinstance(value, StringAttr) else None
