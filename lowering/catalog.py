@@ -9,8 +9,15 @@ from ..ir.passes import PASSES, Pass
 PASS_MODULES: dict[str, str] = {
     "canonicalize": "..passes.canonicalize",
     "cse": "..passes.cse",
+    "expand-math": "..passes.loops.expand_math",
     "remove-dead-values": "..passes.dead_code",
     "lower-to-llvm": ".to_llvm",
+    "decompose": "..passes.nn.decompose",
+    "fold-batch-norm": "..passes.nn.fold_batch_norm",
+    "fold-constants": "..passes.nn.fold_constants",
+    "fuse": "..passes.nn.fuse",
+    "infer-shapes": "..passes.nn.infer_shapes",
+    "outline-kernels": "..passes.nn.outline_kernels",
     "symbol-dce": "..passes.dead_code",
 }
 

@@ -1,42 +1,64 @@
-"""Exponentials: 2**n by its exponent bits times a polynomial on half a unit around zero."""
+"""Exponentials: 2**n by its exponent bits times a polynomial around zero.
+
+x = n log(2) + r with |r| <= log(2)/2. Polynomials are doubled and scaled by 2**(n-1), so that
+n = 128, which the largest results need, has a power of two that is an f32.
+"""
 
 from __future__ import annotations
 
-from .formulas import Float, Int
+from .formulas import Bool, Float, Int
 
 LOG2_E = 1.4426950408889634
-LN2_HIGH = 0.693145751953125
-"""The first 16 bits of log(2): products with integers up to 2**8 are exact."""
-LN2_LOW = 1.42860682030941723212e-6
+LN2_HIGH = 0.6931471824645996
+"""log(2) as f32; x - n * LN2_HIGH is exact where it is reduced."""
+LN2_LOW = -1.904654323148236e-09
 
 ROUNDER = 12582912.0
 """1.5 * 2**23: a sum with it rounds to an integer and has that in its low bits."""
 ONE_BITS = 0x3F800000
 
-# (exp(x) - 1 - x) / x**2 on [-log(2)/2, log(2)/2], error 0.06 ulp of exp(x).
+# (exp(x) - 1 - x) / x**2 for |x| <= log(2)/2; error 0.06 ulp of exp(x).
 EXP = (0.4999999403953552, 0.16666516661643982, 0.04166824743151665, 0.008369079791009426,
        0.0013817130820825696)  # fmt: skip
 
 
+def doubled(coefficients: tuple[float, ...]) -> tuple[float, ...]:
+    """All coefficients times two, which is exact."""
+    return tuple(2 * c for c in coefficients)
+
+
 def split_exponent(x: Float, factor: float) -> tuple[Float, Int]:
-    """The integer nearest to x * factor, as a float and in the low 23 bits of an integer."""
+    """The integer nearest to x * factor, as a float and in the low 9 bits of an integer."""
     shifted = x.fma(factor, ROUNDER)
     return shifted - ROUNDER, shifted.bits()
 
 
 def reduce(x: Float) -> tuple[Float, Int]:
-    """(r, n) with x = n log(2) + r, |r| <= log(2)/2."""
+    """(r, n) with x = n log(2) + r."""
     n, bits = split_exponent(x, LOG2_E)
     return n.fma(-LN2_LOW, n.fma(-LN2_HIGH, x)), bits
 
 
-def scale(half: Float, n: Int, arg: Float, tiny: float, gradual: bool) -> Float:
-    """2 * half * 2**n. Where `arg` is below `tiny`, n is too small for an f32, if `gradual`.
+def power_of_two(n: Int, bias: int = 0) -> Float:
+    """2**(n + bias), which must be normal, 0 (as 2**-127) or infinite (2**128)."""
+    return ((n << 23) + (ONE_BITS + (bias << 23))).as_float()
 
-    A denormal result is made by a product that rounds once, with 2**-64.
+
+def scale(twice: Float, n: Int, small: Bool | None) -> Float:
+    """twice / 2 * 2**n. Where `small`, n may be so low that the result is denormal.
+
+    Such a result is made from one 2**64 times as large by a product, which rounds it once.
     """
-    if not gradual:
-        return half * ((n << 23) + (ONE_BITS + (1 << 23))).as_float()
-    small = arg < tiny
-    offset = small.select_int(ONE_BITS + (65 << 23), ONE_BITS + (1 << 23))
-    return half * ((n << 23) + offset).as_float() * small.select(2.0**-64, 1.0)
+    if small is None:
+        return twice * power_of_two(n, -1)
+    bias = small.select_int(ONE_BITS + (63 << 23), ONE_BITS - (1 << 23))
+    return twice * ((n << 23) + bias).as_float() * small.select(2.0**-64, 1.0)
+
+
+def exp(x: Float, gradual: bool = True) -> Float:
+    """e**x, within 1.0 ulp. Without `gradual`, results below 2**-125 may be 0."""
+    clamped = x.at_least(-104.0 if gradual else -87.6).at_most(89.0)
+    r, n = reduce(clamped)
+    q = r.polynomial(doubled(EXP))
+    twice = r.fma(r.fma(q, 2.0), 2.0)
+    return scale(twice, n, clamped < -80.0 if gradual else None)
