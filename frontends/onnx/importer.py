@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,13 @@ def import_model(
         count = len(model.proto.graph.node)
         progress(f"import {model.name}: {count} nodes")
     return Importer(model).run(InputChoices(shapes or {}, dims or {}, constants or {}))
+
+
+@dataclass(frozen=True)
+class Unavailable:
+    """An optional output that a converter does not provide: an error for who uses it."""
+
+    error: NncError
 
 
 class Importer:
@@ -182,7 +190,7 @@ class Importer:
                 continue
             result = results[i] if i < len(results) else None
             if result is None:
-                raise node.error(f"output {i} ('{name}') is not supported")
+                result = Unavailable(node.error(f"output {i} ('{name}') is not supported"))
             scope.values[name] = result
             if isinstance(result, Value) and result.name_hint is None:
                 result.name_hint = identifier(name)
@@ -192,7 +200,10 @@ class Importer:
         at: Scope | None = scope
         while at is not None:
             if name in at.values:
-                return at.values[name]
+                found = at.values[name]
+                if isinstance(found, Unavailable):
+                    raise found.error
+                return found
             if name in at.initializers:
                 loc = NameLoc(name, self.model.loc)
                 array = self.read_tensor(at.initializers[name], node)

@@ -6,17 +6,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 from .tensors import TensorReader
+from .wire import WireError, without_weights
 
-OLDEST_OPSET = 7
-"""Before it, broadcasting was an attribute of each op and most ops had other semantics."""
-
-_LARGEST_PROTOBUF = 2**31 - 1
+OLDEST_OPSET = 6
+"""Before it, many operators had other semantics (and Reshape its shape in an attribute)."""
 
 
 @dataclass
@@ -40,15 +40,16 @@ class Model:
 def read_model(source: Any) -> Model:
     """The model of a path or a ModelProto. Raises NncError where it is not a usable one."""
     if isinstance(source, onnx.ModelProto):
-        name, folder, proto = "<model>", None, source
+        name, proto, tensors = "<model>", source, TensorReader(None)
     else:
         path = Path(source)
-        name, folder = str(path), path.parent
-        proto = _parse(path, FileLineColLoc(name, 0, 0))
+        name = str(path)
+        proto, data = _parse(path, FileLineColLoc(name, 0, 0))
+        tensors = TensorReader(path.parent, data)
     loc = FileLineColLoc(name, 0, 0)
     if not proto.HasField("graph"):
         raise NncError("not an ONNX model: it has no graph", loc)
-    model = Model(proto, name, TensorReader(folder), {}, {})
+    model = Model(proto, name, tensors, {}, {})
     model.opsets = _opsets(model, proto.opset_import)
     uses_default = any(domain(node.domain) == "" for node in proto.graph.node)
     if uses_default and "" not in model.opsets:
@@ -102,31 +103,25 @@ def function_opsets(model: Model, function: Any) -> dict[str, int]:
 # -- the file --------------------------------------------------------------------------------
 
 
-def _parse(path: Path, loc: FileLineColLoc) -> Any:
+def _parse(path: Path, loc: FileLineColLoc) -> tuple[Any, np.ndarray]:
+    """The model without its large weights, and the file's bytes, mapped."""
     try:
         if path.is_dir():
             raise NncError("is a folder, expected an ONNX model file", loc)
-        size = path.stat().st_size
-        if size == 0:
+        if path.stat().st_size == 0:
             raise NncError("the file is empty, expected an ONNX model", loc)
-        if size > _LARGEST_PROTOBUF:
-            raise NncError(
-                f"a file of {size} bytes, but a protobuf holds at most {_LARGEST_PROTOBUF}; "
-                "save the model with external data",
-                loc,
-            )
-        data = path.read_bytes()
+        data = np.memmap(path, np.uint8, "r").view(np.ndarray)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or error
         raise NncError(f"cannot read the model: {reason}", loc) from None
     proto = onnx.ModelProto()
     try:
-        proto.ParseFromString(data)
-    except (DecodeError, RuntimeError) as error:
+        proto.ParseFromString(without_weights(data))
+    except (DecodeError, WireError, RecursionError) as error:
         raise NncError(f"not an ONNX model: {_guess(data) or _reason(error)}", loc) from None
     if not proto.HasField("graph") or not proto.ir_version:
         raise NncError(f"not an ONNX model: {_guess(data) or 'it has no graph'}", loc)
-    return proto
+    return proto, data
 
 
 def _reason(error: Exception) -> str:
@@ -144,8 +139,9 @@ _MAGIC = (
 )
 
 
-def _guess(data: bytes) -> str | None:
+def _guess(contents: np.ndarray) -> str | None:
     """What a file is that is no ONNX model."""
+    data = contents[:64].tobytes()
     for magic, words in _MAGIC:
         if data.startswith(magic):
             return words

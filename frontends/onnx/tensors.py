@@ -13,6 +13,7 @@ from onnx import TensorProto
 
 from ...ir.diagnostics import NncError
 from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from .wire import OWN_FILE
 
 P: Any = TensorProto
 
@@ -59,10 +60,14 @@ def element_type_code(type: Type) -> int:
 
 
 class TensorReader:
-    """Reads the tensors of one model; `folder` is where its external data must lie."""
+    """Reads the tensors of one model.
 
-    def __init__(self, folder: Path | None) -> None:
+    `folder` is where its external data must lie, `own` are the bytes of the model's file.
+    """
+
+    def __init__(self, folder: Path | None, own: np.ndarray | None = None) -> None:
         self.folder = folder
+        self.own = own
         self._maps: dict[str, np.ndarray] = {}
 
     def array(self, proto: Any) -> np.ndarray:
@@ -131,6 +136,8 @@ class TensorReader:
 
     def _map(self, location: str) -> np.ndarray:
         """The bytes of a file beside the model, mapped once."""
+        if location == OWN_FILE and self.own is not None:
+            return self.own
         if location not in self._maps:
             path = self._inside(location)
             try:

@@ -60,7 +60,20 @@ def gelu(n: Node, x: Value) -> Value:
 
 @converter("PRelu")
 def prelu(n: Node, x: Value, slope: Value) -> Value:
+    if n.opset < 7 and slope.type.rank == 1 and slope.type.shape != (1,):
+        # One slope per channel; later, NumPy's broadcasting.
+        slope = reshape(n, slope, [(slope, 0), *[1] * (x.type.rank - 2)])
     return n(nn.Prelu(x, slope))
+
+
+@converter("Shrink")
+def shrink(n: Node, x: Value) -> Value:
+    """x moved towards 0 by `bias` where it is further than `lambd` from it, else 0."""
+    limit, bias = n.float("lambd"), n.scalar(n.float("bias"), x)
+    below = n(nn.Less(x, n.scalar(-limit, x)))
+    above = n(nn.Greater(x, n.scalar(limit, x)))
+    inner = n(nn.Where(above, n(nn.Sub(x, bias)), n.scalar(0, x)))
+    return n(nn.Where(below, n(nn.Add(x, bias)), inner))
 
 
 @converter("Softmax", since=13)

@@ -10,7 +10,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import i1
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_scalar, broadcast
+from ..shapes import as_scalar, broadcast, normalize_axis, reshape
 from ..tensors import element_type
 
 _UNARY = {
@@ -70,7 +70,21 @@ def unary(n: Node, x: Value) -> Value:
 
 @converter(*_BINARY)
 def binary(n: Node, lhs: Value, rhs: Value) -> Value:
+    if n.opset < 7 and n.int("broadcast"):
+        rhs = _aligned(n, lhs, rhs)
     return n(_BINARY[n.op_type](lhs, rhs))
+
+
+def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
+    """The right operand with its dimensions at those of the left from `axis` on.
+
+    Before opset 7, broadcasting was asked for by attributes.
+    """
+    if not n.has("axis"):
+        return rhs
+    axis = normalize_axis(n, n.int("axis"), lhs.type.rank)
+    behind = lhs.type.rank - axis - rhs.type.rank
+    return reshape(n, rhs, [*((rhs, i) for i in range(rhs.type.rank)), *[1] * max(0, behind)])
 
 
 @converter(*_VARIADIC)

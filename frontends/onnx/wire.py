@@ -1,0 +1,102 @@
+"""A model file parsed without its weights, which stay in the file and are mapped.
+
+Parsing a large model as a whole copies its weights twice. Instead, the bytes are scanned at
+the level of protobuf's wire format, and the raw data of each large initializer is replaced
+by a reference to its place, in the form of external data.
+
+Source: https://protobuf.dev/programming-guides/encoding, and the field numbers of onnx.proto.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from onnx import StringStringEntryProto, TensorProto
+
+OWN_FILE = "\n"
+"""The location of data in the model's own file; no path of a user's model is a newline."""
+
+_SMALLEST = 4096
+"""Raw data below this many bytes is left where it is."""
+
+_MODEL_GRAPH = 7
+_GRAPH_INITIALIZER = 5
+_TENSOR_RAW_DATA = 9
+_LENGTH_DELIMITED = 2
+
+
+class WireError(ValueError):
+    """The bytes are not in the wire format."""
+
+
+def without_weights(data: np.ndarray) -> bytes:
+    """The model's bytes with references in place of large raw data. Raises WireError."""
+    return _rewritten(data, 0, data.size, [_MODEL_GRAPH, _GRAPH_INITIALIZER])
+
+
+def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes:
+    """A message with the messages at the path in it rewritten, tensors at its end."""
+    parts: list[bytes] = []
+    for number, kind, start, at, stop in _fields(data, begin, end):
+        if not path and number == _TENSOR_RAW_DATA and stop - at >= _SMALLEST:
+            parts.append(_reference(at, stop - at))
+        elif path and number == path[0] and kind == _LENGTH_DELIMITED:
+            inner = _rewritten(data, at, stop, path[1:])
+            parts.append(_varint(number << 3 | kind) + _varint(len(inner)) + inner)
+        else:
+            parts.append(data[start:stop].tobytes())
+    return b"".join(parts)
+
+
+def _reference(offset: int, length: int) -> bytes:
+    """The fields of a TensorProto that say where its data is."""
+    tensor: Any = TensorProto()
+    tensor.data_location = TensorProto.EXTERNAL
+    for key, value in (("location", OWN_FILE), ("offset", offset), ("length", length)):
+        tensor.external_data.append(StringStringEntryProto(key=key, value=str(value)))
+    return tensor.SerializeToString()
+
+
+def _fields(data: np.ndarray, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
+    """Number, kind, start, start of the content, and end of every field of a message."""
+    at = begin
+    while at < end:
+        start = at
+        key, at = _read_varint(data, at, end)
+        number, kind = key >> 3, key & 7
+        if kind == 0:
+            _, stop = _read_varint(data, at, end)
+        elif kind == _LENGTH_DELIMITED:
+            length, at = _read_varint(data, at, end)
+            stop = at + length
+        elif kind in (1, 5):
+            stop = at + (8 if kind == 1 else 4)
+        else:
+            raise WireError(f"field {number} is of unknown kind {kind}")
+        if stop > end or not number:
+            raise WireError(f"field {number} ends behind its message")
+        yield number, kind, start, at, stop
+        at = stop
+
+
+def _read_varint(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < end and shift < 70:
+        byte = int(data[at])
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+    raise WireError("a number does not end")
+
+
+def _varint(value: int) -> bytes:
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
