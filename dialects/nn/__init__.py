@@ -3,6 +3,7 @@
 Op classes are named as their mnemonics: `nn.reduce_sum` is `nn.ReduceSum`.
 """
 
+from . import elementwise, normalization, pooling, reductions
 from .activations import (
     Celu,
     Elu,

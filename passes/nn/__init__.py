@@ -1,0 +1,1 @@
+"""Transformations of the graph level: folding, simplifying, decomposing, fusing."""

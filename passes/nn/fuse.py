@@ -1,0 +1,253 @@
+"""Fusion: ops that are computed together go into one `nn.kernel`.
+
+A group grows from an anchor. First come the products (their epilogue is free: the result is
+still in registers), then reductions, normalizations and poolings with what is elementwise
+before and after, then chains of elementwise ops, last everything else alone.
+
+    %0 = nn.conv %x, %w ..             %2 = nn.kernel %x, %w, %y .. {
+    %1 = nn.add %0, %y ..         ->     %0 = nn.conv ..  %1 = nn.add ..  %2 = nn.relu ..
+    %2 = nn.relu %1 ..                   nn.yield %2
+                                       }
+
+Every group has one result, from its last op; all other results of its ops are used inside
+only. So no path leaves the group and comes back, and the kernel may stand where the last op
+stood: its operands are defined before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.attributes import DenseElements, UnitAttr
+from ...ir.core import Block, IRMapping, Operation, Region, Value
+from ...ir.location import fuse_locations
+from ...ir.passes import Pass, PassContext, option
+from ...ir.traits import ConstantLike
+from ...ir.types import Dim, TensorType
+
+VIEWS = (nn.Reshape, nn.ReshapeDynamic)
+"""Ops that only rename elements; they stay outside of kernels."""
+
+PRODUCTS = (nn.Matmul, nn.Conv, nn.ConvTranspose)
+REDUCTIONS = (
+    nn.reductions.ReductionOp,
+    nn.normalization.NormalizationOp,
+    nn.pooling.PoolingOp,
+    nn.reductions.ArgOp,
+    nn.Resize,
+)
+MOVEMENTS = (nn.Transpose, nn.BroadcastTo)
+"""What a consumer may do while it reads."""
+
+
+@dataclass(frozen=True)
+class Fuse(Pass, name="fuse", anchor="func.func"):
+    """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
+
+    Constants, views (reshape) and whatever is in a kernel already stay as they are.
+    """
+
+    limit: int = option(32, help="the most ops of one kernel; 1 makes one kernel of each op")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Fuse in each block of the function."""
+        if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
+            return
+        for block in op.regions[0].blocks:
+            for group in Grouping(block, self.limit).groups:
+                make_kernel(group)
+                context.statistic("kernels")
+                context.statistic("ops fused", len(group) - 1)
+
+
+def is_elementwise(op: Operation) -> bool:
+    """Whether a result element needs the operands' elements at that place only."""
+    return isinstance(op, nn.elementwise.ElementwiseOp | nn.BatchNorm)
+
+
+class Grouping:
+    """Partitions the ops of a block; `groups` holds each group's ops in their order."""
+
+    def __init__(self, block: Block, limit: int) -> None:
+        self.limit = limit
+        self.order = {op: i for i, op in enumerate(block)}
+        self.taken: set[Operation] = set()
+        self.found: list[list[Operation]] = []
+        ops = [op for op in self.order if _is_fusable(op)]
+        for op in ops:
+            if isinstance(op, PRODUCTS):
+                self.start(op, self._is_epilogue(op), lambda o: isinstance(o, MOVEMENTS))
+        for op in ops:
+            if isinstance(op, REDUCTIONS) and not is_elementwise(op):
+                self.start(op, self._is_row_wise(op), self._is_prologue(op))
+        for op in ops:
+            if is_elementwise(op):
+                shape = _shape(op.results[0])
+                self.start(
+                    op,
+                    self._is_epilogue(op),
+                    lambda o, s=shape: (
+                        isinstance(o, MOVEMENTS)
+                        or (is_elementwise(o) and _shape(o.results[0]) == s)
+                    ),
+                )
+        for op in ops:
+            if op not in self.taken:
+                self.found.append([op])
+        # A kernel stands where its last op stood; later ones may use earlier ones.
+        self.groups = sorted(self.found, key=lambda group: self.order[group[-1]])
+
+    # -- what may join ---------------------------------------------------------------------
+
+    def _is_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
+        shape = _shape(anchor.results[0])
+        return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
+
+    def _is_row_wise(self, anchor: Operation) -> Callable[[Operation], bool]:
+        """Elementwise on the rows or on what they are reduced to, and like reductions of them."""
+        if not isinstance(anchor, nn.reductions.ReductionOp) or not anchor.keep_dims:
+            return self._is_epilogue(anchor)
+        rows, axes = _shape(anchor.x), anchor.axes
+        shapes = (rows, _shape(anchor.out))
+
+        def joins(op: Operation) -> bool:
+            if isinstance(op, nn.reductions.ReductionOp):
+                return op.keep_dims and op.axes == axes and _shape(op.x) == rows
+            return is_elementwise(op) and _shape(op.results[0]) in shapes
+
+        return joins
+
+    def _is_prologue(self, anchor: Operation) -> Callable[[Operation], bool]:
+        if not isinstance(anchor, nn.reductions.ReductionOp | nn.normalization.NormalizationOp):
+            return lambda op: False
+        shape = _shape(anchor.operands[0])
+        return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
+
+    # -- growing -----------------------------------------------------------------------------
+
+    def start(
+        self,
+        anchor: Operation,
+        follows: Callable[[Operation], bool],
+        precedes: Callable[[Operation], bool],
+    ) -> None:
+        """A group from the anchor, with what may follow and precede it."""
+        if anchor in self.taken:
+            return
+        group = {anchor}
+        self.taken.add(anchor)
+        if len(anchor.results) == 1:
+            self.grow_forward(group, follows)
+            self.grow_backward(group, precedes)
+        self.found.append(sorted(group, key=self.order.__getitem__))
+
+    def grow_forward(self, group: set[Operation], joins: Callable[[Operation], bool]) -> None:
+        """Add users, in order, as far as the group then has one result again."""
+        trial = set(group)
+        while len(trial) < self.limit:
+            users = {
+                user
+                for op in trial
+                for result in op.results
+                for user in result.users
+                if user not in trial
+            }
+            if not users or any(user not in self.order for user in users):
+                break
+            first = min(users, key=self.order.__getitem__)
+            if first in self.taken or not _is_fusable(first) or not joins(first):
+                break
+            trial.add(first)
+            if sum(_escapes(result, trial) for op in trial for result in op.results) == 1:
+                group |= trial
+                self.taken |= trial
+
+    def grow_backward(self, group: set[Operation], joins: Callable[[Operation], bool]) -> None:
+        """Add ops of which the group is the only user."""
+        pending = sorted(group, key=self.order.__getitem__)
+        while pending and len(group) < self.limit:
+            for operand in pending.pop().operands:
+                op = operand.defining_op
+                if op is None or op in self.taken or op not in self.order:
+                    continue
+                if not _is_fusable(op) or not joins(op) or len(op.results) != 1:
+                    continue
+                if _escapes(operand, group) or len(group) >= self.limit:
+                    continue
+                group.add(op)
+                self.taken.add(op)
+                pending.append(op)
+
+
+def _is_fusable(op: Operation) -> bool:
+    return isinstance(op, nn.NnOp) and not isinstance(op, VIEWS) and not op.has_trait(ConstantLike)
+
+
+def _shape(value: Value) -> tuple[Dim, ...] | None:
+    return value.type.shape if isinstance(value.type, TensorType) else None
+
+
+def _escapes(value: Value, group: set[Operation]) -> bool:
+    return any(user not in group for user in value.users)
+
+
+# -- building --------------------------------------------------------------------------------
+
+
+def make_kernel(ops: list[Operation]) -> nn.Kernel:
+    """Move ops, given in order, into a kernel where the last one stands.
+
+    Constants of one repeated element are copied inside, so that they become immediate values.
+    """
+    members = set(ops)
+    outs = [r for op in ops for r in op.results if _escapes(r, members)]
+    if not outs:
+        outs = list(ops[-1].results)
+    copied: dict[Value, Operation] = {}
+    inputs: dict[Value, None] = {}
+    for op in ops:
+        for value in op.operands:
+            definer = value.defining_op
+            if definer in members:
+                continue
+            if definer is not None and _is_scalar(definer):
+                copied[value] = definer
+            else:
+                inputs[value] = None
+    body = Block([v.type for v in inputs])
+    mapping = IRMapping()
+    for value, arg in zip(inputs, body.args, strict=True):
+        mapping[value] = arg
+        arg.name_hint = value.name_hint
+    for definer in copied.values():
+        body.append(definer.clone(mapping))
+    kernel = nn.Kernel(
+        list(inputs),
+        body=Region([body]),
+        outs=[v.type for v in outs],
+        loc=fuse_locations([op.loc for op in ops]),
+    )
+    block = ops[-1].parent
+    assert block is not None
+    block.insert_before(kernel, ops[-1])
+    for op in ops:
+        op.detach()
+        body.append(op)
+        for i, value in enumerate(op.operands):
+            if value in mapping.values:
+                op.set_operand(i, mapping[value])
+    for old, new in zip(outs, kernel.results, strict=True):
+        new.name_hint = old.name_hint
+        old.replace_uses_if(new, lambda user: user.parent is not body)
+    body.append(nn.Yield(outs))
+    return kernel
+
+
+def _is_scalar(op: Operation) -> bool:
+    """Whether a constant holds one number, maybe repeated."""
+    if not isinstance(op, nn.Constant):
+        return False
+    value = op.value
+    return isinstance(value, DenseElements) and value.strings is None and value.is_splat

@@ -1,0 +1,128 @@
+"""Kernels become functions; equal ones become one function."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...dialects.builtin import ModuleOp
+from ...dialects.func import Call, FuncOp, Return
+from ...ir.attributes import UnitAttr
+from ...ir.core import Operation, Region, Value
+from ...ir.passes import Pass, PassContext, option
+from ...ir.symbols import symbol_name
+from ...ir.traits import ConstantLike
+
+
+@dataclass(frozen=True)
+class OutlineKernels(Pass, name="outline-kernels", anchor="builtin.module"):
+    """Make each `nn.kernel` a private function with attribute `nn.kernel`, and call it.
+
+    Kernels that differ in nothing but the values they are given share a function. Names tell
+    the ops: `conv_add_relu_0`.
+    """
+
+    words: int = option(4, help="the most ops that a kernel's name tells")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Outline every kernel of the module's functions, in order."""
+        assert isinstance(op, ModuleOp)
+        block = op.body_block
+        names = {name for inner in block if (name := symbol_name(inner)) is not None}
+        known: dict[Hashable, FuncOp] = {}
+        for inner in list(block):
+            anchor: Operation = inner
+            for kernel in [k for k in inner.walk() if isinstance(k, nn.Kernel)]:
+                key = structure(kernel)
+                function = known.get(key)
+                if function is None:
+                    function = self.outline(kernel, names)
+                    block.insert_after(function, anchor)
+                    anchor = known[key] = function
+                    context.statistic("functions")
+                else:
+                    context.statistic("kernels shared")
+                self.call(kernel, function)
+
+    def outline(self, kernel: nn.Kernel, names: set[str]) -> FuncOp:
+        """A function of the kernel's body, which is left empty."""
+        body = kernel.body.blocks[0]
+        stem = "_".join(self.summary_of(kernel)) or "kernel"
+        number = 0
+        while f"{stem}_{number}" in names:
+            number += 1
+        name = f"{stem}_{number}"
+        names.add(name)
+        function = FuncOp.of(
+            name,
+            kernel.operand_types,
+            kernel.result_types,
+            visibility="private",
+            attributes={"nn.kernel": UnitAttr()},
+            loc=kernel.loc,
+        )
+        entry = function.body.blocks[0]
+        for old, new in zip(body.args, entry.args, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        for op in list(body):
+            op.detach()
+            if isinstance(op, nn.Yield):
+                entry.append(Return(op.operands, loc=op.loc))
+                op.drop_all_references()
+            else:
+                entry.append(op)
+        return function
+
+    def summary_of(self, kernel: nn.Kernel) -> list[str]:
+        """The names of the kernel's first ops, constants left out."""
+        words = [
+            op.name.partition(".")[2]
+            for op in kernel.body.ops
+            if not op.has_trait(ConstantLike) and not isinstance(op, nn.Yield)
+        ]
+        return words[: self.words]
+
+    @staticmethod
+    def call(kernel: nn.Kernel, function: FuncOp) -> None:
+        """Replace the kernel by a call."""
+        call = Call(function.sym_name, kernel.operands, outs=kernel.result_types, loc=kernel.loc)
+        assert kernel.parent is not None
+        kernel.parent.insert_before(call, kernel)
+        for old, new in zip(kernel.results, call.results, strict=True):
+            new.name_hint = old.name_hint
+            old.replace_all_uses_with(new)
+        for block in kernel.body.blocks:
+            for op in block:
+                op.drop_all_references()
+        kernel.erase()
+
+
+def structure(kernel: nn.Kernel) -> Hashable:
+    """Equal for kernels that do the same to operands of the same types."""
+    numbers: dict[Value, int] = {}
+    return _region(kernel.body, numbers), tuple(kernel.result_types)
+
+
+def _region(region: Region, numbers: dict[Value, int]) -> Hashable:
+    blocks = []
+    for block in region.blocks:
+        for arg in block.args:
+            numbers[arg] = len(numbers)
+        ops = []
+        for op in block:
+            ops.append(
+                (
+                    op.name,
+                    tuple(numbers[v] for v in op.operands),
+                    tuple(op.result_types),
+                    tuple(sorted(op.properties.items(), key=lambda pair: pair[0])),
+                    tuple(sorted(op.attributes.items(), key=lambda pair: pair[0])),
+                    tuple(_region(inner, numbers) for inner in op.regions),
+                )
+            )
+            for result in op.results:
+                numbers[result] = len(numbers)
+        blocks.append((tuple(a.type for a in block.args), tuple(ops)))
+    return tuple(blocks)
