@@ -60,9 +60,11 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
     no_inline = attribute(UNIT)
     body: RegionField = region()
 
+    default_dialect = "func"
+
     format = (
         "custom<FunctionSignature>($sym_visibility, $sym_name, $function_type, $arg_attrs, "
-        "$res_attrs, $body)"
+        "$res_attrs, $body) attr-dict-with-keyword custom<FunctionBody>($body)"
     )
     example = """
         func.func private @half(%arg0: f32 {nn.name = "x"}, %arg1: f32) -> f32 {

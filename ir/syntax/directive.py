@@ -13,7 +13,13 @@ from ..diagnostics import DeclarationError
 if TYPE_CHECKING:
     from ..declare import OpDefinition
 
-_MODULES = ("directives", "directives_control", "directives_memory", "directives_structured")
+_MODULES = (
+    "directives",
+    "directives_control",
+    "directives_memory",
+    "directives_structured",
+    "directives_llvm",
+)
 """Modules of this folder that define custom directives, loaded when a name is not known."""
 
 _DIRECTIVES: dict[str, type[Directive]] = {}
@@ -153,7 +159,24 @@ class Directive(Element):
     def fields(self) -> Iterator[tuple[str, str]]:
         for argument in self.arguments:
             if isinstance(argument, Element):
-                yield from argument.fields()
+                for what, name in argument.fields():
+                    yield what, name
+                    # A directive that reads values knows their types, or how to find them.
+                    if what == "value":
+                        yield "type", name
+
+
+def listed(child: Any, width: int) -> list[Any]:
+    """The items, in order, of a match of `list: item | list "," item` or `list: | list item`.
+
+    Such a match is a chain of tuples; `width` is the number of children of one item.
+    """
+    items = []
+    while child:
+        items.append(child[-width:])
+        child = child[0] if len(child) > width else None
+    items.reverse()
+    return items
 
 
 def directive(name: str) -> Callable[[type[Directive]], type[Directive]]:

@@ -106,11 +106,14 @@ def _values(language: Language, accepted: dict[str, int]) -> Handler:
     names = scanning.NAMES
     if "RESULTS" in accepted:
         match_results = scanning.RESULTS
+        others = {terminal: to for terminal, to in accepted.items() if terminal != "RESULTS"}
+        # After `return`, `%x` is an operand unless a `=` says that the next operation starts.
+        operands = _values(language, others) if "VALUES" in others or "VALUE" in others else None
 
         def results(session: Session, pos: int) -> Token:
             match = match_results(session.text, pos)
             if match is None:
-                return UNEXPECTED, None, pos + 1
+                return operands(session, pos) if operands else (UNEXPECTED, None, pos + 1)
             return "RESULTS", (match[1], pos), match.end()
 
         return results

@@ -1,0 +1,266 @@
+"""Structured branches: if, index_switch, execute_region; and yield, which ends all regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ...ir.constraints import I1, Index
+from ...ir.core import Block, Operation, Region
+from ...ir.declare import (
+    INT_ARRAY,
+    UNIT,
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Results,
+    ValueLike,
+    attribute,
+    operand,
+    operands,
+    region,
+    results,
+)
+from ...ir.location import UNKNOWN, Location
+from ...ir.traits import (
+    HasParent,
+    Pure,
+    RecursiveEffects,
+    SingleBlockImplicitTerminator,
+    Terminator,
+)
+from ...ir.types import Type
+
+REGION_OPS = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
+
+
+class Yield(Op, name="scf.yield", traits=(Pure, Terminator, HasParent(*REGION_OPS))):
+    """The end of a region, and the values it gives to the operation around it.
+
+    Source: upstream scf.yield.
+    """
+
+    values: Operands = operands()
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = """
+        %0 = scf.if %c -> (f32) {
+          scf.yield %a : f32
+        } else {
+          scf.yield %b : f32
+        }
+    """
+
+
+def yielded_types(regions: Iterable[Region]) -> list[Type] | None:
+    """The types of the first scf.yield that ends a block of the regions."""
+    for region_ in regions:
+        for block in region_.blocks:
+            if isinstance(block.last, Yield):
+                return block.last.operand_types
+    return None
+
+
+def verify_edge(
+    op: Operation, source: str, target: str, given: Sequence[Type], wanted: Sequence[Type]
+) -> None:
+    """What flows from one end of a control flow edge fits the other end."""
+    edge = f"along control flow edge from {source} to {target}: "
+    if len(given) != len(wanted):
+        raise op.error(
+            f"{edge}region branch point has {len(given)} operands, but region successor needs "
+            f"{len(wanted)} inputs"
+        )
+    for i, (have, want) in enumerate(zip(given, wanted, strict=True)):
+        if have is not want:
+            raise op.error(
+                f"{edge}successor operand type #{i} '{have}' should match successor input type "
+                f"#{i} '{want}'"
+            )
+
+
+def verify_yields(op: Operation, regions: Iterable[Region]) -> None:
+    """Every yield of the regions gives the operation its results."""
+    for region_ in regions:
+        for block in region_.blocks:
+            if isinstance(block.last, Yield):
+                source = "Operation scf.yield"
+                verify_edge(op, source, "parent", block.last.operand_types, op.result_types)
+
+
+def verify_no_region_args(op: Operation) -> None:
+    """The regions' first blocks take nothing."""
+    for i, region_ in enumerate(op.regions):
+        if region_.blocks and region_.blocks[0].args:
+            raise op.error(f"region #{i} should have no arguments")
+
+
+class If(
+    Op,
+    name="scf.if",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.yield")),
+):
+    """The values of one region or another, as a condition says.
+
+    The else region may be missing if there are no results.
+    Source: upstream scf.if.
+    """
+
+    condition: Operand = operand(I1)
+    then_region: RegionField = region()
+    else_region: RegionField = region()
+    outs: Results = results()
+
+    format = (
+        "$condition custom<ArrowTypes>(type($outs)) $then_region (`else` $else_region^)? attr-dict"
+    )
+    example = """
+        scf.if %c {
+          "test.use"(%a) : (f32) -> ()
+        } else {
+          "test.use"(%b) : (f32) -> ()
+        }
+    """
+
+    @staticmethod
+    def of(condition: ValueLike, has_else: bool = False, loc: Location = UNKNOWN) -> If:
+        """An if without results, its blocks empty: fill them and end them with Yield()."""
+        return If(condition, Region([Block()]), Region([Block()] if has_else else []), loc=loc)
+
+    @property
+    def then_block(self) -> Block:
+        """The block that runs where the condition holds."""
+        return self.then_region.block
+
+    @property
+    def else_block(self) -> Block | None:
+        """The block that runs where the condition does not hold, if there is one."""
+        return self.else_region.blocks[0] if self.else_region.blocks else None
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """What the then region yields."""
+        return yielded_types(regions[:1])
+
+    def interpret(self, operands, frame):
+        chosen = self.then_region if operands[0] else self.else_region
+        return frame.run_region(chosen, [])[1] if chosen.blocks else []
+
+    def verify_op(self) -> None:
+        verify_no_region_args(self)
+        if not self.then_region.blocks:
+            raise self.error(
+                "region #0 ('thenRegion') failed to verify constraint: region with 1 blocks"
+            )
+        if self.outs and not self.else_region.blocks:
+            raise self.error("must have an else block if defining values")
+        verify_yields(self, self.regions)
+
+
+class IndexSwitch(
+    Op,
+    name="scf.index_switch",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("scf.yield")),
+):
+    """The values of the region of the case that equals the argument, else of the default.
+
+    Source: upstream scf.index_switch.
+    """
+
+    arg: Operand = operand(Index)
+    cases = attribute(INT_ARRAY)
+    default_region: RegionField = region()
+    case_regions: RegionField = region(variadic=True)
+    outs: Results = results()
+
+    format = (
+        "$arg attr-dict (`->` type($outs)^)? "
+        "custom<IndexSwitchRegions>($cases, $case_regions, $default_region)"
+    )
+    example = """
+        %0 = scf.index_switch %n -> f32
+        case 2 {
+          scf.yield %a : f32
+        }
+        case -5 {
+          scf.yield %b : f32
+        }
+        default {
+          scf.yield %a : f32
+        }
+    """
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """What the default region yields."""
+        return yielded_types(regions[:1])
+
+    def interpret(self, operands, frame):
+        chosen = self.default_region
+        for case, region_ in zip(self.cases, self.case_regions, strict=True):
+            if case == operands[0]:
+                chosen = region_
+        return frame.run_region(chosen, [])[1]
+
+    def verify_op(self) -> None:
+        if len(self.cases) != len(self.case_regions):
+            raise self.error(
+                f"has {len(self.case_regions)} case regions but {len(self.cases)} case values"
+            )
+        seen = set()
+        for case in self.cases:
+            if case in seen:
+                raise self.error(f"has duplicate case value: {case}")
+            seen.add(case)
+        self._verify_region("default region", self.default_region)
+        for i, region_ in enumerate(self.case_regions):
+            self._verify_region(f"case region #{i}", region_)
+
+    def _verify_region(self, name: str, region_: Region) -> None:
+        if not region_.blocks:
+            raise self.error(f"{name} needs a block")
+        if not isinstance(last := region_.block.last, Yield):
+            return
+        if len(last.values) != len(self.outs):
+            raise self.error(
+                f"expected each region to return {len(self.outs)} values, but {name} returns "
+                f"{len(last.values)}"
+            )
+        for i, (value, out) in enumerate(zip(last.values, self.outs, strict=True)):
+            if value.type is not out.type:
+                raise self.error(f"expected result #{i} of each region to be '{out.type}'")
+
+
+class ExecuteRegion(Op, name="scf.execute_region", traits=(RecursiveEffects,)):
+    """What a region of several blocks yields, executed once.
+
+    Source: upstream scf.execute_region.
+    """
+
+    no_inline = attribute(UNIT)
+    body: RegionField = region()
+    outs: Results = results()
+
+    format = "custom<ArrowTypesOrOne>(type($outs)) (`no_inline` $no_inline^)? $body attr-dict"
+    example = """
+        %0 = scf.execute_region -> i32 {
+          cf.br ^bb1
+        ^bb1:
+          scf.yield %i : i32
+        }
+    """
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """What the region yields."""
+        return yielded_types(regions)
+
+    def interpret(self, operands, frame):
+        return frame.run_region(self.body, [])[1]
+
+    def verify_op(self) -> None:
+        if not self.body.blocks:
+            raise self.error("region needs to have at least one block")
+        if self.body.blocks[0].args:
+            raise self.error("region cannot have any arguments")
+        verify_yields(self, self.regions)
