@@ -82,9 +82,15 @@ Loop = Exactly(loop, "schedule loop")
 _INSIDE = HasParent("schedule.for")
 
 
-class For(
-    Op, name="schedule.for", traits=(IsolatedFromAbove, SingleBlock, NoTerminator)
-):
+class Named(Op):
+    """An operation that keeps the names its results had in text: they say what a loop is."""
+
+    def result_names(self) -> list[str | None]:
+        """For each result, the name it should get."""
+        return [value.name_hint for value in self.results]
+
+
+class For(Op, name="schedule.for", traits=(IsolatedFromAbove, SingleBlock, NoTerminator)):
     """The schedule of one kernel function; its block arguments are the function's stages."""
 
     kernel = attribute(SYMBOL)
@@ -99,6 +105,10 @@ schedule.for @relu {
 }
 """
 
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """The names that the stages had in text."""
+        return [arg.name_hint for arg in region.blocks[0].args]
+
     def verify_op(self) -> None:
         for block in self.regions[0].blocks:
             for arg in block.args:
@@ -109,7 +119,7 @@ schedule.for @relu {
                     raise op.error("is not a scheduling operation")
 
 
-class Loops(Op, name="schedule.loops", traits=(_INSIDE,)):
+class Loops(Named, name="schedule.loops", traits=(_INSIDE,)):
     """The loops of a stage, one for each dimension of its iteration space, outermost first."""
 
     count = attribute(I64)
@@ -134,7 +144,7 @@ class Loops(Op, name="schedule.loops", traits=(_INSIDE,)):
             raise self.error(f"has {len(self.loops)} results for {self.count} loops")
 
 
-class Split(Op, name="schedule.split", traits=(_INSIDE,)):
+class Split(Named, name="schedule.split", traits=(_INSIDE,)):
     """Split a loop in two nested loops; the inner one has `factor` iterations.
 
         for i in 0..E           for io in 0..E step F
@@ -158,7 +168,7 @@ class Split(Op, name="schedule.split", traits=(_INSIDE,)):
             raise self.error(f"expects a factor of at least 1, found {self.factor}")
 
 
-class Collapse(Op, name="schedule.collapse", traits=(_INSIDE,)):
+class Collapse(Named, name="schedule.collapse", traits=(_INSIDE,)):
     """Make one loop of several adjacent ones, the last of which runs fastest.
 
         for i in 0..N           for l in 0..N*M

@@ -116,7 +116,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     anchors = place_nests(block, nests)
     first = block.first
     assert first is not None
-    code = Code(Scope(block, None, first), first.loc)
+    code = Code(Scope(block, None), first.loc)
     emission = Emission(plan, code, target.has_fma)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)

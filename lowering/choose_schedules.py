@@ -49,8 +49,12 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
         writer = ScheduleWriter(kernel, stages)
         heuristics = Heuristics(writer, target)
         try:
-            for group in partition(stages) if fuse else [[s] for s in stages]:
-                heuristics.group(group)
+            if fuse:
+                for group in partition(stages):
+                    heuristics.group(group)
+            else:
+                for stage in stages:
+                    heuristics.alone(stage)
             build_nest(writer.plan)
         except NncError:
             continue

@@ -41,7 +41,8 @@ class Code:
 
     def __init__(self, entry: Scope, loc: Location) -> None:
         self.entry = entry
-        """The function's start: constants, views of the arguments."""
+        """The function's start, where constants go."""
+        self._last_at_entry: Operation | None = None
         self.scope = entry
         self.loc = loc
         self.depths: dict[Value, int] = {}
@@ -54,7 +55,13 @@ class Code:
         scope = scope or self.scope
         if isinstance(op.loc, UnknownLoc):
             op.loc = self.loc
-        if scope.anchor is None:
+        if scope is self.entry:
+            if self._last_at_entry is None:
+                scope.block.prepend(op)
+            else:
+                scope.block.insert_after(op, self._last_at_entry)
+            self._last_at_entry = op
+        elif scope.anchor is None:
             scope.block.append(op)
         else:
             scope.block.insert_before(op, scope.anchor)

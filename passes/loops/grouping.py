@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .nest import depends
-from .stages import Stage, dims_between
+from .stages import Stage, correspondences
 
 
 @dataclass
@@ -30,22 +30,6 @@ class Group:
     def members(self) -> list[Stage]:
         """All stages but the host, in order."""
         return sorted((s for s in self.maps if s is not self.host), key=lambda s: s.index)
-
-    def correspondence(self, stage: Stage) -> dict[int, int]:
-        """The host's dimension for each dimension of a stage that uses the group's buffers."""
-        found: dict[int, int] = {}
-        for member, to_host in self.maps.items():
-            for mine in stage.accesses:
-                for theirs in member.accesses:
-                    if mine.is_scalar or mine.value is not theirs.value:
-                        continue
-                    for a, b in dims_between(mine, theirs):
-                        target = to_host.get(b)
-                        if target is None or a in found or target in found.values():
-                            continue
-                        if stage.extents[a] == self.host.extents[target]:
-                            found[a] = target
-        return found
 
 
 def has_reuse(stage: Stage) -> bool:
@@ -88,11 +72,12 @@ def _dims(stage: Stage, kind: str) -> list[int]:
 
 def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Group:
     group = Group(host, "tile")
+    maps = correspondences(host, stages)
     parallel = set(_dims(host, "parallel"))
     for stage in reversed(stages[: host.index]):
         if stage in taken or stage.has_reduction or not _initializes(stage, host):
             continue
-        found = group.correspondence(stage)
+        found = maps.get(stage, {})
         if set(found.values()) == parallel and len(found) == stage.rank:
             if not _between(stage, group, stages):
                 group.maps[stage] = found
@@ -101,7 +86,7 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
         needs = any(depends(s, stage) for s in group.maps)
         if not needs and not any(depends(s, stage) for s in blocked):
             continue
-        found = group.correspondence(stage)
+        found = maps.get(stage, {})
         fits = (
             stage not in taken
             and needs
@@ -151,14 +136,12 @@ def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:
     rows = set(_dims(host, "parallel"))
     if not rows:
         return group
-    for stage in sorted(run, key=lambda s: (abs(s.index - host.index), s.index)):
-        if stage is host:
-            continue
-        found = group.correspondence(stage)
-        if rows <= set(found.values()):
-            kinds = {stage.kinds[a] for a, b in found.items() if b in rows}
-            if kinds == {"parallel"}:
-                group.maps[stage] = found
+    maps = correspondences(host, run)
+    for stage in run:
+        found = maps.get(stage, {})
+        kinds = {stage.kinds[a] for a, b in found.items() if b in rows}
+        if stage is not host and rows <= set(found.values()) and kinds == {"parallel"}:
+            group.maps[stage] = found
     _keep_convex(group, stages)
     return group
 
@@ -176,10 +159,11 @@ def _leading_run(rest: Sequence[Stage]) -> list[Stage]:
 def _map_group(run: list[Stage]) -> Group:
     first = run[0]
     group = Group(first, "map")
+    maps = correspondences(first, run)
     for stage in run[1:]:
         if stage.rank != first.rank:
             continue
-        found = group.correspondence(stage)
+        found = maps.get(stage, {})
         if len(found) == stage.rank and any(depends(s, stage) for s in group.maps):
             group.maps[stage] = found
     _keep_convex(group, run)

@@ -50,7 +50,7 @@ class Heuristics:
         host, writer = group.host, self.writer
         roots = self.collapse(group, set())
         tile = self.tile(host, roots)
-        outer, inner = self.split_tile(host, roots, tile)
+        outer, inner = self.split_tile(host, roots, tile, bool(group.members))
         parallel = [l for l in outer if not l.is_reduction]
         reductions = [l for l in outer if l.is_reduction]
         parallel = self.ordered(host, parallel, tile)
@@ -74,9 +74,16 @@ class Heuristics:
         return TileModel(stage, self.machine, fixed, roots).best()
 
     def split_tile(
-        self, stage: Stage, roots: list[Loop], tile: Tile
+        self, stage: Stage, roots: list[Loop], tile: Tile, keep_outer: bool = False
     ) -> tuple[list[Loop], list[Loop]]:
-        """(loops outside the tile, loops of the tile with the lanes last)."""
+        """(loops outside the tile, loops of the tile with the lanes last).
+
+        With `keep_outer` there is a parallel loop outside, if only with one iteration: a place
+        to fuse other stages at.
+        """
+        keep = None
+        if keep_outer and all(self._in_tile(r, tile) for r in roots if not r.is_reduction):
+            keep = next((r for r in roots if not r.is_reduction), None)
         outside: list[Loop] = []
         copies: list[Loop] = []
         lanes: list[Loop] = []
@@ -88,7 +95,7 @@ class Heuristics:
                 outside.append(root)
                 continue
             inner = root
-            if not isinstance(root.extent, int) or root.extent > size:
+            if root is keep or not isinstance(root.extent, int) or root.extent > size:
                 outer, inner = self.writer.split(root, size)
                 outside.append(outer)
             if is_lane:
@@ -100,6 +107,14 @@ class Heuristics:
             else:
                 copies.append(inner)
         return outside, [*copies, *lanes]
+
+    @staticmethod
+    def _in_tile(root: Loop, tile: Tile) -> bool:
+        """Whether the tile covers the whole loop."""
+        dim = root.dims[-1]
+        size = tile.size(dim)
+        covered = isinstance(root.extent, int) and root.extent <= size
+        return covered and (size > 1 or dim == tile.lane_dim)
 
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
@@ -248,7 +263,7 @@ class Heuristics:
 
     def alone(self, stage: Stage) -> None:
         """A stage by itself."""
-        kind = "row" if stage.has_reduction else "map"
+        kind = "tile" if stage.has_reduction else "map"
         self.group(Group(stage, kind))
 
     def _is_strided(self, stage: Stage, tile: Tile) -> bool:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from ...ir.core import Operation
 from ...ir.location import Location
 from .polynomial import Size
-from .stages import Stage, dims_between
+from .stages import Stage, correspondences
 
 
 @dataclass(eq=False)
@@ -70,6 +70,7 @@ class Plan:
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}
+        self._correspondences: dict[Stage, dict[Stage, dict[int, int]]] = {}
         for stage in stages:
             loops = [Loop(stage, (d,), extent) for d, extent in enumerate(stage.extents)]
             self.roots[stage] = loops
@@ -167,33 +168,11 @@ class Plan:
     # -- fusing ------------------------------------------------------------------------------
 
     def matching_dims(self, stage: Stage, host: Stage) -> dict[int, int]:
-        """Dimensions of a stage and of its host that correspond, through buffers both use.
-
-        Directly, or through a stage that is already fused into the host.
-        """
-        members = [(host, {d: d for d in range(host.rank)})]
-        members += [(s, share.dims) for s, share in self.sharing.items() if share.host is host]
-        if (above := self.sharing.get(host)) is not None:
-            back = {theirs: ours for ours, theirs in above.dims.items()}
-            members.append((above.host, back))
-            members += [
-                (s, {d: back[t] for d, t in share.dims.items() if t in back})
-                for s, share in self.sharing.items()
-                if share.host is above.host and s is not host
-            ]
-        found: dict[int, int] = {}
-        for member, to_host in members:
-            for mine in stage.accesses:
-                for theirs in member.accesses:
-                    if mine.value is not theirs.value or mine.is_scalar:
-                        continue
-                    for a, b in dims_between(mine, theirs):
-                        target = to_host.get(b)
-                        if target is None or a in found or target in found.values():
-                            continue
-                        if stage.extents[a] == host.extents[target]:
-                            found[a] = target
-        return found
+        """Dimensions of a stage and of its host that correspond, through buffers."""
+        known = self._correspondences.get(host)
+        if known is None:
+            known = self._correspondences[host] = correspondences(host, self.stages)
+        return known.get(stage, {})
 
     def _mirror(
         self, stage: Stage, host: Stage, matches: dict[int, int], depth: int, op: Operation

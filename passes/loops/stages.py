@@ -305,10 +305,39 @@ VIEWS = (
 )
 
 
-def dims_between(first: Access, second: Access) -> Sequence[tuple[int, int]]:
-    """Pairs of dimensions of two stages that index a shared buffer alike."""
-    return [
-        (a, b)
-        for a, b in zip(first.plain_dims(), second.plain_dims(), strict=True)
-        if a is not None and b is not None
-    ]
+def correspondences(host: Stage, stages: Sequence[Stage]) -> dict[Stage, dict[int, int]]:
+    """For each stage, which of its dimensions are the host's: {its dimension: the host's}.
+
+    Two dimensions correspond if they alone index the same dimension of a buffer, or through
+    a chain of stages of which each two do; the shortest chain counts.
+    """
+    found = {host: {d: d for d in range(host.rank)}}
+    front = [host]
+    while front:
+        reached: dict[Stage, dict[int, int]] = {}
+        for stage in stages:
+            if stage in found:
+                continue
+            own: dict[int, int] = {}
+            for member in front:
+                _match(stage, member, found[member], host, own)
+            if own:
+                reached[stage] = own
+        found.update(reached)
+        front = list(reached)
+    return found
+
+
+def _match(
+    stage: Stage, member: Stage, to_host: dict[int, int], host: Stage, own: dict[int, int]
+) -> None:
+    for mine in stage.accesses:
+        for theirs in member.accesses:
+            if mine.value is not theirs.value or mine.is_scalar:
+                continue
+            for a, b in zip(mine.plain_dims(), theirs.plain_dims(), strict=True):
+                target = to_host.get(b) if b is not None else None
+                if a is None or target is None or a in own or target in own.values():
+                    continue
+                if stage.extents[a] == host.extents[target]:
+                    own[a] = target

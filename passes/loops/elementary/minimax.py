@@ -14,9 +14,10 @@ Cheney, "Introduction to Approximation Theory", ch. 3 and 5.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -68,7 +69,7 @@ def alternation(error: np.ndarray, count: int) -> np.ndarray:
             peaks.pop(0 if abs(error[peaks[0]]) < abs(error[peaks[-1]]) else -1)
         else:
             pairs = [
-                max(abs(error[a]), abs(error[b])) for a, b in zip(peaks, peaks[1:], strict=False)
+                max(abs(error[a]), abs(error[b])) for a, b in itertools.pairwise(peaks)
             ]
             i = int(np.argmin(pairs))
             del peaks[i : i + 2]
@@ -82,8 +83,8 @@ def alternation(error: np.ndarray, count: int) -> np.ndarray:
 class Table:
     """What to approximate: `function` on [low, high] by sum c_i x**powers[i].
 
-    With `denominator` > 0, the sum is divided by 1 + d_1 x**2 + d_2 x**4 + .. of that many
-    terms. `fixed` are coefficients, by their index, that are given.
+    With `denominator` > 0, the sum is divided by d_0 + d_1 x**2 + d_2 x**4 + .. of that many
+    terms beside d_0, which is `below_zero`: with a good one, f(0) d_0 is nearly an f32.
     """
 
     function: Function
@@ -92,7 +93,7 @@ class Table:
     powers: Sequence[int]
     weight: Function = np.ones_like
     denominator: int = 0
-    fixed: dict[int, float] = field(default_factory=dict)
+    below_zero: float = 1.0
     round_to: type = np.float32
 
     def grid(self) -> np.ndarray:
@@ -101,26 +102,24 @@ class Table:
         return Number(self.low) + t * (Number(self.high) - Number(self.low))
 
     def solve(self) -> tuple[list[float], list[float], float]:
-        """Numerator, denominator without its 1, and the largest weighted error."""
+        """Numerator, denominator without d_0, and the largest weighted error."""
         x = self.grid()
         target, weight = self.function(x), self.weight(x)
         columns = [x ** Number(p) for p in self.powers]
         columns += [-target * x ** Number(2 * j) for j in range(1, self.denominator + 1)]
-        known: dict[int, Number] = {i: Number(c) for i, c in self.fixed.items()}
+        known: dict[int, Number] = {}
         found = self._best(columns, target, weight, known)
-        order = [i for i in range(len(columns)) if i not in known]
-        for i in order:
+        for i in range(len(columns)):
             known[i] = Number(self.round_to(found[i]))
             found = self._best(columns, target, weight, known)
-        below = sum((-c * k for c, k in zip(columns, found, strict=True) if c is not None), target)
-        bottom = self._denominator(x, found)
-        error = float(np.max(np.abs(below / bottom * weight)))
+        rest = sum((-c * k for c, k in zip(columns, found, strict=True)), target * self.below_zero)
+        error = float(np.max(np.abs(rest / self._denominator(x, found) * weight)))
         split = len(self.powers)
         return [float(c) for c in found[:split]], [float(c) for c in found[split:]], error
 
     def _denominator(self, x: np.ndarray, found: Sequence[Number]) -> np.ndarray:
         terms = found[len(self.powers) :]
-        return 1 + sum((c * x ** Number(2 * j) for j, c in enumerate(terms, 1)), 0 * x)
+        return self.below_zero + sum((c * x ** Number(2 * j) for j, c in enumerate(terms, 1)), 0 * x)
 
     def _best(self, columns, target, weight, known) -> list[Number]:
         free = [i for i in range(len(columns)) if i not in known]
@@ -130,7 +129,7 @@ class Table:
         x = self.grid()
         for _ in range(12 if self.denominator else 1):
             scale = weight / self._denominator(x, found)
-            rest = target - sum((columns[i] * known[i] for i in known), 0 * target)
+            rest = target * self.below_zero - sum((columns[i] * known[i] for i in known), 0 * x)
             basis = np.column_stack([columns[i] * scale for i in free])
             before = list(found)
             for i, c in zip(free, best_combination(basis, rest * scale), strict=True):
