@@ -48,7 +48,17 @@ class _Scope:
 class _Frame:
     """A region being read: what is left of its operations, and what ends with it."""
 
-    __slots__ = ("block", "blocks", "defined", "isolated", "labels", "ops", "region", "rest")
+    __slots__ = (
+        "block",
+        "blocks",
+        "defined",
+        "isolated",
+        "labels",
+        "ops",
+        "outer_pending",
+        "region",
+        "rest",
+    )
 
     def __init__(self, region: Region, ops: Iterator[Any], block: Block, isolated: bool) -> None:
         self.region = region
@@ -58,6 +68,8 @@ class _Frame:
         self.rest: Iterator[Any] = iter(())
         self.blocks: dict[str, tuple[Block, int, bool]] = {}
         self.defined: list[str] = []
+        self.outer_pending = 0
+        """How many regions of operations further out were still to be read at its start."""
 
 
 class Builder:
@@ -81,13 +93,13 @@ class Builder:
             for item in frame.ops:
                 op = self._operation(item)
                 frame.block.append(op)
-                if self._pending:
+                if len(self._pending) > frame.outer_pending:
                     self._enter_next()
                     break
             else:
                 if not self._next_block(frame):
                     self._leave(frame)
-                    if self._pending_of(frames):
+                    if frames and len(self._pending) > frames[-1].outer_pending:
                         self._enter_next()
         ops = top.ops
         for op in ops:
@@ -95,9 +107,6 @@ class Builder:
         return ops
 
     # -- regions and blocks ----------------------------------------------------------------------
-
-    def _pending_of(self, frames: list[_Frame]) -> bool:
-        return bool(self._pending) and bool(frames)
 
     def _enter_next(self) -> None:
         """Start on the region that comes next in the text."""
@@ -109,6 +118,7 @@ class Builder:
         entry = Block()
         frame = _Frame(region, iter(ops), entry, isolated)
         frame.rest = iter(blocks)
+        frame.outer_pending = len(self._pending)
         self._frames.append(frame)
         if ops or entry_args:
             region.append(entry)
@@ -188,7 +198,9 @@ class Builder:
             return
         cls = registry.ops.get(trait.terminator)
         if cls is not None:
-            block.append(cls.create(loc=owner.loc))
+            parts = [part for part in cls.definition.regions if not part.variadic]
+            regions = [Region([Block()]) for _ in parts]
+            block.append(cls.create(regions=regions, loc=owner.loc))
 
     # -- names -----------------------------------------------------------------------------------
 

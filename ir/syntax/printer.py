@@ -272,7 +272,7 @@ def has_implied_terminator(op: Operation, region: Region) -> bool:
         isinstance(trait, SingleBlockImplicitTerminator) and trait.terminator == last.name
         for trait in op.traits
     )
-    return implied and not (last._operands or last.results or last.attributes)
+    return implied and not (op.results or last._operands or last.results or last.attributes)
 
 
 def print_op(
