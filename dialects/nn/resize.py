@@ -171,7 +171,7 @@ class Resize(NnOp, name="nn.resize"):
             out = out.astype(np.float64 if x.dtype == np.float64 else accumulator(np.dtype("f4")))
         beyond = np.zeros(result_shape, np.bool_)
         for axis in range(x.ndim):
-            if shape[axis] == result_shape[axis] and not self._moves(axis):
+            if not self.samples(axis, shape):
                 continue
             positions, weights, outside = self.taps(shape, axis)
             total = None
@@ -189,8 +189,9 @@ class Resize(NnOp, name="nn.resize"):
             out = np.clip(np.rint(out), info.min, info.max)
         return out.astype(x.dtype)
 
-    def _moves(self, axis: int) -> bool:
-        """Whether the dimension is sampled anew though its extent stays."""
+    def samples(self, axis: int, shape) -> bool:
+        """Whether anything happens along the dimension."""
         if self.coordinate_transform == "tf_crop_and_resize":
             return True
-        return self.scales is not None and self.scales[axis] != 1.0
+        scaled = self.scales is not None and self.scales[axis] != 1.0
+        return scaled or shape[axis] != self.result_shape(shape)[axis]

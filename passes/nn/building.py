@@ -1,0 +1,121 @@
+"""Small pieces of nn graphs that decompositions and simplifications are built from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...dialects import nn
+from ...ir.attributes import DenseElements
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.declare import ValueLike, as_value
+from ...ir.rewriting import Rewriter
+from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64
+
+WIDE_FLOATS = ("f32", "f64")
+
+
+def shape_of(value: ValueLike) -> tuple[Dim, ...]:
+    """The shape in the value's type."""
+    return as_value(value).type.shape  # type: ignore[attr-defined]
+
+
+def element_of(value: ValueLike) -> Type:
+    """The element type of a tensor."""
+    return as_value(value).type.element_type  # type: ignore[attr-defined]
+
+
+def scalar(b: Builder, number: float, element: Type) -> Value:
+    """A 0-d constant."""
+    return b.insert(nn.Constant(DenseElements.splat(number, TensorType((), element)))).result
+
+
+def integers(b: Builder, numbers: Sequence[int]) -> Value:
+    """A 1-D constant of i64."""
+    type = TensorType((len(numbers),), i64)
+    return b.insert(nn.Constant(DenseElements.from_list(list(numbers), type))).result
+
+
+def reshape(b: Builder, x: ValueLike, shape: Sequence[Dim]) -> Value:
+    """x in another shape, or x itself where it has that shape."""
+    x = as_value(x)
+    out = TensorType(tuple(shape), element_of(x))
+    return x if out is x.type else b.insert(nn.Reshape(x, out=out)).result
+
+
+def cast(b: Builder, x: ValueLike, element: Type) -> Value:
+    """x with another element type, or x itself where it has that one."""
+    x = as_value(x)
+    if element_of(x) is element:
+        return x
+    return b.insert(nn.Cast(x, out=TensorType(shape_of(x), element))).result
+
+
+def widen(b: Builder, x: ValueLike) -> Value:
+    """x in f32 where its element type is a smaller float, so that sums stay precise."""
+    element = element_of(x)
+    small = isinstance(element, FloatType) and element.kind not in WIDE_FLOATS
+    return cast(b, x, f32) if small else as_value(x)
+
+
+def per_channel(b: Builder, parameter: ValueLike, rank: int) -> Value:
+    """[C] as [C, 1..], which broadcasts against [N, C, D..] of that rank."""
+    return reshape(b, parameter, (*shape_of(parameter), *(1,) * (rank - 2)))
+
+
+def inverse_count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
+    """1 / the number of elements along the axes, 0-d, of x's (float) element type."""
+    extents = [shape_of(x)[axis] for axis in axes]
+    element = element_of(x)
+    if None not in extents:
+        total = math.prod(extents)  # type: ignore[arg-type]
+        return scalar(b, 1 / total if total else math.nan, element)
+    return b.insert(nn.Reciprocal(cast(b, count(b, x, axes), element))).result
+
+
+def count(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
+    """The number of elements along the axes, 0-d, i64."""
+    extents = [shape_of(x)[axis] for axis in axes]
+    if None not in extents:
+        return scalar(b, math.prod(extents), i64)  # type: ignore[arg-type]
+    shape = b.insert(nn.ShapeOf(as_value(x)))
+    chosen = b.insert(nn.Gather(shape, integers(b, axes), axis=0))
+    return b.insert(nn.ReduceProd(chosen, (0,))).result
+
+
+def total(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
+    """The sum along the axes, kept with extent 1."""
+    return b.insert(nn.ReduceSum(as_value(x), tuple(axes), True)).result
+
+
+def largest(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
+    """The largest element along the axes, kept with extent 1."""
+    return b.insert(nn.ReduceMax(as_value(x), tuple(axes), True)).result
+
+
+def standardize(b: Builder, x: ValueLike, axes: Sequence[int], epsilon: float) -> Value:
+    """Mean 0 and variance 1 along the axes: (x - mean) / sqrt(mean((x - mean)²) + epsilon)."""
+    share = inverse_count(b, x, axes)
+    mean = b(nn.Mul(total(b, x, axes), share))
+    centered = b(nn.Sub(as_value(x), mean))
+    squares = b(nn.ReduceSumSquare(centered, tuple(axes), True))
+    variance = b(nn.Mul(squares, share))
+    shifted = b(nn.Add(variance, scalar(b, epsilon, element_of(x))))
+    return b(nn.Mul(centered, b(nn.Rsqrt(shifted)))).result
+
+
+def axes_from(x: ValueLike, axis: int) -> tuple[int, ...]:
+    """The axes from `axis` to the last."""
+    return tuple(range(axis, len(shape_of(x))))
+
+
+def finish(b: Rewriter, op: Operation, value: ValueLike) -> None:
+    """Replace the op by a value just made, cast to the result's type if it is wider.
+
+    What the new ops know better of the shape is left to `infer-shapes`: users rely on the type.
+    """
+    wanted = op.results[0].type
+    out = cast(b, value, wanted.element_type)  # type: ignore[attr-defined]
+    out.type = wanted
+    b.replace(op, out)

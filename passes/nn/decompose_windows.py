@@ -1,0 +1,185 @@
+"""Convolutions and poolings with padding and bias as stages of their own."""
+
+from __future__ import annotations
+
+import math
+
+from ...dialects import nn
+from ...dialects.nn.windows import Window
+from ...ir.attributes import DenseElements
+from ...ir.comprehension import combiner_identity
+from ...ir.core import Value
+from ...ir.diagnostics import PassError
+from ...ir.rewriting import Rewriter, rewrite
+from ...ir.types import TensorType
+from .building import element_of, finish, per_channel, reshape, scalar, shape_of, widen
+
+
+def padded(b: Rewriter, x: Value, window: Window, fill: float) -> Value:
+    """x with the window's padding added."""
+    if not window.has_padding:
+        return x
+    pads = (0, 0, *window.begin, 0, 0, *window.end)
+    return b(nn.Pad(x, scalar(b, fill, element_of(x)), pads=pads)).result
+
+
+@rewrite(nn.Conv)
+def conv_padding_apart(op: nn.Conv, rewriter: Rewriter) -> None:
+    """conv(x, pads) -> conv(pad(x))"""
+    window = op.window(op.operand_types, op)
+    if not window.has_padding:
+        return
+    x = padded(rewriter, op.x, window, 0)
+    rewriter.replace(
+        op,
+        nn.Conv(
+            x,
+            op.weight,
+            op.bias,
+            strides=op.strides,
+            dilations=op.dilations,
+            groups=op.groups,
+            out=op.out.type,
+        ),
+    )
+
+
+@rewrite(nn.Conv)
+def conv_bias_apart(op: nn.Conv, rewriter: Rewriter) -> None:
+    """conv(x, w, bias) -> conv(x, w) + bias"""
+    if op.bias is None:
+        return
+    b = rewriter
+    plain = b(
+        nn.Conv(
+            op.x,
+            op.weight,
+            strides=op.strides,
+            dilations=op.dilations,
+            pads=op.pads,
+            groups=op.groups,
+            out=op.out.type,
+        )
+    )
+    bias = per_channel(b, op.bias, len(shape_of(op.out)))
+    b.replace(op, nn.Add(plain, bias, out=op.out.type))
+
+
+def pool_window(op: nn.pooling.PoolingOp) -> Window:
+    """The pooling's window. Raises PassError where `ceil_mode` cannot be resolved."""
+    if op.ceil_mode and None in shape_of(op.x)[2:]:
+        raise PassError(
+            f"'{op.name}' with ceil_mode needs static spatial dimensions, but got '{op.x.type}'",
+            op.loc,
+        )
+    return op.window([op.x.type], op)
+
+
+@rewrite(nn.MaxPool)
+def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
+    """max_pool(x, pads) -> max_pool(pad(x)) with the least number as padding"""
+    window = pool_window(op)
+    if not window.has_padding and not op.ceil_mode:
+        return
+    x = padded(rewriter, op.x, window, combiner_identity("max", element_of(op.x)))
+    rewriter.replace(
+        op,
+        nn.MaxPool(x, op.kernel, strides=op.strides, dilations=op.dilations, out=op.out.type),
+    )
+
+
+@rewrite(nn.SumPool)
+def sum_pool_padding_apart(op: nn.SumPool, rewriter: Rewriter) -> None:
+    """sum_pool(x, pads) -> sum_pool(pad(x))"""
+    window = pool_window(op)
+    if not window.has_padding and not op.ceil_mode:
+        return
+    x = padded(rewriter, op.x, window, 0)
+    rewriter.replace(
+        op,
+        nn.SumPool(x, op.kernel, strides=op.strides, dilations=op.dilations, out=op.out.type),
+    )
+
+
+def sums_of(b: Rewriter, x: Value, op: nn.pooling.PoolingOp) -> Value:
+    """The sum of each window of x."""
+    return b(
+        nn.SumPool(
+            x,
+            op.kernel,
+            strides=op.strides,
+            dilations=op.dilations,
+            pads=op.pads,
+            ceil_mode=op.ceil_mode,
+        )
+    ).result
+
+
+@rewrite(nn.AvgPool)
+def decompose_avg_pool(op: nn.AvgPool, rewriter: Rewriter) -> None:
+    """avg_pool(x) -> sum_pool(x) * (1 / count)"""
+    b = rewriter
+    x = widen(b, op.x)
+    share = _shares(b, op, x, pool_window(op))
+    finish(b, op, b(nn.Mul(sums_of(b, x, op), share)))
+
+
+def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
+    """1 / how many elements of each window count: one number, or [1, 1, P..]."""
+    element, spatial = element_of(x), shape_of(x)[2:]
+    if not window.has_padding or (op.count_include_pad and not op.ceil_mode):
+        return scalar(b, 1 / math.prod(op.kernel), element)
+    if None not in spatial:
+        import numpy as np
+
+        from ...ir.numpy_types import type_to_numpy
+
+        shares = 1 / np.maximum(op.counts(spatial), 1, dtype=type_to_numpy(element))
+        return b(nn.Constant(DenseElements.from_numpy(shares))).result
+    ones = b(nn.FillDynamic(b(nn.ShapeOf(x)), scalar(b, 1, element)))
+    ones.results[0].type = TensorType(shape_of(x), element)
+    return b(nn.Reciprocal(sums_of(b, ones.result, op))).result
+
+
+@rewrite(nn.LpPool)
+def decompose_lp_pool(op: nn.LpPool, rewriter: Rewriter) -> None:
+    """lp_pool(x) -> sum_pool(|x|**p)**(1/p)"""
+    b = rewriter
+    x = widen(b, op.x)
+    element = element_of(x)
+    if op.p == 2:
+        out = b(nn.Sqrt(sums_of(b, b(nn.Mul(x, x)).result, op)))
+    else:
+        powers = b(nn.Pow(b(nn.Abs(x)), scalar(b, op.p, element)))
+        out = b(nn.Pow(sums_of(b, powers.result, op), scalar(b, 1 / op.p, element)))
+    finish(b, op, out)
+
+
+@rewrite(nn.Lrn)
+def decompose_lrn(op: nn.Lrn, rewriter: Rewriter) -> None:
+    """lrn(x) -> x * (bias + alpha / size * sum of squares in a window of channels)**-beta"""
+    b = rewriter
+    shape = shape_of(op.x)
+    if shape.count(None) > 1:
+        return
+    x = widen(b, op.x)
+    element = element_of(x)
+    rest = None if None in shape[2:] else math.prod(shape[2:])  # type: ignore[arg-type]
+    squares = reshape(b, b(nn.Mul(x, x)), (shape[0], 1, shape[1], rest))
+    pads = ((op.size - 1) // 2, 0, op.size // 2, 0)
+    near = reshape(b, b(nn.SumPool(squares, (op.size, 1), pads=pads)), shape)
+    weighted = b(nn.Mul(near, scalar(b, op.alpha / op.size, element)))
+    base = b(nn.Add(weighted, scalar(b, op.bias, element)))
+    factor = b(nn.Pow(base, scalar(b, -op.beta, element)))
+    finish(b, op, b(nn.Mul(x, factor)))
+
+
+PATTERNS = (
+    conv_padding_apart,
+    conv_bias_apart,
+    max_pool_padding_apart,
+    sum_pool_padding_apart,
+    decompose_avg_pool,
+    decompose_lp_pool,
+    decompose_lrn,
+)
