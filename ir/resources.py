@@ -25,6 +25,10 @@ class Blob:
         """A flat uint8 array, mapped or in memory. Raises NncError where there is no data."""
         raise NncError("the resource has no data")
 
+    def source(self) -> Blob:
+        """The blob itself, or the one that it stands for."""
+        return self
+
     def array(self, type: ShapedType) -> np.ndarray:
         """The data as an array of the type's shape and dtype, read-only, without a copy."""
         import numpy as np
@@ -109,6 +113,10 @@ class SafetensorsFile:
         except (OSError, ValueError, RecursionError) as error:
             raise NncError(f"{self.path}: cannot read weights: {error}") from None
         return self._map
+
+    def __contains__(self, key: object) -> bool:
+        self._open()
+        return key in self._header and key != "__metadata__"
 
     def keys(self) -> list[str]:
         self._open()

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -63,7 +63,7 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
     if weights == path:
         raise NncError(f"cannot write '{path}': IR text needs another suffix, such as .mlir")
     names = [file.path.name for file in shared] + ([weights.name] if new else [])
-    if any(isinstance(r.blob, MissingBlob) for r in resources.values()):
+    if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
         old = weights_file_names(module.attributes.get(WEIGHTS_FILE))
         names = [name for name in old if name not in names] + names
     text = _text_naming(module, names, print)
@@ -89,24 +89,6 @@ def collect_resources(module: Operation) -> dict[str, DenseResource]:
                 if known.blob is not resource.blob and not _same(known.blob, resource.blob):
                     raise NncError(f"two resources named '{resource.key}' differ", op.loc)
     return found
-
-
-def open_weights(attribute: Attribute | None, folder: Path | None) -> Callable[[str], Blob]:
-    """A function from a key to its blob, for a module with this `nn.weights_file`.
-
-    Files are opened at the first look-up of a key, and keys that no file has give a blob that
-    says so when it is read.
-    """
-    names = weights_file_names(attribute)
-    files = [SafetensorsFile(folder / name) for name in names] if folder is not None else []
-
-    def find(key: str) -> Blob:
-        for file in reversed(files):
-            if file.path.exists() and key in file.keys():
-                return FileBlob(file, key)
-        return MissingBlob(key, ", ".join(names))
-
-    return find
 
 
 def weights_file_names(attribute: Attribute | None) -> list[str]:
@@ -138,11 +120,12 @@ def _resources_in(attribute: Attribute) -> Iterator[DenseResource]:
 
 def _same(a: Blob, b: Blob) -> bool:
     """Whether two blobs hold the same bytes; equal files and keys are not compared."""
+    a, b = a.source(), b.source()
     if isinstance(a, MissingBlob) or isinstance(b, MissingBlob):
         return type(a) is type(b)
-    if isinstance(a, FileBlob) and isinstance(b, FileBlob):
-        if a.key == b.key and a.file.path == b.file.path:
-            return True
+    both_in_files = isinstance(a, FileBlob) and isinstance(b, FileBlob)
+    if both_in_files and a.key == b.key and a.file.path == b.file.path:
+        return True
     import numpy as np
 
     return bool(np.array_equal(a.bytes(), b.bytes()))
@@ -157,8 +140,9 @@ def _divide(
     placed: dict[str, SafetensorsFile] = {}
     new: dict[str, DenseResource] = {}
     for key, resource in resources.items():
-        stored = _stored(resource.blob)
-        if isinstance(resource.blob, MissingBlob):
+        blob = resource.blob.source()
+        stored = _stored(blob)
+        if isinstance(blob, MissingBlob):
             continue  # the text still names it
         if stored is None or stored.key != key or stored.file.path.resolve().parent != home:
             new[key] = resource
@@ -168,7 +152,7 @@ def _divide(
     # The later file wins: a key must not be in a file behind its own.
     order = list(homes.values())
     for key, file in placed.items():
-        if any(key in other.keys() for other in order[order.index(file) + 1 :]):
+        if any(key in other for other in order[order.index(file) + 1 :]):
             new[key] = resources[key]
     # A file that is about to be replaced cannot be referenced: it is written anew, whole.
     if new and weights.resolve() in homes:
@@ -193,8 +177,8 @@ def _remember(new: dict[str, DenseResource], weights: Path) -> None:
     """Blobs in memory learn where their copy is, so that the next file can refer to it."""
     file, signature = SafetensorsFile(weights), _signature(weights)
     for key, resource in new.items():
-        if not isinstance(resource.blob, FileBlob):
-            resource.blob.saved = FileBlob(file, key), signature
+        if not isinstance(resource.blob.source(), FileBlob):
+            resource.blob.source().saved = FileBlob(file, key), signature
 
 
 def _signature(path: Path) -> tuple[int, int, int] | None:
@@ -274,10 +258,8 @@ class _NewFile:
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if not self.file.closed:
-            try:
+            with suppress(OSError):  # a full disk, said already by the write before
                 self.file.close()
-            except OSError:
-                pass  # a full disk, said already by the write before
         if os.path.exists(self.temporary):
             os.unlink(self.temporary)
         if isinstance(error, OSError):

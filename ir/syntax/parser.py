@@ -51,18 +51,17 @@ def parse_ops(
 
 def _find_weights(session: Session, ops: list[Operation], folder: Path | None) -> None:
     from ..resources import SafetensorsFile
-    from .text_resources import weights_file_name, weights_path
+    from ..weights_file import WEIGHTS_FILE, weights_file_names
+    from .text_resources import weights_path
 
     for op in ops:
-        name = weights_file_name(op)
-        if name is None:
-            continue
         try:
-            path = weights_path(name, folder if folder is not None else Path())
+            names = weights_file_names(op.attributes.get(WEIGHTS_FILE))
+            paths = [weights_path(n, folder if folder is not None else Path()) for n in names]
         except NncError as fault:
             raise ParseError(fault.message, op.loc) from None
         if folder is not None:
-            session.resources.file = SafetensorsFile(path)
+            session.resources.files += [SafetensorsFile(path) for path in paths]
 
 
 def parse_module(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from ..attributes import ArrayAttr, DenseResource, DictAttr, StringAttr
+from ..attributes import ArrayAttr, DenseResource, DictAttr
 from ..diagnostics import NncError
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
 
@@ -35,7 +35,7 @@ class TextResources:
 
     def __init__(self) -> None:
         self.inline: dict[str, str] = {}
-        self.file: SafetensorsFile | None = None
+        self.files: list[SafetensorsFile] = []  # the later one wins
         self._blobs: dict[str, TextBlob] = {}
         self._found: dict[str, Blob] = {}
 
@@ -43,15 +43,18 @@ class TextResources:
         return self._blobs.setdefault(key, TextBlob(key, self))
 
     def find(self, key: str) -> Blob:
-        """The key's data in the text, else in the file, else a MissingBlob."""
+        """The key's data in the text, else in the files, else a MissingBlob."""
         if key not in self._found:
-            if key in self.inline:
-                self._found[key] = MemoryBlob(decode_hex(key, self.inline[key]))
-            elif self.file is not None:
-                self._found[key] = FileBlob(self.file, key)
-            else:
-                self._found[key] = MissingBlob(key)
+            self._found[key] = self._find(key)
         return self._found[key]
+
+    def _find(self, key: str) -> Blob:
+        if key in self.inline:
+            return MemoryBlob(decode_hex(key, self.inline[key]))
+        for file in reversed(self.files):
+            if file.path.exists() and key in file:
+                return FileBlob(file, key)
+        return MissingBlob(key, ", ".join(str(file.path) for file in self.files))
 
 
 def decode_hex(key: str, text: str) -> np.ndarray:
@@ -115,9 +118,3 @@ def resource_section(resources: dict[str, DenseResource]) -> str:
         lines.append(f'      {key_text(key)}: "0x{header}{data}"')
     body = ",\n".join(lines)
     return f"{{-#\n  dialect_resources: {{\n    builtin: {{\n{body}\n    }}\n  }}\n#-}}\n"
-
-
-def weights_file_name(module: Operation) -> str | None:
-    """The module's `nn.weights_file`, if it is a string."""
-    value = module.attributes.get("nn.weights_file")
-    return value.value if isinstance(value, StringAttr) else None
