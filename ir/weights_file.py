@@ -8,6 +8,7 @@ that the files of all stages of a compilation share their weights.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Callable, Iterator
@@ -269,24 +270,29 @@ class _NewFile:
 def _publish(writes: list[_NewFile]) -> None:
     """Give the complete files their names; if one cannot have it, none has."""
     done: list[tuple[Path, str | None]] = []
+    current = writes[0]
     try:
-        for write in writes:
-            write.file.close()
-        for write in writes:
+        for current in writes:
+            current.file.close()
+        for current in writes:
+            if current.path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
             kept = None
-            if write.path.exists() and write is not writes[-1]:
-                kept = write.temporary + ".old"
-                os.link(write.path, kept)
-            done.append((write.path, kept))
-            os.replace(write.temporary, write.path)
+            if current.path.exists() and current is not writes[-1]:
+                kept = current.temporary + ".old"
+                os.rename(current.path, kept)
+            done.append((current.path, kept))
+            os.replace(current.temporary, current.path)
     except OSError as error:
-        for path, kept in done[:-1]:
-            os.replace(kept, path) if kept else os.unlink(path)
-        raise _unwritable(writes[len(done) - 1].path, error) from None
-    finally:
-        for _, kept in done:
-            if kept and os.path.exists(kept):
-                os.unlink(kept)
+        for path, kept in done:
+            if kept is not None:
+                os.rename(kept, path)
+            elif path != current.path:
+                os.unlink(path)
+        raise _unwritable(current.path, error) from None
+    for _, kept in done:
+        if kept is not None:
+            os.unlink(kept)
 
 
 def _unwritable(path: Path, error: OSError) -> NncError:
