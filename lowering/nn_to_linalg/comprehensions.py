@@ -1,0 +1,150 @@
+"""Tensor comprehensions as structured ops: a fill and one `linalg.generic`.
+
+    out[b, m, n] += lhs[b, m, k] * rhs[b, k, n]
+
+becomes `linalg.fill` of the combiner's neutral element and a generic op with the
+comprehension's maps, whose region is the scalar expression. Accesses with extent 1 where the
+result has more have the constant 0 in their map; where that is only known at run time, the
+operand is seen through a view whose stride there is chosen to be 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import memref
+from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
+from ...ir.comprehension import Access, Comprehension, Extent
+from ...ir.core import Value
+from ...ir.types import MemRefType, Type
+from .emitter import Emitter, Size, storage_type
+from .scalars import Scalars, apply, compute_type, narrow
+
+
+def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
+    """How large a dimension is, from the buffers of the operands."""
+    sources = [e.size(inputs[operand], axis) for operand, axis in extent.sources]
+    if extent.broadcast:
+        found = sources[-1]
+        for size in reversed(sources[:-1]):
+            found = e.select(e.compare("eq", size, 1), found, size)
+        return found
+    return affine_size(e, extent.expr, sources)
+
+
+def affine_size(e: Emitter, expr: AffineExpr, dims: Sequence[Size]) -> Size:
+    """An affine expression of sizes."""
+    match expr:
+        case AffineConstant(value):
+            return value
+        case AffineDim(position):
+            return dims[position]
+        case AffineBinary(kind, lhs, rhs):
+            a, b = affine_size(e, lhs, dims), affine_size(e, rhs, dims)
+            match kind:
+                case "+":
+                    return e.add(a, b)
+                case "*":
+                    return e.mul(a, b)
+                case "floordiv":
+                    return e.floordiv(a, b)
+                case "ceildiv":
+                    return e.ceildiv(a, b)
+            return e.sub(a, e.mul(e.floordiv(a, b), b))
+    raise TypeError(expr)
+
+
+def dimension_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
+    """The extents of the iteration space."""
+    return [d.size if d.size is not None else extent_size(e, d.extent, inputs) for d in form.dims]
+
+
+def result_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
+    """The extents of the result."""
+    sizes = dimension_sizes(e, form, inputs)
+    return [sizes[d.position] for d in form.out.results]  # type: ignore[attr-defined]
+
+
+def lower(e: Emitter, op) -> None:
+    """An op with a comprehension over exactly its operands."""
+    form = op.comprehension()
+    inputs = [e.operand(v) for v in op.operands]
+    result = op.results[0]
+    out = e.destination(result, result_sizes(e, form, inputs))
+    write(e, form, inputs, out, result.type.element_type)
+
+
+def write(
+    e: Emitter, form: Comprehension, inputs: Sequence[Value], out: Value, element: Type
+) -> None:
+    """A comprehension's result into a buffer of elements of a type.
+
+    `inputs` are buffers, or scalars that stand for all of an operand's elements.
+    """
+    sizes = dimension_sizes(e, form, inputs)
+    reads, maps = [], []
+    for access in form.accesses:
+        if isinstance(inputs[access.operand].type, MemRefType):
+            reads.append(_broadcast(e, access, inputs[access.operand], sizes))
+            maps.append(access.map)
+    window = _window(form, maps, sizes)
+    extra = [e.window([sizes[d] for d in window])] if window else []  # type: ignore[misc]
+    if window:
+        rank = len(form.dims)
+        maps.append(AffineMap(rank, 0, tuple(AffineDim(d) for d in window)))
+
+    def element_values(elements: Sequence[Value]) -> list[Value]:
+        left = iter(elements)
+        return [
+            next(left) if isinstance(inputs[a.operand].type, MemRefType) else inputs[a.operand]
+            for a in form.accesses
+        ]
+
+    if not form.combiner:
+
+        def assign(e: Emitter, *elements: Value) -> Value:
+            value = Scalars(e, element_values(elements)).write(form.value)
+            return narrow(e, value, element)
+
+        e.generic([*reads, *extra], [out], [*maps, form.out], form.iterators, assign)
+        return
+
+    kept = storage_type(compute_type(form.value.type))
+    total = out
+    if out.type.element_type is not kept:  # type: ignore[attr-defined]
+        total = e.alloc([sizes[d.position] for d in form.out.results], kept)  # type: ignore[attr-defined]
+    e.fill(e.constant(form.identity, kept), total)
+
+    def combine(e: Emitter, *elements: Value) -> Value:
+        value = Scalars(e, element_values(elements)).write(form.value)
+        return apply(e, form.combiner, form.value.type, [elements[-1], value])
+
+    e.generic([*reads, *extra], [total], [*maps, form.out], form.iterators, combine)
+    if total is not out:
+        e.elementwise([total], out, lambda e, x, _: narrow(e, x, element))
+
+
+def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size]) -> Value:
+    """The operand, repeated along axes whose extent turns out to be 1 at run time."""
+    if not access.broadcasts:
+        return buffer
+    extents = e.sizes(buffer)
+    strides: list[Size] = [1] * len(extents)
+    for axis in reversed(range(len(extents) - 1)):
+        strides[axis] = e.mul(strides[axis + 1], extents[axis + 1])
+    for axis in access.broadcasts:
+        is_one = e.compare("eq", extents[axis], 1)
+        strides[axis] = e.select(is_one, 0, strides[axis])
+        extents[axis] = sizes[access.map.results[axis].position]  # type: ignore[attr-defined]
+    return e.insert(memref.ReinterpretCast.of(buffer, 0, extents, strides)).result
+
+
+def _window(form: Comprehension, maps: Sequence[AffineMap], sizes: Sequence[Size]) -> list[int]:
+    """The dimensions that no operand is indexed with alone, so that none tells their extent."""
+    bare = {
+        expr.position
+        for map_ in (*maps, form.out)
+        for expr in map_.results
+        if isinstance(expr, AffineDim)
+    }
+    return [d for d in range(len(form.dims)) if d not in bare]

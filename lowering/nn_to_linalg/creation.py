@@ -1,0 +1,75 @@
+"""Tensors from shapes and scalars."""
+
+from __future__ import annotations
+
+from ...dialects import arith, math, nn
+from ...ir.core import Value
+from ...ir.types import FloatType, MemRefType, i64, index
+from .emitter import Emitter, Size, buffer_type, storage_type
+from .scalars import compute_type, convert, narrow
+from .table import lowers
+
+
+def scalar(e: Emitter, tensor: Value) -> Value:
+    """The element of a tensor that has one."""
+    held = e.operand(tensor)
+    if isinstance(held.type, MemRefType):
+        return e.load(held, [0] * held.type.rank)
+    return held
+
+
+@lowers(nn.ShapeOf)
+def lower_shape_of(e: Emitter, op: nn.ShapeOf) -> None:
+    """The extents, one store each."""
+    source = e.buffer(op.x)
+    out = e.destination(op.out)
+    for axis, size in enumerate(e.sizes(source)):
+        value = e.constant(size, i64) if isinstance(size, int) else e.from_index(size, i64)
+        e.store(value, out, [axis])
+
+
+@lowers(nn.FillDynamic)
+def lower_fill_dynamic(e: Emitter, op: nn.FillDynamic) -> None:
+    """A buffer of the shape read from memory, filled."""
+    shape = e.buffer(op.shape)
+    known = buffer_type(op.out.type).shape
+    sizes: list[Size] = [
+        d if d is not None else e.load_index(shape, [axis]) for axis, d in enumerate(known)
+    ]
+    value = scalar(e, op.value)
+    e.fill(value, e.destination(op.out, sizes))
+
+
+@lowers(nn.Range)
+def lower_range(e: Emitter, op: nn.Range) -> None:
+    """ceil((limit - start) / delta) elements, start + i * delta each."""
+    element = op.out.type.element_type
+    wide = compute_type(element)
+    start, limit, delta = (
+        convert(e, scalar(e, v), element, wide) for v in (op.start, op.limit, op.delta)
+    )
+    out = e.destination(op.out, [_range_length(e, start, limit, delta)])
+
+    def at(e: Emitter, _: Value) -> Value:
+        if isinstance(wide, FloatType):
+            i = convert(e, e.from_index(e.position(0), i64), i64, wide)
+            step = e.insert(arith.MulF(i, delta)).result
+            return narrow(e, e.insert(arith.AddF(start, step)).result, element)
+        i = e.from_index(e.position(0), storage_type(wide))
+        step = e.insert(arith.MulI(i, delta)).result
+        return e.insert(arith.AddI(start, step)).result
+
+    e.elementwise([], out, at)
+
+
+def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Value:
+    if isinstance(start.type, FloatType):
+        span = e.insert(arith.SubF(limit, start)).result
+        count = e.insert(math.Ceil(e.insert(arith.DivF(span, delta)).result)).result
+        positive = e.insert(arith.MaximumF(count, e.constant(0.0, count.type))).result
+        whole = e.insert(arith.FPToSI(positive, out=i64)).result
+        return e.insert(arith.IndexCast(whole, out=index)).result
+    first, last, step = (e.to_index(v) for v in (start, limit, delta))
+    # A step of 0 is an error of the model; it must not trap.
+    step = e.select(e.compare("eq", step, 0), 1, step)
+    return e.value(e.max(e.ceildiv(e.sub(last, first), step), 0))

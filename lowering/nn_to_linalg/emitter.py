@@ -1,0 +1,341 @@
+"""Writing the code of one function: where it goes, and which buffer holds which tensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+from ...dialects import arith, linalg, memref, nn, scf
+from ...ir.affine import AffineMap
+from ...ir.attributes import DenseElements, DenseResource
+from ...ir.builder import Builder
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import PassError
+from ...ir.location import Location
+from ...ir.types import IndexType, IntegerType, MemRefType, TensorType, Type, index
+from .globals import Globals
+
+Size = int | Value
+"""An extent or index: known, or a value of type index."""
+
+
+def storage_type(type: Type) -> Type:
+    """The element type in memory: integers have no sign there."""
+    return IntegerType(type.width) if isinstance(type, IntegerType) else type
+
+
+def buffer_type(type: Type) -> MemRefType:
+    """The contiguous memref that holds a tensor."""
+    assert isinstance(type, TensorType)
+    return MemRefType(type.shape, storage_type(type.element_type))
+
+
+class Emitter(Builder):
+    """A builder that knows the buffer of each tensor of the function it writes.
+
+    Extents are ints where they are known, so that arithmetic on them costs no operations.
+    """
+
+    def __init__(self, block: Block, globals: Globals, loc: Location) -> None:
+        super().__init__(block, None, loc)
+        self.entry = block
+        self.globals = globals
+        self.buffers: dict[Value, Value] = {}
+        self.placed: dict[Value, Value] = {}
+        """Where results go that are the function's: its out-arguments, or views of them."""
+        self.shared: dict[Value, Value] = {}
+        """Reshaped results whose operand was written to their place already."""
+        self.owned: list[Value] = []
+        """Buffers on the heap that this function must free."""
+        self._constants: dict[tuple, Value] = {}
+        self._sizes: dict[tuple[Value, int], Size] = {}
+        self._globals: dict[str, Value] = {}
+
+    # -- tensors and buffers -------------------------------------------------------------
+
+    def operand(self, tensor: Value) -> Value:
+        """The memref that holds a tensor, or the scalar that all its elements are."""
+        constant = tensor.defined_by(nn.Constant)
+        if constant is not None and isinstance(constant.value, DenseElements):
+            if constant.value.is_splat and constant.value.strings is None:
+                element = storage_type(constant.value.type.element_type)
+                return self.constant(constant.value.values()[0], element)
+        return self.buffer(tensor)
+
+    def buffer(self, tensor: Value) -> Value:
+        """The memref that holds a tensor. Raises PassError where nothing made it."""
+        found = self.buffers.get(tensor)
+        constant = tensor.defined_by(nn.Constant)
+        if found is None and constant is not None:
+            found = self.buffers[tensor] = self.global_(constant.value)
+        if found is None:
+            definer = tensor.defining_op
+            name = definer.name if definer is not None else "a block argument"
+            raise PassError(f"the tensor of '{name}' has no buffer", self.loc)
+        return found
+
+    def bind(self, tensor: Value, buffer: Value) -> None:
+        """Note that a buffer holds a tensor, under the memref type that the tensor calls for."""
+        wanted = buffer_type(tensor.type)
+        if tensor in self.placed:
+            place = self.placed[tensor]
+            if place is not buffer:
+                self.copy(buffer, place)
+            buffer = place
+        self.buffers[tensor] = self.cast(buffer, wanted)
+
+    def destination(self, tensor: Value, sizes: Sequence[Size] | None = None) -> Value:
+        """A buffer to write a result to: the function's out-argument, or a new one.
+
+        `sizes` are needed where the tensor's type does not know its extents.
+        """
+        found = self.placed.get(tensor)
+        if found is None:
+            type = buffer_type(tensor.type)
+            if sizes is None:
+                sizes = [d if d is not None else self._unknown(tensor) for d in type.shape]
+            found = self.alloc_typed(type, sizes)
+        self.buffers[tensor] = found
+        return found
+
+    def _unknown(self, tensor: Value) -> Size:
+        raise PassError(f"the extents of a {tensor.type} are not known", self.loc)
+
+    def alloc_typed(self, type: MemRefType, sizes: Sequence[Size]) -> Value:
+        """A temporary of a type; sizes of its unknown dimensions are taken from `sizes`."""
+        dynamic = [self.value(s) for d, s in zip(type.shape, sizes, strict=True) if d is None]
+        made = self.insert(memref.Alloc(dynamic, memref=type)).memref
+        for axis, (d, size) in enumerate(zip(type.shape, sizes, strict=True)):
+            if d is None:
+                self._sizes[made, axis] = size
+        self.owned.append(made)
+        return made
+
+    def alloc(self, sizes: Sequence[Size], element: Type) -> Value:
+        """A temporary."""
+        shape = tuple(s if isinstance(s, int) else None for s in sizes)
+        return self.alloc_typed(MemRefType(shape, storage_type(element)), sizes)
+
+    def window(self, sizes: Sequence[int]) -> Value:
+        """A buffer that is never read: it tells a structured op the extents of a window."""
+        type = MemRefType(tuple(sizes), IntegerType(8))
+        return self.insert(memref.Alloca([], memref=type)).memref
+
+    def cast(self, buffer: Value, type: MemRefType) -> Value:
+        """The buffer under another memref type."""
+        if buffer.type is type:
+            return buffer
+        return self.insert(memref.Cast(buffer, dest=type)).dest
+
+    def global_(self, value: DenseElements | DenseResource) -> Value:
+        """The buffer of a constant of the module."""
+        name, type = self.globals.of(value)
+        if name not in self._globals:
+            op = memref.GetGlobal(name, result=type, loc=self.loc)
+            self.entry.prepend(op)
+            self._globals[name] = op.result
+        return self._globals[name]
+
+    # -- extents and index arithmetic ----------------------------------------------------
+
+    def size(self, buffer: Value, axis: int) -> Size:
+        """An extent; `memref.dim` where it is not known.
+
+        Asked for at the function's top level only, since the value is shared.
+        """
+        type = buffer.type
+        assert isinstance(type, MemRefType)
+        known = type.shape[axis]
+        if known is not None:
+            return known
+        if (buffer, axis) not in self._sizes:
+            dim = memref.Dim(buffer, self.index(axis))
+            if self.block is self.entry:
+                self._sizes[buffer, axis] = self.insert(dim).result
+            else:
+                return self.insert(dim).result
+        return self._sizes[buffer, axis]
+
+    def sizes(self, buffer: Value) -> list[Size]:
+        return [self.size(buffer, axis) for axis in range(buffer.type.rank)]  # type: ignore[attr-defined]
+
+    def index(self, number: int) -> Value:
+        return self.constant(number, index)
+
+    def constant(self, number: float, type: Type) -> Value:
+        """A scalar constant, at the function's start."""
+        key = (repr(number), type)
+        if key not in self._constants:
+            op = arith.Constant.of(number, type, loc=self.loc)
+            self.entry.prepend(op)
+            self._constants[key] = op.result
+        return self._constants[key]
+
+    def value(self, size: Size) -> Value:
+        """An extent as a value."""
+        return self.index(size) if isinstance(size, int) else size
+
+    def _fold(
+        self, op: type[Operation], a: Size, b: Size, known: Callable[[int, int], int]
+    ) -> Size:
+        if isinstance(a, int) and isinstance(b, int):
+            return known(a, b)
+        return self.insert(op(self.value(a), self.value(b))).result  # type: ignore[call-arg]
+
+    def add(self, a: Size, b: Size) -> Size:
+        if a == 0 or b == 0:
+            return b if a == 0 else a
+        return self._fold(arith.AddI, a, b, lambda x, y: x + y)
+
+    def sub(self, a: Size, b: Size) -> Size:
+        return a if b == 0 else self._fold(arith.SubI, a, b, lambda x, y: x - y)
+
+    def mul(self, a: Size, b: Size) -> Size:
+        if a == 1 or b == 1:
+            return b if a == 1 else a
+        return self._fold(arith.MulI, a, b, lambda x, y: x * y)
+
+    def floordiv(self, a: Size, b: Size) -> Size:
+        return a if b == 1 else self._fold(arith.FloorDivSI, a, b, lambda x, y: x // y)
+
+    def ceildiv(self, a: Size, b: Size) -> Size:
+        return a if b == 1 else self._fold(arith.CeilDivSI, a, b, lambda x, y: -(-x // y))
+
+    def min(self, a: Size, b: Size) -> Size:
+        return self._fold(arith.MinSI, a, b, min)
+
+    def max(self, a: Size, b: Size) -> Size:
+        return self._fold(arith.MaxSI, a, b, max)
+
+    def product(self, sizes: Sequence[Size]) -> Size:
+        total: Size = 1
+        for size in sizes:
+            total = self.mul(total, size)
+        return total
+
+    def compare(self, predicate: str, a: Size, b: Size) -> Value:
+        return self.insert(arith.CmpI(predicate, self.value(a), self.value(b))).result
+
+    def select(self, condition: Value, a: Size, b: Size) -> Value:
+        return self.insert(arith.Select(condition, self.value(a), self.value(b))).result
+
+    def to_index(self, value: Value, unsigned: bool = False) -> Value:
+        """An integer as an index."""
+        if isinstance(value.type, IndexType):
+            return value
+        cast = arith.IndexCastUI if unsigned else arith.IndexCast
+        return self.insert(cast(value, out=index)).result
+
+    def from_index(self, size: Size, type: Type) -> Value:
+        """An index as an integer of another type."""
+        return self.insert(arith.IndexCast(self.value(size), out=storage_type(type))).result
+
+    # -- elements ------------------------------------------------------------------------
+
+    def load(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
+        return self.insert(memref.Load(buffer, [self.value(i) for i in at])).result
+
+    def store(self, value: Value, buffer: Value, at: Sequence[Size] = ()) -> None:
+        self.insert(memref.Store(value, buffer, [self.value(i) for i in at]))
+
+    def load_index(self, buffer: Value, at: Sequence[Size] = ()) -> Value:
+        """An element of a buffer of integers, as an index."""
+        return self.to_index(self.load(buffer, at))
+
+    # -- whole buffers ---------------------------------------------------------------------
+
+    def fill(self, value: Value, buffer: Value) -> None:
+        self.insert(linalg.Fill([value], [buffer]))
+
+    def copy(self, source: Value, target: Value) -> None:
+        self.insert(linalg.Copy([source], [target]))
+
+    def subview(
+        self, buffer: Value, offsets: Sequence[Size], sizes: Sequence[Size], steps=None
+    ) -> Value:
+        """A part of a buffer."""
+        return self.insert(memref.SubView.of(buffer, offsets, sizes, steps)).result
+
+    def generic(
+        self,
+        inputs: Sequence[Value],
+        outputs: Sequence[Value],
+        maps: Sequence[AffineMap],
+        iterators: Sequence[str],
+        body: Callable[..., Value | Sequence[Value]],
+    ) -> None:
+        """A structured op; `body(builder, *elements)` writes its region."""
+        self.insert(linalg.Generic.build(inputs, outputs, maps, iterators, self._inside(body)))
+
+    def _inside(self, body: Callable[..., Value | Sequence[Value]]) -> Callable:
+        def build(builder: Builder, *elements: Value) -> Value | Sequence[Value]:
+            with self._at(builder.block):
+                return body(self, *elements)
+
+        return build
+
+    def elementwise(
+        self, inputs: Sequence[Value], output: Value, body: Callable[..., Value]
+    ) -> None:
+        """A structured op over buffers of one shape."""
+        rank = output.type.rank  # type: ignore[attr-defined]
+        maps = [AffineMap.identity(rank)] * (len(inputs) + 1)
+        self.generic(inputs, [output], maps, ["parallel"] * rank, body)
+
+    def position(self, dim: int) -> Value:
+        """The coordinate along a dimension, in the body of a structured op."""
+        return self.insert(linalg.Index(dim)).result
+
+    # -- control flow ----------------------------------------------------------------------
+
+    @contextmanager
+    def _at(self, block: Block) -> Iterator[None]:
+        """Insert at the end of a block for a while."""
+        place = self.block, self.before
+        self.block, self.before = block, None
+        try:
+            yield
+        finally:
+            self.block, self.before = place
+
+    @contextmanager
+    def loop(self, upper: Size, lower: Size = 0) -> Iterator[Value]:
+        """An `scf.for` around what is inserted inside; gives the induction variable."""
+        made = self.insert(
+            scf.For.of(self.value(lower), self.value(upper), self.index(1), loc=self.loc)
+        )
+        with self._at(made.body_block):
+            yield made.induction_var
+            self.insert(scf.Yield([]))
+
+    @contextmanager
+    def loops(self, uppers: Sequence[Size]) -> Iterator[list[Value]]:
+        """Nested loops, one for each bound, the last innermost."""
+        if not uppers:
+            yield []
+            return
+        with self.loop(uppers[0]) as first, self.loops(uppers[1:]) as rest:
+            yield [first, *rest]
+
+    def fold_loop(
+        self,
+        upper: Size,
+        inits: Sequence[Value],
+        body: Callable[..., Sequence[Value]],
+        lower: Size = 0,
+    ) -> list[Value]:
+        """An `scf.for` that carries values: `body(i, *carried)` gives the next ones."""
+        made = self.insert(
+            scf.For.of(self.value(lower), self.value(upper), self.index(1), inits, loc=self.loc)
+        )
+        with self._at(made.body_block):
+            self.insert(scf.Yield(list(body(made.induction_var, *made.iter_args))))
+        return list(made.outs)
+
+    @contextmanager
+    def when(self, condition: Value) -> Iterator[None]:
+        """An `scf.if` without results around what is inserted inside."""
+        made = self.insert(scf.If.of(condition, loc=self.loc))
+        with self._at(made.then_block):
+            yield
+            self.insert(scf.Yield([]))

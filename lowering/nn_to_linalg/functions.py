@@ -1,0 +1,296 @@
+"""Functions on tensors become functions on buffers, with their results as out-arguments.
+
+    func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xi64>)
+    func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) -> memref<?xi64>
+
+A result of static shape is written to an argument that follows the others. One with an
+unknown extent is returned, on the heap, and the caller frees it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import func, memref, nn
+from ...dialects.nn.base import NnOp
+from ...ir.attributes import ArrayAttr, DictAttr
+from ...ir.core import Block, IRMapping, Operation, Value
+from ...ir.diagnostics import NncError, PassError
+from ...ir.traits import Pure
+from ...ir.types import FunctionType, MemRefType, TensorType, Type
+from . import comprehensions
+from .emitter import Emitter, buffer_type
+from .globals import Globals
+from .reshaping import reshaped
+from .table import LOWERINGS
+
+
+@dataclass(frozen=True)
+class Signature:
+    """A function's type on buffers, and which results became arguments."""
+
+    inputs: tuple[Type, ...]
+    outputs: tuple[Type, ...]
+    by_argument: tuple[bool, ...]
+
+    @staticmethod
+    def of(type: FunctionType) -> Signature:
+        by_argument = tuple(isinstance(t, TensorType) and t.has_static_shape for t in type.results)
+        pairs = list(zip(type.results, by_argument, strict=True))
+        inputs = [_converted(t) for t in (*type.inputs, *(t for t, out in pairs if out))]
+        return Signature(
+            tuple(inputs), tuple(_converted(t) for t, out in pairs if not out), by_argument
+        )
+
+    @property
+    def type(self) -> FunctionType:
+        return FunctionType(self.inputs, self.outputs)
+
+
+def _converted(type: Type) -> Type:
+    return buffer_type(type) if isinstance(type, TensorType) else type
+
+
+def convert_function(function: func.FuncOp, globals: Globals) -> None:
+    """Replace a function's signature and body by those on buffers."""
+    old_type = function.function_type
+    signature = Signature.of(old_type)
+    _convert_attributes(function, old_type, signature)
+    function.function_type = signature.type
+    if function.is_declaration:
+        return
+    if len(function.body.blocks) != 1:
+        raise PassError(
+            f"@{function.sym_name} has several blocks; only straight-line functions are lowered",
+            function.loc,
+        )
+    old = function.body.block
+    new = Block(signature.inputs)
+    _Body(old, new, signature, globals, function).convert()
+    old.erase()
+    function.body.append(new)
+
+
+def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
+    """Attributes of results that became arguments go along; the entry keeps its tensor types."""
+    if "nn.entry" in function.attributes:
+        function.attributes["nn.inputs"] = ArrayAttr(old.inputs)
+        function.attributes["nn.outputs"] = ArrayAttr(old.results)
+    empty = DictAttr(())
+    if function.arg_attrs is None and function.res_attrs is None:
+        return
+    args = list(function.arg_attrs or [empty] * len(old.inputs))
+    results = list(function.res_attrs or [empty] * len(old.results))
+    pairs = list(zip(results, signature.by_argument, strict=True))
+    args += [attrs for attrs, out in pairs if out]
+    left = [attrs for attrs, out in pairs if not out]
+    function.arg_attrs = ArrayAttr(tuple(args)) if any(a is not empty for a in args) else None
+    function.res_attrs = ArrayAttr(tuple(left)) if any(a is not empty for a in left) else None
+
+
+class _Body:
+    """The conversion of one function's block."""
+
+    def __init__(
+        self,
+        old: Block,
+        new: Block,
+        signature: Signature,
+        globals: Globals,
+        function: func.FuncOp,
+    ) -> None:
+        self.old, self.new, self.signature, self.function = old, new, signature, function
+        self.e = Emitter(new, globals, function.loc)
+        self.mapping = IRMapping()
+        for before, after in zip(old.args, new.args, strict=False):
+            after.name_hint = before.name_hint
+            if isinstance(before.type, TensorType):
+                self.e.buffers[before] = after
+            else:
+                self.mapping[before] = after
+
+    def convert(self) -> None:
+        last = self.old.last
+        if not isinstance(last, func.Return):
+            raise PassError(f"@{self.function.sym_name} does not end in func.return", last.loc)
+        outs = self._out_arguments(last)
+        for op in self.old:
+            if op is not last:
+                self.convert_op(op)
+        self.e.loc = last.loc
+        returned = self._return(last, outs)
+        free_buffers(self.new, self.e.owned, returned)
+
+    # -- results -----------------------------------------------------------------------
+
+    def _out_arguments(self, last: func.Return) -> list[Value | None]:
+        """Per result its out-argument, or None; notes which ops write there directly."""
+        rest = iter(self.new.args[len(self.old.args) :])
+        outs: list[Value | None] = [
+            next(rest) if by_argument else None for by_argument in self.signature.by_argument
+        ]
+        for value, out in zip(last.values, outs, strict=True):
+            if out is not None:
+                out.name_hint = value.name_hint or "out"
+                self._place(value, out)
+        return outs
+
+    def _place(self, value: Value, out: Value) -> None:
+        e = self.e
+        definer = value.defining_op
+        if value in e.placed or definer is None or isinstance(definer, nn.Constant):
+            return
+        e.placed[value] = out
+        if isinstance(definer, nn.Reshape) and definer.x.type.has_static_shape:
+            source = definer.x
+            made = source.defining_op
+            if made is None or isinstance(made, nn.Constant) or source in e.placed:
+                return
+            e.loc = definer.loc
+            self._place(source, reshaped(e, out, buffer_type(source.type).shape))  # type: ignore[arg-type]
+            e.shared[value] = source
+
+    def _return(self, last: func.Return, outs: list[Value | None]) -> list[Value]:
+        e = self.e
+        results: list[Value] = []
+        for value, out in zip(last.values, outs, strict=True):
+            if not isinstance(value.type, TensorType):
+                results.append(self.mapping[value])
+                continue
+            buffer = e.buffer(value)
+            if out is None:
+                results.append(self._heap_result(value, buffer, results))
+            elif not (e.placed.get(value) is out and buffer is out):
+                e.copy(buffer, out)
+        e.insert(func.Return(results))
+        return results
+
+    def _heap_result(self, value: Value, buffer: Value, earlier: list[Value]) -> Value:
+        """A buffer that the caller may free: one that this function owns, given once."""
+        e = self.e
+        root = root_of(buffer)
+        if root in e.owned and all(root_of(r) is not root for r in earlier):
+            return buffer
+        copy = e.alloc_typed(buffer_type(value.type), e.sizes(buffer))
+        e.copy(buffer, copy)
+        return copy
+
+    # -- operations ----------------------------------------------------------------------
+
+    def convert_op(self, op: Operation) -> None:
+        """One operation; an error names it."""
+        e = self.e
+        e.loc = op.loc
+        try:
+            self._convert_op(op)
+        except NncError as error:
+            if error.location is not None:
+                raise
+            raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
+        for result in op.results:
+            made = e.buffers.get(result)
+            if made is not None and made.name_hint is None:
+                made.name_hint = result.name_hint
+
+    def _convert_op(self, op: Operation) -> None:
+        match op:
+            case nn.Constant():
+                return  # made where it is used
+            case nn.Kernel():
+                self._inline(op)
+            case func.Call():
+                self._call(op)
+            case NnOp():
+                self._lower(op)
+            case _ if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
+                raise PassError(
+                    f"'{op.name}' op works on tensors, but only nn operations can be lowered "
+                    "to linalg",
+                    op.loc,
+                )
+            case _:
+                self.e.insert(op.clone(self.mapping))
+
+    def _lower(self, op: NnOp) -> None:
+        lowering = LOWERINGS.get(type(op))
+        if lowering is not None:
+            lowering(self.e, op)
+        elif op.comprehension() is not None:
+            comprehensions.lower(self.e, op)
+        else:
+            raise PassError(
+                f"'{op.name}' op cannot be lowered to linalg: it has no tensor comprehension and "
+                "no lowering of its own; composite operations must be decomposed first "
+                "(--decompose)",
+                op.loc,
+            )
+
+    def _inline(self, kernel: nn.Kernel) -> None:
+        """A kernel that was not outlined: its operations, here."""
+        e = self.e
+        block = kernel.body.block
+        for arg, value in zip(block.args, kernel.operands, strict=True):
+            e.buffers[arg] = e.buffer(value)
+        last = block.last
+        for value, result in zip(last.operands, kernel.results, strict=True):
+            place = e.placed.get(result)
+            if place is not None and value.defining_op is not None:
+                e.placed.setdefault(value, place)
+        for op in block:
+            if op is not last:
+                self.convert_op(op)
+        for value, result in zip(last.operands, kernel.results, strict=True):
+            e.bind(result, e.buffer(value))
+
+    def _call(self, op: func.Call) -> None:
+        """The callee gets a buffer for each static result; it gives the others."""
+        e = self.e
+        signature = Signature.of(FunctionType(tuple(op.operand_types), tuple(op.result_types)))
+        args = [e.buffer(v) if isinstance(v.type, TensorType) else self.mapping[v] for v in op.args]
+        returned = []
+        for result, by_argument in zip(op.outs, signature.by_argument, strict=True):
+            if by_argument:
+                args.append(e.destination(result))
+            else:
+                returned.append(result)
+        call = e.insert(
+            func.Call(op.callee, args, outs=list(signature.outputs), attributes=op.attributes)
+        )
+        for result, made in zip(returned, call.outs, strict=True):
+            if isinstance(result.type, TensorType):
+                e.buffers[result] = made
+                e.owned.append(made)
+            else:
+                self.mapping[result] = made
+
+
+# -- the life of buffers --------------------------------------------------------------------------
+
+
+def root_of(buffer: Value) -> Value:
+    """The buffer that a view looks at."""
+    at = buffer
+    while (op := at.defining_op) is not None and op.has_trait(Pure) and op.operands:
+        if not isinstance(op.operands[0].type, MemRefType):
+            break
+        at = op.operands[0]
+    return at
+
+
+def free_buffers(block: Block, owned: list[Value], returned: list[Value]) -> None:
+    """Free each buffer after its last use in the block, views and nested regions included."""
+    given = {root_of(v) for v in returned if isinstance(v.type, MemRefType)}
+    wanted = set(owned) - given
+    last: dict[Value, Operation] = {}
+    for op in block:
+        for inner in op.walk():
+            for value in inner.operands:
+                if isinstance(value.type, MemRefType) and (root := root_of(value)) in wanted:
+                    last[root] = op
+    for buffer in owned:
+        if buffer not in wanted:
+            continue
+        definer = buffer.defining_op
+        assert definer is not None
+        dealloc = memref.Dealloc(buffer, loc=definer.loc)
+        block.insert_after(dealloc, last.get(buffer, definer))

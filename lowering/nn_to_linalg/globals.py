@@ -1,0 +1,57 @@
+"""Constants of the module: each content once, as a `memref.global`."""
+
+from __future__ import annotations
+
+import re
+
+from ...dialects import memref
+from ...ir.attributes import DenseElements, DenseResource
+from ...ir.builder import Builder
+from ...ir.core import Operation
+from ...ir.symbols import symbol_name
+from ...ir.types import IntegerType, MemRefType, TensorType
+
+
+class Globals:
+    """Makes the globals of a module, at its start."""
+
+    def __init__(self, module: Operation) -> None:
+        self.module = module
+        self._made: dict[DenseElements | DenseResource, tuple[str, MemRefType]] = {}
+        self._names = {symbol_name(op) for op in module.regions[0].ops}
+        self._builder = Builder.at_start(module.regions[0].blocks[0])
+
+    def of(self, value: DenseElements | DenseResource) -> tuple[str, MemRefType]:
+        """The name and type of the global with these elements."""
+        value = without_sign(value)
+        found = self._made.get(value)
+        if found is None:
+            type = MemRefType(value.type.shape, value.type.element_type)
+            name = self._fresh(value)
+            self._builder.insert(
+                memref.Global(name, type, value, constant=True, sym_visibility="private")
+            )
+            found = self._made[value] = name, type
+        return found
+
+    def _fresh(self, value: DenseElements | DenseResource) -> str:
+        if isinstance(value, DenseResource):
+            base = re.sub(r"[^\w$.-]", "_", value.key) or "weight"
+        else:
+            base = "constant"
+        name, count = base, 0
+        while name in self._names:
+            name, count = f"{base}_{count}", count + 1
+        self._names.add(name)
+        return name
+
+
+def without_sign(value: DenseElements | DenseResource) -> DenseElements | DenseResource:
+    """The same elements under a type without signs."""
+    element = value.type.element_type
+    if not isinstance(element, IntegerType) or element.is_signless:
+        return value
+    type = TensorType(value.type.shape, IntegerType(element.width))
+    if isinstance(value, DenseResource):
+        return DenseResource(value.key, type, value.blob)
+    return DenseElements(type, value.data)

@@ -1,0 +1,196 @@
+"""Gathering and scattering: elements whose places are read from memory.
+
+Indices count from the end where they are negative. An index out of range is clamped when
+reading, so that memory outside the operand is never touched, and ignored when writing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import arith, nn
+from ...ir.affine import AffineDim, AffineMap
+from ...ir.core import Value
+from ...ir.types import MemRefType, Type, i1, i64, index
+from .emitter import Emitter, Size, buffer_type
+from .scalars import apply, compute_type, convert, narrow
+from .table import lowers
+
+
+def wrapped(e: Emitter, at: Value, extent: Size) -> Size:
+    """An index as read from memory, counted from the start; it may still be out of range."""
+    at = e.to_index(at)
+    return e.select(e.compare("slt", at, 0), e.add(at, extent), at)
+
+
+def clamped(e: Emitter, at: Value, extent: Size) -> Size:
+    """An index as read from memory, counted from the start and moved into range."""
+    return e.min(e.max(wrapped(e, at, extent), 0), e.sub(extent, 1))
+
+
+@lowers(nn.Gather)
+def lower_gather(e: Emitter, op: nn.Gather) -> None:
+    """out[a.., i.., b..] = data[a.., indices[i..], b..]"""
+    data, indices = e.buffer(op.data), e.buffer(op.indices)
+    axis, count = op.axis, op.indices.type.rank
+    extents = e.sizes(data)
+    sizes = [*extents[:axis], *e.sizes(indices), *extents[axis + 1 :]]
+    out = e.destination(op.out, sizes)
+    rank = len(sizes)
+    read = AffineMap(rank, 0, tuple(AffineDim(axis + i) for i in range(count)))
+
+    def pick(e: Emitter, at: Value, _: Value) -> Value:
+        places: list[Size] = [
+            e.position(d if d < axis else d + count - 1) for d in range(len(extents))
+        ]
+        places[axis] = clamped(e, at, extents[axis])
+        return e.load(data, places)
+
+    e.generic([indices], [out], [read, AffineMap.identity(rank)], ["parallel"] * rank, pick)
+
+
+@lowers(nn.GatherElements)
+def lower_gather_elements(e: Emitter, op: nn.GatherElements) -> None:
+    """out[i, j] = data[indices[i, j], j] for axis 0, and so on"""
+    data, indices = e.buffer(op.data), e.buffer(op.indices)
+    extents = e.sizes(data)
+    out = e.destination(op.out, e.sizes(indices))
+
+    def pick(e: Emitter, at: Value, _: Value) -> Value:
+        places: list[Size] = [e.position(d) for d in range(len(extents))]
+        places[op.axis] = clamped(e, at, extents[op.axis])
+        return e.load(data, places)
+
+    e.elementwise([indices], out, pick)
+
+
+@lowers(nn.GatherNd)
+def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
+    """out[b.., i.., r..] = data[b.., indices[b.., i.., 0], indices[b.., i.., 1], .., r..]"""
+    data, indices = e.buffer(op.data), e.buffer(op.indices)
+    batch, extents, shape = op.batch_dims, e.sizes(data), e.sizes(indices)
+    length = op.indices.type.shape[-1]
+    sizes = [*shape[:-1], *extents[batch + length :]]
+    out = e.destination(op.out, sizes)
+    lead = len(shape) - 1
+
+    def pick(e: Emitter, _: Value) -> Value:
+        where = [e.position(d) for d in range(lead)]
+        places: list[Size] = [*where[:batch]]
+        for i in range(length):
+            at = e.load(indices, [*where, i])
+            places.append(clamped(e, at, extents[batch + i]))
+        places += [e.position(lead + d) for d in range(len(sizes) - lead)]
+        return e.load(data, places)
+
+    e.elementwise([], out, pick)
+
+
+@lowers(nn.ScatterElements)
+def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
+    """A copy of the data; then the updates one after the other."""
+    data, indices = e.buffer(op.data), e.buffer(op.indices)
+    updates = e.buffer(op.updates)
+    out = e.destination(op.out, e.sizes(data))
+    e.copy(data, out)
+    extent = e.size(out, op.axis)
+    element = op.out.type.element_type
+    bounds = e.sizes(indices)
+    with e.loops(bounds) as where:
+        at = wrapped(e, e.load(indices, where), extent)
+        places: list[Size] = list(where)
+        places[op.axis] = at
+        with e.when(e.compare("ult", at, extent)):
+            _update(e, op.reduction, out, places, e.load(updates, where), element)
+
+
+@lowers(nn.ScatterNd)
+def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
+    """A copy of the data; then the updates, elements or slices, one after the other."""
+    data, indices = e.buffer(op.data), e.buffer(op.indices)
+    updates = e.buffer(op.updates)
+    out = e.destination(op.out, e.sizes(data))
+    e.copy(data, out)
+    extents, shape = e.sizes(out), e.sizes(indices)
+    length = op.indices.type.shape[-1]
+    element = op.out.type.element_type
+    rest = e.sizes(updates)[len(shape) - 1 :]
+    with e.loops(shape[:-1]) as where:
+        places: list[Size] = []
+        inside = e.constant(1, i1)
+        for i in range(length):
+            at = wrapped(e, e.load(indices, [*where, i]), extents[i])
+            fits = e.compare("ult", at, extents[i])
+            inside = e.insert(arith.AndI(inside, fits)).result
+            places.append(at)
+        with e.when(inside), e.loops(rest) as inner:
+            value = e.load(updates, [*where, *inner])
+            _update(e, op.reduction, out, [*places, *inner], value, element)
+
+
+def _update(
+    e: Emitter, reduction: str, out: Value, at: Sequence[Size], value: Value, element: Type
+) -> None:
+    if reduction != "none":
+        wide = compute_type(element)
+        both = [convert(e, v, element, wide) for v in (e.load(out, at), value)]
+        value = narrow(e, apply(e, reduction, element, both), element)
+    e.store(value, out, at)
+
+
+@lowers(nn.OneHot)
+def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
+    """One of two values, as the position along the new dimension is the index or not."""
+    indices = e.buffer(op.indices)
+    held = e.operand(op.depth)
+    depth: Value | int = held
+    if isinstance(held.type, MemRefType):
+        depth = e.load(held, [0] * op.depth.type.rank)
+    depth_type = op.depth.type.element_type
+    depth = e.to_index(convert(e, depth, depth_type, i64))
+    known = op.out.type.shape[op.axis]
+    extent: Size = known if known is not None else depth
+    sizes = e.sizes(indices)
+    sizes.insert(op.axis, extent)
+    out = e.destination(op.out, sizes)
+    values = e.operand(op.values)
+    off, on = (
+        (e.load(values, [0]), e.load(values, [1]))
+        if isinstance(values.type, MemRefType)
+        else (values, values)
+    )
+    rank = len(sizes)
+    read = AffineMap(rank, 0, tuple(AffineDim(d) for d in range(rank) if d != op.axis))
+    element = op.indices.type.element_type
+
+    def choose(e: Emitter, at: Value, _: Value) -> Value:
+        place = wrapped(e, convert(e, at, element, i64), extent)
+        return e.insert(arith.Select(e.compare("eq", place, e.position(op.axis)), on, off)).result
+
+    e.generic([indices], [out], [read, AffineMap.identity(rank)], ["parallel"] * rank, choose)
+
+
+@lowers(nn.NonZero)
+def lower_non_zero(e: Emitter, op: nn.NonZero) -> None:
+    """Counted first, then written, in row-major order."""
+    source = e.buffer(op.x)
+    extents = e.sizes(source)
+    element = op.x.type.element_type
+    count = e.alloc([], index)
+    e.store(e.index(0), count)
+
+    def found(where: Sequence[Value]) -> Value:
+        value = e.load(source, where)
+        return convert(e, value, element, i1)
+
+    with e.loops(extents) as where, e.when(found(where)):
+        e.store(e.value(e.add(e.load(count), 1)), count)
+    total = e.load(count)
+    known = buffer_type(op.out.type).shape[1]
+    out = e.destination(op.out, [len(extents), known if known is not None else total])
+    e.store(e.index(0), count)
+    with e.loops(extents) as where, e.when(found(where)):
+        column = e.load(count)
+        for row, at in enumerate(where):
+            e.store(e.from_index(at, i64), out, [row, column])
+        e.store(e.value(e.add(column, 1)), count)

@@ -1,0 +1,287 @@
+"""Copies: concatenation, parts, repetition, rearrangement."""
+
+from __future__ import annotations
+
+from ...dialects import arith, memref, nn
+from ...ir.affine import AffineDim, AffineMap
+from ...ir.core import Value
+from ...ir.types import MemRefType, index
+from .comprehensions import lower
+from .emitter import Emitter, Size, buffer_type, storage_type
+from .table import lowers
+from .windows import split_dimension
+
+
+@lowers(nn.Concat)
+def lower_concat(e: Emitter, op: nn.Concat) -> None:
+    """Each operand into its part of the result."""
+    parts = [e.buffer(v) for v in op.inputs]
+    axis = op.axis
+    extents = [e.size(p, axis) for p in parts]
+    total: Size = 0
+    for extent in extents:
+        total = e.add(total, extent)
+    sizes = e.sizes(parts[0])
+    # What one operand does not know another may.
+    for other in parts[1:]:
+        known = other.type.shape  # type: ignore[attr-defined]
+        sizes = [k if k is not None else s for s, k in zip(sizes, known, strict=True)]
+    sizes[axis] = total
+    out = e.destination(op.out, sizes)
+    at: Size = 0
+    for part, extent in zip(parts, extents, strict=True):
+        offsets: list[Size] = [0] * len(sizes)
+        offsets[axis] = at
+        own = e.sizes(part)
+        e.copy(part, e.subview(out, offsets, own))
+        at = e.add(at, extent)
+
+
+@lowers(nn.Split)
+def lower_split(e: Emitter, op: nn.Split) -> None:
+    """Each part copied out of the operand."""
+    source = e.buffer(op.x)
+    at = 0
+    for out in op.outs:
+        sizes = e.sizes(source)
+        length = out.type.shape[op.axis]  # type: ignore[attr-defined]
+        sizes[op.axis] = length
+        offsets = [0] * len(sizes)
+        offsets[op.axis] = at
+        e.copy(e.subview(source, offsets, sizes), e.destination(out, sizes))
+        at += length
+
+
+@lowers(nn.Slice)
+def lower_slice(e: Emitter, op: nn.Slice) -> None:
+    """A copy from a strided part; negative steps need index arithmetic."""
+    steps = op.steps or (1,) * op.x.type.rank
+    if any(s < 0 for s in steps):
+        lower(e, op)
+        return
+    source = e.buffer(op.x)
+    sizes = [
+        d if d is not None else e.sub(e.size(source, axis), op.starts[axis])
+        for axis, d in enumerate(buffer_type(op.out.type).shape)
+    ]
+    out = e.destination(op.out, sizes)
+    if 0 not in sizes:
+        e.copy(e.subview(source, op.starts, sizes, steps), out)
+
+
+@lowers(nn.SliceDynamic)
+def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
+    """Bounds read from memory, clamped by NumPy's rules, then element by element."""
+    source = e.buffer(op.x)
+    starts, ends, axes, steps = (e.buffer(v) for v in (op.starts, op.ends, op.axes, op.steps))
+    rank = op.x.type.rank
+    first: list[Size] = [0] * rank
+    step: list[Size] = [1] * rank
+    count: list[Size] = e.sizes(source)
+    count_known = e.size(starts, 0)
+    if not isinstance(count_known, int):
+        return _slice_by_table(e, op, source, (starts, ends, axes, steps))
+    for i in range(count_known):
+        axis = e.load_index(axes, [i])
+        axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
+        bounds = [e.load_index(b, [i]) for b in (starts, ends, steps)]
+        for d in range(rank):
+            here = e.compare("eq", axis, d) if rank > 1 else None
+            begin, number, by = _slice_bounds(e, *bounds, e.size(source, d))
+            for table, value in ((first, begin), (count, number), (step, by)):
+                table[d] = value if here is None else e.select(here, value, table[d])
+    shape = buffer_type(op.out.type).shape
+    sizes = [d if d is not None else s for d, s in zip(shape, count, strict=True)]
+    _strided_copy(e, source, e.destination(op.out, sizes), first, step)
+    return None
+
+
+def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple) -> None:
+    """The same where even the number of sliced axes is not known: tables in memory."""
+    rank = op.x.type.rank
+    tables = [e.alloc([rank], index) for _ in range(3)]
+    for d in range(rank):
+        for table, value in zip(tables, (0, e.size(source, d), 1), strict=True):
+            e.store(e.value(value), table, [d])
+    starts, ends, axes, steps = lists
+    with e.loop(e.size(starts, 0)) as i:
+        axis = e.load_index(axes, [i])
+        axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
+        bounds = [e.load_index(b, [i]) for b in (starts, ends, steps)]
+        extent = e.insert(memref.Dim(source, axis)).result
+        for table, value in zip(tables, _slice_bounds(e, *bounds, extent), strict=True):
+            e.store(e.value(value), table, [axis])
+    first, count, step = ([e.load(t, [d]) for d in range(rank)] for t in tables)
+    shape = buffer_type(op.out.type).shape
+    sizes = [d if d is not None else s for d, s in zip(shape, count, strict=True)]
+    _strided_copy(e, source, e.destination(op.out, sizes), first, step)
+
+
+def _slice_bounds(
+    e: Emitter, start: Value, end: Value, step: Value, extent: Size
+) -> tuple[Size, Size, Size]:
+    """First element, number of elements and step of `start:end:step`."""
+    down = e.compare("slt", step, 0)
+    least = e.select(down, -1, 0)
+    most = e.select(down, e.sub(extent, 1), extent)
+
+    def clamp(bound: Value) -> Size:
+        bound = e.select(e.compare("slt", bound, 0), e.add(bound, extent), bound)
+        return e.min(e.max(bound, least), most)
+
+    first, last = clamp(start), clamp(end)
+    span = e.select(down, e.sub(first, last), e.sub(last, first))
+    size = e.select(down, e.sub(0, step), step)
+    number = e.max(e.ceildiv(span, e.max(size, 1)), 0)
+    return first, number, step
+
+
+def _strided_copy(e: Emitter, source: Value, out: Value, first, step) -> None:
+    rank = source.type.rank  # type: ignore[attr-defined]
+
+    def read(e: Emitter, _: Value) -> Value:
+        at = [e.add(first[d], e.mul(e.position(d), step[d])) for d in range(rank)]
+        return e.load(source, at)
+
+    e.elementwise([], out, read)
+
+
+@lowers(nn.BroadcastDynamic)
+def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
+    """Extents are the larger of the operand's and those read; a stride of 0 repeats."""
+    source, shape = e.operand(op.x), e.buffer(op.shape)
+    type = buffer_type(op.out.type)
+    own = op.x.type.rank
+    lead = type.rank - own
+    sizes: list[Size] = []
+    for axis, known in enumerate(type.shape):
+        if known is not None:
+            sizes.append(known)
+            continue
+        at = axis - (type.rank - e.size(shape, 0)) if isinstance(e.size(shape, 0), int) else axis
+        wanted: Size = e.load_index(shape, [at]) if at >= 0 else 1
+        if axis >= lead and isinstance(source.type, MemRefType):
+            extent = e.size(source, axis - lead)
+            wanted = e.select(e.compare("eq", wanted, 1), extent, wanted)
+        sizes.append(wanted)
+    out = e.destination(op.out, sizes)
+    if not isinstance(source.type, MemRefType):
+        e.fill(source, out)
+        return
+    extents = e.sizes(source)
+    steps: list[Size] = [1] * own
+    for axis in reversed(range(own - 1)):
+        steps[axis] = e.mul(steps[axis + 1], extents[axis + 1])
+    for axis, extent in enumerate(extents):
+        repeats = extent == 1 if isinstance(extent, int) else e.compare("eq", extent, 1)
+        if isinstance(repeats, Value):
+            steps[axis] = e.select(repeats, 0, steps[axis])
+        elif repeats:
+            steps[axis] = 0
+    view = e.insert(memref.ReinterpretCast.of(source, 0, sizes[lead:], steps)).result
+    maps = [
+        AffineMap(type.rank, 0, tuple(AffineDim(d) for d in range(lead, type.rank))),
+        AffineMap.identity(type.rank),
+    ]
+    e.generic([view], [out], maps, ["parallel"] * type.rank, lambda e, x, _: x)
+
+
+@lowers(nn.Tile)
+def lower_tile(e: Emitter, op: nn.Tile) -> None:
+    """The result seen with a dimension of repeats before each dimension: a broadcast."""
+    source = e.buffer(op.x)
+    extents = e.sizes(source)
+    rank = len(extents)
+    sizes = [e.mul(n, r) for n, r in zip(extents, op.repeats, strict=True)]
+    out = e.destination(op.out, sizes)
+    if 0 in op.repeats:
+        return
+    shape: list[Size] = []
+    for repeat, extent in zip(op.repeats, extents, strict=True):
+        shape += [repeat, extent]
+    groups = [[2 * d, 2 * d + 1] for d in range(rank)]
+    view = out
+    if rank:
+        # The declared type may know less than the operand's extents say.
+        view = e.insert(memref.ExpandShape.of(out, groups, _conform(e, out, shape))).result
+    maps = [
+        AffineMap(2 * rank, 0, tuple(AffineDim(2 * d + 1) for d in range(rank))),
+        AffineMap.identity(2 * rank),
+    ]
+    e.generic([source], [view], maps, ["parallel"] * (2 * rank), lambda e, x, _: x)
+
+
+def _conform(e: Emitter, out: Value, shape: list[Size]) -> list[Size]:
+    """Extents of an expansion that agree in knowledge with the buffer's type."""
+    found = list(shape)
+    for d, known in enumerate(out.type.shape):  # type: ignore[attr-defined]
+        repeat, extent = shape[2 * d], shape[2 * d + 1]
+        if known is None and isinstance(extent, int):
+            found[2 * d + 1] = e.value(extent)
+        elif known is not None and not isinstance(extent, int):
+            found[2 * d + 1] = known // repeat  # type: ignore[operator]
+    return found
+
+
+@lowers(nn.Trilu)
+def lower_trilu(e: Emitter, op: nn.Trilu) -> None:
+    """Elements on one side of a diagonal, zeros elsewhere."""
+    source = e.buffer(op.x)
+    out = e.destination(op.out, e.sizes(source))
+    rank = op.x.type.rank
+    zero = e.constant(0, storage_type(op.out.type.element_type))
+    k: Size = 0
+    if op.k is not None:
+        held = e.operand(op.k)
+        k = e.to_index(e.load(held, [0] * op.k.type.rank) if _in_memory(held) else held)
+
+    def keep(e: Emitter, x: Value, _: Value) -> Value:
+        distance = e.sub(e.position(rank - 1), e.position(rank - 2))
+        kept = e.compare("sge" if op.upper else "sle", distance, k)
+        return e.insert(arith.Select(kept, x, zero)).result
+
+    e.elementwise([source], out, keep)
+
+
+def _in_memory(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
+
+
+@lowers(nn.DepthToSpace, nn.SpaceToDepth)
+def lower_blocks(e: Emitter, op: nn.DepthToSpace | nn.SpaceToDepth) -> None:
+    """A transposition between views in which the blocks have dimensions of their own."""
+    b = op.block
+    source = e.buffer(op.x)
+    N, C, H, W = e.sizes(source)
+    if isinstance(op, nn.SpaceToDepth):
+        sizes = [N, e.mul(C, b * b), e.floordiv(H, b), e.floordiv(W, b)]
+        out = e.destination(op.out, sizes)
+        wide, deep = source, out
+        order = "byx"
+    else:
+        sizes = [N, e.floordiv(C, b * b), e.mul(H, b), e.mul(W, b)]
+        out = e.destination(op.out, sizes)
+        wide, deep = out, source
+        order = "byx" if op.mode == "DCR" else "cyx"
+    # Iteration: n, c, h, y, w, x, the order of the wide side.
+    wide = split_dimension(e, wide, 3, _ratio(e, wide, 3, b), b)
+    wide = split_dimension(e, wide, 2, _ratio(e, wide, 2, b), b)
+    deep = _split_channels(e, deep, b, order)
+    n, c, h, y, w, x = (AffineDim(i) for i in range(6))
+    by_channel = (n, y, x, c, h, w) if order == "byx" else (n, c, y, x, h, w)
+    maps = {wide: AffineMap.identity(6), deep: AffineMap(6, 0, by_channel)}
+    from_, to = (wide, deep) if isinstance(op, nn.SpaceToDepth) else (deep, wide)
+    e.generic([from_], [to], [maps[from_], maps[to]], ["parallel"] * 6, lambda e, x, _: x)
+
+
+def _ratio(e: Emitter, buffer: Value, axis: int, block: int) -> Size:
+    return e.floordiv(e.size(buffer, axis), block)
+
+
+def _split_channels(e: Emitter, buffer: Value, block: int, order: str) -> Value:
+    """[N, C * b * b, H, W] as [N, b, b, C, H, W] or [N, C, b, b, H, W]."""
+    N, D, H, W = e.sizes(buffer)
+    C = e.floordiv(D, block * block)
+    middle = [block, block, C] if order == "byx" else [C, block, block]
+    groups = [[0], [1, 2, 3], [4], [5]]
+    return e.insert(memref.ExpandShape.of(buffer, groups, [N, *middle, H, W])).result

@@ -1,0 +1,123 @@
+"""The same memory under another shape."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...dialects import memref, nn
+from ...ir.core import Value
+from ...ir.types import MemRefType
+from .emitter import Emitter, Size, buffer_type
+from .table import lowers
+
+Groups = list[list[int]]
+
+
+def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int], list[int]]]:
+    """Runs of dimensions of two shapes with equal products, as fine as possible.
+
+    None of the extents is 0. Leftover dimensions of extent 1 join the last run.
+    """
+    found: list[tuple[list[int], list[int]]] = []
+    i = j = 0
+    while i < len(a) and j < len(b):
+        left, right = [i], [j]
+        x, y = a[i], b[j]
+        i, j = i + 1, j + 1
+        while x != y:
+            if x < y:
+                x *= a[i]
+                left.append(i)
+                i += 1
+            else:
+                y *= b[j]
+                right.append(j)
+                j += 1
+        found.append((left, right))
+    if found:
+        found[-1][0].extend(range(i, len(a)))
+        found[-1][1].extend(range(j, len(b)))
+    return found
+
+
+def reshaped(e: Emitter, buffer: Value, shape: Sequence[int]) -> Value:
+    """A contiguous buffer of static shape under another static shape."""
+    before = buffer.type.shape  # type: ignore[attr-defined]
+    if tuple(before) == tuple(shape):
+        return buffer
+    if 0 in shape or 0 in before:
+        return reinterpreted(e, buffer, list(shape))
+    groups = matching_groups(before, shape)
+    if not groups:  # one of the two has rank 0
+        if not shape:
+            return e.insert(memref.CollapseShape.of(buffer, [])).result
+        if not before:
+            return e.insert(memref.ExpandShape.of(buffer, [], list(shape))).result
+    joined = [math.prod(before[i] for i in left) for left, _ in groups]
+    if len(joined) != len(before):
+        buffer = e.insert(memref.CollapseShape.of(buffer, [left for left, _ in groups])).result
+    if len(joined) != len(shape):
+        groups_out = [right for _, right in groups]
+        buffer = e.insert(memref.ExpandShape.of(buffer, groups_out, list(shape))).result
+    return buffer
+
+
+def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
+    """A contiguous buffer under a shape that is known only at run time."""
+    steps: list[Size] = [1] * len(sizes)
+    for axis in reversed(range(len(sizes) - 1)):
+        steps[axis] = e.mul(steps[axis + 1], sizes[axis + 1])
+    made = memref.ReinterpretCast.of(buffer, 0, sizes, steps)
+    found = e.insert(made).result
+    # The strides are those of a contiguous buffer, so the type need not name them.
+    found.type = MemRefType(found.type.shape, found.type.element_type)  # type: ignore[attr-defined]
+    return found
+
+
+def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> list[Size]:
+    """The extents of a result type with one `?` that takes what is left."""
+    before = buffer.type.shape  # type: ignore[attr-defined]
+    if len(before) == len(shape) and shape.count(None) > 1:
+        return e.sizes(buffer)
+    rest = math.prod(d for d in shape if d is not None)
+    total = e.product(e.sizes(buffer))
+    return [d if d is not None else e.floordiv(total, max(rest, 1)) for d in shape]
+
+
+@lowers(nn.Reshape)
+def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
+    """A view."""
+    buffer = e.buffer(op.x)
+    shape = buffer_type(op.out.type).shape
+    if e.shared.get(op.out) is op.x:
+        e.buffers[op.out] = e.placed[op.out]
+        return
+    if None in shape or None in buffer.type.shape:  # type: ignore[attr-defined]
+        view = reinterpreted(e, buffer, reshape_sizes(e, buffer, shape))
+    else:
+        view = reshaped(e, buffer, shape)  # type: ignore[arg-type]
+    e.bind(op.out, view)
+
+
+@lowers(nn.ReshapeDynamic)
+def lower_reshape_dynamic(e: Emitter, op: nn.ReshapeDynamic) -> None:
+    """A view whose extents are read from memory; -1 takes what is left."""
+    buffer, shape = e.buffer(op.x), e.buffer(op.shape)
+    type = buffer_type(op.out.type)
+    given = [
+        d if d is not None else e.load_index(shape, [axis]) for axis, d in enumerate(type.shape)
+    ]
+    total = e.product(e.sizes(buffer))
+    known: Size = 1
+    for size in given:
+        if isinstance(size, int):
+            known = e.mul(known, size)
+        else:
+            known = e.mul(known, e.select(e.compare("eq", size, -1), 1, size))
+    rest = e.floordiv(total, e.max(known, 1))
+    sizes = [
+        size if isinstance(size, int) else e.select(e.compare("eq", size, -1), rest, size)
+        for size in given
+    ]
+    e.bind(op.out, reinterpreted(e, buffer, sizes))

@@ -1,0 +1,25 @@
+"""Which function lowers which op of nn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects.nn.base import NnOp
+from .emitter import Emitter
+
+Lowering = Callable[[Emitter, Any], None]
+
+LOWERINGS: dict[type[NnOp], Lowering] = {}
+"""Ops without an entry have a comprehension over their operands, or cannot be lowered."""
+
+
+def lowers(*classes: type[NnOp]) -> Callable[[Lowering], Lowering]:
+    """Decorator: the function lowers these ops."""
+
+    def register(function: Lowering) -> Lowering:
+        for cls in classes:
+            LOWERINGS[cls] = function
+        return function
+
+    return register
