@@ -9,7 +9,7 @@ from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import is_pure
-from ..passes.loops.buffers import erase_dead_buffers
+from ..passes.loops.buffers import erase_dead_buffers, shrink_buffers
 from ..passes.loops.code import Code, Scope
 from ..passes.loops.emission import Emission
 from ..passes.loops.nest import Node, build_nest
@@ -118,6 +118,8 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     assert first is not None
     code = Code(Scope(block, None), first.loc)
     emission = Emission(plan, code, target.has_fma)
+    for shrunk in shrink_buffers(block, plan, nests):
+        emission.use_shrunk(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)
     for stage in plan.stages:

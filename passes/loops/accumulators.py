@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...dialects import arith, vector
@@ -11,7 +11,6 @@ from ...ir.core import Operation, Value
 from ...ir.types import FloatType, IntegerType, Type, VectorType
 from .addresses import Address, Addresses, Position
 from .code import Code, make
-from .plan import Loop
 from .registers import Registers
 from .stages import COMBINERS, IDEMPOTENT, Access, Stage
 
@@ -47,13 +46,12 @@ class Accumulation:
     """All accumulators of a stage, from where its accumulating loop starts to where it ends."""
 
     def __init__(
-        self, stage: Stage, code: Code, addresses: Addresses, registers: Registers, roots: list[Loop]
+        self, stage: Stage, code: Code, addresses: Addresses, registers: Registers
     ) -> None:
         self.stage = stage
         self.code = code
         self.addresses = addresses
         self.registers = registers
-        self.roots = roots
         self.table: dict[tuple, Accumulator] = {}
         """By (output, key of the address)."""
 
@@ -61,7 +59,7 @@ class Accumulation:
         """Make the accumulators for every point of the tile, with their initial values."""
         for at in points:
             for number, out in enumerate(self.stage.outputs):
-                address = self.addresses.of(out, at, self.roots)
+                address = self.addresses.of(out, at)
                 held = self.table.get((number, address.key))
                 if held is None:
                     initial = self.registers.take(address)
@@ -154,5 +152,3 @@ def combiner_op(kind: str, type: Type) -> type[Operation]:
 _ON_FLOATS = frozenset(
     (arith.AddF, arith.MulF, arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF)
 )
-
-Points = Callable[[], Iterator[Position]]

@@ -11,7 +11,7 @@ from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr
 from ...ir.core import Value
 from ...ir.types import MemRefType, VectorType
 from .code import Code
-from .plan import Loop
+from .plan import Loop, Plan
 from .polynomial import Poly, Size
 from .stages import Access, Extent, Stage
 
@@ -23,7 +23,7 @@ class Lane:
     `count` of the `width` lanes are active: all if it is None, else a number or a value.
     """
 
-    root: Loop
+    loop: Loop
     width: int
     count: int | Value | None
     is_reduction: bool
@@ -36,22 +36,22 @@ class Position:
 
     def __init__(self, stage: Stage) -> None:
         self.stage = stage
-        self.values: dict[Loop, list[Value]] = {}
-        """Induction variables of the open loops, by root."""
+        self.values: dict[Loop, Value] = {}
+        """Induction variables of the open loops."""
         self.offsets: dict[Loop, int] = {}
-        """What unrolled and single-iteration loops add, by root."""
+        """The values of unrolled and single-iteration loops, where they are not zero."""
         self.lane: Lane | None = None
         self.partials: dict[Loop, int] = {}
         self.version = 0
         """Grows whenever a loop is entered or left, so that bases can be remembered."""
         self.bases: dict[Access, tuple[int, Base]] = {}
 
-    def enter(self, root: Loop, value: Value) -> None:
-        self.values.setdefault(root, []).append(value)
+    def enter(self, loop: Loop, value: Value) -> None:
+        self.values[loop] = value
         self.version += 1
 
-    def leave(self, root: Loop) -> None:
-        self.values[root].pop()
+    def leave(self, loop: Loop) -> None:
+        del self.values[loop]
         self.version += 1
 
 
@@ -88,42 +88,48 @@ class Address:
 class Addresses:
     """Makes addresses, and index values from them."""
 
-    def __init__(self, code: Code) -> None:
+    def __init__(self, code: Code, plan: Plan) -> None:
         self.code = code
+        self.plan = plan
         self.flat: dict[Value, Value] = {}
-        """Buffers replaced by other ones, see `buffers.py`."""
+        """Flat buffers that stand for others."""
+        self.dropped: dict[Access, frozenset[Loop]] = {}
+        """Loops that an access does not depend on, its buffer being used anew in each iteration."""
         self._linear: dict[Access, list[tuple[Loop, Size]]] = {}
 
-    def linear(self, access: Access, roots: list[Loop]) -> list[tuple[Loop, Size]]:
-        """The loops that the access depends on, with their coefficients."""
+    def linear(self, access: Access) -> list[tuple[Loop, Size]]:
+        """The loops that the access depends on, outermost first, with their coefficients."""
         known = self._linear.get(access)
         if known is None:
             assert access.coefficients is not None
-            pairs = [(root, access.coefficients[root.dims[-1]]) for root in roots]
-            known = self._linear[access] = [(r, c) for r, c in pairs if c != 0]
+            dropped = self.dropped.get(access, ())
+            known = self._linear[access] = [
+                (loop, access.coefficients[loop.dims[-1]])
+                for loop in self.plan.order[access.stage]
+                if access.coefficients[loop.dims[-1]] != 0 and loop not in dropped
+            ]
         return known
 
-    def of(self, access: Access, at: Position, roots: list[Loop]) -> Address:
+    def of(self, access: Access, at: Position) -> Address:
         """The address of a linear access."""
-        parts = self.linear(access, roots)
+        parts = self.linear(access)
         known = at.bases.get(access)
         if known is None or known[0] != at.version:
-            terms = [(v, c) for root, c in parts for v in at.values.get(root, ())]
-            key = tuple((id(v), c) for v, c in terms)
+            values = at.values
+            terms = [(values[loop], c) for loop, c in parts if loop in values]
+            key = tuple([(id(v), c) for v, c in terms])
             known = at.bases[access] = (at.version, Base(key, terms))
         constant, offsets = access.constant, at.offsets
-        for root, c in parts:
-            offset = offsets.get(root)
+        for loop, c in parts:
+            offset = offsets.get(loop)
             if offset:
                 constant = constant + c * offset
-        lane, stride = at.lane, 0
+        lane = at.lane
         if lane is not None:
-            for root, c in parts:
-                if root is lane.root:
-                    stride = c
-        if not stride:
-            return Address(access, known[1], constant, 0, 0, None)
-        return Address(access, known[1], constant, stride, lane.width, lane.count)  # type: ignore[union-attr]
+            for loop, c in parts:
+                if loop is lane.loop:
+                    return Address(access, known[1], constant, c, lane.width, lane.count)
+        return Address(access, known[1], constant, 0, 0, None)
 
     def index(self, address: Address) -> Value:
         """The flat index of the first element."""
@@ -182,30 +188,29 @@ class Addresses:
 
     # -- coordinates ---------------------------------------------------------------------------
 
-    def coordinate(self, dim: int, at: Position, roots: list[Loop]) -> Value:
+    def coordinate(self, dim: int, at: Position) -> Value:
         """The value of a dimension at a point: an index, or a vector of them."""
-        root = next(r for r in roots if dim in r.dims)
-        code = self.code
-        total: Value | int = at.offsets.get(root, 0)
-        for value in at.values.get(root, ()):
-            total = code.add(value, total)
-        lane = at.lane
+        code, lane = self.code, at.lane
+        loops = [loop for loop in self.plan.order[at.stage] if dim in loop.dims]
+        total: Value | int = sum(at.offsets.get(loop, 0) for loop in loops)
+        for loop in loops:
+            if loop in at.values:
+                total = code.add(at.values[loop], total)
         scalar = code.as_value(total)
-        if lane is None or lane.root is not root or not lane.width:
+        if lane is None or lane.loop not in loops:
             return scalar
         lanes = code.lane_numbers(1, lane.width)
         return code.binary(arith.AddI, code.splat(scalar, lane.width), lanes)
 
-    def expression(self, expr: AffineExpr, at: Position, roots: list[Loop]) -> Value:
+    def expression(self, expr: AffineExpr, at: Position) -> Value:
         """An index expression at a point, for accesses that are not linear."""
-        code = self.code
         match expr:
             case AffineConstant(value):
-                return code.index(value)
+                return self.code.index(value)
             case AffineDim(position):
-                return self.coordinate(position, at, roots)
+                return self.coordinate(position, at)
             case AffineBinary(kind, lhs, rhs):
-                a, b = self.expression(lhs, at, roots), self.expression(rhs, at, roots)
+                a, b = self.expression(lhs, at), self.expression(rhs, at)
                 return self._combine(kind, a, b, is_natural(lhs))
         raise TypeError(expr)
 

@@ -8,7 +8,6 @@ from ...ir.traits import ConstantLike, Elementwise
 from ...ir.types import FloatType, VectorType
 from .addresses import Addresses, Position
 from .code import Code, make
-from .plan import Loop
 from .registers import Registers
 from .stages import Extents, Stage
 
@@ -65,9 +64,7 @@ class Bodies:
         self._programs[stage] = program
         return program
 
-    def run(
-        self, stage: Stage, arguments: dict[Value, Value], at: Position, roots: list[Loop]
-    ) -> list[Value]:
+    def run(self, stage: Stage, arguments: dict[Value, Value], at: Position) -> list[Value]:
         """What the body yields, given the values of its arguments."""
         known = arguments
         for op, product in self.program(stage):
@@ -76,7 +73,7 @@ class Bodies:
                 total = next(v for v in op._operands if v.defining_op is not product)
                 known[op.results[0]] = self._elementwise(math.Fma, [a, b, known.get(total, total)], op)
             elif isinstance(op, linalg.Index):
-                known[op.results[0]] = self.addresses.coordinate(op.dim, at, roots)
+                known[op.results[0]] = self.addresses.coordinate(op.dim, at)
             elif isinstance(op, memref.Load):
                 known[op.results[0]] = self._load(op, [known.get(v, v) for v in op._operands], at)
             elif op.regions or len(op.results) != 1:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...dialects import arith, scf
+from ...dialects import arith, memref, scf
 from ...ir.core import Block, Operation, Region, Value
-from ...ir.types import VectorType, index
+from ...ir.types import MemRefType, VectorType, index
 from .accumulators import Accumulation
 from .addresses import Addresses, Lane, Position
 from .body import Bodies
+from .buffers import Shrunk
 from .code import Code, Scope, make
 from .nest import Node
 from .plan import Loop, Plan
@@ -26,12 +27,13 @@ class Emission:
     def __init__(self, plan: Plan, code: Code, use_fma: bool) -> None:
         self.plan = plan
         self.code = code
-        self.addresses = Addresses(code)
+        self.addresses = Addresses(code, plan)
         self.registers = Registers(code, self.addresses)
         self.bodies = Bodies(code, self.addresses, self.registers, use_fma)
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}
         self.active: dict[Stage, Accumulation] = {}
+        self.local: dict[Node, list[Shrunk]] = {}
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -47,6 +49,48 @@ class Emission:
         self.children([root])
         self.registers.flush()
         code.scope = code.entry
+
+    # -- buffers ---------------------------------------------------------------------------------
+
+    def use_shrunk(self, shrunk: Shrunk) -> None:
+        """Let a smaller buffer stand for one; made now, or in each parallel iteration."""
+        shrunk.apply()
+        self.addresses.dropped.update(shrunk.dropped)
+        if shrunk.inside is not None:
+            self.local.setdefault(shrunk.inside, []).append(shrunk)
+            return
+        old = shrunk.buffer.defining_op
+        assert old is not None and old.parent is not None
+        self.code.scope = Scope(old.parent, self.code.entry, old)
+        new = self._allocate(memref.Alloc, shrunk)
+        for user in shrunk.buffer.users:
+            if isinstance(user, memref.Dealloc):
+                user.parent.insert_before(make(memref.Dealloc, [new]), user)  # type: ignore[union-attr]
+        self.code.scope = self.code.entry
+
+    def _allocate(self, op_class: type[Operation], shrunk: Shrunk) -> Value:
+        count = self.code.size(shrunk.elements)
+        sizes = [] if isinstance(count, int) else [count]
+        type = MemRefType((count if isinstance(count, int) else None,), shrunk.element_type)
+        new = self.code.value(op_class(sizes, [], memref=type))  # type: ignore[call-arg]
+        self.addresses.flat[shrunk.buffer] = new
+        return new
+
+    def _local_buffers(self, node: Node) -> list[Value]:
+        """Make the buffers of one parallel iteration; those that must be freed at its end."""
+        heap = []
+        for shrunk in self.local.get(node, ()):
+            if shrunk.is_small:
+                self._allocate(memref.Alloca, shrunk)
+            else:
+                heap.append(self._allocate(memref.Alloc, shrunk))
+        return heap
+
+    def _free(self, heap: list[Value]) -> None:
+        if heap:
+            self.registers.flush()
+        for buffer in heap:
+            self.code.put(make(memref.Dealloc, [buffer]))
 
     def children(self, children: list[Node | Stage]) -> None:
         for child in children:
@@ -77,9 +121,7 @@ class Emission:
     def accumulation(self, loop: Loop) -> Accumulation:
         stage = loop.stage
         order = self.plan.order[stage]
-        accumulation = Accumulation(
-            stage, self.code, self.addresses, self.registers, self.plan.roots[stage]
-        )
+        accumulation = Accumulation(stage, self.code, self.addresses, self.registers)
         if self.extents[loop.span] != 0:
             accumulation.begin(self.tile(stage, order[order.index(loop) :]))
         self.active[stage] = accumulation
@@ -140,11 +182,12 @@ class Emission:
         for loop in node.loops:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
-            at = self.positions[loop.stage]
-            at.offsets[loop.root] = at.offsets.get(loop.root, 0) + offset
+            self.positions[loop.stage].offsets[loop] = offset
+        heap = self._local_buffers(node)
         self.children(node.children)
+        self._free(heap)
         for loop in node.loops:
-            self.positions[loop.stage].offsets[loop.root] -= offset
+            del self.positions[loop.stage].offsets[loop]
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other."""
@@ -189,7 +232,7 @@ class Emission:
         if width == 1:
             return None
         count = None if extent == width else extent
-        return Lane(loop.root, width, count, loop.is_reduction)
+        return Lane(loop, width, count, loop.is_reduction)
 
     # -- scf -----------------------------------------------------------------------------------
 
@@ -272,12 +315,14 @@ class Emission:
             for loop in node.loops:
                 if loop.rest is not None:
                     self.extents[loop.rest] = extent
-                self.positions[loop.stage].enter(loop.root, value)
+                self.positions[loop.stage].enter(loop, value)
+        heap = self._local_buffers(nodes[-1])
         self.children(nodes[-1].children)
         self.registers.flush()
+        self._free(heap)
         for node in nodes:
             for loop in node.loops:
-                self.positions[loop.stage].leave(loop.root)
+                self.positions[loop.stage].leave(loop)
         code.scope = outside
         outside.anchor = anchor
 
@@ -322,15 +367,14 @@ class Emission:
                 self.extents[loop.rest] = inner
             if loop.partial:
                 at.partials[loop] = offset
-            at.offsets[loop.root] = at.offsets.get(loop.root, 0) + offset
+            at.offsets[loop] = offset
             yield from self.tile(stage, rest)
-            at.offsets[loop.root] -= offset
+            del at.offsets[loop]
         at.partials.pop(loop, None)
 
     def point(self, stage: Stage) -> None:
         """The body of a stage at the current point."""
         at = self.positions[stage]
-        roots = self.plan.roots[stage]
         accumulation = self.active.get(stage)
         known: dict[Value, Value] = {}
         for access in stage.inputs:
@@ -338,7 +382,7 @@ class Emission:
             if argument.has_uses or stage.body.last in argument.users:
                 known[argument] = access.value if access.is_scalar else self.load(access, at)
         places = [
-            self.addresses.of(out, at, roots) if out.coefficients is not None else None
+            self.addresses.of(out, at) if out.coefficients is not None else None
             for out in stage.outputs
         ]
         for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
@@ -348,7 +392,7 @@ class Emission:
                 known[out.argument] = accumulation.get(number, place, at)
             else:
                 known[out.argument] = self.load(out, at)
-        results = self.bodies.run(stage, known, at, roots)
+        results = self.bodies.run(stage, known, at)
         for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
             value = results[number]
             if place is not None and place.width and not isinstance(value.type, VectorType):
@@ -357,15 +401,14 @@ class Emission:
                 value = self.masked(value, known.get(out.argument), at)
                 accumulation.set(number, place, at, value)
             elif place is None:
-                self.registers.store_anywhere(out, at, roots, value)
+                self.registers.store_anywhere(out, at, value)
             else:
                 self.registers.store(place, value)
 
     def load(self, access: Access, at: Position) -> Value:
-        roots = self.plan.roots[access.stage]
         if access.coefficients is None:
-            return self.registers.load_anywhere(access, at, roots)
-        return self.registers.load(self.addresses.of(access, at, roots))
+            return self.registers.load_anywhere(access, at)
+        return self.registers.load(self.addresses.of(access, at))
 
     def masked(self, value: Value, before: Value | None, at: Position) -> Value:
         """A reduction's new value in the active lanes, the old one in the others."""

@@ -10,14 +10,34 @@ from ...dialects import arith, math
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Pattern, Rewriter, apply_once
-from ...ir.types import ShapedType, VectorType, bf16, element_type, f16, f32, with_shape_of
-from .elementary import exponential
+from ...ir.types import ShapedType, VectorType, bf16, element_type, f16, f32
+from .elementary import error_function, exponential, logarithm, trigonometric
 from .elementary.formulas import Float, Formulas
 
 Expansion = Callable[..., Float]
 
 EXPANSIONS: dict[type[Operation], Expansion] = {
     math.Exp: exponential.exp,
+    math.Exp2: exponential.exp2,
+    math.ExpM1: exponential.expm1,
+    math.Sinh: exponential.sinh,
+    math.Cosh: exponential.cosh,
+    math.Tanh: exponential.tanh,
+    math.Log: logarithm.log,
+    math.Log2: logarithm.log2,
+    math.Log10: logarithm.log10,
+    math.Log1p: logarithm.log1p,
+    math.Asinh: logarithm.asinh,
+    math.Acosh: logarithm.acosh,
+    math.Atanh: logarithm.atanh,
+    math.Sin: trigonometric.sin,
+    math.Cos: trigonometric.cos,
+    math.Tan: trigonometric.tan,
+    math.Asin: trigonometric.asin,
+    math.Acos: trigonometric.acos,
+    math.Atan: trigonometric.atan,
+    math.Atan2: trigonometric.atan2,
+    math.Erf: error_function.erf,
 }
 """Op class -> its formula on as many `Float`s as it has operands."""
 

@@ -14,7 +14,6 @@ from ...ir.core import Value
 from ...ir.types import VectorType
 from .addresses import Address, Addresses, Position
 from .code import Code, make
-from .plan import Loop
 from .stages import Access, base_buffer
 
 MAX_SHUFFLED_STRIDE = 2
@@ -107,10 +106,10 @@ class Registers:
 
     # -- accesses that are not linear ----------------------------------------------------------
 
-    def load_anywhere(self, access: Access, at: Position, roots: list[Loop]) -> Value:
+    def load_anywhere(self, access: Access, at: Position) -> Value:
         """The element, or a vector of elements, that an access of any form touches."""
         self.flush([self.base(access.value)])
-        place, code = self._place(access, at, roots), self.code
+        place, code = self._place(access, at), self.code
         view = self.addresses.view(access.value)
         if not isinstance(place.type, VectorType):
             return code.value(make(memref.Load, (view, place), (access.element_type,)))
@@ -118,11 +117,11 @@ class Registers:
         count = at.lane.count if at.lane is not None else None
         return self.gather(view, code.index(0), place, type, count)
 
-    def store_anywhere(self, access: Access, at: Position, roots: list[Loop], value: Value) -> None:
+    def store_anywhere(self, access: Access, at: Position, value: Value) -> None:
         """Set what an access of any form touches."""
         self.flush([self.base(access.value)])
         self.forget([self.base(access.value)])
-        place, code = self._place(access, at, roots), self.code
+        place, code = self._place(access, at), self.code
         view = self.addresses.view(access.value)
         if not isinstance(place.type, VectorType):
             code.put(make(memref.Store, (value, view, place)))
@@ -134,8 +133,8 @@ class Registers:
         mask = code.mask(width if count is None else count, width)
         code.put(make(vector.Scatter, (view, code.index(0), place, mask, value)))
 
-    def _place(self, access: Access, at: Position, roots: list[Loop]) -> Value:
-        indices = [self.addresses.expression(e, at, roots) for e in access.exprs]
+    def _place(self, access: Access, at: Position) -> Value:
+        indices = [self.addresses.expression(e, at) for e in access.exprs]
         return self.addresses.flatten(access.value, access.strides, indices)
 
     # -- memory --------------------------------------------------------------------------------

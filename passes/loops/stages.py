@@ -149,6 +149,11 @@ class Access:
         """The body's view of the element."""
         return self.stage.body.args[self.number]
 
+    def restride(self, strides: list[Size]) -> None:
+        """Take the buffer to have other strides, and find the coefficients anew."""
+        self.strides = strides
+        _flatten(self, self.stage.rank)
+
     def plain_dims(self) -> list[int | None]:
         """For each dimension of the buffer, the stage's dimension that alone indexes it."""
         return [e.position if isinstance(e, AffineDim) else None for e in self.exprs]

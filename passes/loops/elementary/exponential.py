@@ -62,3 +62,68 @@ def exp(x: Float, gradual: bool = True) -> Float:
     q = r.polynomial(doubled(EXP))
     twice = r.fma(r.fma(q, 2.0), 2.0)
     return scale(twice, n, clamped < -80.0 if gradual else None)
+
+
+# (2**x - 1) / x for |x| <= 1/2; error 0.11 ulp of 2**x.
+EXP2 = (0.6931471824645996, 0.24022594094276428, 0.055503662675619125, 0.009625456295907497,
+        0.0013387944782152772, 0.00013325558393262327)  # fmt: skip
+
+
+def exp2(x: Float) -> Float:
+    """2**x, within 1.1 ulp."""
+    clamped = x.at_least(-151.0).at_most(129.0)
+    shifted = clamped + ROUNDER
+    r = clamped - (shifted - ROUNDER)
+    twice = r.fma(r.polynomial(doubled(EXP2)), 2.0)
+    return scale(twice, shifted.bits(), clamped < -120.0)
+
+
+def expm1(x: Float) -> Float:
+    """e**x - 1, within 1.6 ulp: with e**r - 1 = p it is 2 (p 2**(n-1) + 2**(n-1) - 1/2)."""
+    clamped = x.at_least(-18.0).at_most(89.0)
+    r, n = reduce(clamped)
+    p = (r * r).fma(r.polynomial(EXP), r)
+    half = power_of_two(n, -1)
+    result = p.fma(half, half - 0.5)
+    return (result + result).copy_sign(x)
+
+
+def half_exp(x: Float) -> Float:
+    """e**x / 2 for x >= 0, within 1.0 ulp; infinite only where cosh is."""
+    r, n = reduce(x.at_most(90.0))
+    twice = r.fma(r.fma(r.polynomial(doubled(EXP)), 2.0), 2.0)
+    return twice * power_of_two(n, -2)
+
+
+def cosh(x: Float) -> Float:
+    """(e**|x| + e**-|x|) / 2, within 1.6 ulp."""
+    half = half_exp(x.abs())
+    return half + 0.25 / half
+
+
+# (sinh(x) - x) / x**3 in powers of x**2 for |x| <= 1.
+SINH = (0.1666666716337204, 0.00833331048488617, 0.00019842895562760532, 2.7822131869470468e-06)
+
+
+def sinh(x: Float) -> Float:
+    """(e**|x| - e**-|x|) / 2 with the sign of x, a polynomial below 1; within 1.9 ulp."""
+    square = x * x
+    near = (x * square).fma(square.polynomial(SINH), x)
+    a = x.abs()
+    half = half_exp(a)
+    far = (half - 0.25 / half).copy_sign(x)
+    return (a < 1.0).select(near, far)
+
+
+TANH_ONE = 9.02
+"""From here on, tanh rounds to 1."""
+
+
+def tanh(x: Float) -> Float:
+    """h / (h + 1) with h = (e**(2 |x|) - 1) / 2, without branches; within 2 ulp."""
+    a = x.abs().at_most(TANH_ONE)
+    r, n = reduce(a + a)
+    p = (r * r).fma(r.polynomial(EXP), r)
+    half = power_of_two(n, -1)
+    h = p.fma(half, half - 0.5)
+    return (h / (h + 1.0)).copy_sign(x)

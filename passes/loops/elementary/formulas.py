@@ -96,6 +96,9 @@ class Int:
     def __sub__(self, other: Int | int) -> Int:
         return self._binary(arith.SubI, other)
 
+    def __rsub__(self, other: int) -> Int:
+        return _int(self.code, other) - self
+
     def __and__(self, other: Int | int) -> Int:
         return self._binary(arith.AndI, other)
 

@@ -68,9 +68,7 @@ def alternation(error: np.ndarray, count: int) -> np.ndarray:
         if len(peaks) == count + 1:
             peaks.pop(0 if abs(error[peaks[0]]) < abs(error[peaks[-1]]) else -1)
         else:
-            pairs = [
-                max(abs(error[a]), abs(error[b])) for a, b in itertools.pairwise(peaks)
-            ]
+            pairs = [max(abs(error[a]), abs(error[b])) for a, b in itertools.pairwise(peaks)]
             i = int(np.argmin(pairs))
             del peaks[i : i + 2]
     if len(peaks) < count:
@@ -119,7 +117,9 @@ class Table:
 
     def _denominator(self, x: np.ndarray, found: Sequence[Number]) -> np.ndarray:
         terms = found[len(self.powers) :]
-        return self.below_zero + sum((c * x ** Number(2 * j) for j, c in enumerate(terms, 1)), 0 * x)
+        return self.below_zero + sum(
+            (c * x ** Number(2 * j) for j, c in enumerate(terms, 1)), 0 * x
+        )
 
     def _best(self, columns, target, weight, known) -> list[Number]:
         free = [i for i in range(len(columns)) if i not in known]
