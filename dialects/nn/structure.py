@@ -18,10 +18,9 @@ class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)
     outs: Results = results(AnyRankedTensor)
     body: RegionField = region()
 
-    format = "operands attr-dict `:` functional-type(operands, results) $body"
+    format = "attr-dict-with-keyword custom<BoundRegion>($inputs, type($outs), $body)"
     example = """\
-%c = nn.kernel %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
-^bb0(%x: tensor<4xf32>, %y: tensor<4xf32>):
+%c = nn.kernel (%x = %a, %y = %b) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32> {
   %0 = nn.add %x, %y : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   %1 = nn.relu %0 : (tensor<4xf32>) -> tensor<4xf32>
   nn.yield %1 : tensor<4xf32>

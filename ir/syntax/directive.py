@@ -19,6 +19,7 @@ _MODULES = (
     "directives_memory",
     "directives_structured",
     "directives_llvm",
+    "directives_nn",
 )
 """Modules of this folder that define custom directives, loaded when a name is not known."""
 
