@@ -129,5 +129,5 @@ ORDERING = int_enum("atomic ordering attribute", ORDERINGS)
 ATOMIC_OPERATION = int_enum("atomicrmw operation attribute", ATOMIC_OPERATIONS)
 OVERFLOW_FLAGS = integer_flags("overflow flag", {"none": 0, "nsw": 1, "nuw": 2})
 GEP_FLAGS = integer_flags(
-    "getelementptr flag", {"none": 0, "inbounds_flag": 1, "nusw": 2, "nuw": 4, "inbounds": 3}
+    "getelementptr flag", {"none": 0, "inbounds": 3, "inbounds_flag": 1, "nusw": 2, "nuw": 4}
 )

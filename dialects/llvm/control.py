@@ -108,7 +108,7 @@ class Switch(Op, name="llvm.switch", traits=(Terminator,)):
     format = (
         "$value `:` type($value) `,` "
         "custom<Successor>($defaultDestination, $defaultOperands, type($defaultOperands)) "
-        "custom<SwitchCases>($value, $case_values, $caseDestinations, $caseOperands, "
+        "custom<LLVMSwitchCases>($value, $case_values, $caseDestinations, $caseOperands, "
         "type($caseOperands), $case_operand_segments) attr-dict"
     )
     example = """llvm.func @f(%v: i32, %x: i64) {

@@ -38,7 +38,8 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
     body: Region = region()  # type: ignore[assignment]
 
     format = (
-        "custom<LLVMFunction>($sym_name, $function_type, $linkage, $arg_attrs, $res_attrs, $body)"
+        "custom<LLVMFunction>($sym_name, $function_type, $linkage, $arg_attrs, $res_attrs, $body) "
+        "attr-dict-with-keyword custom<FunctionBody>($body)"
     )
     example = """llvm.func internal @scale(%p: !llvm.ptr {llvm.noalias}, %s: f32) -> f32 {
   %x = llvm.load %p : !llvm.ptr -> f32
@@ -101,7 +102,7 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
     linkage: str = attribute(LINKAGE, default="external")
     constant: bool = attribute(UNIT)
     alignment: int | None = attribute(I64, optional=True)
-    addr_space: int = attribute(I32, default=0)
+    addr_space: int = attribute(I32, optional=True)
     thread_local_: bool = attribute(UNIT)
     dso_local: bool = attribute(UNIT)
     unnamed_addr: int = attribute(I64, default=0)
@@ -109,8 +110,8 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
     initializer: Region = region()
 
     format = (
-        "custom<LLVMGlobal>($linkage, $constant, $thread_local_, $sym_name, $value, "
-        "$global_type, $initializer)"
+        "custom<LLVMGlobal>($linkage, $constant, $thread_local_, $sym_name, $value) "
+        "attr-dict custom<LLVMGlobalType>($global_type, $value) custom<OptionalBody>($initializer)"
     )
     example = (
         "llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) "

@@ -6,7 +6,8 @@ Scalars and vectors are the builtin types.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, attribute_class
 from ...ir.types import FloatType, FunctionType, IntegerType, Type, VectorType
@@ -18,6 +19,12 @@ class PointerType(Type):
 
     address_space: int = 0
     name: ClassVar[str] = "llvm.ptr"
+    grammar: ClassVar[str] = '| "<" INTEGER ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> PointerType:
+        """From what the grammar made of `<1>`."""
+        return cls(int(child[0][0], 0)) if child else cls()
 
     def parameters_text(self) -> str:
         """What follows the type's name."""
@@ -42,6 +49,12 @@ class ArrayType(Type):
     size: int
     element_type: Type
     name: ClassVar[str] = "llvm.array"
+    grammar: ClassVar[str] = '"<" INTEGER "x" TYPE_IN_LLVM ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> ArrayType:
+        """From what the grammar made of `<4 x f32>`."""
+        return cls(int(child[0][0], 0), child[1])
 
     def parameters_text(self) -> str:
         """What follows the type's name."""
@@ -55,6 +68,15 @@ class StructType(Type):
     elements: tuple[Type, ...]
     packed: bool = False
     name: ClassVar[str] = "llvm.struct"
+    grammar: ClassVar[str] = (
+        '"<" "(" ")" ">" | "<" "(" types_in_llvm ")" ">" -> plain '
+        '| "<" "packed" "(" types_in_llvm ")" ">" -> packed'
+    )
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> StructType:
+        """From what the grammar made of `<packed (i8, i32)>`."""
+        return cls(tuple(child[1]), child[0] == "packed") if child else cls(())
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "elements", tuple(self.elements))
@@ -73,6 +95,18 @@ class LLVMFunctionType(Type):
     inputs: tuple[Type, ...]
     variadic: bool = False
     name: ClassVar[str] = "llvm.func"
+    grammar: ClassVar[str] = (
+        '"<" TYPE_IN_LLVM "(" ")" ">" -> fixed '
+        '| "<" TYPE_IN_LLVM "(" types_in_llvm ")" ">" -> fixed '
+        '| "<" TYPE_IN_LLVM "(" "..." ")" ">" -> variadic '
+        '| "<" TYPE_IN_LLVM "(" types_in_llvm "," "..." ")" ">" -> variadic'
+    )
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> LLVMFunctionType:
+        """From what the grammar made of `<i32 (ptr, ...)>`."""
+        kind, output, *inputs = child
+        return cls(output, tuple(inputs[0]) if inputs else (), kind == "variadic")
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "inputs", tuple(self.inputs))

@@ -36,6 +36,13 @@ class Language:
             (rule.length, rule.origin, reduction(rule, self.contributed))
             for rule in self.tables.rules
         ]
+        self.default_reductions = [
+            self.rules[~next(iter(row.values()))]
+            if len(set(row.values())) == 1 and next(iter(row.values())) < 0
+            else None
+            for row in self.tables.actions
+        ]
+        """For each state that only ever reduces, by one rule, that rule."""
         self.lexers: list[dict[str, Any]] = [{} for _ in self.tables.actions]
         self.known_types: dict[str, Any] = {}
         """Types by their text, where the text says it all: no alias in it."""

@@ -66,12 +66,29 @@ class Session:
         end_state = tables.ends[start]
         states = [tables.starts[start]]
         values: list[Any] = []
+        defaults = language.default_reductions
         while True:
+            state = states[-1]
+            # Where there is nothing to decide, reduce before looking at the next token, since
+            # what it can be, and so how it is lexed, is then known more exactly.
+            while (rule := defaults[state]) is not None:
+                length, origin, reduce = rule
+                if length:
+                    if reduce is not None:
+                        made = reduce(self, values[-length:])
+                        del values[-length:]
+                        values.append(made)
+                    del states[-length:]
+                else:
+                    values.append(reduce(self, ()))
+                state = gotos[states[-1]][origin]
+                states.append(state)
             char = text[pos]
             if char in " \n/\t\r":
                 pos = skip(text, pos).end()  # type: ignore[union-attr]
                 char = text[pos]
-            state = states[-1]
+            if pos >= end and state == end_state:
+                return values[-1]
             if pos >= end:
                 terminal, value, after = "$END", None, pos
             else:
