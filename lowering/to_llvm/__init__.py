@@ -6,7 +6,15 @@ from dataclasses import dataclass
 
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
-from . import control, elementwise, mathematics, memory  # noqa: F401 - they fill LOWERINGS
+from . import (  # noqa: F401 - they fill LOWERINGS
+    control,
+    elementwise,
+    mathematics,
+    memory,
+    vector_compute,
+    vector_memory,
+    vectors,
+)
 from .module import ModuleLowering
 
 

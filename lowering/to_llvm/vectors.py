@@ -1,0 +1,343 @@
+"""Lowering of vector ops that make and rearrange vectors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import llvm, vector
+from ...dialects.index_lists import mix
+from ...ir.attributes import DenseElements
+from ...ir.core import Value
+from ...ir.types import VectorType, i1, i32, i64
+from .conversion import FunctionLowering, Linear, lowers
+from .elementwise import icmp, result_row_type
+from .rearrange import (
+    ANY,
+    as_rows,
+    element,
+    from_scalars,
+    positions,
+    rearrange,
+    rearranged,
+    shuffle,
+    splat,
+)
+from .types import is_rows, row_count, row_type
+
+
+def bind_rows(f: FunctionLowering, result: Value, rows: list[Value]) -> None:
+    """Bind a vector to its rows."""
+    f.bind(result, rows if is_rows(result.type) else rows[0])
+
+
+@lowers(vector.Broadcast)
+def _broadcast(f: FunctionLowering, op: vector.Broadcast) -> None:
+    import numpy as np
+
+    source, type = op.source, op.results[0].type
+    width = row_type(type).shape[0]
+    if not isinstance(source.type, VectorType):
+        row = splat(f, f.value(source), width)  # type: ignore[arg-type]
+        bind_rows(f, op.results[0], [row] * row_count(type))
+        return
+    index = np.broadcast_to(positions(source.type.shape), type.shape)  # type: ignore[arg-type]
+    if not type.shape:
+        f.bind(op.results[0], f.values[source])
+    else:
+        f.bind(op.results[0], _shared_rows(f, source, index))
+
+
+def _shared_rows(f: FunctionLowering, source: Value, index: Any) -> Any:
+    """As `rearranged`, equal rows made once."""
+    made: dict[tuple[int, ...], Value] = {}
+    rows = []
+    for row in as_rows(index):
+        key = tuple(row)
+        if key not in made:
+            (made[key],) = rearrange(f, f.rows(source), [row])
+        rows.append(made[key])
+    return rows if index.ndim > 1 else rows[0]
+
+
+# -- elements and parts ------------------------------------------------------------------------
+
+
+def _flat_row(position: list[int], shape: tuple[Any, ...]) -> int:
+    at = 0
+    for i, extent in zip(position, shape, strict=False):
+        at = at * extent + i
+    return at
+
+
+def _choose(f: FunctionLowering, parts: list[list[Value]], at: Value) -> list[Value]:
+    """The part whose number is `at`, by a chain of selects."""
+    chosen = parts[0]
+    for i, part in enumerate(parts[1:], 1):
+        here = icmp(f, "eq", at, f.integer(i))
+        chosen = [
+            f.emit(llvm.Select, [here, a, b], a.type) for a, b in zip(part, chosen, strict=True)
+        ]
+    return chosen
+
+
+@lowers(vector.Extract)
+def _extract(f: FunctionLowering, op: vector.Extract) -> None:
+    type, result = op.source.type, op.results[0]
+    position = mix(op.static_position, op.dynamic_position)
+    rows = f.rows(op.source)
+    leading = position[: max(0, type.rank - 1)]
+    for d, at in enumerate(leading):
+        below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]
+        parts = [rows[i : i + below] for i in range(0, len(rows), below)]
+        rows = parts[max(at, 0)] if isinstance(at, int) else _choose(f, parts, f.value(at))
+    if type.rank and len(position) < type.rank:
+        bind_rows(f, result, rows)
+        return
+    lane = position[-1] if position else 0
+    found = element(f, rows[0], max(lane, 0) if isinstance(lane, int) else f.value(lane))
+    if isinstance(result.type, VectorType):
+        found = from_scalars(f, [found])
+    f.bind(result, found)
+
+
+@lowers(vector.Insert)
+def _insert(f: FunctionLowering, op: vector.Insert) -> None:
+    type, result = op.dest.type, op.results[0]
+    position = mix(op.static_position, op.dynamic_position)
+    rows = list(f.rows(op.dest))
+    full = len(position) == type.rank
+    new = f.rows(op.valueToStore)
+    leading = position[:-1] if full and position else position
+    count = len(new) if not full else 1
+    starts = _row_starts(f, leading, type, len(rows), count)
+    for start, here in starts:
+        for k in range(count):
+            old = rows[start + k]
+            value = _inserted(f, op, old, position, new[k]) if full else new[k]
+            rows[start + k] = (
+                value if here is None else f.emit(llvm.Select, [here, value, old], old.type)
+            )
+    bind_rows(f, result, rows)
+
+
+def _row_starts(
+    f: FunctionLowering, leading: list[Any], type: VectorType, total: int, count: int
+) -> list[tuple[int, Value | None]]:
+    """(first row, condition) of all places that a position may mean."""
+    starts: list[tuple[int, Value | None]] = [(0, None)]
+    for d, at in enumerate(leading):
+        below = row_count(VectorType(type.shape[d:], type.element_type)) // type.shape[d]  # type: ignore[operator]
+        if isinstance(at, int):
+            starts = [(start + max(at, 0) * below, here) for start, here in starts]
+            continue
+        index = f.value(at)
+        grown: list[tuple[int, Value | None]] = []
+        for i in range(type.shape[d]):  # type: ignore[arg-type]
+            equal = icmp(f, "eq", index, f.integer(i))
+            for start, here in starts:
+                both = equal if here is None else f.emit(llvm.And, [here, equal], i1)
+                grown.append((start + i * below, both))
+        starts = grown
+    return starts
+
+
+def _inserted(
+    f: FunctionLowering, op: vector.Insert, row: Value, position: list[Any], value: Value
+) -> Value:
+    if isinstance(value.type, VectorType):
+        value = element(f, value, 0)
+    lane = position[-1] if position else 0
+    at = f.integer(max(lane, 0)) if isinstance(lane, int) else f.value(lane)
+    return f.emit(llvm.InsertElement, [row, value, at], row.type)
+
+
+def _numbers(attributes: Any) -> list[int]:
+    return [int(a) for a in attributes]
+
+
+@lowers(vector.ExtractStridedSlice)
+def _extract_strided_slice(f: FunctionLowering, op: vector.ExtractStridedSlice) -> None:
+    pairs = zip(_numbers(op.offsets), _numbers(op.sizes), strict=True)
+    index = positions(op.source.type.shape)[tuple(slice(a, a + n) for a, n in pairs)]
+    f.bind(op.results[0], rearranged(f, op.source, index))
+
+
+@lowers(vector.InsertStridedSlice)
+def _insert_strided_slice(f: FunctionLowering, op: vector.InsertStridedSlice) -> None:
+    import numpy as np
+
+    small, large = op.valueToStore.type, op.dest.type
+    offsets = _numbers(op.offsets)
+    shape = (1,) * (large.rank - small.rank) + small.shape
+    index = np.full(large.shape, ANY)
+    at = tuple(slice(a, a + n) for a, n in zip(offsets, shape, strict=True))
+    index[at] = positions(shape)
+    rows = list(f.rows(op.dest))
+    for i, row in enumerate(as_rows(index)):
+        if all(p == ANY for p in row):
+            continue
+        (new,) = rearrange(f, f.rows(op.valueToStore), [row])
+        if any(p == ANY for p in row):
+            width = len(row)
+            mask = [lane if p == ANY else width + lane for lane, p in enumerate(row)]
+            new = shuffle(f, rows[i], new, mask)
+        rows[i] = new
+    bind_rows(f, op.results[0], rows)
+
+
+# -- rearrangement -----------------------------------------------------------------------------
+
+
+@lowers(vector.Shuffle)
+def _shuffle(f: FunctionLowering, op: vector.Shuffle) -> None:
+    first, second = op.v1.type, op.v2.type
+    if first.rank > 1:
+        below = row_count(first) // first.shape[0]
+        rows = f.rows(op.v1) + f.rows(op.v2)
+        chosen = [rows[max(i, 0) * below + k] for i in op.mask for k in range(below)]
+        bind_rows(f, op.results[0], chosen)
+        return
+    a, b = f.value(op.v1), f.value(op.v2)
+    size = row_type(first).shape[0]
+    if a.type is b.type:
+        f.bind(op.results[0], shuffle(f, a, b, op.mask))
+        return
+    other = row_type(second).shape[0]
+    width = max(size, other)  # type: ignore[type-var]
+    wide = [
+        v
+        if v.type.shape[0] == width  # type: ignore[attr-defined]
+        else shuffle(f, v, None, [i if i < v.type.shape[0] else ANY for i in range(width)])  # type: ignore[attr-defined, arg-type]
+        for v in (a, b)
+    ]
+    mask = [i if i < size else i - size + width for i in op.mask]  # type: ignore[operator]
+    f.bind(op.results[0], shuffle(f, wide[0], wide[1], mask))
+
+
+@lowers(vector.ShapeCast)
+def _shape_cast(f: FunctionLowering, op: vector.ShapeCast) -> None:
+    source, type = op.source.type, op.results[0].type
+    if row_type(source) is row_type(type):
+        bind_rows(f, op.results[0], f.rows(op.source))
+        return
+    index = positions(type.shape or (1,))
+    rows = rearrange(f, f.rows(op.source), as_rows(index))
+    bind_rows(f, op.results[0], rows)
+
+
+@lowers(vector.Transpose)
+def _transpose(f: FunctionLowering, op: vector.Transpose) -> None:
+    source = op._operands[0]
+    if source.type.rank < 2:  # type: ignore[attr-defined]
+        f.bind(op.results[0], f.values[source])
+        return
+    index = positions(source.type.shape).transpose(op.permutation)  # type: ignore[attr-defined]
+    f.bind(op.results[0], rearranged(f, source, index))
+
+
+@lowers(vector.Interleave)
+def _interleave(f: FunctionLowering, op: vector.Interleave) -> None:
+    rows = []
+    for a, b in zip(f.rows(op.lhs), f.rows(op.rhs), strict=True):
+        size = a.type.shape[0]  # type: ignore[attr-defined]
+        rows.append(shuffle(f, a, b, [i for k in range(size) for i in (k, size + k)]))
+    bind_rows(f, op.results[0], rows)
+
+
+@lowers(vector.Deinterleave)
+def _deinterleave(f: FunctionLowering, op: vector.Deinterleave) -> None:
+    for start, result in enumerate(op.results):
+        size = op.source.type.shape[-1]
+        mask = range(start, size, 2)
+        bind_rows(f, result, [shuffle(f, row, None, mask) for row in f.rows(op.source)])
+
+
+@lowers(vector.Bitcast)
+def _bitcast(f: FunctionLowering, op: vector.Bitcast) -> None:
+    type = result_row_type(op.results[0].type)
+    rows = [
+        row if row.type is type else f.emit(llvm.Bitcast, [row], type) for row in f.rows(op.source)
+    ]
+    bind_rows(f, op.results[0], rows)
+
+
+@lowers(vector.FromElements)
+def _from_elements(f: FunctionLowering, op: vector.FromElements) -> None:
+    width = row_type(op.results[0].type).shape[0]
+    scalars = [f.value(v) for v in op._operands]
+    rows = [
+        from_scalars(f, scalars[i : i + width])  # type: ignore[operator]
+        for i in range(0, len(scalars), width)  # type: ignore[arg-type]
+    ]
+    bind_rows(f, op.results[0], rows)
+
+
+@lowers(vector.ToElements)
+def _to_elements(f: FunctionLowering, op: vector.ToElements) -> None:
+    results = iter(op.results)
+    for row in f.rows(op._operands[0]):
+        for lane in range(row.type.shape[0]):  # type: ignore[attr-defined]
+            f.bind(next(results), element(f, row, lane))
+
+
+# -- masks -------------------------------------------------------------------------------------
+
+
+def lanes_below(f: FunctionLowering, bound: Linear, size: int) -> Value:
+    """A mask of the lanes below a bound. Compared in 32 bits, which need half the registers."""
+    type = VectorType((size,), i1)
+    if not bound.terms:
+        count = min(max(bound.constant, 0), size)
+        return f.constant(DenseElements.from_list([1] * count + [0] * (size - count), type), type)
+    value = f.materialize(bound)
+    computed = f.scopes[-1].computed
+    key = ("mask", value, size)
+    known = computed.get(key)
+    if known is None:
+        high = f.emit(llvm.IntrSMin, [value, f.integer(size)], i64)
+        narrow = f.emit(llvm.Trunc, [f.emit(llvm.IntrSMax, [high, f.integer(0)], i64)], i32)
+        lanes = VectorType((size,), i32)
+        steps = f.constant(DenseElements.from_list(list(range(size)), lanes), lanes)
+        known = computed[key] = icmp(f, "ult", steps, splat(f, narrow, size))
+    return known
+
+
+def mask_rows(f: FunctionLowering, bounds: list[Linear], shape: tuple[int, ...]) -> list[Value]:
+    """The rows of a mask that is set where each coordinate is below its bound."""
+    width = shape[-1] if shape else 1
+    lanes = lanes_below(f, bounds[-1], width) if shape else lanes_below(f, Linear((), 1), 1)
+    none = lanes_below(f, Linear((), 0), width)
+    rows: list[Value] = [lanes]
+    for extent, bound in zip(reversed(shape[:-1]), reversed(bounds[:-1]), strict=True):
+        grown: list[Value] = []
+        for i in range(extent):
+            if not bound.terms:
+                grown += rows if i < bound.constant else [none] * len(rows)
+                continue
+            here = icmp(f, "sgt", f.materialize(bound), f.integer(i))
+            grown += [f.emit(llvm.Select, [here, row, none], row.type) for row in rows]
+        rows = grown
+    return rows
+
+
+@lowers(vector.CreateMask)
+def _create_mask(f: FunctionLowering, op: vector.CreateMask) -> None:
+    bounds = [f.linear(v) for v in op._operands]
+    shape = op.results[0].type.shape
+    if not shape and bounds:
+        shape = (1,)
+    bind_rows(f, op.results[0], mask_rows(f, bounds, shape))
+
+
+@lowers(vector.ConstantMask)
+def _constant_mask(f: FunctionLowering, op: vector.ConstantMask) -> None:
+    bounds = [Linear((), n) for n in op.mask_dim_sizes]
+    shape = op.results[0].type.shape or (1,)
+    bind_rows(f, op.results[0], mask_rows(f, bounds, shape))
+
+
+@lowers(vector.Step)
+def _step(f: FunctionLowering, op: vector.Step) -> None:
+    type = row_type(op.results[0].type)
+    values = list(range(type.shape[0]))  # type: ignore[arg-type]
+    f.bind(op.results[0], f.constant(DenseElements.from_list(values, type), type))
