@@ -1,0 +1,128 @@
+"""Ops whose operands are constants are computed at compile time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...dialects.func import FuncOp, Return
+from ...ir.attributes import DenseElements, UnitAttr
+from ...ir.core import Operation, OpResult
+from ...ir.diagnostics import NncError
+from ...ir.passes import Pass, PassContext, option
+from ...ir.rewriting import erase_dead_code
+from ...ir.types import TensorType
+from .constants import constant_array, make_constant
+from .infer_shapes import refine, update_signature
+from .known_values import KnownValues
+
+GROWTH = 4
+"""How many times larger than its operands a large result may be (weights of i8 become f32)."""
+
+
+@dataclass(frozen=True)
+class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
+    """Compute what is known at compile time, by the ops' reference semantics.
+
+    %0 = nn.shape_of %x : (tensor<2x?xf32>) ..      %1 = nn.constant dense<2> : tensor<i64>
+    %1 = nn.gather %0, %zero ..                 ->
+
+    Types become as precise as the new constants allow. A result that is much larger than its
+    operands stays an op: it is cheaper to compute than to load.
+    """
+
+    limit: int = option(1 << 16, help="bytes that a result may have whatever its operands")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """One walk in order, as constants come before what they make constant."""
+        if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
+            return
+        for block in op.regions[0].blocks:
+            known = KnownValues()
+            for inner in block:
+                if isinstance(inner, nn.NnOp) and not isinstance(inner, nn.Constant):
+                    refine(inner, known)
+                    context.statistic("ops folded", self.fold(inner, known))
+        erase_dead_code(op)
+        if isinstance(op, FuncOp) and not op.is_declaration:
+            update_signature(op)
+
+    def fold(self, op: nn.NnOp, known: KnownValues) -> int:
+        """Replace the op by constants if it can be computed; 1 if so."""
+        if not op.results or not any(result.has_uses for result in op.results):
+            return 0
+        if not all(_may_change_type(result) for result in op.results):
+            return 0
+        arrays = self.by_known_elements(op, known)
+        if arrays is None:
+            arrays = self.by_evaluation(op)
+        if arrays is None:
+            return 0
+        block = op.parent
+        assert block is not None
+        for array, result in zip(arrays, op.results, strict=True):
+            constant = make_constant(array)
+            constant.loc = op.loc
+            constant.result.name_hint = result.name_hint
+            block.insert_before(constant, op)
+            result.replace_all_uses_with(constant.result)
+        op.erase()
+        return 1
+
+    @staticmethod
+    def by_known_elements(op: nn.NnOp, known: KnownValues):
+        """The value of shape arithmetic of which every element is known."""
+        import numpy as np
+
+        from ...ir.numpy_types import type_to_numpy
+
+        if len(op.results) != 1:
+            return None
+        result = op.results[0]
+        found = known.all(result)
+        if found is None:
+            return None
+        dtype = type_to_numpy(result.type.element_type)  # type: ignore[attr-defined]
+        return [np.array(found, np.int64).astype(dtype).reshape(result.type.shape)]  # type: ignore[attr-defined]
+
+    def by_evaluation(self, op: nn.NnOp):
+        """The results computed from constant operands, or None."""
+        if not all(value.defined_by(nn.Constant) for value in op.operands):
+            return None
+        types = op.result_types
+        if not all(isinstance(t, TensorType) and t.has_static_shape for t in types):
+            if not isinstance(op, nn.NonZero):
+                return None
+        elif not self.is_affordable(op):
+            return None
+        operands = [constant_array(value) for value in op.operands]
+        if any(operand is None for operand in operands):
+            return None
+        try:
+            results = op.evaluate(*operands)
+        except (NncError, ValueError, IndexError, OverflowError):
+            return None  # what fails here fails, with a better message, at run time
+        return results if isinstance(results, tuple) else (results,)
+
+    def is_affordable(self, op: nn.NnOp) -> bool:
+        """Whether the results are small, or not much larger than the operands."""
+        made = sum(t.num_bytes for t in op.result_types)  # type: ignore[attr-defined]
+        given = sum(_stored_bytes(v.defined_by(nn.Constant)) for v in op.operands)
+        return made <= max(self.limit, GROWTH * given)
+
+
+def _stored_bytes(op: nn.Constant | None) -> int:
+    if op is None:
+        return 0
+    value = op.value
+    if isinstance(value, DenseElements) and value.is_splat:
+        return len(value.data)
+    return value.type.num_bytes
+
+
+def _may_change_type(result: OpResult) -> bool:
+    """Whether all users take a constant whose type is more precise."""
+    type = result.type
+    if isinstance(type, TensorType) and type.has_static_shape:
+        return True
+    return all(isinstance(user, nn.NnOp | Return) for user in result.users)
