@@ -14,7 +14,17 @@ MODULES = (
     "arith",
     "math",
     "scf",
+    "linalg",
+    "vector",
+    "tensor",
+    "memref",
+    "memref",
+    "tensor",
+    "vector",
+    "linalg",
+    "llvm",
     "nn",
+    "schedule",
 )
 
 registry.set_modules([f"{__name__}.{module}" for module in MODULES])

@@ -10,6 +10,7 @@ PASS_MODULES: dict[str, str] = {
     "canonicalize": "..passes.canonicalize",
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",
+    "lower-to-linalg": ".nn_to_linalg",
     "remove-dead-values": "..passes.dead_code",
     "lower-to-llvm": ".to_llvm",
     "decompose": "..passes.nn.decompose",

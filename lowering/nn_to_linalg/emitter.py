@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from ...dialects import arith, linalg, memref, nn, scf
+from ...dialects.folding import number_attribute
 from ...ir.affine import AffineMap
-from ...ir.attributes import DenseElements, DenseResource
+from ...ir.attributes import Attribute, DenseElements, DenseResource
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import PassError
@@ -47,7 +48,7 @@ class Emitter(Builder):
         """Reshaped results whose operand was written to their place already."""
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
-        self._constants: dict[tuple, Value] = {}
+        self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
         self._globals: dict[str, Value] = {}
 
@@ -164,12 +165,13 @@ class Emitter(Builder):
 
     def constant(self, number: float, type: Type) -> Value:
         """A scalar constant, at the function's start."""
-        key = (repr(number), type)
-        if key not in self._constants:
-            op = arith.Constant.of(number, type, loc=self.loc)
+        value = number_attribute(number, type)
+        assert value is not None
+        if value not in self._constants:
+            op = arith.Constant(value, loc=self.loc)
             self.entry.prepend(op)
-            self._constants[key] = op.result
-        return self._constants[key]
+            self._constants[value] = op.result
+        return self._constants[value]
 
     def value(self, size: Size) -> Value:
         """An extent as a value."""
