@@ -146,8 +146,8 @@ class _Contraction(NamedOp, SegmentedOp):
     default_maps: ClassVar[tuple[AffineMap, ...]] = ()
     default_iterators: ClassVar[tuple[str, ...]] = ()
 
-    def __init__(self, *args: Any, **named: Any) -> None:
-        super().__init__(*args, **named)
+    def complete(self) -> None:
+        super().complete()
         if self.indexing_maps is None:
             self.indexing_maps = maps_attribute(self.default_maps)
 
@@ -218,7 +218,7 @@ class _OneToOne(NamedOp):
 
 _ONE_TO_ONE = (
     "custom<ImpliedBody>($body_region) `ins` `(` $input `:` type($input) `)` "
-    "`outs` `(` $init `:` type($init) `)` {} attr-dict (`->` type($output)^)?"
+    "`outs` `(` $init `:` type($init) `)` {} ` ` attr-dict"
 )
 
 
@@ -229,7 +229,7 @@ class Transpose(_OneToOne, name="linalg.transpose"):
 
     format = _ONE_TO_ONE.format("`permutation` `=` $permutation")
     example = (
-        "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) permutation = [1, 0]"
+        "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) permutation = [1, 0] "
     )
 
     @property
@@ -265,7 +265,9 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
     dimensions = attribute(INT_ARRAY)
 
     format = _ONE_TO_ONE.format("`dimensions` `=` $dimensions")
-    example = "linalg.broadcast ins(%a : memref<4xf32>) outs(%b : memref<4x8xf32>) dimensions = [1]"
+    example = (
+        "linalg.broadcast ins(%a : memref<4xf32>) outs(%b : memref<4x8xf32>) dimensions = [1] "
+    )
 
     @property
     def kept(self) -> list[int]:
@@ -309,16 +311,9 @@ class Map(StructuredOp, name="linalg.map"):
     mapper: RegionField = region()
     result_tensors: Results = results(AnyType)
 
-    format = (
-        "attr-dict (`ins` `(` $inputs^ `:` type($inputs) `)`)? `outs` `(` $init `:` type($init) `)` "
-        "(`->` type($result_tensors)^)? custom<RegionWithArguments>($mapper)"
-    )
+    format = "custom<LinalgMap>($inputs, $init, $mapper, type($result_tensors))"
     example = """
-        linalg.map ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
-          (%in: f32, %init: f32) {
-            %0 = math.exp %in : f32
-            linalg.yield %0 : f32
-          }
+        linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
     """
 
     @property
@@ -342,13 +337,9 @@ class Reduce(StructuredOp, name="linalg.reduce"):
     combiner: RegionField = region()
     result_tensors: Results = results(AnyType)
 
-    format = "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors))"
+    format = "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
     example = """
-        linalg.reduce ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) dimensions = [1]
-          (%in: f32, %init: f32) {
-            %0 = arith.addf %in, %init : f32
-            linalg.yield %0 : f32
-          }
+        linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) dimensions = [1]
     """
 
     @property

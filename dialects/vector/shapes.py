@@ -607,7 +607,7 @@ class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
     outputs: Results = results(AnyType)
 
     format = (
-        "$mask (`,` $passthru^)? custom<MaskedRegion>($maskRegion) attr-dict `:` type($mask) "
+        "$mask (`,` $passthru^)? custom<MaskedRegion>($maskRegion, ref($passthru)) attr-dict `:` type($mask) "
         "(`->` type($outputs)^)?"
     )
     example = (

@@ -48,13 +48,11 @@ def symbol_text(name: str) -> str:
 class AttributePrinter:
     """Writes attributes, types and locations, with the aliases given.
 
-    `aliases` maps an attribute to the `#alias` that stands for it. `elide` says of a dense
-    attribute with how many elements it is left out, None for never.
+    `aliases` maps an attribute to the `#alias` that stands for it.
     """
 
-    def __init__(self, aliases: dict[Any, str] | None = None, elide: int | None = None) -> None:
+    def __init__(self, aliases: dict[Any, str] | None = None) -> None:
         self.aliases = aliases if aliases is not None else {}
-        self.elide = elide
         self._types: dict[Any, str] = {}
 
     # -- attributes ------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..core import Block, Operation, Region, UnregisteredOp, Value
@@ -82,6 +82,7 @@ class Builder:
         self._scopes: list[_Scope] = [_Scope()]
         self._frames: list[_Frame] = []
         self._pending: list[tuple[Region, Any, list[Any], Operation]] = []
+        self._at_end: dict[Region, Callable[[Region], None]] = {}
 
     def build(self, items: list[Any]) -> list[Operation]:
         """The operations at the top of the text."""
@@ -169,6 +170,8 @@ class Builder:
         owner = frame.region.parent
         if owner is not None:
             self._add_terminator(owner, frame.region)
+            if frame.region in self._at_end:
+                self._at_end.pop(frame.region)(frame.region)
         if frame.isolated:
             scope = self._scopes.pop()
             for forward in scope.forward.values():
@@ -434,6 +437,10 @@ class Builder:
             [self._block_named(*label) for label in labels],
             self._place(pos),
         )
+        for finish in state.finish:
+            finish(op)
+        for name, ended in state.at_region_end.items():
+            self._at_end[getattr(op, name)] = ended
         for region, (node, args) in zip(reversed(regions), reversed(nodes), strict=True):
             self._pending.append((region, node, args, op))
         return op

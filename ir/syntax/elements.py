@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..attributes import DenseArrayAttr, EnumAttr, IntegerAttr, UnitAttr
+from ..attributes import (
+    DenseArrayAttr,
+    EnumAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+    UnitAttr,
+)
 from ..declare import Attr, RegionField, SuccessorField, ValueField
 from .directive import Element, Grammar
 
@@ -127,7 +134,7 @@ def attribute_rule(kind: Any, whole: bool, grammar: Grammar) -> str:
         return "bare_word"
     if kind.bare is not None:
         return "bare_number"
-    if kind is SYMBOL:
+    if kind is SYMBOL or kind.is_symbol_name:
         return "SYMBOL"
     if kind is STRING:
         return "STRING"
@@ -172,6 +179,8 @@ class AttributeElement(Element):
             return printer.attribute(value)
         if kind.cases and isinstance(value, IntegerAttr):
             return kind.word_of(value)
+        if kind.is_symbol_name and isinstance(value, StringAttr):
+            return printer.attribute(SymbolRefAttr(value.value))
         if kind.bare is not None or isinstance(value, DenseArrayAttr):
             return printer.bare_attribute(value)
         if isinstance(value, EnumAttr) and kind.cls is not None:

@@ -40,7 +40,7 @@ from ..declare import (
     SuccessorField,
 )
 from ..diagnostics import DeclarationError
-from .directive import Element, Grammar, find_directive, rule_name
+from .directive import Directive, Element, Grammar, find_directive, rule_name
 from .elements import (
     AllOperands,
     AllRegions,
@@ -307,6 +307,7 @@ class AssemblyFormat:
 
     def __init__(self, elements: list[Element], definition: OpDefinition) -> None:
         self.definition = definition
+        self.typed = {name for e in elements for what, name in e.fields() if what == "type"}
         self.elements = elements
         grammar = Grammar()
         self.shape = sequence(elements, grammar)
@@ -339,6 +340,8 @@ def _walk(elements: list[Element]):
         elif isinstance(element, OIList):
             for clause in element.clauses:
                 yield from _walk(clause)
+        elif isinstance(element, Directive):
+            yield from _walk([a for a in element.arguments if isinstance(a, Element)])
 
 
 def compile_format(text: str, definition: OpDefinition) -> AssemblyFormat:

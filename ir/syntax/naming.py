@@ -45,7 +45,9 @@ class Naming:
             pending.append((region, list(self._numbers), self._scopes))
         while pending:
             region, numbers, scopes = pending.pop()
-            self._numbers = list(numbers)
+            # Upstream's generic form numbers on through all regions.
+            if self._hints:
+                self._numbers = list(numbers)
             self._scopes = [*scopes, set()] if self._uses_names(region) else scopes
             nested = self._region(region)
             numbers = self._numbers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..attributes import (
@@ -18,6 +19,7 @@ from .actions import enum_from
 from .literals import number_of
 
 if TYPE_CHECKING:
+    from ..core import Operation, Region
     from ..declare import OpDefinition
     from .session import Session
 
@@ -31,16 +33,20 @@ class OpState:
     `operands` has for each field the names of its values; `types` for operand and result
     fields a list of types; `regions` for each field what the grammar made of regions;
     `entry_args` for a region field the (name, type, location) of arguments that the op's
-    own syntax declares; `successors` the names of blocks.
+    own syntax declares; `successors` the names of blocks. The functions in `finish` are called
+    with the operation when it has been made, before its regions are read; those in
+    `at_region_end`, by field, with a region when it has been read.
     """
 
     __slots__ = (
         "all_operands",
         "all_regions",
         "all_successors",
+        "at_region_end",
         "attributes",
         "definition",
         "entry_args",
+        "finish",
         "flat_types",
         "operands",
         "pos",
@@ -66,6 +72,8 @@ class OpState:
         self.all_regions: list[Any] | None = None
         self.all_successors: list[Name] | None = None
         self.flat_types: dict[str, list[Type]] = {}
+        self.finish: list[Callable[[Operation], None]] = []
+        self.at_region_end: dict[str, Callable[[Region], None]] = {}
 
     # -- saying what is wrong ------------------------------------------------------------------
 
@@ -224,7 +232,12 @@ class OpState:
         """The types of each result field, given or inferred."""
         fields = self.definition.results
         groups = [self.types.get(part.name) for part in fields]
-        missing = [p for p, g in zip(fields, groups, strict=True) if g is None and p.is_single]
+        typed = self.definition.format.typed
+        missing = [
+            part
+            for part, group in zip(fields, groups, strict=True)
+            if group is None and (part.is_single or not (part.name in typed or "results" in typed))
+        ]
         if not missing:
             return [group or [] for group in groups]
         try:
@@ -233,6 +246,8 @@ class OpState:
             )
         except NncError as fault:
             raise self.error(fault.message) from None
+        if inferred is None and not any(part.is_single for part in missing):
+            return [group or [] for group in groups]
         if inferred is None:
             raise self.error(f"the type of result '{missing[0].name}' cannot be inferred")
         if len(fields) == 1:

@@ -46,8 +46,9 @@ class Printer(AttributePrinter):
         self.generic = generic
         self.debuginfo = debuginfo
         self.out: list[Any] = []
-        self._indent = ""
-        self._dialect = ""
+        self.indent = ""
+        self._dialect = "builtin."
+        self._elided: set[str] = set()
 
     def attribute(self, attribute: Any, implied: bool = False) -> str:
         if self._aliases is not None:
@@ -55,11 +56,6 @@ class Printer(AttributePrinter):
             if name is not None:
                 return name
         return super().attribute(attribute, implied)
-
-    @property
-    def indent(self) -> str:
-        """The spaces before the operation that is being written."""
-        return self._indent
 
     # -- for elements of formats ---------------------------------------------------------------
 
@@ -80,15 +76,26 @@ class Printer(AttributePrinter):
         entry_args: bool = True,
         terminators: bool = True,
         empty_block: bool = False,
+        indent: str | None = None,
     ) -> None:
         """`{`, the blocks, `}`. `entry_args` writes the header of an entry block that has
-        arguments, `terminators` the last operation of single blocks.
+        arguments, `terminators` the last operation of single blocks, `indent` other than the
+        operation's own indents the closing brace.
         """
         parent = region.parent
         dialect = getattr(parent, "default_dialect", "")
+        indent = self.indent if indent is None else indent
         self.out.append(
-            _DeferredRegion(region, self._indent, dialect, entry_args, terminators, empty_block)
+            _DeferredRegion(region, indent, dialect, entry_args, terminators, empty_block)
         )
+
+    def nested(self, op: Operation) -> None:
+        """An operation in the middle of a line, which has no regions."""
+        self._operation(op)
+
+    def elide(self, name: str) -> None:
+        """Leave an attribute out of the dictionary of the operation being written."""
+        self._elided = {*self._elided, name}
 
     def regions(self, op: Operation, regions: Iterable[Region]) -> None:
         """Regions separated by commas, without terminators that go without saying."""
@@ -101,6 +108,8 @@ class Printer(AttributePrinter):
         self, op: Operation, elided: Iterable[str] = (), inherent: bool = True
     ) -> list[tuple[str, Any]]:
         """The attributes for `attr-dict`: none of `elided`, no defaults, sorted by name."""
+        if self._elided:
+            elided = {*elided, *self._elided}
         if not inherent or not op.properties:
             entries = [(k, v) for k, v in op.attributes.items() if k not in elided]
         else:
@@ -162,6 +171,8 @@ class Printer(AttributePrinter):
     def _operation(self, op: Operation) -> None:
         out = self.out
         results = op.results
+        if self._elided:
+            self._elided = set()
         if results:
             if len(results) == 1:
                 out.append(self.names[results[0]] + " = ")
@@ -179,7 +190,7 @@ class Printer(AttributePrinter):
             if dialect and name.startswith(dialect) and name.count(".") == 1:
                 out.append(name[len(dialect) :])
             else:
-                out.append(name.removeprefix("builtin."))
+                out.append(name)
             definition.format.write(op, self)
         if self.debuginfo:
             out.append(f" loc({self.inner_location(op.loc)})")
@@ -188,6 +199,8 @@ class Printer(AttributePrinter):
         names = self.names
         out = self.out
         operands = op._operands
+        if op.regions and self._aliases is not None:
+            self._aliases.visit_nested_first(op)
         out.append(f'"{op.name}"({", ".join([names[v] for v in operands])})')
         if op.successors:
             out.append("[" + ", ".join([self.block_name(b) for b in op.successors]) + "]")
@@ -223,7 +236,7 @@ class Printer(AttributePrinter):
             last = None if number or deferred.terminators else block._last
             while op is not None and op is not last:
                 out.append(newline)
-                self.out, self._indent, self._dialect = out, inner, dialect
+                self.out, self.indent, self._dialect = out, inner, dialect
                 self._operation(op)
                 if op.regions:
                     yield out
@@ -291,8 +304,6 @@ def print_op(
     if op is not top:
         return Printer(naming, None, generic, debuginfo).text_of(op)
     aliases = Aliases()
-    if generic:
-        aliases.visit_nested_first(op)
     text = Printer(naming, aliases, generic, debuginfo).text_of(op)
     if aliases.has_locations:
         aliases.number()
