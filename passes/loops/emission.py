@@ -256,7 +256,9 @@ class Emission:
         block = Block([index, *(v.type for v in carried)])
         bounds = [code.as_value(v) for v in (lower, upper, step)]
         op = make(scf.For, (*bounds, *carried), [v.type for v in carried])
-        self._give_region(op, block)
+        op.regions = (Region([block]),)
+        op.regions[0].parent = op
+        code.put(op)
         self._carry(block.args[1:])
         self._body(op, node, block, [block.args[0]], inner, written)
         results = [v for a in self.active.values() for v in a.values()]
@@ -275,10 +277,7 @@ class Emission:
             bounds.append((0, extent, below.loops[0].step))
         block = Block([index] * len(nodes))
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
-        op = scf.Parallel(*columns, [])
-        if op.regions[0].blocks:
-            op.regions[0].blocks[0].erase()
-        self._give_region(op, block)
+        op = code.put(scf.Parallel(*columns, [], Region([block])))
         inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
         self._body(op, nodes, block, list(block.args), inners, written)
         block.append(scf.Reduce([], []))
@@ -292,13 +291,6 @@ class Emission:
                 if isinstance(extent, int) and extent % below.loops[0].step == 0:
                     return below
         return None
-
-    def _give_region(self, op: Operation, block: Block) -> None:
-        if not op.regions:
-            op.regions = (Region(),)
-            op.regions[0].parent = op
-        op.regions[0].append(block)
-        self.code.put(op)
 
     def _body(self, op, nodes, block, values, inners, written) -> None:
         """The loop's block: enter, write the children, carry out delayed stores, leave."""

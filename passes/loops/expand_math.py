@@ -11,7 +11,7 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Pattern, Rewriter, apply_once
 from ...ir.types import ShapedType, VectorType, bf16, element_type, f16, f32
-from .elementary import error_function, exponential, logarithm, trigonometric
+from .elementary import error_function, exponential, logarithm, power, trigonometric
 from .elementary.formulas import Float, Formulas
 
 Expansion = Callable[..., Float]
@@ -38,6 +38,9 @@ EXPANSIONS: dict[type[Operation], Expansion] = {
     math.Atan: trigonometric.atan,
     math.Atan2: trigonometric.atan2,
     math.Erf: error_function.erf,
+    math.Erfc: power.erfc,
+    math.PowF: power.pow,
+    math.Cbrt: power.cbrt,
 }
 """Op class -> its formula on as many `Float`s as it has operands."""
 

@@ -58,6 +58,7 @@ class TileModel:
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
         self.inputs = [a for a in stage.inputs if not a.is_scalar and a.argument.has_uses]
+        self._terms = {a: _linear_terms(a) for a in self.inputs}
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
         self.arithmetic = max(1, arithmetic_weight(stage))
@@ -139,11 +140,11 @@ class TileModel:
 
     def reuses(self, dim: int) -> bool:
         """Whether copies along a dimension share loads."""
-        return any(self.coefficient(a, dim) == 0 or self._overlaps(a, dim) for a in self.inputs)
+        return any(self.coefficient(a, dim) == 0 or self._slides(a, dim) for a in self.inputs)
 
-    def _overlaps(self, access: Access, dim: int) -> bool:
-        """A window slides along the dimension."""
-        return any(len(e.dims_used()) > 1 and dim in e.dims_used() for e in access.exprs)
+    def _slides(self, access: Access, dim: int | None) -> bool:
+        """Whether a window slides along the dimension."""
+        return any(len(t) > 1 and any(d == dim for _, d in t) for t in self._terms[access])
 
     # -- cost --------------------------------------------------------------------------------
 
@@ -209,26 +210,23 @@ class TileModel:
         """Loads of one operand: each different vector or scalar once."""
         lane = tile.lane_dim
         count = 1
-        for expr in access.exprs:
-            linear = expr.linear(self.stage.rank)
-            if linear is None:
-                continue
-            used = [(abs(c), sizes.get(d, 1)) for d, c in enumerate(linear[0]) if c and d != lane]
-            every = prod(n for _, n in used)
-            count *= min(every, 1 + sum(c * (n - 1) for c, n in used))
+        for terms in self._terms[access]:
+            every, reach = 1, 1
+            for factor, d in terms:
+                if d != lane and (n := sizes.get(d, 1)) > 1:
+                    every *= n
+                    reach += factor * (n - 1)
+            count *= min(every, reach)
         coefficient = self.coefficient(access, lane) if lane is not None else 0
         if coefficient == 0:
             return count
         if coefficient == 1:
             # A vector that crosses cache lines counts twice.
-            crossing = 1.5 if self._misaligned(access, lane) else 1.0
+            crossing = 1.5 if self._slides(access, lane) else 1.0
             return count * crossing * len(vectors)
         if coefficient == 2:
             return count * 3.5 * len(vectors)
         return count * 1.5 * sum(vectors)
-
-    def _misaligned(self, access: Access, lane: int | None) -> bool:
-        return any(len(e.dims_used()) > 1 and lane in e.dims_used() for e in access.exprs)
 
     def coefficient(self, access: Access, dim: int) -> int:
         """Elements between neighbours along a dimension; a large number where unknown."""
@@ -239,6 +237,16 @@ class TileModel:
             return 1 << 20 if dim in used else 0
         c = access.coefficients[dim]
         return c if isinstance(c, int) else 1 << 20
+
+
+def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:
+    """(factor, dimension) of each linear index expression."""
+    found = []
+    for expr in access.exprs:
+        linear = expr.linear(access.stage.rank)
+        if linear is not None:
+            found.append([(abs(c), d) for d, c in enumerate(linear[0]) if c])
+    return found
 
 
 def widest_element(stage: Stage) -> int:

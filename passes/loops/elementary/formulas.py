@@ -70,8 +70,9 @@ class Bool:
 
     def select(self, yes: Float | float, no: Float | float) -> Float:
         """The first where the condition holds, else the second."""
-        yes, no = _float(self.code, yes), _float(self.code, no)
-        return Float(self.code, self.code.emit(arith.Select(self.value, yes.value, no.value)))
+        code = next((x.code for x in (yes, no) if isinstance(x, Float)), self.code)
+        yes, no = _float(code, yes), _float(code, no)
+        return Float(code, code.emit(arith.Select(self.value, yes.value, no.value)))
 
     def select_int(self, yes: Int | int, no: Int | int) -> Int:
         """The first where the condition holds, else the second."""

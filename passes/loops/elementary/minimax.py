@@ -7,9 +7,8 @@ that of the function, so `weight` says what one unit of error in the polynomial 
 
 Method: the exchange algorithm of Remez on a grid, in 80-bit floats. A coefficient is rounded
 to f32 and the others are found anew, beginning with the constant one, so that later
-coefficients make up for the rounding of earlier ones. A quotient is found by Loeb's
-iteration: its denominator from the last step becomes the weight of the next. Source: E. W.
-Cheney, "Introduction to Approximation Theory", ch. 3 and 5.
+coefficients make up for the rounding of earlier ones. Source: E. W. Cheney,
+"Introduction to Approximation Theory", ch. 3.
 """
 
 from __future__ import annotations
@@ -79,73 +78,159 @@ def alternation(error: np.ndarray, count: int) -> np.ndarray:
 
 @dataclass
 class Table:
-    """What to approximate: `function` on [low, high] by sum c_i x**powers[i].
-
-    With `denominator` > 0, the sum is divided by d_0 + d_1 x**2 + d_2 x**4 + .. of that many
-    terms beside d_0, which is `below_zero`: with a good one, f(0) d_0 is nearly an f32.
-    """
+    """What to approximate: `function` on [low, high] by sum c_i x**powers[i]."""
 
     function: Function
     low: float
     high: float
     powers: Sequence[int]
-    weight: Function = np.ones_like
-    denominator: int = 0
-    below_zero: float = 1.0
+    weight: Function
     round_to: type = np.float32
 
-    def grid(self) -> np.ndarray:
-        """Where errors are measured, denser towards the ends."""
+    def solve(self) -> tuple[list[float], float]:
+        """The coefficients and the largest weighted error."""
+        # Denser towards the ends, where the extremes are.
         t = (1 - np.cos(np.linspace(0, np.pi, GRID, dtype=Number))) / 2
-        return Number(self.low) + t * (Number(self.high) - Number(self.low))
-
-    def solve(self) -> tuple[list[float], list[float], float]:
-        """Numerator, denominator without d_0, and the largest weighted error."""
-        x = self.grid()
-        target, weight = self.function(x), self.weight(x)
-        columns = [x ** Number(p) for p in self.powers]
-        columns += [-target * x ** Number(2 * j) for j in range(1, self.denominator + 1)]
-        known: dict[int, Number] = {}
-        found = self._best(columns, target, weight, known)
-        for i in range(len(columns)):
-            known[i] = Number(self.round_to(found[i]))
-            found = self._best(columns, target, weight, known)
-        rest = sum((-c * k for c, k in zip(columns, found, strict=True)), target * self.below_zero)
-        error = float(np.max(np.abs(rest / self._denominator(x, found) * weight)))
-        split = len(self.powers)
-        return [float(c) for c in found[:split]], [float(c) for c in found[split:]], error
-
-    def _denominator(self, x: np.ndarray, found: Sequence[Number]) -> np.ndarray:
-        terms = found[len(self.powers) :]
-        return self.below_zero + sum(
-            (c * x ** Number(2 * j) for j, c in enumerate(terms, 1)), 0 * x
-        )
-
-    def _best(self, columns, target, weight, known) -> list[Number]:
-        free = [i for i in range(len(columns)) if i not in known]
-        found = [known.get(i, Number(0)) for i in range(len(columns))]
-        if not free:
-            return found
-        x = self.grid()
-        for _ in range(12 if self.denominator else 1):
-            scale = weight / self._denominator(x, found)
-            rest = target * self.below_zero - sum((columns[i] * known[i] for i in known), 0 * x)
-            basis = np.column_stack([columns[i] * scale for i in free])
-            before = list(found)
-            for i, c in zip(free, best_combination(basis, rest * scale), strict=True):
-                found[i] = c
-            if np.allclose(np.array(before, float), np.array(found, float), rtol=1e-12, atol=0):
-                break
-        return found
+        x = Number(self.low) + t * (Number(self.high) - Number(self.low))
+        weight = self.weight(x)
+        basis = np.column_stack([x ** Number(p) * weight for p in self.powers])
+        rest = self.function(x) * weight
+        rounded: list[float] = []
+        for i in range(len(self.powers)):
+            rounded.append(float(self.round_to(best_combination(basis[:, i:], rest)[0])))
+            rest = rest - basis[:, i] * Number(rounded[i])
+        return rounded, float(np.max(np.abs(rest)))
 
 
-# -- functions that NumPy lacks -----------------------------------------------------------------
+# -- what is approximated -------------------------------------------------------------------------
+
+LN2 = np.log(Number(2))
+PI = np.arctan2(Number(0), Number(-1))
+
+
+def series(first: Number, ratio: Callable[[int, Any], Any], terms: int = 120) -> Function:
+    """The sum of `first` and of what each term times ratio(n, x) gives, n from 1."""
+
+    def total(x: np.ndarray) -> np.ndarray:
+        term = np.full_like(x, first)
+        result = term.copy()
+        for n in range(1, terms):
+            term = term * ratio(n, x)
+            result = result + term
+        return result
+
+    return total
 
 
 def erf(x: np.ndarray) -> np.ndarray:
     """2/sqrt(pi) exp(-x^2) sum 2^n x^(2n+1) / (2n+1)!!: no term is negative for x > 0."""
-    term, total = x.copy(), x.copy()
-    for n in range(1, 200):
-        term = term * (2 * x * x / (2 * n + 1))
-        total = total + term
-    return 2 / np.sqrt(Number(np.pi) + Number(1.2246467991473532e-16)) * np.exp(-x * x) * total
+    tail = series(Number(1), lambda n, x: 2 * x * x / (2 * n + 1), 200)
+    return 2 / np.sqrt(PI) * np.exp(-x * x) * x * tail(x)
+
+
+def erfc_scaled(a: np.ndarray) -> np.ndarray:
+    """erfc(a) exp(a^2), by its continued fraction where 1 - erf(a) would cancel."""
+    near = np.minimum(a, Number(2.5))
+    fraction = np.zeros_like(a)
+    for k in range(300, 0, -1):
+        fraction = (Number(k) / 2) / (np.maximum(a, 2) + fraction)
+    far = 1 / (np.maximum(a, 2) + fraction) / np.sqrt(PI)
+    return np.where(a < 2.5, (1 - erf(near)) * np.exp(near * near), far)
+
+
+def log_rest(f: np.ndarray) -> np.ndarray:
+    """(log(1 + f) - f) / f^2"""
+    away = np.where(np.abs(f) < 0.2, Number(0.2), f)
+    near = -series(Number(1), lambda n, f: -f * (n + 1) / (n + 2))(f) / 2
+    return np.where(np.abs(f) < 0.2, near, (np.log1p(away) - away) / (away * away))
+
+
+def odd_rest(function: Function) -> Function:
+    """(function(x) - x) / x^3"""
+    return lambda x: (function(x) - x) / x**3
+
+
+def of_cube(function: Function) -> Function:
+    """What an error of `odd_rest` is worth."""
+    return lambda x: x**3 / function(x)
+
+
+def _even(count: int) -> range:
+    return range(0, 2 * count, 2)
+
+
+HALF_LN2 = float(LN2) / 2 * 1.0001
+QUARTER = float(PI) / 4 * 1.0001
+LOW, HIGH = float(np.sqrt(0.5) - 1) * 1.0001, float(np.sqrt(2.0) - 1) * 1.0001
+WIDE_S = float(3 - 2 * np.sqrt(2.0)) * 1.0001
+
+exp_rest = series(Number(0.5), lambda n, x: x / (n + 2))
+exp2_rest = series(LN2, lambda n, x: x * LN2 / (n + 1))
+sin_rest = series(Number(-1) / 6, lambda n, x: -x * x / ((2 * n + 2) * (2 * n + 3)))
+cos_rest = series(Number(1) / 24, lambda n, x: -x * x / ((2 * n + 3) * (2 * n + 4)))
+tiny = 1e-2
+"""Where the quotients with a cube still have bits enough; they are flat from there to 0."""
+
+
+def erfc_log2(x: np.ndarray) -> np.ndarray:
+    """-log2(erfc(x))"""
+    return -np.log2(1 - erf(x))
+
+
+def log2_of_s(s: np.ndarray) -> np.ndarray:
+    """log2((1 + s) / (1 - s)) / s"""
+    return 2 / LN2 * sum((s ** Number(2 * k) / (2 * k + 1) for k in range(40)), 0 * s)
+
+
+def erfc_of_t(t: np.ndarray) -> np.ndarray:
+    """erfc(a) exp(a^2) / t with t = 1 / (1 + a/2)"""
+    return erfc_scaled(2 / t - 2) / t
+
+
+TABLES = {
+    "exponential.EXP": Table(
+        exp_rest, -HALF_LN2, HALF_LN2, range(5), weight=lambda x: x * x / np.exp(x)
+    ),
+    "exponential.EXP2": Table(exp2_rest, -0.5, 0.5, range(6), weight=lambda x: np.abs(x) / 2**x),
+    "exponential.SINH": Table(odd_rest(np.sinh), tiny, 1.0, _even(4), weight=of_cube(np.sinh)),
+    "logarithm.LOG": Table(
+        log_rest, LOW, HIGH, range(9), weight=lambda f: np.abs(f) / (1 + f * log_rest(f))
+    ),
+    "trigonometric.SIN": Table(sin_rest, tiny, QUARTER, _even(3), weight=of_cube(np.sin)),
+    "trigonometric.COS": Table(
+        cos_rest, tiny, QUARTER, _even(3), weight=lambda x: x**4 / np.cos(x)
+    ),
+    "trigonometric.TAN": Table(odd_rest(np.tan), tiny, QUARTER, _even(6), weight=of_cube(np.tan)),
+    "trigonometric.ASIN": Table(
+        odd_rest(np.arcsin), tiny, 0.5001, _even(5), weight=of_cube(np.arcsin)
+    ),
+    "trigonometric.ATAN": Table(
+        odd_rest(np.arctan), tiny, 1.0, _even(8), weight=of_cube(np.arctan)
+    ),
+    "error_function.ERF": Table(
+        lambda x: erf(x) / x - 1, tiny, 0.85, _even(6), weight=lambda x: x / erf(x)
+    ),
+    "error_function.ERFC_LOG2": Table(
+        erfc_log2, 0.85, 3.925, range(7), weight=lambda x: (1 - erf(x)) * LN2 / erf(x)
+    ),
+    "power.LOG2": Table(
+        log2_of_s, 0.0, WIDE_S, _even(5), lambda s: 1 / log2_of_s(s), round_to=np.float64
+    ),
+    "power.EXP2": Table(
+        exp2_rest, -0.5, 0.5, range(7), lambda x: np.abs(x) / 2**x, round_to=np.float64
+    ),
+    "power.ERFC": Table(
+        erfc_of_t, 1 / 6.1, 1.0, range(11), lambda t: 1 / erfc_of_t(t), round_to=np.float64
+    ),
+}
+
+
+def main(names: Sequence[str]) -> None:
+    """Print the tables of these names, or all."""
+    for name in names or TABLES:
+        coefficients, error = TABLES[name].solve()
+        print(f"{name} = ({', '.join(map(repr, coefficients))})  # {error / 2**-23:.2g} ulp")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

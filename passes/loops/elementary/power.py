@@ -1,0 +1,114 @@
+"""Powers and what is computed like them: in f64, rounded to f32 at the end.
+
+x**y is 2**(y log2(x)), where a relative error of the logarithm becomes one of up to 128 times
+as much in the result. In f64 there are bits enough, f32's denormals are normal numbers, and
+the last rounding is the only one that shows.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from .formulas import Float, Formulas
+from .logarithm import INFINITY, NAN
+
+ROUNDER = 6755399441055744.0
+"""1.5 * 2**52: a sum with it rounds to an integer and has that in its low bits."""
+ONE_BITS = 0x3FF << 52
+SQRT_HALF_BITS = struct.unpack("<q", struct.pack("<d", 0.7071067811865476))[0]
+LOG2_E = 1.4426950408889634
+SIGN = -(1 << 31)
+
+# log2((1 + s) / (1 - s)) / s in powers of s**2, |s| <= 0.172; error 2**-38.
+LOG2 = (2.8853900817900926, 0.9617966733331841, 0.5770835867067493, 0.41167260943620776,
+        0.34073222066310505)  # fmt: skip
+# (2**x - 1) / x for |x| <= 1/2; error 2**-34.
+EXP2 = (0.693147180704532, 0.2402265106656084, 0.05550410365992029, 0.00961803813208094,
+        0.001333393505485366, 0.00015466756313924616, 1.5196156753298726e-05)  # fmt: skip
+# erfc(a) exp(a**2) / t in powers of t = 1 / (1 + a/2) for 0 <= a <= 10.2; error 2**-28.
+ERFC = (0.28208852081925195, 0.2822524007688514, 0.24517912114450566, 0.18559518837448488,
+        0.05487704593740165, 0.035407989079494835, -0.021963483584581323, -0.289588695193092,
+        0.38141754830000585, -0.19103261331634477, 0.035766981164709846)  # fmt: skip
+
+
+def wide_log2(a: Float) -> Float:
+    """log2 of f64 that are 0, NaN, or the values of positive f32, infinity included."""
+    bits = a.bits()
+    e = (bits - SQRT_HALF_BITS) >> 52
+    m = (bits - (e << 52)).as_float()
+    s = (m - 1.0) / (m + 1.0)
+    result = s.fma((s * s).polynomial(LOG2), e.to_float())
+    return (a > 0.0).select((a < INFINITY).select(result, a), a.equals(0.0).select(-INFINITY, a))
+
+
+def wide_exp2(p: Float) -> Float:
+    """2**p of f64; what rounds to 0 or infinity as f32 is some number that does."""
+    p = p.at_least(-200.0).at_most(200.0)
+    shifted = p + ROUNDER
+    r = p - (shifted - ROUNDER)
+    scale = ((shifted.bits() << 52) + ONE_BITS).as_float()
+    return r.fma(r.polynomial(EXP2), 1.0) * scale
+
+
+def _wide(x: Float) -> Formulas:
+    return Formulas(x.code.builder, x.code.shape_of, wide=True)
+
+
+def _magnitude(x: Float, exponent: Float) -> Float:
+    """|x|**exponent, the exponent in f64; NaN where that is 0 times infinity in the logarithm."""
+    wide = exponent.code
+    return wide_exp2(exponent * wide_log2(x.abs().widened(wide))).narrowed(x.code)
+
+
+def pow(x: Float, y: Float) -> Float:
+    """x**y with the special cases of C's pow, within 0.51 ulp."""
+    a = x.abs()
+    power = _magnitude(x, y.widened(_wide(x)))
+    half = y * 0.5
+    integral = y.equals(y.round_even())
+    odd = integral & half.compare("one", half.round_even())
+    sign = x.bits() & odd.select_int(SIGN, 0)
+    power = (power.bits() ^ sign).as_float()
+    # A negative, finite base has powers with integral exponents only.
+    fractional = y.compare("one", y.round_even())
+    undefined = (x < 0.0) & (a < INFINITY) & fractional
+    unit = (a.equals(1.0) & y.abs().equals(INFINITY)) | x.equals(1.0) | y.equals(0.0)
+    return unit.select(1.0, undefined.select(NAN, power))
+
+
+def pow_constant(x: Float, y: float) -> Float | None:
+    """x**y for exponents that a few products or a square root reach, else None.
+
+    Within |y| / 2 + 0.5 ulp; roots within 1 ulp.
+    """
+    match y:
+        case 0.0:
+            return x.code.float(1.0)
+        case 0.5 | -0.5:
+            # The root of -inf is inf and that of -0 is 0, other than sqrt has it.
+            root = x.equals(-INFINITY).select(INFINITY, x.sqrt() + 0.0)
+            return root if y > 0 else 1.0 / root
+    if y != round(y) or not -3 <= y <= 8:
+        return None
+    base, left = (x, int(y)) if y > 0 else (1.0 / x, -int(y))
+    product = None
+    while left:
+        if left & 1:
+            product = base if product is None else product * base
+        left >>= 1
+        if left:
+            base = base * base
+    return product
+
+
+def cbrt(x: Float) -> Float:
+    """The cube root, within 0.51 ulp."""
+    return _magnitude(x, _wide(x).float(1.0 / 3.0)).copy_sign(x)
+
+
+def erfc(x: Float) -> Float:
+    """1 - erf(x), where small without cancellation; within 0.52 ulp."""
+    a = x.abs().at_most(11.0).widened(_wide(x))
+    t = 1.0 / a.fma(0.5, 1.0)
+    tail = t * t.polynomial(ERFC) * wide_exp2(a * a * -LOG2_E)
+    return (x < 0.0).select(2.0 - tail, tail).narrowed(x.code)
