@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n]*+)*+").match
+SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n\0]*+)*+").match
 STRING = re.compile(r'"((?:[^"\\\n]++|\\[^\n])*+)"').match
 WORD = re.compile(r"[A-Za-z_][\w$.]*+", re.ASCII).match
 VALUE = re.compile(r"%(?:\d++|[A-Za-z_$.-][\w$.-]*+)(?:#\d++)?", re.ASCII).match
