@@ -43,6 +43,7 @@ class ModuleOp(
     sym_name = attribute(SYMBOL_NAME, optional=True)
     sym_visibility = attribute(STRING, optional=True)
 
+    default_dialect = "builtin"
     format = "($sym_name^)? attr-dict-with-keyword $body_region"
     example = """
         module @inner attributes {nn.version = 1 : i64} {

@@ -172,10 +172,8 @@ class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):
         cases: Sequence[tuple[int, Block, Sequence[Value]]],
     ) -> Switch:
         """A switch from (value, block, block arguments) cases."""
-        values = DenseElements(
-            VectorType((len(cases),), flag.type),
-            b"".join(flag.type.to_bytes(value) for value, _, _ in cases),
-        )
+        shape = VectorType((len(cases),), flag.type)
+        values = DenseElements.from_list([value for value, _, _ in cases], shape)
         return Switch(
             flag,
             default[1],

@@ -319,6 +319,8 @@ class Constant(Op, name="func.constant", traits=(Pure, ConstantLike)):
     value = attribute(SYMBOL)
     out: Result = result()
 
+    result_name = "f"
+
     format = "attr-dict $value `:` type($out)"
     example = """
         func.func private @g(f32) -> i32

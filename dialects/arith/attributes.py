@@ -55,6 +55,10 @@ class IntegerOverflowAttr(EnumAttr):
         flags = [flag for flag in self.value.split(",") if flag != "none"]
         object.__setattr__(self, "value", ",".join(flags) or "none")
 
+    def parameters_text(self) -> str:
+        """`<nsw, nuw>`, unlike other flags with a space."""
+        return f"<{self.value.replace(',', ', ')}>"
+
 
 FASTMATH = instance(FastMathAttr, "Floating point fast math flags")
 OVERFLOW = instance(IntegerOverflowAttr, "Integer overflow arith flags")

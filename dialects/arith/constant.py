@@ -15,7 +15,7 @@ from ...ir.dialect import registry
 from ...ir.location import UNKNOWN, Location
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import ConstantLike, Pure
-from ...ir.types import IntegerType, Type, VectorType, index
+from ...ir.types import IntegerType, Type, VectorType, i1, index
 from ..folding import Number, number_attribute
 from ..ub import materialize_constant as materialize_poison
 
@@ -30,7 +30,7 @@ class Constant(Op, name="arith.constant", traits=(Pure, ConstantLike)):
     result: Result = result()
 
     format = "attr-dict $value"
-    example = "%cst = arith.constant dense<[1.0, -0.0]> : vector<2xf32>"
+    example = "%cst = arith.constant dense<[1.000000e+00, -0.000000e+00]> : vector<2xf32>"
 
     @classmethod
     def of(cls, number: Number, type: Type, loc: Location = UNKNOWN) -> Constant:
@@ -50,6 +50,15 @@ class Constant(Op, name="arith.constant", traits=(Pure, ConstantLike)):
         """The type of the value."""
         type = getattr(properties.get("value"), "type", None)
         return None if type is None else [type]
+
+    def result_names(self) -> list[str]:
+        """`%c4_i32`, `%c4` for an index, `%true`, `%cst`."""
+        match self.value:
+            case IntegerAttr(value, type):
+                if type is i1:
+                    return ["true" if value else "false"]
+                return [f"c{value}" if type is index else f"c{value}_{type}"]
+        return ["cst"]
 
     def fold(self):
         return [self.value]

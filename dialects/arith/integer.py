@@ -78,6 +78,10 @@ class MulI(IntBinaryWithOverflow, name="arith.muli", traits=(Commutative,)):
 class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
     """Two integers to the low and the high part of an exact result."""
 
+    def result_names(self) -> list[str]:
+        """Those of the declaration."""
+        return [part.name for part in self.definition.results]
+
     def fold(self):
         constants = [constant_value(v) for v in self.operands]
         if any(c is None for c in constants):

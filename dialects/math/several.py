@@ -215,6 +215,10 @@ class SinCos(Op, name="math.sincos", traits=(Pure, Elementwise)):
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
     example = "%sin, %cos = math.sincos %a : f32"
 
+    def result_names(self) -> list[str]:
+        """`%sin` and `%cos`."""
+        return ["sin", "cos"]
+
     def fold(self):
         constant = constant_value(self.operand)
         parts = [

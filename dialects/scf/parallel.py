@@ -176,9 +176,12 @@ class Reduce(
 
     format = "(`(` $values^ `:` type($values) `)`)? $reductions attr-dict"
     example = """
-        scf.parallel (%i) = (%n) to (%m) step (%s) {
-          "test.use"(%i) : (index) -> ()
-          scf.reduce
+        %0 = scf.parallel (%i) = (%n) to (%m) step (%s) init (%a) -> f32 {
+          scf.reduce(%b : f32) {
+          ^bb0(%arg0: f32, %arg1: f32):
+            %1 = arith.mulf %arg0, %arg1 : f32
+            scf.reduce.return %1 : f32
+          }
         }
     """
 
@@ -248,7 +251,6 @@ class InParallel(
     example = """
         %0 = scf.forall (%i) in (%n) shared_outs(%o = %t) -> (tensor<4xf32>) {
           scf.forall.in_parallel {
-            tensor.parallel_insert_slice %u into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
           }
         }
     """

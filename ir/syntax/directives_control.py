@@ -133,11 +133,7 @@ class SwitchCases(Directive):
         type = state.types[flag][0]
         if cases:
             shape = VectorType((len(cases),), type)
-            data = b"".join(type.to_bytes(number) for number, _ in cases)
-            single = len(set(number for number, _ in cases)) == 1
-            state.properties[values] = DenseElements(
-                shape, data[: type.byte_width] if single else data
-            )
+            state.properties[values] = DenseElements.from_list([n for n, _ in cases], shape)
 
     @staticmethod
     def _target(state: Any, target: Any, dest: str, args: str) -> None:
@@ -383,9 +379,7 @@ class ForallLoop(Directive):
         *fields, shared_name, outs, body_name = self.names
         shared, body = getattr(op, shared_name), getattr(op, body_name)
         lists = [getattr(op, name) for name in fields]
-        lower, upper, step = (
-            self._bounds(printer, lists[i], lists[i + 1]) for i in range(0, 6, 2)
-        )
+        lower, upper, step = (self._bounds(printer, lists[i], lists[i + 1]) for i in range(0, 6, 2))
         rank = len(lists[1])
         args = body.blocks[0].args
         head = f" ({printer.values(args[:rank])})"

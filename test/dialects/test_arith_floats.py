@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-
 from nnc.dialects import arith
 from nnc.dialects import math as mathd
 from nnc.ir.attributes import DenseElements, FloatAttr, IntegerAttr
@@ -22,7 +21,13 @@ SPECIAL = [0.0, -0.0, 1.0, -1.0, math.inf, -math.inf, math.nan, 0.5, 65504.0, 1e
 def numbers(type):
     dtype = DTYPES[type]
     anything = st.one_of(st.sampled_from(SPECIAL), st.floats(width=64), st.floats(-100, 100))
-    return anything.map(lambda v: float(np.array(v, np.float64).astype(np.float32).astype(dtype)) if type is not f64 else v)
+    return anything.map(
+        lambda v: (
+            float(np.array(v, np.float64).astype(np.float32).astype(dtype))
+            if type is not f64
+            else v
+        )
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +39,9 @@ def quiet():
 def equal(a, b):
     """The same number: NaN is NaN, and -0.0 is not 0.0."""
     a, b = float(a), float(b)
-    return (math.isnan(a) and math.isnan(b)) or (a == b and math.copysign(1, a) == math.copysign(1, b))
+    return (math.isnan(a) and math.isnan(b)) or (
+        a == b and math.copysign(1, a) == math.copysign(1, b)
+    )
 
 
 def constant(value, type):
@@ -121,7 +128,13 @@ class TestIdentities:
 
     @pytest.mark.parametrize(
         ("op_class", "number"),
-        [(arith.AddF, 0.0), (arith.SubF, -0.0), (arith.MulF, 0.0), (arith.MaxNumF, -math.inf), (arith.MinNumF, math.inf)],
+        [
+            (arith.AddF, 0.0),
+            (arith.SubF, -0.0),
+            (arith.MulF, 0.0),
+            (arith.MaxNumF, -math.inf),
+            (arith.MinNumF, math.inf),
+        ],
     )
     def test_wrong_for_some_float(self, op_class, number):
         assert op_class(self.x, constant(number, f32)).fold() is None
@@ -193,16 +206,22 @@ def nearest(value: Fraction, type: FloatType) -> float:
     finite = [g for g in around if math.isfinite(float(g))]
     bits = {2: np.uint16, 4: np.uint32, 8: np.uint64}[np.dtype(dtype).itemsize]
     return float(
-        min(finite, key=lambda g: (abs(Fraction(float(g)) - value), int(np.array(g).view(bits)) & 1))
+        min(
+            finite, key=lambda g: (abs(Fraction(float(g)) - value), int(np.array(g).view(bits)) & 1)
+        )
     )
 
 
 @pytest.mark.parametrize("type", [bf16, f32, f64], ids=str)
 @given(value=st.integers(-(2**63), 2**63 - 1))
 def test_integers_to_floats_round_once(type, value):
-    assert folded(arith.SIToFP(arith.Constant.of(value, i64), out=type)) == nearest(Fraction(value), type)
+    assert folded(arith.SIToFP(arith.Constant.of(value, i64), out=type)) == nearest(
+        Fraction(value), type
+    )
     unsigned = value % 2**64
-    assert folded(arith.UIToFP(arith.Constant.of(value, i64), out=type)) == nearest(Fraction(unsigned), type)
+    assert folded(arith.UIToFP(arith.Constant.of(value, i64), out=type)) == nearest(
+        Fraction(unsigned), type
+    )
 
 
 @pytest.mark.parametrize("type", [f16, bf16, f32, f64], ids=str)
@@ -282,7 +301,9 @@ def test_scaled_floats():
     scale = FloatType("f8E8M0FNU")
     narrow = FloatType("f8E5M2")
     ext = arith.ScalingExtF(constant(1.5, narrow), constant(8.0, scale), out=f32)
-    assert ext.evaluate(ml_dtypes.float8_e5m2(1.5), ml_dtypes.float8_e8m0fnu(8.0)) == np.float32(12.0)
+    assert ext.evaluate(ml_dtypes.float8_e5m2(1.5), ml_dtypes.float8_e8m0fnu(8.0)) == np.float32(
+        12.0
+    )
     trunc = arith.ScalingTruncF(constant(12.0, f32), constant(8.0, scale), out=narrow)
     assert float(trunc.evaluate(np.float32(12.0), ml_dtypes.float8_e8m0fnu(8.0))) == 1.5
     # Of a scale that is no power of two only the exponent counts.
