@@ -32,6 +32,7 @@ class Machine:
     """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
     fma_latency: int
     loads_per_cycle: int
+    load_bytes_per_cycle: int
     has_fma: bool
     has_masks: bool
     """Masked loads and stores that cost no more than plain ones."""
@@ -50,6 +51,12 @@ class Machine:
     def lanes(self, element_bytes: int) -> int:
         """Elements in a full vector."""
         return max(1, self.vector_bits // (8 * element_bytes))
+
+    def load_cycles(self, vector_bytes: int, aligned: bool = True) -> float:
+        """Cycles that one load takes from the throughput; unaligned ones may cross lines."""
+        cycles = max(1 / self.loads_per_cycle, vector_bytes / self.load_bytes_per_cycle)
+        crossing = 0.0 if aligned else min(1.0, vector_bytes / self.line_bytes)
+        return cycles * (1 + crossing)
 
     def fma_cycles(self, vector_bytes: int) -> float:
         """Cycles that one multiply-add on a vector of this size takes from the throughput."""
@@ -76,6 +83,7 @@ _AVX512 = Machine(
     unit_bits=256,
     fma_latency=4,
     loads_per_cycle=2,
+    load_bytes_per_cycle=64,
     has_fma=True,
     has_masks=True,
     has_broadcast_operands=True,
@@ -152,6 +160,7 @@ def host() -> Machine:
         cpu=cpu,
         features=features.flatten(),
         full_width_units=1 if split and wide else 2,
+        load_bytes_per_cycle=64 if split or not wide else 128,
         unit_bits=256 if split or level == "avx2" else MACHINES[level].vector_bits,
         cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
         **caches,

@@ -106,6 +106,8 @@ class Heuristics:
                 lanes.append(inner)
             else:
                 copies.append(inner)
+        # The operand that the innermost copies select is held in registers: the fewest.
+        copies.sort(key=lambda loop: -tile.copies.get(loop.dims[-1], 1))
         return outside, [*copies, *lanes]
 
     @staticmethod

@@ -182,14 +182,20 @@ class TileModel:
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
         per_vector = [machine.fma_cycles(w * self.bytes) for w in vectors]
         arithmetic = copies * sum(per_vector) * self.arithmetic
-        loads = sum(self._loads(a, tile, sizes, vectors) for a in self.inputs)
+        loads, held = 0.0, []
+        for access in self.inputs:
+            cycles, registers = self._loads(access, tile, sizes, vectors)
+            loads += cycles
+            held.append(registers)
         accumulators = copies * len(vectors)
         is_reduction = self.stage.has_reduction
         if not is_reduction:
-            loads += accumulators
+            loads += sum(machine.load_cycles(w * self.bytes) for w in vectors) * copies
         latency = machine.fma_latency if is_reduction else 1
-        spill = max(0, accumulators + len(vectors) + 1 - machine.vector_registers)
-        busy = max(arithmetic, loads / machine.loads_per_cycle, latency)
+        # One operand is held in registers, the others stream through one more.
+        needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
+        spill = max(0, needed - machine.vector_registers)
+        busy = max(arithmetic, loads, latency)
         # What overlaps imperfectly: a little of everything else, and the loop itself.
         slack = 0.06 * (arithmetic + loads) + 0.5
         return busy + slack + 2.0 * spill
@@ -206,9 +212,9 @@ class TileModel:
 
     def _loads(
         self, access: Access, tile: Tile, sizes: dict[int, int], vectors: list[int]
-    ) -> float:
-        """Loads of one operand: each different vector or scalar once."""
-        lane = tile.lane_dim
+    ) -> tuple[float, int]:
+        """(cycles, registers) of one operand: each different vector or scalar loaded once."""
+        lane, machine = tile.lane_dim, self.machine
         count = 1
         for terms in self._terms[access]:
             every, reach = 1, 1
@@ -219,14 +225,16 @@ class TileModel:
             count *= min(every, reach)
         coefficient = self.coefficient(access, lane) if lane is not None else 0
         if coefficient == 0:
-            return count
+            return count / machine.loads_per_cycle, count
+        registers = count * len(vectors)
         if coefficient == 1:
-            # A vector that crosses cache lines counts twice.
-            crossing = 1.5 if self._slides(access, lane) else 1.0
-            return count * crossing * len(vectors)
+            aligned = not self._slides(access, lane)
+            cycles = sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
+            return count * cycles, registers
         if coefficient == 2:
-            return count * 3.5 * len(vectors)
-        return count * 1.5 * sum(vectors)
+            cycles = sum(2 * machine.load_cycles(w * self.bytes, False) + 1 for w in vectors)
+            return count * cycles, registers
+        return count * 1.5 * sum(vectors), registers
 
     def coefficient(self, access: Access, dim: int) -> int:
         """Elements between neighbours along a dimension; a large number where unknown."""
