@@ -108,7 +108,10 @@ class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
 
     format = "attr-dict ($values^ `:` type($values))?"
     example = """
-        linalg.fill ins(%x : f32) outs(%m : memref<4xf32>)
+        linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : memref<4xf32>) outs(%b : memref<4xf32>) {
+        ^bb0(%in: f32, %out: f32):
+          linalg.yield %in : f32
+        }
     """
 
     def verify_op(self) -> None:

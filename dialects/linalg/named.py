@@ -227,6 +227,7 @@ class Transpose(_OneToOne, name="linalg.transpose"):
 
     permutation = attribute(INT_ARRAY)
 
+    result_name = "transposed"
     format = _ONE_TO_ONE.format("`permutation` `=` $permutation")
     example = (
         "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) permutation = [1, 0] "
@@ -264,6 +265,7 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
 
     dimensions = attribute(INT_ARRAY)
 
+    result_name = "broadcasted"
     format = _ONE_TO_ONE.format("`dimensions` `=` $dimensions")
     example = (
         "linalg.broadcast ins(%a : memref<4xf32>) outs(%b : memref<4x8xf32>) dimensions = [1] "
@@ -311,6 +313,7 @@ class Map(StructuredOp, name="linalg.map"):
     mapper: RegionField = region()
     result_tensors: Results = results(AnyType)
 
+    result_name = "mapped"
     format = "custom<LinalgMap>($inputs, $init, $mapper, type($result_tensors))"
     example = """
         linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
@@ -337,6 +340,7 @@ class Reduce(StructuredOp, name="linalg.reduce"):
     combiner: RegionField = region()
     result_tensors: Results = results(AnyType)
 
+    result_name = "reduced"
     format = "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
     example = """
         linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) dimensions = [1]

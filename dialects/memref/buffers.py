@@ -109,12 +109,14 @@ class _AllocLike(Op):
 class Alloc(_AllocLike, name="memref.alloc", traits=(AllocatesMemory,)):
     """A new buffer on the heap, freed by `memref.dealloc`."""
 
+    result_name = "alloc"
     example = "%m = memref.alloc(%n) {alignment = 64 : i64} : memref<4x?xf32>"
 
 
 class Alloca(_AllocLike, name="memref.alloca", traits=(AllocatesMemory,)):
     """A new buffer on the stack, freed where the surrounding function or scope ends."""
 
+    result_name = "alloca"
     example = "%m = memref.alloca() : memref<16xf32>"
 
 
@@ -165,7 +167,11 @@ class AllocaScopeReturn(
     values: Operands = operands(AnyType)
 
     format = "attr-dict ($values^ `:` type($values))?"
-    example = "memref.alloca_scope {\n  memref.alloca_scope.return\n}"
+    example = """
+        %0 = memref.alloca_scope -> (f32) {
+          memref.alloca_scope.return %x : f32
+        }
+    """
 
 
 class AllocaScope(
@@ -192,6 +198,7 @@ class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):
     alignment = attribute(I32)
     result: Result = result(Same("memref"))
 
+    result_name = "assume_align"
     format = "$memref `,` $alignment attr-dict `:` type($memref)"
     example = "%b = memref.assume_alignment %a, 64 : memref<8x8xf32>"
 
@@ -210,6 +217,7 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
     index: Operand = operand(Index)
     result: Result = result(Index)
 
+    result_name = "dim"
     format = "attr-dict $source `,` $index `:` type($source)"
     example = "%n = memref.dim %m, %i : memref<4x?xf32>"
 
@@ -320,7 +328,13 @@ class GetGlobal(Op, name="memref.get_global", traits=(Pure,)):
     result: Result = result(AnyMemRef)
 
     format = "$name `:` type($result) attr-dict"
-    example = "%m = memref.get_global @ones : memref<4xf32>"
+    example = """
+        memref.global "private" @ones : memref<4xf32>
+        func.func @f() {
+          %0 = memref.get_global @ones : memref<4xf32>
+          return
+        }
+    """
 
     def verify_op(self) -> None:
         if self.parent is None or self.parent_op is None:

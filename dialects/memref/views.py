@@ -82,6 +82,7 @@ class View(Op, name="memref.view", traits=(Pure,)):
     sizes: Operands = operands(Index)
     result: Result = result(AnyMemRef)
 
+    result_name = "view"
     format = (
         "$source `[` $byte_shift `]` `` `[` $sizes `]` attr-dict "
         "`:` type($source) `to` type($result)"
@@ -130,6 +131,7 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
+    result_name = "subview"
     format = (
         "$source `` custom<DynamicIndexList>($offsets, $static_offsets) "
         "custom<DynamicIndexList>($sizes, $static_sizes) "
@@ -272,6 +274,7 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
+    result_name = "reinterpret_cast"
     format = (
         "$source `to` `offset` `` `:` custom<DynamicIndexList>($offsets, $static_offsets) "
         "`` `,` `sizes` `` `:` custom<DynamicIndexList>($sizes, $static_sizes) "
@@ -389,6 +392,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
+    result_name = "expand_shape"
     format = (
         "$src $reassociation `output_shape` "
         "custom<DynamicIndexList>($output_shape, $static_output_shape) "
@@ -449,6 +453,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)
     reassociation = attribute(ARRAY)
     result: Result = result(AnyMemRef)
 
+    result_name = "collapse_shape"
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
     example = "%c = memref.collapse_shape %m [[0, 1]] : memref<?x4xf32> into memref<?xf32>"
 
@@ -507,6 +512,7 @@ class Cast(Op, name="memref.cast", traits=(Pure,)):
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     dest: Result = result(AnyRankedOrUnrankedMemRef)
 
+    result_name = "cast"
     format = "$source attr-dict `:` type($source) `to` type($dest)"
     example = "%c = memref.cast %m : memref<8x8xf32> to memref<?x8xf32>"
 
@@ -559,6 +565,7 @@ class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure,)):
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
     dest: Result = result(AnyRankedOrUnrankedMemRef)
 
+    result_name = "memspacecast"
     format = "$source attr-dict `:` type($source) `to` type($dest)"
     example = "%c = memref.memory_space_cast %m : memref<8x8xf32> to memref<8x8xf32, 1>"
 
@@ -582,6 +589,7 @@ class Transpose(Op, name="memref.transpose", traits=(Pure,)):
     permutation = attribute(instance(AffineMapAttr))
     result: Result = result(AnyMemRef)
 
+    result_name = "transpose"
     format = (
         "$source custom<AffineMapBody>($permutation) attr-dict `:` type($source) `to` type($result)"
     )
@@ -628,6 +636,7 @@ class Reshape(Op, name="memref.reshape", traits=(Pure,)):
     shape: Operand = operand(IndexBuffer)
     result: Result = result(AnyRankedOrUnrankedMemRef)
 
+    result_name = "reshape"
     format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
     example = "%r = memref.reshape %m(%s) : (memref<8x8xf32>, memref<2xindex>) -> memref<?x?xf32>"
 
@@ -666,6 +675,13 @@ class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=
         "%base, %offset, %sizes, %strides = memref.extract_strided_metadata %m : "
         "memref<8xf32> -> memref<f32>, index, index, index"
     )
+
+    def result_names(self) -> list[str | None]:
+        """Upstream's names for the parts."""
+        rank = self.source.type.rank  # type: ignore[attr-defined]
+        sizes, strides = (["sizes"], ["strides"]) if rank else ([], [])
+        rest = [None] * (rank - 1)
+        return ["base_buffer", "offset", *sizes, *rest, *strides, *rest]
 
     @property
     def sizes(self) -> tuple[Value, ...]:
@@ -715,6 +731,7 @@ class ExtractAlignedPointerAsIndex(
     source: Operand = operand(AnyType)
     aligned_pointer: Result = result(Index)
 
+    result_name = "intptr"
     format = "$source `:` type($source) `->` type(results) attr-dict"
     example = "%p = memref.extract_aligned_pointer_as_index %m : memref<8xf32> -> index"
 

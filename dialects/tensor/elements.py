@@ -73,6 +73,7 @@ class Extract(Op, name="tensor.extract", traits=(Pure,)):
     indices: Operands = operands(Index)
     result: Result = result(element_of("tensor"))
 
+    result_name = "extracted"
     format = "$tensor `[` $indices `]` attr-dict `:` type($tensor)"
     example = "%x = tensor.extract %t[%i, %j] : tensor<?x4xf32>"
 
@@ -115,6 +116,7 @@ class Insert(Op, name="tensor.insert", traits=(Pure,)):
     indices: Operands = operands(Index)
     result: Result = result(Same("dest"))
 
+    result_name = "inserted"
     format = "$scalar `into` $dest `[` $indices `]` attr-dict `:` type($dest)"
     example = "%u = tensor.insert %x into %t[%i, %j] : tensor<?x4xf32>"
 
@@ -137,6 +139,7 @@ class Dim(Op, name="tensor.dim", traits=(Pure,)):
     index: Operand = operand(Index)
     result: Result = result(Index)
 
+    result_name = "dim"
     format = "attr-dict $source `,` $index `:` type($source)"
     example = "%n = tensor.dim %t, %i : tensor<?x4xf32>"
 
@@ -172,6 +175,7 @@ class Rank(Op, name="tensor.rank", traits=(Pure,)):
     tensor: Operand = operand(AnyTensor)
     result: Result = result(Index)
 
+    result_name = "rank"
     format = "$tensor attr-dict `:` type($tensor)"
     example = "%r = tensor.rank %t : tensor<?x4xf32>"
 
@@ -191,6 +195,7 @@ class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
     elements: Operands = operands(AnyType)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "from_elements"
     format = "$elements attr-dict `:` custom<ElementsType>(type($elements), type($result))"
     example = "%t = tensor.from_elements %a, %b, %c, %d : tensor<2x2xf32>"
 
@@ -217,6 +222,7 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
     dynamicSizes: Operands = operands(Index)  # noqa: N815
     aggregate: Result = result(AnyRankedTensor)
 
+    result_name = "splat"
     format = "$input (`[` $dynamicSizes^ `]`)? attr-dict `:` type($aggregate)"
     example = "%t = tensor.splat %x[%n] : tensor<4x?xf32>"
 
@@ -248,6 +254,7 @@ class Cast(Op, name="tensor.cast", traits=(Pure,)):
     source: Operand = operand(AnyTensor)
     dest: Result = result(AnyTensor)
 
+    result_name = "cast"
     format = "$source attr-dict `:` type($source) `to` type($dest)"
     example = "%c = tensor.cast %t : tensor<8x8xf32> to tensor<?x8xf32>"
 
@@ -320,6 +327,7 @@ class Generate(Op, name="tensor.generate", traits=(RecursiveEffects, SingleBlock
     body: RegionField = region()
     result: Result = result(AnyRankedTensor)
 
+    result_name = "generated"
     format = "$dynamicExtents $body attr-dict `:` type($result)"
     example = Yield.example
 

@@ -99,6 +99,7 @@ class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "extracted_slice"
     format = f"$source `` {_LISTS} attr-dict `:` type($source) `to` type($result)"
     example = (
         "%s = tensor.extract_slice %t[0, %i] [4, 4] [1, 1] : tensor<8x8xf32> to tensor<4x4xf32>"
@@ -143,6 +144,7 @@ class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "inserted_slice"
     format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
     example = (
         "%u = tensor.insert_slice %s into %t[0, %i] [4, 4] [1, 1] : "
@@ -205,6 +207,7 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "expanded"
     format = (
         "$src $reassociation `output_shape` "
         "custom<DynamicIndexList>($output_shape, $static_output_shape) "
@@ -245,6 +248,7 @@ class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)
     reassociation = attribute(ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "collapsed"
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
     example = "%c = tensor.collapse_shape %t [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>"
 
@@ -276,6 +280,7 @@ class Reshape(Op, name="tensor.reshape", traits=(Pure,)):
     shape: Operand = operand(AnyRankedTensor)
     result: Result = result(AnyTensor)
 
+    result_name = "reshape"
     format = "$source `(` $shape `)` attr-dict `:` functional-type(operands, results)"
     example = "%r = tensor.reshape %t(%s) : (tensor<8x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
 
@@ -299,6 +304,7 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
     inputs: Operands = operands(AnyRankedTensor)
     result: Result = result(AnyRankedTensor)
 
+    result_name = "concat"
     format = "`dim` `(` $dim `)` $inputs attr-dict `:` functional-type(operands, results)"
     example = (
         "%c = tensor.concat dim(0) %a, %b : (tensor<3x6xf32>, tensor<5x6xf32>) -> tensor<8x6xf32>"
@@ -331,6 +337,7 @@ class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
     body: RegionField = region()
     result: Result = result(AnyRankedTensor)
 
+    result_name = "padded"
     format = (
         "$source (`nofold` $nofold^)? `low` `` custom<DynamicIndexList>($low, $static_low) "
         "`high` `` custom<DynamicIndexList>($high, $static_high) "

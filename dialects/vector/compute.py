@@ -69,7 +69,7 @@ class Reduction(Op, name="vector.reduction", traits=(Pure,)):
         "$kind `,` $vector (`,` $acc^)? (`fastmath` `` $fastmath^)? attr-dict `:` type($vector) "
         "`into` type($dest)"
     )
-    example = "%s = vector.reduction <add>, %v, %acc fastmath<reassoc> : vector<16xf32> into f32"
+    example = "%s = vector.reduction <add>, %v fastmath<reassoc> : vector<16xf32> into f32"
 
     def verify_op(self) -> None:
         type = self.vector.type
@@ -288,6 +288,10 @@ class Scan(Op, name="vector.scan", traits=(Pure,)):
         "%d, %last = vector.scan <add>, %v, %start {inclusive = true, reduction_dim = 1 : i64} : "
         "vector<4x8xf32>, vector<4xf32>"
     )
+
+    def result_names(self) -> list[str | None]:
+        """Upstream's names for the results."""
+        return ["dest", "accumulated_value"]
 
     def verify_op(self) -> None:
         source, start = self.source.type, self.initial_value.type

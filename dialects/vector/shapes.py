@@ -462,6 +462,10 @@ class Deinterleave(Op, name="vector.deinterleave", traits=(Pure,)):
     format = "$source attr-dict `:` type($source) `->` type($res1)"
     example = "%a, %b = vector.deinterleave %v : vector<8xf32> -> vector<4xf32>"
 
+    def result_names(self) -> list[str | None]:
+        """Upstream's names for the halves."""
+        return ["res1", "res2"]
+
     def evaluate(self, source: Any) -> Any:
         return source[..., 0::2].copy(), source[..., 1::2].copy()
 
@@ -595,7 +599,7 @@ class Yield(Op, name="vector.yield", traits=(Pure, Terminator)):
     values: Operands = operands(AnyType)
 
     format = "attr-dict ($values^ `:` type($values))?"
-    example = "vector.yield %v : vector<4xf32>"
+    example = "%s = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>"
 
 
 class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
@@ -665,6 +669,7 @@ class Vscale(Op, name="vector.vscale", traits=(Pure,)):
 
     res: Result = result(Index)
 
+    result_name = "vscale"
     format = "attr-dict"
     example = "%n = vector.vscale"
 
