@@ -7,6 +7,8 @@ from importlib import import_module
 from ..ir.passes import PASSES, Pass
 
 PASS_MODULES: dict[str, str] = {
+    "apply-schedules": ".apply_schedules",
+    "choose-schedules": ".choose_schedules",
     "canonicalize": "..passes.canonicalize",
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",

@@ -150,8 +150,9 @@ class Registers:
         if address.lane == 1:
             return self._read_contiguous(view, at, type, address.count)
         stride = address.lane
-        if isinstance(stride, int) and 1 < stride <= MAX_SHUFFLED_STRIDE and address.count is None:
-            return self._read_strided(view, at, type, stride)
+        static = address.count is None or isinstance(address.count, int)
+        if isinstance(stride, int) and 1 < stride <= MAX_SHUFFLED_STRIDE and static:
+            return self._read_strided(view, at, type, stride, address.count)
         lanes = self.addresses.lane_offsets(address)
         return self.gather(view, at, lanes, type, address.count)
 
@@ -163,18 +164,23 @@ class Registers:
         rest = code.splat_number(0, type)
         return code.value(make(vector.MaskedLoad, (view, at, mask, rest), (type,)))
 
-    def _read_strided(self, view: Value, at: Value, type: VectorType, stride: int) -> Value:
+    def _read_strided(
+        self, view: Value, at: Value, type: VectorType, stride: int, count: int | None
+    ) -> Value:
         """Two vectors that end with the last element wanted, so that none lies outside."""
         code, width = self.code, type.shape[0]
         assert width is not None
-        last = stride * (width - 1)
-        second = last - (width - 1)
-        low = code.value(make(vector.Load, (view, at), (type,)))
-        above = code.add(at, second)
-        high = code.value(make(vector.Load, (view, code.as_value(above)), (type,)))
+        span = stride * ((width if count is None else count) - 1) + 1
+        second = (stride - 1) * (width - 1)
+        low = self._read_contiguous(view, at, type, span if span < width else None)
         picks = [
             stride * i if stride * i < width else width + stride * i - second for i in range(width)
         ]
+        if span <= width:
+            return code.value(vector.Shuffle(low, low, [p % width for p in picks]))
+        above = code.as_value(code.add(at, second))
+        beyond = span - second
+        high = self._read_contiguous(view, above, type, beyond if beyond < width else None)
         return code.value(vector.Shuffle(low, high, picks))
 
     def gather(self, view: Value, at: Value, lanes: Value, type: VectorType, count) -> Value:
