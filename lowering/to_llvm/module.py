@@ -11,6 +11,7 @@ from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, Type
 from .control import bind_all, lower_graph
 from .conversion import FunctionLowering
+from .entry import make_entry
 from .memory import lower_global
 from .types import flat_types, function_results
 
@@ -23,7 +24,6 @@ class ModuleLowering:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
-        self.made: dict[str, Operation] = {}
         self.needed: dict[str, llvm.Func] = {}
 
     def need_function(
@@ -40,6 +40,7 @@ class ModuleLowering:
         """Replace the contents of the module."""
         body = self.module.body_block
         made: list[Operation] = []
+        entry = self._entry_function()
         for op in body:
             match op:
                 case func.FuncOp():
@@ -54,16 +55,35 @@ class ModuleLowering:
                         f"'{op.name}' has no lowering to the llvm dialect at the top of a module",
                         op.loc,
                     )
-        defined = {op.sym_name for op in made}  # type: ignore[attr-defined]
+        if entry is not None:
+            nnc_run, attributes = make_entry(self, entry)
+            made.append(nnc_run)
+            self.module.attributes.update(attributes)
+        defined = {op.sym_name: op for op in made}  # type: ignore[attr-defined]
         for op in list(body):
             op.drop_all_references()
         for op in list(body):
             op.detach()
         for name, declaration in self.needed.items():
-            if name not in defined:
+            found = defined.get(name)
+            if found is None:
                 body.append(declaration)
+            elif not isinstance(found, llvm.Func) or not found.is_declaration:
+                raise PassError(f"'{name}' is a C function that the code needs", found.loc)
         for op in made:
             body.append(op)
+
+    def _entry_function(self) -> func.FuncOp | None:
+        """The function that `nnc_run` calls."""
+        marked = [
+            op
+            for op in self.module.body_block
+            if isinstance(op, func.FuncOp) and "nn.entry" in op.attributes
+        ]
+        if len(marked) > 1:
+            names = ", ".join(f"@{op.sym_name}" for op in marked)
+            raise PassError(f"several functions are marked nn.entry: {names}", marked[1].loc)
+        return marked[0] if marked else None
 
     # -- functions ---------------------------------------------------------------------------
 
@@ -80,8 +100,7 @@ class ModuleLowering:
             declaration=op.is_declaration,
             loc=op.loc,
         )
-        for key, value in op.attributes.items():
-            made.attributes[key] = value
+        made.attributes.update(op.attributes)
         if "nn.kernel" in op.attributes:
             # A kernel that is called once would else be copied into its caller.
             made.no_inline = True

@@ -1,0 +1,202 @@
+"""The C entry of a compiled model, and what the runtime has to know of it.
+
+    typedef struct { void *data; int64_t *shape; } nnc_tensor;
+    int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
+                    void *arena, const void *weights);
+
+Tensors are contiguous and row-major. An output of static shape is written in place; for one
+with an unknown extent `data` is set to a buffer that the caller frees with free(), and its
+`shape` is filled in. The result is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...dialects import func, llvm
+from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
+from ...ir.core import Value
+from ...ir.diagnostics import PassError
+from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from .control import bind_call_results
+from .conversion import FunctionLowering
+from .types import MemRef, function_results
+
+if TYPE_CHECKING:
+    from .module import ModuleLowering
+
+ENTRY = "nnc_run"
+TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
+"""nnc_tensor"""
+
+
+@dataclass(frozen=True)
+class EntrySignature:
+    """What an entry function takes and gives, in the model's terms."""
+
+    inputs: tuple[TensorType, ...]
+    outputs: tuple[TensorType, ...]
+    input_names: tuple[str, ...]
+    output_names: tuple[str, ...]
+    arena: MemRefType | None
+    weights: MemRefType | None
+
+    def attributes(self) -> dict[str, Attribute]:
+        """The module attributes by which the runtime knows the entry."""
+
+        def strings(names: Sequence[str]) -> ArrayAttr:
+            return ArrayAttr(tuple(map(StringAttr, names)))
+
+        return {
+            "nn.inputs": ArrayAttr(self.inputs),
+            "nn.outputs": ArrayAttr(self.outputs),
+            "nn.input_names": strings(self.input_names),
+            "nn.output_names": strings(self.output_names),
+            "nn.arena_bytes": I64Attr(self.arena.num_bytes if self.arena else 0),
+            "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
+        }
+
+
+def signature_of(op: func.FuncOp) -> EntrySignature:
+    """The signature of an entry function. Raises PassError where its attributes do not fit."""
+    types = list(op.function_type.inputs)
+    special: dict[str, MemRefType | None] = {"nn.arena": None, "nn.weights": None}
+    for i in reversed(range(len(types))):
+        for name in special:
+            if op.arg_attribute(i, name) is not None:
+                special[name] = types.pop(i)  # type: ignore[assignment]
+                break
+    if not all(isinstance(t, MemRefType) for t in (*types, *op.function_type.results)):
+        raise PassError("an entry function takes and gives memrefs only", op.loc)
+    inputs, outputs = _tensors(op, types)
+    return EntrySignature(
+        inputs,
+        outputs,
+        _names(op, "nn.input_names", len(inputs), "input"),
+        _names(op, "nn.output_names", len(outputs), "output"),
+        special["nn.arena"],
+        special["nn.weights"],
+    )
+
+
+def _tensors(
+    op: func.FuncOp, types: list[Type]
+) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
+    """Inputs and outputs, from the attributes or, without them, from the names' number."""
+    given = [op.attributes.get(name) for name in ("nn.inputs", "nn.outputs")]
+    if all(isinstance(a, ArrayAttr) for a in given):
+        inputs, outputs = (tuple(a.elements) for a in given)  # type: ignore[union-attr]
+    else:
+        names = op.attributes.get("nn.output_names")
+        if not isinstance(names, ArrayAttr):
+            raise PassError("an entry function needs 'nn.inputs' and 'nn.outputs'", op.loc)
+        results = [_tensor(t) for t in op.function_type.results]
+        static = len(names) - len(results)
+        tensors = [_tensor(t) for t in types]
+        split = len(tensors) - max(0, static)
+        inputs, outputs = tuple(tensors[:split]), (*tensors[split:], *results)
+    static_count = sum(t.has_static_shape for t in outputs)
+    if len(inputs) + static_count != len(types):
+        raise PassError(
+            f"an entry function with {len(inputs)} inputs and {static_count} outputs of static "
+            f"shape takes {len(inputs) + static_count} memrefs, not {len(types)}",
+            op.loc,
+        )
+    return inputs, outputs
+
+
+def _tensor(type: Type) -> TensorType:
+    return TensorType(type.shape, type.element_type)  # type: ignore[attr-defined]
+
+
+def _names(op: func.FuncOp, key: str, count: int, word: str) -> tuple[str, ...]:
+    given = op.attributes.get(key)
+    if isinstance(given, ArrayAttr) and len(given) == count:
+        return tuple(a.value for a in given)  # type: ignore[attr-defined]
+    return tuple(f"{word}{i}" for i in range(count))
+
+
+class _Entry(FunctionLowering):
+    """Emits `nnc_run`."""
+
+    def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
+        type = llvm.function_type((llvm.ptr,) * 4, i32)
+        made = llvm.Func.define(ENTRY, type, loc=op.loc)
+        super().__init__(module, made)
+        self.op = op
+        self.signature = signature_of(op)
+        self.inputs, self.outputs, self.arena, self.weights = made.regions[0].blocks[0].args
+
+    def emit_all(self) -> llvm.Func:
+        """The whole function."""
+        op, signature = self.op, self.signature
+        static = [i for i, t in enumerate(signature.outputs) if t.has_static_shape]
+        tensors = [(self.inputs, i) for i in range(len(signature.inputs))]
+        tensors += [(self.outputs, i) for i in static]
+        rest = iter(tensors)
+        arguments: list[Value] = []
+        for i, type in enumerate(op.function_type.inputs):
+            if op.arg_attribute(i, "nn.arena") is not None:
+                arguments.append(self.arena)
+            elif op.arg_attribute(i, "nn.weights") is not None:
+                arguments.append(self.weights)
+            else:
+                arguments += self._tensor_argument(*next(rest), type)
+        results = op.function_type.results
+        call = self.append(llvm.Call.of(op.sym_name, arguments, function_results(results)))
+        dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]
+        if dynamic:
+            self._return_results(call, dynamic)
+        self.append(llvm.Return(self.integer(0, i32)))
+        self.place_constants()
+        return self.func
+
+    def _field(self, tensors: Value, number: int, field: int) -> Value:
+        at = llvm.GetElementPtr.of(tensors, [number, field], TENSOR, "inbounds")
+        return self.append(at).results[0]
+
+    def _load(self, pointer: Value, type: Type) -> Value:
+        return self.emit(llvm.Load, [pointer], type, {"alignment": I64Attr(8)})
+
+    def _tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
+        """The pointer of a tensor, and its unknown extents."""
+        if type.layout is not None:
+            raise PassError(f"an entry function takes contiguous memrefs, not {type}", self.op.loc)
+        values = [self._load(self._field(tensors, number, 0), llvm.ptr)]
+        dynamic = [i for i, extent in enumerate(type.shape) if extent is None]
+        if dynamic:
+            shape = self._load(self._field(tensors, number, 1), llvm.ptr)
+            values += [self._load(self._extent(shape, i), i64) for i in dynamic]
+        return values
+
+    def _extent(self, shape: Value, dim: int) -> Value:
+        return self.append(llvm.GetElementPtr.of(shape, [dim], i64, "inbounds")).results[0]
+
+    def _return_results(self, call: llvm.Call, numbers: list[int]) -> None:
+        """Hand over buffers that the function made."""
+        made = [_Stand(type) for type in self.op.function_type.results]
+        bind_call_results(self, made, call)  # type: ignore[arg-type]
+        for value, number in zip(made, numbers, strict=True):
+            memref: MemRef = self.values[value]  # type: ignore[index]
+            alignment = {"alignment": I64Attr(8)}
+            field = self._field(self.outputs, number, 0)
+            self.emit(llvm.Store, [memref.pointer, field], None, alignment)
+            shape = self._load(self._field(self.outputs, number, 1), llvm.ptr)
+            for i, size in enumerate(memref.sizes):
+                operands = [self.size_value(size), self._extent(shape, i)]
+                self.emit(llvm.Store, operands, None, alignment)
+
+
+class _Stand:
+    """Stands for a result of the entry function while it is taken apart."""
+
+    def __init__(self, type: Type) -> None:
+        self.type = type
+
+
+def make_entry(module: ModuleLowering, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:
+    """`nnc_run` for an entry function, and the module attributes that describe it."""
+    entry = _Entry(module, op)
+    return entry.emit_all(), entry.signature.attributes()

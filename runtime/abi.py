@@ -1,0 +1,63 @@
+"""The C interface of compiled code, as ctypes sees it.
+
+    typedef struct { void *data; int64_t *shape; } nnc_tensor;
+    int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
+                    void *arena, const void *weights);
+
+See `lowering/to_llvm/entry.py` for what the function promises.
+"""
+
+from __future__ import annotations
+
+import ctypes
+
+ENTRY = "nnc_run"
+SET_THREADS = "nnc_set_threads"
+
+ALIGNMENT = 64
+"""Units: bytes. Of the arena and the weights."""
+
+
+class NncTensor(ctypes.Structure):
+    """nnc_tensor"""
+
+    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)))
+
+
+RUN_TYPE = ctypes.CFUNCTYPE(
+    ctypes.c_int32,
+    ctypes.POINTER(NncTensor),
+    ctypes.POINTER(NncTensor),
+    ctypes.c_void_p,
+    ctypes.c_void_p,
+)
+"""nnc_run; the interpreter's lock is released while it runs."""
+
+SET_THREADS_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
+"""nnc_set_threads"""
+
+HEADER = """\
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A contiguous, row-major tensor. */
+typedef struct {
+    void *data;
+    int64_t *shape;
+} nnc_tensor;
+
+/* Runs the model. Outputs of fixed shape are written in place. For an output whose shape
+   depends on the input, `data` is set to a buffer that the caller frees with free(), and
+   `shape` is filled in. `arena` is scratch memory, aligned to 64 bytes, of one call at a
+   time. Returns 0. */
+int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
+                const void *weights);
+
+#ifdef __cplusplus
+}
+#endif
+"""
+"""The interface as a C header."""
