@@ -90,8 +90,8 @@ class Printer(AttributePrinter):
         )
 
     def nested(self, op: Operation) -> None:
-        """An operation in the middle of a line, which has no regions."""
-        self._operation(op)
+        """An operation in the middle of a line, without regions; its results go unnamed."""
+        self._operation(op, named=False)
 
     def elide(self, name: str) -> None:
         """Leave an attribute out of the dictionary of the operation being written."""
@@ -123,13 +123,13 @@ class Printer(AttributePrinter):
         self, op: Operation, elided: Iterable[str] = ()
     ) -> list[tuple[str, Any]]:
         """The properties that text has to give, sorted by name."""
-        defaults = op.definition.defaults
+        known = op.definition.attributes
         return [
             (k, v)
             for k, v in sorted(op.properties.items())
             if k not in elided
             and k not in ("operandSegmentSizes", "resultSegmentSizes")
-            and defaults.get(k) != v
+            and (k not in known or known[k].default != v)
         ]
 
     def attr_dict(self, op: Operation, elided: Iterable[str] = (), keyword: str = "") -> None:
@@ -168,9 +168,9 @@ class Printer(AttributePrinter):
                 stack.pop()
         return "".join(done)
 
-    def _operation(self, op: Operation) -> None:
+    def _operation(self, op: Operation, named: bool = True) -> None:
         out = self.out
-        results = op.results
+        results = op.results if named else ()
         if self._elided:
             self._elided = set()
         if results:
