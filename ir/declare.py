@@ -147,7 +147,9 @@ class OpDefinition:
             for i, part in enumerate(group):
                 part.position = i
         self.defaults = {
-            a.name: a.default for a in self.attributes.values() if a.default is not None
+            a.name: a.default
+            for a in self.attributes.values()
+            if a.default is not None and not a.optional
         }
         self.sized_operands = sum(not f.is_single for f in self.operands) > 1
         self.sized_results = sum(not f.is_single for f in self.results) > 1

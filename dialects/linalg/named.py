@@ -314,6 +314,7 @@ class Map(StructuredOp, name="linalg.map"):
     result_tensors: Results = results(AnyType)
 
     result_name = "mapped"
+    output_name = "init"
     format = "custom<LinalgMap>($inputs, $init, $mapper, type($result_tensors))"
     example = """
         linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
@@ -341,6 +342,7 @@ class Reduce(StructuredOp, name="linalg.reduce"):
     result_tensors: Results = results(AnyType)
 
     result_name = "reduced"
+    output_name = "init"
     format = "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
     example = """
         linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) dimensions = [1]

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.constraints import AnyType, Constraint
+from ...ir.core import Region
 from ...ir.declare import Op, Operands, Results, operands, results
 from ...ir.traits import SingleBlock, WritesMemory
 from ...ir.types import Dim, MemRefType, TensorType, Type, element_type
@@ -39,6 +40,13 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
     def ranges(self) -> list[Dim]:
         """The static extent of each dimension of the iteration space, where it is known."""
         return static_ranges(self.maps, self.operand_types, len(self.iterators))
+
+    output_name = "out"
+    """What text calls the elements of outputs in the body."""
+
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """Upstream's names for the elements."""
+        return ["in"] * len(self.inputs) + [self.output_name] * len(self.outputs)
 
     def verify_op(self) -> None:
         self.verify_structure()

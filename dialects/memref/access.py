@@ -49,7 +49,7 @@ class Load(Op, name="memref.load", traits=(ReadsMemory,)):
     memref: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
     result: Result = result(element_of("memref"))
-    nontemporal = attribute(BOOL, default=False)
+    nontemporal = attribute(BOOL, default=False, optional=True)
     alignment = attribute(I64, optional=True)
 
     format = "$memref `[` $indices `]` attr-dict `:` type($memref)"
@@ -76,7 +76,7 @@ class Store(Op, name="memref.store", traits=(WritesMemory,)):
     value: Operand = operand(element_of("memref"))
     memref: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
-    nontemporal = attribute(BOOL, default=False)
+    nontemporal = attribute(BOOL, default=False, optional=True)
     alignment = attribute(I64, optional=True)
 
     format = "$value `,` $memref `[` $indices `]` attr-dict `:` type($memref)"

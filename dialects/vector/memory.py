@@ -362,7 +362,7 @@ class Load(Op, name="vector.load", traits=(ReadsMemory,)):
 
     base: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
-    nontemporal = attribute(BOOL, default=False)
+    nontemporal = attribute(BOOL, default=False, optional=True)
     alignment = attribute(I64, optional=True)
     result: Result = result(AnyVector)
 
@@ -385,7 +385,7 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
     valueToStore: Operand = operand(AnyVector)  # noqa: N815
     base: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
-    nontemporal = attribute(BOOL, default=False)
+    nontemporal = attribute(BOOL, default=False, optional=True)
     alignment = attribute(I64, optional=True)
 
     format = (

@@ -314,8 +314,8 @@ class ParallelLoop(Directive):
         if inits:
             head += f" init ({values(inits)})"
             head += arrow_types(printer, [v.type for v in outs], bare_single=True)
-        printer.out.append(head)
-        region_text(op, body, printer)
+        printer.out.append(head + " ")
+        printer.region(body, entry_args=False)
 
 
 BOUNDS = {
@@ -420,6 +420,7 @@ class IndexSwitchRegions(Directive):
 
     def write(self, op: Any, printer: Any) -> None:
         cases, case_regions, default_region = (getattr(op, name) for name in self.names)
+        printer.out.append(" ")
         for number, region in zip(cases, case_regions, strict=True):
             printer.out.append(f"\n{printer.indent}case {number}")
             region_text(op, region, printer)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ..affine import AffineMap
-from ..attributes import AffineMapAttr, BoolAttr, DenseArrayAttr, DenseResource, IntegerAttr
-from ..attributes import UnitAttr
+from ..attributes import (
+    AffineMapAttr,
+    BoolAttr,
+    DenseArrayAttr,
+    DenseResource,
+    IntegerAttr,
+    UnitAttr,
+)
 from ..types import IntegerType, TensorType, VectorType, i32, i64, index
 from .attribute_printer import key_text
 from .directive import Directive, directive, listed

@@ -317,12 +317,12 @@ class MaskedRegion(Directive):
         block = getattr(op, self.names[0]).blocks[0]
         inner = [o for o in block if o.name != "vector.yield"]
         if len(inner) == 1 and list(block._last._operands) == list(inner[0].results):
-            inner_ops = inner
+            named, written = False, inner
         else:
-            inner_ops = list(block)
+            named, written = True, list(block)
         printer.out.append(" { ")
-        for one in inner_ops:
-            printer.nested(one)
+        for one in written:
+            printer.nested(one, named)
             printer.out.append(" ")
         printer.out.append("}")
 
