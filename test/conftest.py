@@ -10,8 +10,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from .skips import is_allowed
+
+# The first example of a test pays for imports and parse tables; time says nothing here.
+settings.register_profile("nnc", deadline=None)
+settings.load_profile("nnc")
 
 ROOT = Path(__file__).resolve().parent.parent
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
