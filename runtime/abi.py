@@ -2,7 +2,9 @@
 
     typedef struct { void *data; int64_t *shape; } nnc_tensor;
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
-                    void *arena, const void *weights);
+                    void *arena, const void *weights, nnc_pool *pool);
+    nnc_pool *nnc_pool_create(int32_t threads);
+    void nnc_pool_destroy(nnc_pool *pool);
 
 See `lowering/to_llvm/entry.py` for what the function promises.
 """
@@ -12,7 +14,8 @@ from __future__ import annotations
 import ctypes
 
 ENTRY = "nnc_run"
-SET_THREADS = "nnc_set_threads"
+POOL_CREATE = "nnc_pool_create"
+POOL_DESTROY = "nnc_pool_destroy"
 
 ALIGNMENT = 64
 """Units: bytes. Of the arena and the weights."""
@@ -30,11 +33,15 @@ RUN_TYPE = ctypes.CFUNCTYPE(
     ctypes.POINTER(NncTensor),
     ctypes.c_void_p,
     ctypes.c_void_p,
+    ctypes.c_void_p,
 )
 """nnc_run; the interpreter's lock is released while it runs."""
 
-SET_THREADS_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)
-"""nnc_set_threads"""
+POOL_CREATE_TYPE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)
+"""nnc_pool_create: the pool of that many threads, the caller counted; NULL for one."""
+
+POOL_DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+"""nnc_pool_destroy"""
 
 HEADER = """\
 #include <stdint.h>
@@ -49,12 +56,20 @@ typedef struct {
     int64_t *shape;
 } nnc_tensor;
 
+/* Threads that share the work of a call. */
+typedef struct nnc_pool nnc_pool;
+
 /* Runs the model. Outputs of fixed shape are written in place. For an output whose shape
    depends on the input, `data` is set to a buffer that the caller frees with free(), and
    `shape` is filled in. `arena` is scratch memory, aligned to 64 bytes, of one call at a
-   time. Returns 0. */
+   time; so is `pool`, which may be NULL. Returns 0. */
 int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
-                const void *weights);
+                const void *weights, nnc_pool *pool);
+
+/* A pool of `threads` threads, the caller counted; NULL for 1, or where none can be started.
+   Only in models that have parallel loops. */
+nnc_pool *nnc_pool_create(int32_t threads);
+void nnc_pool_destroy(nnc_pool *pool);
 
 #ifdef __cplusplus
 }

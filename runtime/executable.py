@@ -9,14 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.attributes import ArrayAttr, DenseElements, DenseResource, DictAttr, IntegerAttr
+from ..ir.attributes import (
+    ArrayAttr,
+    DenseElements,
+    DenseResource,
+    DictAttr,
+    IntegerAttr,
+    StringAttr,
+)
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.llvm_ir import llvm_ir
 from ..targets.native import LoadedCode, NativeTarget, emit_object, load_object
-from .abi import ALIGNMENT, ENTRY, RUN_TYPE, SET_THREADS, SET_THREADS_TYPE, NncTensor
+from .abi import ALIGNMENT, ENTRY, RUN_TYPE, NncTensor
+from .threads import POOL_SYMBOLS, Pool
 
 
 def compile_module(
@@ -48,33 +56,25 @@ class Executable:
             _types(module, f"nn.{kind}s") for kind in ("input", "output")
         )
         self._arena_bytes = _integer(module, "nn.arena_bytes")
-        parallel = any(
-            op.properties.get("sym_name") and op.sym_name == SET_THREADS  # type: ignore[attr-defined]
-            for op in module.body_block
-        )
-        exports = (ENTRY, SET_THREADS) if parallel else (ENTRY,)
+        defined = {op.properties.get("sym_name") for op in module.body_block}
+        parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
+        exports = (ENTRY, *POOL_SYMBOLS) if parallel else (ENTRY,)
         self._code: LoadedCode = load_object(emit_object(llvm_ir(module), target), exports)
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = _weights(module)
         self._arenas: list[np.ndarray] = []
         self._lock = threading.Lock()
-        self._threads = 1
-        if parallel:
-            self._set_threads = SET_THREADS_TYPE(self._code[SET_THREADS])
+        self._pool = Pool(self._code if parallel else None)
         self.threads = threads
 
     @property
     def threads(self) -> int:
         """How many threads a call may use; without parallel loops the number has no effect."""
-        return self._threads
+        return self._pool.threads
 
     @threads.setter
     def threads(self, count: int) -> None:
-        if count < 1:
-            raise NncError(f"the number of threads must be at least 1, not {count}")
-        self._threads = count
-        if SET_THREADS in self._code.addresses and self._set_threads(count):
-            raise NncError(f"cannot start {count} threads")
+        self._pool.resize(count)
 
     # -- calling -----------------------------------------------------------------------------
 
@@ -129,9 +129,10 @@ class Executable:
             given.set(i, array)
         arena = self._take_arena()
         try:
-            status = self._run(
-                given.array, outputs.array, arena.ctypes.data, self._weights.ctypes.data
-            )
+            with self._pool.lent() as pool:
+                status = self._run(
+                    given.array, outputs.array, arena.ctypes.data, self._weights.ctypes.data, pool
+                )
         finally:
             self._give_arena(arena)
         if status:

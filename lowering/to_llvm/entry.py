@@ -2,18 +2,18 @@
 
     typedef struct { void *data; int64_t *shape; } nnc_tensor;
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
-                    void *arena, const void *weights);
+                    void *arena, const void *weights, nnc_pool *pool);
 
 Tensors are contiguous and row-major. An output of static shape is written in place; for one
 with an unknown extent `data` is set to a buffer that the caller frees with free(), and its
-`shape` is filled in. The result is 0.
+`shape` is filled in. Without a pool, everything runs on the calling thread. The result is 0.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...dialects import func, llvm
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from .module import ModuleLowering
 
 ENTRY = "nnc_run"
+SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
+"""Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
@@ -62,11 +64,11 @@ class EntrySignature:
 def signature_of(op: func.FuncOp) -> EntrySignature:
     """The signature of an entry function. Raises PassError where its attributes do not fit."""
     types = list(op.function_type.inputs)
-    special: dict[str, MemRefType | None] = {"nn.arena": None, "nn.weights": None}
+    special: dict[str, Any] = dict.fromkeys(SPECIAL)
     for i in reversed(range(len(types))):
-        for name in special:
+        for name in SPECIAL:
             if op.arg_attribute(i, name) is not None:
-                special[name] = types.pop(i)  # type: ignore[assignment]
+                special[name] = types.pop(i)
                 break
     if not all(isinstance(t, MemRefType) for t in (*types, *op.function_type.results)):
         raise PassError("an entry function takes and gives memrefs only", op.loc)
@@ -122,12 +124,13 @@ class _Entry(FunctionLowering):
     """Emits `nnc_run`."""
 
     def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
-        type = llvm.function_type((llvm.ptr,) * 4, i32)
+        type = llvm.function_type((llvm.ptr,) * 5, i32)
         made = llvm.Func.define(ENTRY, type, loc=op.loc)
         super().__init__(module, made)
         self.op = op
         self.signature = signature_of(op)
-        self.inputs, self.outputs, self.arena, self.weights = made.regions[0].blocks[0].args
+        self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
+        self.special = dict(zip(SPECIAL, rest, strict=True))
 
     def emit_all(self) -> llvm.Func:
         """The whole function."""
@@ -138,12 +141,8 @@ class _Entry(FunctionLowering):
         rest = iter(tensors)
         arguments: list[Value] = []
         for i, type in enumerate(op.function_type.inputs):
-            if op.arg_attribute(i, "nn.arena") is not None:
-                arguments.append(self.arena)
-            elif op.arg_attribute(i, "nn.weights") is not None:
-                arguments.append(self.weights)
-            else:
-                arguments += self._tensor_argument(*next(rest), type)
+            special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
+            arguments += special or self._tensor_argument(*next(rest), type)
         results = op.function_type.results
         call = self.append(llvm.Call.of(op.sym_name, arguments, function_results(results)))
         dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]
