@@ -119,7 +119,9 @@ class _Body:
                 self.convert_op(op)
         self.e.loc = last.loc
         returned = self._return(last, outs)
-        free_buffers(self.new, self.e.owned, returned)
+        # Schedules move a kernel's stages, so nothing but stages may stand between them.
+        at_end = "nn.kernel" in self.function.attributes
+        free_buffers(self.new, self.e.owned, returned, at_end)
 
     # -- results -----------------------------------------------------------------------
 
@@ -277,8 +279,13 @@ def root_of(buffer: Value) -> Value:
     return at
 
 
-def free_buffers(block: Block, owned: list[Value], returned: list[Value]) -> None:
-    """Free each buffer after its last use in the block, views and nested regions included."""
+def free_buffers(
+    block: Block, owned: list[Value], returned: list[Value], at_end: bool = False
+) -> None:
+    """Free each buffer after its last use in the block, views and nested regions included.
+
+    With `at_end`, before the block's terminator instead.
+    """
     given = {root_of(v) for v in returned if isinstance(v.type, MemRefType)}
     wanted = set(owned) - given
     last: dict[Value, Operation] = {}
@@ -293,4 +300,8 @@ def free_buffers(block: Block, owned: list[Value], returned: list[Value]) -> Non
         definer = buffer.defining_op
         assert definer is not None
         dealloc = memref.Dealloc(buffer, loc=definer.loc)
-        block.insert_after(dealloc, last.get(buffer, definer))
+        if at_end:
+            assert block.last is not None
+            block.insert_before(dealloc, block.last)
+        else:
+            block.insert_after(dealloc, last.get(buffer, definer))
