@@ -227,7 +227,7 @@ class ForLoop(Directive):
             head += f" iter_args{assignment_text(printer, args[1:], inits)}"
             head += arrow_types(printer, [v.type for v in inits], bare_single=False)
         if lower.type is not index:
-            head += f" : {printer.type(lower.type)}"
+            head += f"  : {printer.type(lower.type)}"  # upstream's two spaces
         printer.out.append(head)
         region_text(op, body, printer)
 
