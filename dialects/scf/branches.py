@@ -125,7 +125,8 @@ class If(
     @staticmethod
     def of(condition: ValueLike, has_else: bool = False, loc: Location = UNKNOWN) -> If:
         """An if without results, its blocks empty: fill them and end them with Yield()."""
-        return If(condition, Region([Block()]), Region([Block()] if has_else else []), loc=loc)
+        else_blocks = [Block()] if has_else else []
+        return If(condition, Region([Block()]), Region(else_blocks), outs=[], loc=loc)
 
     @property
     def then_block(self) -> Block:

@@ -27,10 +27,10 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
 
     source = e.buffer(op.x)
     shape, element = op.x.type.shape, op.out.type.element_type
-    moving = [d for d in range(len(shape)) if _changes(op, d)]
+    known = tuple(1 if n is None else n for n in shape)
+    moving = [d for d in range(len(shape)) if op.samples(d, known)]
     if any(shape[d] is None for d in moving):
-        raise PassError("nn.resize of a dimension whose extent is not known", e.loc)
-    known = [1 if n is None else n for n in shape]
+        raise PassError("cannot resample a dimension whose extent is not known")
     result = list(op.result_shape(known))
     sizes = e.sizes(source)
     final = [result[d] if d in moving else n for d, n in enumerate(sizes)]
@@ -42,7 +42,7 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
     outside = np.zeros((), np.bool_)
     current, current_type = source, element
     for number, axis in enumerate(moving):
-        positions, weights, beyond = op.taps(tuple(known), axis)
+        positions, weights, beyond = op.taps(known, axis)
         sizes = [result[d] if d == axis else n for d, n in enumerate(sizes)]
         last = number == len(moving) - 1
         plain = last and not beyond.any() and not outside.any()
@@ -52,11 +52,6 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
         outside = outside | _along(beyond, axis, len(shape))
     if current is not out:
         _finish(e, op, current, out, element, outside)
-
-
-def _changes(op: nn.Resize, axis: int) -> bool:
-    a, b = op.x.type.shape[axis], op.out.type.shape[axis]
-    return op._moves(axis) or (a != b and not (op.scales is None and b is None))
 
 
 def _wide(op: nn.Resize, element: Type) -> Type:

@@ -1,0 +1,92 @@
+"""Lowering nn to linalg: every op's example computes the same on buffers as on tensors."""
+
+import re
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+import nnc.dialects  # noqa: F401
+from nnc.dialects import nn
+from nnc.dialects.nn.base import NnOp
+from nnc.ir.dialect import registry
+
+from .running import compare
+
+registry.load_all()
+
+COMPOSITE = {
+    *("nn.softmax", "nn.log_softmax", "nn.batch_norm", "nn.layer_norm", "nn.instance_norm"),
+    *("nn.group_norm", "nn.rms_norm", "nn.lrn", "nn.reduce_mean", "nn.reduce_l2"),
+    *("nn.reduce_log_sum", "nn.reduce_log_sum_exp"),
+}
+OPS = [
+    cls
+    for cls in registry.dialect("nn").ops.values()
+    if issubclass(cls, NnOp) and cls.name not in COMPOSITE and cls is not nn.Constant
+]
+
+# Operands of examples that random numbers do not suit: values by name.
+POSITIVE = np.linspace(0.25, 3.0, 32, dtype=np.float32)
+OPERANDS = {
+    "nn.log": {"x": POSITIVE},
+    "nn.sqrt": {"x": POSITIVE},
+    "nn.rsqrt": {"x": POSITIVE},
+    "nn.acosh": {"x": POSITIVE + 1},
+    "nn.atanh": {"x": POSITIVE / 4},
+    "nn.asin": {"x": POSITIVE / 4},
+    "nn.acos": {"x": POSITIVE / 4},
+    "nn.pow": {"a": POSITIVE},
+    "nn.reduce_prod": {"x": POSITIVE},
+    "nn.range": {"a": [3], "b": [17], "c": [4]},
+    "nn.fill_dynamic": {"shape": [3, 4]},
+    "nn.reshape_dynamic": {"shape": [-1, 4]},
+    "nn.broadcast_dynamic": {"shape": [4, 8]},
+    "nn.slice_dynamic": {"a": [-3], "b": [100], "axes": [0], "steps": [2]},
+    "nn.top_k": {"k": [3]},
+    "nn.one_hot": {"depth": [5], "i": [0, 3, -1, 9]},
+    "nn.gather": {"i": [0, 7, -1, 3, -8, 2]},
+    "nn.gather_elements": {"i": [0, 7, -1, 3, -8, 2, 5, 5]},
+    "nn.gather_nd": {"i": [0, 7, -1, 3, 2, -8]},
+    "nn.scatter_elements": {"i": [0, 7, -1, 3, -8, 2, 5, 6]},
+    "nn.scatter_nd": {"i": [0, 7, -3]},
+}
+UNKNOWN = {"nn.shape_of": [3], "nn.reshape_dynamic": [6]}
+
+
+def function_of(op_text: str) -> str:
+    """An op's text as a function of its operands."""
+    head, _, types = op_text.strip().partition(" : (")
+    inputs, _, outputs = types.partition(") -> ")
+    results = outputs.strip().strip("()")
+    inputs = re.findall(r"tensor<[^>]*>", inputs)
+    names = re.findall(r"%(\w+)", re.sub(r"\{.*\}", "", head.partition("= ")[2]))
+    made = head.partition(" =")[0]
+    args = ", ".join(f"%{n}: {t}" for n, t in zip(dict.fromkeys(names), inputs, strict=True))
+    returned = re.sub(r"(%\w+):(\d+)", lambda m: m[0], made)
+    return (
+        f"func.func @main({args}) -> ({results}) {{\n  {op_text.strip()}\n"
+        f"  func.return {returned} : {results}\n}}\n"
+    )
+
+
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_example(cls):
+    """The example of every op that is not composite."""
+    text = function_of(dedent(cls.example))
+    given = OPERANDS.get(cls.name, {})
+    if not given:
+        compare(text, sizes=UNKNOWN.get(cls.name, ()))
+        return
+    rng = np.random.default_rng(1)
+    inputs = []
+    for name, shape, element in re.findall(r"%(\w+): tensor<((?:[\d?]+x)*)(\w+)>", text):
+        extents = [6 if d == "?" else int(d) for d in shape.split("x")[:-1]]
+        if name in given:
+            values = np.resize(np.asarray(given[name]), extents)
+        elif element.startswith("f"):
+            values = rng.standard_normal(extents)
+        else:
+            values = rng.integers(0, 3, extents)
+        inputs.append(values)
+    compare(text, inputs)
