@@ -141,18 +141,23 @@ def place_nests(block: Block, nests: list[Node | Stage]) -> list[Operation]:
         least = max(least, *(position[s.op] for s in stages))
         anchors.append(ops[least])
         for stage in stages:
-            _check_move(stage, ops[position[stage.op] + 1 : least])
+            _check_move(stage, ops[position[stage.op] + 1 : least], anchors[-1])
     return anchors
 
 
-def _check_move(stage: Stage, passed: list[Operation]) -> None:
+def _check_move(stage: Stage, passed: list[Operation], anchor: Operation) -> None:
+    """Later deallocations of the stage's buffers move along; other uses are an error."""
     mine = {base_buffer(a.value) for a in stage.accesses if not a.is_scalar}
     for op in passed:
         if isinstance(op, linalg.StructuredOp | memref.Alloc | memref.Alloca) or is_pure(op):
             continue
-        for inner in op.walk():
-            if any(base_buffer(v) in mine for v in inner.operands):
-                raise NncError(
-                    f"schedule: cannot carry the stage past '{inner.name}', which uses its buffers",
-                    stage.op.loc,
-                )
+        if not any(base_buffer(v) in mine for inner in op.walk() for v in inner.operands):
+            continue
+        if isinstance(op, memref.Dealloc):
+            if anchor.parent.comes_before(op, anchor):  # type: ignore[union-attr]
+                op.move_after(anchor)
+            continue
+        raise NncError(
+            f"schedule: cannot carry the stage past '{op.name}', which uses its buffers",
+            stage.op.loc,
+        )
