@@ -117,6 +117,6 @@ def _evaluate(op: Operation, arrays: list[np.ndarray]) -> list[np.ndarray] | Non
     try:
         with np.errstate(all="ignore"):
             results = op.evaluate(*arrays)  # type: ignore[attr-defined]
-    except NncError:
-        return None
+    except (NncError, ValueError, IndexError, OverflowError):
+        return None  # the op's verifier, or its run, says what is wrong
     return [np.asarray(r) for r in (results if isinstance(results, tuple) else (results,))]

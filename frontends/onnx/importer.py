@@ -26,7 +26,12 @@ from .inputs import InputChoices, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
-from .schema import fault_of_attributes, fault_of_signature, fault_of_types
+from .schema import (
+    fault_of_attributes,
+    fault_of_presence,
+    fault_of_signature,
+    fault_of_types,
+)
 from .scope import Scope
 from .survey import Survey
 
@@ -157,14 +162,15 @@ class Importer:
         node = Node(self, proto, scope)
         local = self.survey.local_function(proto)
         if node.schema is not None and local is None:
-            fault = fault_of_signature(node.schema, proto.input, proto.output)
+            fault = fault_of_signature(node.schema, len(proto.input), len(proto.output))
             fault = fault or fault_of_attributes(node.schema, node.attributes)
             if fault:
                 raise node.error(fault)
         node.inputs = [self.lookup(name, scope, node) if name else None for name in proto.input]
         if node.schema is not None and local is None:
             types = [getattr(v, "type", None) for v in node.inputs]
-            if fault := fault_of_types(node.schema, types):
+            fault = fault_of_presence(node.schema, node.inputs)
+            if fault := fault or fault_of_types(node.schema, types):
                 raise node.error(fault)
         self._bind(node, self._convert(node, local), scope)
 

@@ -12,6 +12,7 @@ from google.protobuf.message import DecodeError
 
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
+from .names import undecodable_name
 from .tensors import TensorReader
 from .wire import WireError, without_weights
 
@@ -49,6 +50,8 @@ def read_model(source: Any) -> Model:
     loc = FileLineColLoc(name, 0, 0)
     if not proto.HasField("graph"):
         raise NncError("not an ONNX model: it has no graph", loc)
+    if (bad := undecodable_name(proto)) is not None:
+        raise NncError(f"not a valid ONNX model: the name {bad!r} is not UTF-8 text", loc)
     model = Model(proto, name, tensors, {}, {})
     model.opsets = _opsets(model, proto.opset_import)
     uses_default = any(domain(node.domain) == "" for node in proto.graph.node)

@@ -131,7 +131,11 @@ class Node:
     def constant(self, value: Any, type: Type | None = None) -> Value:
         """A constant of an array or number; `type` is its element type."""
         dtype = None if type is None else type_to_numpy(type)
-        return self.importer.constant(np.asarray(value, dtype), self.loc)
+        try:
+            array = np.asarray(value, dtype)
+        except (OverflowError, ValueError):
+            raise self.error(f"{value} is no number of type {type}") from None
+        return self.importer.constant(array, self.loc)
 
     def scalar(self, value: Any, like: Value) -> Value:
         """A 0-d constant of the same element type as another value."""

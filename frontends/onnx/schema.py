@@ -30,20 +30,26 @@ def attribute_kind(code: int) -> str:
         return f"number {code}"
 
 
-def fault_of_signature(schema: Any, inputs: list[str], outputs: list[str]) -> str | None:
+def fault_of_signature(schema: Any, inputs: int, outputs: int) -> str | None:
     """What is wrong with the numbers of inputs and outputs, or None."""
-    for words, names, least, most, formals in (
-        ("input", inputs, schema.min_input, schema.max_input, schema.inputs),
-        ("output", outputs, schema.min_output, schema.max_output, schema.outputs),
+    for words, count, least, most in (
+        ("input", inputs, schema.min_input, schema.max_input),
+        ("output", outputs, schema.min_output, schema.max_output),
     ):
-        if len(names) > most:
-            return f"{len(names)} {words}s, expected at most {most}"
-        if len(names) < least:
-            return f"{len(names)} {words}s, expected at least {least}"
-        for i, formal in enumerate(formals):
-            absent = i >= len(names) or not names[i]
-            if formal.option == _OPTION.Single and words == "input" and absent:
-                return f"input '{formal.name}' is missing"
+        if count > most:
+            return f"{count} {words}s, expected at most {most}"
+        if count < least:
+            return f"{count} {words}s, expected at least {least}"
+    return None
+
+
+def fault_of_presence(schema: Any, inputs: list[Any]) -> str | None:
+    """Which input is left out (None) though the operator needs it, or None."""
+    formals = schema.inputs
+    for i, value in enumerate(inputs):
+        formal = formals[min(i, len(formals) - 1)]
+        if value is None and formal.option != _OPTION.Optional:
+            return f"input '{formal.name}' is missing"
     return None
 
 

@@ -9,6 +9,7 @@ from ...ir.diagnostics import NncError
 from .model import Model, domain, function_opsets
 from .node import node_label
 from .registry import Convert, find_converter
+from .schema import find_schema
 from .scope import Scope
 
 MOST_LISTED = 50
@@ -26,7 +27,8 @@ class Survey:
         return self.model.functions.get((domain(node.domain), node.op_type, node.overload))
 
     def converter(self, node: Any, scope: Scope) -> Convert | None:
-        return find_converter(domain(node.domain), node.op_type, scope.opset_of(node))
+        """The node's converter, or None: where its opset has no such operator, too."""
+        return _converter(domain(node.domain), node.op_type, scope.opset_of(node))
 
     def check(self, nodes: Iterable[Any], scope: Scope) -> None:
         """Raises one NncError that lists all nodes that cannot be imported."""
@@ -62,7 +64,7 @@ class Survey:
             return self._lacking_in(local, (*calls, key))
         if opset is None:
             return []
-        if find_converter(key[0], node.op_type, opset) is not None:
+        if _converter(key[0], node.op_type, opset) is not None:
             return None
         from .calls import fixed_body
 
@@ -84,6 +86,12 @@ class Survey:
                     found += lacking or [node.op_type]
             self._lacking[memo] = found
         return self._lacking[memo] or None
+
+
+def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
+    if not domain_name and find_schema("", op_type, opset) is None:
+        return None
+    return find_converter(domain_name, op_type, opset)
 
 
 def operator_text(node: Any, scope: Scope) -> str:

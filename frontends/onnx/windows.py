@@ -8,16 +8,18 @@ from ...ir.core import Value
 from ...ir.types import Dim
 from .node import Node
 
-_AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
+AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 def spatial_ints(n: Node, name: str, count: int, default: int) -> tuple[int, ...]:
-    """An attribute with a number for each spatial dimension."""
+    """An attribute with a number for each spatial dimension, none below the default."""
     values = n.ints(name)
     if values is None:
         return (default,) * count
     if len(values) != count:
         raise n.error(f"attribute '{name}' has {len(values)} elements, expected {count}")
+    if min(values) < default:
+        raise n.error(f"attribute '{name}' is {list(values)}, expected no element below {default}")
     return values
 
 
@@ -30,7 +32,7 @@ def padding(
 ) -> tuple[int, ...]:
     """The padding at all begins, then at all ends, of the spatial dimensions."""
     count = len(kernel)
-    mode = n.string("auto_pad", "NOTSET", _AUTO_PADS)
+    mode = n.string("auto_pad", "NOTSET", AUTO_PADS)
     if mode == "NOTSET":
         return spatial_ints(n, "pads", 2 * count, 0)
     if mode == "VALID":

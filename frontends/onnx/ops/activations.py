@@ -88,7 +88,11 @@ def log_softmax(n: Node, x: Value) -> Value:
 
 @converter("Hardmax", since=13)
 def hardmax(n: Node, x: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    return _hardmax(n, x, normalize_axis(n, n.int("axis"), x.type.rank))
+
+
+def _hardmax(n: Node, x: Value, axis: int) -> Value:
+    """1 at the first largest element along the axis, 0 elsewhere."""
     extent = x.type.shape[axis]
     if extent is None:
         raise n.error("the extent of the axis must be known")
@@ -109,12 +113,7 @@ def flat_log_softmax(n: Node, x: Value) -> Value:
 
 @converter("Hardmax")
 def flat_hardmax(n: Node, x: Value) -> Value:
-    def apply(m: Value, axis: int) -> Value:
-        best = n(nn.Argmax(m, axis=axis, keep_dims=True))
-        places = n.constant(np.arange(m.type.shape[axis]), i64)
-        return n.cast(n(nn.Equal(places, best)), m.type.element_type)
-
-    return _flattened(n, x, apply)
+    return _flattened(n, x, lambda m, axis: _hardmax(n, m, axis))
 
 
 def _flattened(n: Node, x: Value, apply: Callable[[Value, int], Any]) -> Value:

@@ -169,10 +169,12 @@ def bit_cast(n: Node, x: Value) -> Value:
     element = element_type(n.int("to"))
     if element is x.type.element_type:
         return x
-    constant = n.array(x)
+    constant, dtype = n.array(x), type_to_numpy(element)
+    if dtype.itemsize != type_to_numpy(x.type.element_type).itemsize:
+        raise n.error(f"{x.type.element_type} and {element} differ in size")
     if constant is None:
         raise n.error("the bits of values computed at run time cannot be taken for another type")
-    return n.constant(np.ascontiguousarray(constant).view(type_to_numpy(element)))
+    return n.constant(np.ascontiguousarray(constant).view(dtype))
 
 
 @converter("Identity")

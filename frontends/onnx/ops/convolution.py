@@ -6,7 +6,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ..node import Node
 from ..registry import converter
-from ..windows import padding, spatial_ints, spatial_rank
+from ..windows import AUTO_PADS, padding, spatial_ints, spatial_rank
 
 
 @converter("Conv")
@@ -69,11 +69,13 @@ def kernel_of(n: Node, x: Value, weight: Value) -> tuple:
 def _transposed_padding(n: Node, x: Value, kernel, strides, dilations, extra) -> tuple:
     """Pads and output padding; `output_shape` and `auto_pad` determine the former."""
     wanted = n.ints("output_shape")
-    mode = n.string("auto_pad", "NOTSET")
+    mode = n.string("auto_pad", "NOTSET", AUTO_PADS)
     if wanted is None and mode in ("NOTSET", "VALID"):
         return padding(n, x, kernel, strides, dilations), extra
     spatial = x.type.shape[2:]
     if wanted is not None:
+        if len(wanted) not in (len(spatial), len(spatial) + 2):
+            raise n.error(f"output_shape has {len(wanted)} elements, expected {len(spatial)}")
         wanted = wanted[-len(spatial) :]  # some exporters give batch and channels too
     begins, ends, more = [], [], []
     for i, extent in enumerate(spatial):

@@ -219,6 +219,8 @@ def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
     time, batch = n.int("time_axis", 0), n.int("batch_axis", 1)
     if sorted((time, batch)) != [0, 1]:
         raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
+    if x.type.rank < 2 or lengths.type.rank != 1:
+        raise n.error(f"ranks {x.type.rank} and {lengths.type.rank}, expected at least 2, and 1")
     extent = x.type.shape[time]
     if extent is None:
         raise n.error("the extent of the time axis must be known")

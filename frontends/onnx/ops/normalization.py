@@ -21,6 +21,8 @@ def batch_normalization(
     if n.opset < 14 or not n.int("training_mode"):
         y = n(nn.BatchNorm(x, *_as_type_of(n, x, scale, bias, mean, var), epsilon=epsilon))
         return [y]
+    if x.type.rank < 2:
+        raise n.error(f"input 'X' has rank {x.type.rank}, expected at least 2")
     axes = (0, *range(2, x.type.rank))
     wide = n.cast(x, mean.type.element_type)
     now = n(nn.ReduceMean(wide, axes=axes))

@@ -126,10 +126,9 @@ def _scale(n: Node, x: Value, scale: Value, axis: int, element: Type = f32) -> V
     """A scale for rows (axis -2) or columns (-1) of a product."""
     value = n.cast(scale, element)
     if value.type.rank == 1:
-        count = value.type.shape[0]
-        if count == 1:
+        if value.type.shape == (1,):
             return reshape(n, value, [])
-        return reshape(n, value, [count, 1] if axis == -2 else [1, count])
+        return reshape(n, value, [(value, 0), 1] if axis == -2 else [1, (value, 0)])
     return value
 
 
