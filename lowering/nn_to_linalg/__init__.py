@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
+from ...passes.nn.decompose import Decompose
 from . import creation, indexing, movement, padding, reshaping, resizing, searching, windows
 from .functions import convert_function
 from .globals import Globals
@@ -25,7 +26,8 @@ class LowerToLinalg(Pass, name="lower-to-linalg"):
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Convert every function of the module."""
+        """Convert every function of the module, composite ops taken apart first."""
+        Decompose("all").run(op, context)
         globals_ = Globals(op)
         for function in [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]:
             convert_function(function, globals_)

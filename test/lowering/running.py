@@ -21,9 +21,7 @@ def signless(array, type):
 
 
 def entry(module, name="main"):
-    return next(
-        f for f in module.body_block if isinstance(f, func.FuncOp) and f.sym_name == name
-    )
+    return next(f for f in module.body_block if isinstance(f, func.FuncOp) and f.sym_name == name)
 
 
 def random_input(type: TensorType, rng, sizes=()):
