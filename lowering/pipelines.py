@@ -34,8 +34,10 @@ STAGES: tuple[Stage, ...] = (
         "nn: constants folded, algebra simplified, composite ops taken apart",
         "canonicalize",
         ("fold-constants", "shape arithmetic becomes static here"),
+        ("infer-shapes", "what is static makes other types static"),
         ("canonicalize", "the static forms of what was dynamic"),
-        ("decompose", "before cse, so that equal parts of composite ops meet"),
+        ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
+        ("fold-batch-norm", "into the weights of the convolution before it"),
         "fold-constants",
         "canonicalize",
         "cse",
@@ -43,7 +45,9 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "make-kernels",
         "nn: every op in a kernel function, equal kernels shared",
-        "fuse",
+        ("fuse", "composite ops whole"),
+        ("decompose", "composite ops, padding and bias become stages of their kernels"),
+        ("canonicalize", "what decomposition left over"),
         "outline-kernels",
     ),
     stage(

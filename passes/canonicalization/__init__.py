@@ -11,7 +11,9 @@ from importlib import import_module
 
 from ...ir.rewriting import Pattern
 
-PATTERN_MODULES: dict[str, str] = {}
+PATTERN_MODULES: dict[str, str] = {
+    "nn": "..nn.patterns",
+}
 
 
 def patterns_of(dialects: Iterable[str]) -> list[Pattern]:

@@ -1,0 +1,144 @@
+"""Scales and shifts of channels become part of the convolution before them.
+
+batch_norm(conv(x, w, b))  ->  conv(x, w * s, (b - mean) * s + bias)
+                               with s = scale / sqrt(var + epsilon)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext
+from ...ir.rewriting import Rewriter, apply_greedily, rewrite
+from ...ir.types import FloatType, TensorType
+from .building import cast, element_of, finish, per_channel, reshape, scalar, shape_of, widen
+
+
+@dataclass(frozen=True)
+class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
+    """Multiply constant weights by the batch normalization, scale and shift that follow.
+
+    nn.batch_norm (nn.conv %x, %w)    ->    nn.conv %x, (%w * s), shift
+
+    Whatever batch normalization of constants is left becomes one multiplication and addition.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Rewrites; `fold-constants` then computes the new weights."""
+        apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
+
+
+def _are_constant(*values: Value | None) -> bool:
+    """Whether every value is made of constants by ops that this pass inserts."""
+    return all(v is None or _is_constant(v) for v in values)
+
+
+def _is_constant(value: Value) -> bool:
+    op = value.defining_op
+    if isinstance(op, nn.Constant):
+        return True
+    made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Cast)
+    return isinstance(op, made) and all(_is_constant(v) for v in op.operands)
+
+
+def _scale_and_shift(b: Rewriter, op: nn.BatchNorm) -> tuple[Value, Value]:
+    """[C] each, so that batch_norm(x) is x * scale + shift."""
+    scale, bias, mean, var = (widen(b, v) for v in (op.scale, op.bias, op.mean, op.var))
+    spread = b(nn.Rsqrt(b(nn.Add(var, scalar(b, op.epsilon, element_of(var))))))
+    factor = b(nn.Mul(scale, spread)).result
+    return factor, b(nn.Sub(bias, b(nn.Mul(mean, factor)))).result
+
+
+def _conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
+    """The convolution with constant weights that makes the value for one user."""
+    op = value.defining_op
+    if not isinstance(op, nn.Conv | nn.ConvTranspose) or not value.has_one_use:
+        return None
+    if isinstance(op, nn.ConvTranspose) and op.groups != 1:
+        return None
+    if not isinstance(element_of(value), FloatType):
+        return None
+    return op if _are_constant(op.weight, op.bias) and shape_of(value)[1] is not None else None
+
+
+def _scaled(
+    b: Rewriter, conv: nn.Conv | nn.ConvTranspose, scale: Value | None, shift: Value | None
+) -> Operation:
+    """The convolution followed by * scale + shift, [C] each."""
+    element = element_of(conv.weight)
+    weight, bias = conv.weight, conv.bias
+    if scale is not None:
+        rank = len(shape_of(weight))
+        lead = (-1,) if isinstance(conv, nn.Conv) else (1, -1)
+        shape = [shape_of(scale)[0] if d == -1 else d for d in lead]
+        shape += [1] * (rank - len(shape))
+        weight = cast(b, b(nn.Mul(widen(b, weight), reshape(b, scale, shape))), element)
+    if bias is not None and scale is not None:
+        bias = b(nn.Mul(widen(b, bias), scale)).result
+    if shift is not None:
+        bias = shift if bias is None else b(nn.Add(widen(b, bias), shift)).result
+    if bias is not None:
+        bias = cast(b, bias, element)
+    new = conv.clone()
+    new.loc = conv.loc
+    operands = [conv.x, weight, *([bias] if bias is not None else [])]
+    new.operands = operands
+    return b(new)
+
+
+@rewrite(nn.BatchNorm)
+def batch_norm_into_conv(op: nn.BatchNorm, rewriter: Rewriter) -> None:
+    """batch_norm(conv(x, w, b)) -> conv(x, w * s, b * s + t)"""
+    conv = _conv_before(op.x)
+    if conv is not None and _are_constant(op.scale, op.bias, op.mean, op.var):
+        rewriter.replace(op, _scaled(rewriter, conv, *_scale_and_shift(rewriter, op)))
+
+
+@rewrite(nn.BatchNorm)
+def batch_norm_of_constants(op: nn.BatchNorm, rewriter: Rewriter) -> None:
+    """batch_norm(x) -> x * s + t where everything but x is constant"""
+    if not _are_constant(op.scale, op.bias, op.mean, op.var) or _conv_before(op.x) is not None:
+        return
+    b, rank = rewriter, len(shape_of(op.x))
+    scale, shift = (per_channel(b, v, rank) for v in _scale_and_shift(b, op))
+    finish(b, op, b(nn.Add(b(nn.Mul(widen(b, op.x), scale)), shift)))
+
+
+@rewrite(nn.Mul)
+def scale_into_conv(op: nn.Mul, rewriter: Rewriter) -> None:
+    """mul(conv(x, w, b), s) -> conv(x, w * s, b * s) where s is constant and per channel"""
+    conv = _conv_before(op.lhs)
+    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+        factor = widen(rewriter, _channels(rewriter, op.rhs))
+        rewriter.replace(op, _scaled(rewriter, conv, factor, None))
+
+
+@rewrite(nn.Add)
+def shift_into_conv(op: nn.Add, rewriter: Rewriter) -> None:
+    """add(conv(x, w, b), t) -> conv(x, w, b + t) where t is constant and per channel"""
+    conv = _conv_before(op.lhs)
+    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+        shift = widen(rewriter, _channels(rewriter, op.rhs))
+        rewriter.replace(op, _scaled(rewriter, conv, None, shift))
+
+
+def _is_per_channel(value: Value, out: TensorType) -> bool:
+    """Whether the value is a constant [C, 1..] for a result [N, C, D..]."""
+    wanted = (out.shape[1], *(1,) * (out.rank - 2))
+    constant = value.defined_by(nn.Constant)
+    return constant is not None and shape_of(value) in (wanted, (1, *wanted))
+
+
+def _channels(b: Rewriter, value: Value) -> Value:
+    """[C, 1..] or [1, C, 1..] as [C]."""
+    return reshape(b, value, (value.type.num_elements,))  # type: ignore[attr-defined]
+
+
+PATTERNS = (
+    batch_norm_into_conv,
+    batch_norm_of_constants,
+    scale_into_conv,
+    shift_into_conv,
+)

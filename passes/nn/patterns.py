@@ -1,0 +1,7 @@
+"""What `--canonicalize` does on the graph level."""
+
+from __future__ import annotations
+
+from . import simplify_algebra, simplify_movement
+
+PATTERNS = (*simplify_algebra.PATTERNS, *simplify_movement.PATTERNS)

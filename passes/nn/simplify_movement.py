@@ -1,0 +1,291 @@
+"""Movements of elements that cancel, merge, or are views."""
+
+from __future__ import annotations
+
+from ...dialects import nn
+from ...dialects.nn.elementwise import BinaryOp
+from ...dialects.nn.reductions import ReductionOp
+from ...ir.core import Operation, Value
+from ...ir.rewriting import Rewriter, constant_number, rewrite
+from ...ir.types import Dim, TensorType
+from .building import element_of, shape_of
+from .constants import constant_array
+from .known_values import KnownValues
+
+
+def replace_same(rewriter: Rewriter, op: Operation, value: Value) -> None:
+    """Replace the op by a value of the same type; of another type, nothing happens."""
+    if value.type is op.results[0].type:
+        rewriter.replace(op, value)
+
+
+@rewrite(nn.Transpose)
+def merge_transposes(op: nn.Transpose, rewriter: Rewriter) -> None:
+    """transpose(transpose(x, p), q) -> transpose(x, q∘p)"""
+    if inner := op.x.defined_by(nn.Transpose):
+        order = tuple(inner.permutation[i] for i in op.permutation)
+        rewriter.replace(op, nn.Transpose(inner.x, order, out=op.out.type))
+
+
+@rewrite(nn.Transpose)
+def transpose_nothing(op: nn.Transpose, rewriter: Rewriter) -> None:
+    """transpose(x, 0..n) -> x"""
+    if list(op.permutation) == list(range(len(op.permutation))):
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.Transpose)
+def transpose_of_ones(op: nn.Transpose, rewriter: Rewriter) -> None:
+    """transpose(x) -> reshape(x) where only dimensions of extent 1 change their place"""
+    shape = shape_of(op.x)
+    moved = [d for d in op.permutation if shape[d] != 1]
+    if moved == sorted(moved) and list(op.permutation) != sorted(op.permutation):
+        _reshape(rewriter, op, op.x)
+
+
+def _reshape(rewriter: Rewriter, op: Operation, x: Value) -> None:
+    """Replace the op by x in the op's shape, where a reshape can say it."""
+    out = op.results[0].type
+    assert isinstance(out, TensorType)
+    if out is x.type:
+        rewriter.replace(op, x)
+    elif out.shape.count(None) <= 1 and element_of(x) is out.element_type:
+        rewriter.replace(op, nn.Reshape(x, out=out))
+
+
+@rewrite(nn.Reshape)
+def merge_reshapes(op: nn.Reshape, rewriter: Rewriter) -> None:
+    """reshape(reshape(x)) -> reshape(x)"""
+    if inner := op.x.defined_by(nn.Reshape):
+        _reshape(rewriter, op, inner.x)
+
+
+@rewrite(nn.Reshape)
+def reshape_nothing(op: nn.Reshape, rewriter: Rewriter) -> None:
+    """reshape(x) -> x where the shape stays"""
+    replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.BroadcastTo)
+def broadcast_nothing(op: nn.BroadcastTo, rewriter: Rewriter) -> None:
+    """broadcast_to(x) -> x where the shape stays"""
+    replace_same(rewriter, op, op.x)
+
+
+@rewrite(BinaryOp, nn.Where)
+def broadcast_implied(op: Operation, rewriter: Rewriter) -> None:
+    """add(broadcast_to(x), y) -> add(x, y) where y has the shape of the result"""
+    out = op.results[0].type
+    for i, value in enumerate(op.operands):
+        wide = value.defined_by(nn.BroadcastTo)
+        if wide is None or not out.has_static_shape:  # type: ignore[attr-defined]
+            continue
+        others = [v for j, v in enumerate(op.operands) if j != i]
+        if any(shape_of(v) == out.shape for v in others):  # type: ignore[attr-defined]
+            rewriter.set_operand(op, i, wide.x)
+
+
+@rewrite(nn.Concat)
+def merge_concats(op: nn.Concat, rewriter: Rewriter) -> None:
+    """concat(concat(x, y), z) -> concat(x, y, z) on one axis; parts of extent 0 go"""
+    parts: list[Value] = []
+    for value in op.inputs:
+        inner = value.defined_by(nn.Concat)
+        merges = inner is not None and inner.axis == op.axis and value.has_one_use
+        parts += inner.inputs if merges else [value]  # type: ignore[union-attr]
+    parts = [v for v in parts if shape_of(v)[op.axis] != 0] or parts[:1]
+    if len(parts) == 1 and parts[0].type is op.out.type:
+        rewriter.replace(op, parts[0])
+    elif parts != list(op.inputs):
+        rewriter.replace(op, nn.Concat(parts, op.axis, out=op.out.type))
+
+
+@rewrite(nn.Slice)
+def slice_nothing(op: nn.Slice, rewriter: Rewriter) -> None:
+    """slice(x) -> x where everything is taken in order"""
+    if not any(op.starts) and set(op.steps or ()) <= {1}:
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.Slice)
+def merge_slices(op: nn.Slice, rewriter: Rewriter) -> None:
+    """slice(slice(x)) -> slice(x)"""
+    inner = op.x.defined_by(nn.Slice)
+    if inner is None or not op.out.type.has_static_shape:
+        return
+    ones = (1,) * len(op.starts)
+    within, steps = inner.steps or ones, op.steps or ones
+    starts = [a + b * s for a, b, s in zip(inner.starts, op.starts, within, strict=True)]
+    if 0 in op.out.type.shape:
+        return
+    merged = [a * b for a, b in zip(within, steps, strict=True)]
+    rewriter.replace(op, nn.Slice(inner.x, starts, merged, out=op.out.type))
+
+
+@rewrite(nn.Split)
+def split_nothing(op: nn.Split, rewriter: Rewriter) -> None:
+    """split(x) into one part -> x"""
+    if len(op.results) == 1:
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.Pad)
+def pad_nothing(op: nn.Pad, rewriter: Rewriter) -> None:
+    """pad(x, 0..) -> x"""
+    if not any(op.pads):
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.Conv)
+def pad_into_conv(op: nn.Conv, rewriter: Rewriter) -> None:
+    """conv(pad(x, 0)) -> conv(x) with more padding, where it is spatial"""
+    pad = op.x.defined_by(nn.Pad)
+    if pad is None or pad.mode != "constant" or not pad.x.type.rank >= 3:
+        return
+    if pad.value is not None and constant_number(pad.value) != 0:
+        return
+    rank = pad.x.type.rank
+    begin, end = pad.pads[:rank], pad.pads[rank:]
+    if any((*begin[:2], *end[:2])) or min((*begin, *end)) < 0:
+        return
+    window = op.window(op.operand_types, op)
+    pads = [
+        a + b for a, b in zip((*begin[2:], *end[2:]), (*window.begin, *window.end), strict=True)
+    ]
+    rewriter.replace(
+        op,
+        nn.Conv(
+            pad.x,
+            op.weight,
+            op.bias,
+            strides=op.strides,
+            dilations=op.dilations,
+            pads=pads,
+            groups=op.groups,
+            out=op.out.type,
+        ),
+    )
+
+
+@rewrite(nn.Tile)
+def tile_once(op: nn.Tile, rewriter: Rewriter) -> None:
+    """tile(x, 1..) -> x"""
+    if set(op.repeats) <= {1}:
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(nn.Resize)
+def resize_nothing(op: nn.Resize, rewriter: Rewriter) -> None:
+    """resize(x) -> x where no dimension is sampled anew"""
+    shape = op.x.type.shape
+    if None not in shape and not any(op.samples(axis, shape) for axis in range(len(shape))):
+        replace_same(rewriter, op, op.x)
+
+
+@rewrite(ReductionOp)
+def reduce_ones(op: ReductionOp, rewriter: Rewriter) -> None:
+    """reduce_sum(x) -> reshape(x) where all reduced extents are 1"""
+    plain = (nn.ReduceSum, nn.ReduceMean, nn.ReduceMax, nn.ReduceMin, nn.ReduceProd)
+    if isinstance(op, plain) and all(shape_of(op.x)[axis] == 1 for axis in op.axes):
+        _reshape(rewriter, op, op.x)
+
+
+@rewrite(nn.Gather)
+def gather_in_order(op: nn.Gather, rewriter: Rewriter) -> None:
+    """gather(x, [a, a + 1, ..]) -> slice(x), and of one index reshape(slice(x))"""
+    indices = constant_array(op.indices)
+    shape: tuple[Dim, ...] = shape_of(op.data)
+    extent = shape[op.axis]
+    if indices is None or indices.ndim > 1 or extent is None or not 0 < indices.size <= extent:
+        return
+    flat = [int(i) for i in indices.reshape(-1)]
+    first = flat[0] + extent if flat[0] < 0 else flat[0]
+    if flat != list(range(flat[0], flat[0] + len(flat))) or not 0 <= first <= extent - len(flat):
+        return
+    if indices.ndim == 0 and shape_of(op.out).count(None) > 1:
+        return
+    starts = [first if d == op.axis else 0 for d in range(len(shape))]
+    taken = (*shape[: op.axis], len(flat), *shape[op.axis + 1 :])
+    out = TensorType(taken, element_of(op.data))
+    part = rewriter(nn.Slice(op.data, starts, out=out)).result
+    if part.type is op.out.type:
+        rewriter.replace(op, part)
+    elif indices.ndim == 0:
+        rewriter.replace(op, nn.Reshape(part, out=op.out.type))
+    else:
+        part.type = op.out.type
+        rewriter.replace(op, part)
+
+
+# -- what became static -----------------------------------------------------------------------
+
+
+@rewrite(nn.ReshapeDynamic)
+def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
+    """reshape_dynamic(x, shape) -> reshape(x) where at most one extent is unknown"""
+    if op.out.type.shape.count(None) <= 1:
+        rewriter.replace(op, nn.Reshape(op.x, out=op.out.type))
+
+
+@rewrite(nn.BroadcastDynamic)
+def broadcast_to_known(op: nn.BroadcastDynamic, rewriter: Rewriter) -> None:
+    """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known"""
+    if op.out.type.has_static_shape:
+        rewriter.replace(op, nn.BroadcastTo(op.x, out=op.out.type))
+
+
+@rewrite(nn.FillDynamic)
+def fill_known(op: nn.FillDynamic, rewriter: Rewriter) -> None:
+    """fill_dynamic(shape, v) -> fill(v) where the shape is known"""
+    if op.out.type.has_static_shape:
+        rewriter.replace(op, nn.Fill(op.value, out=op.out.type))
+
+
+@rewrite(nn.SliceDynamic)
+def slice_known(op: nn.SliceDynamic, rewriter: Rewriter) -> None:
+    """slice_dynamic(x, starts, ..) -> slice(x) where all of them are known"""
+    from ...dialects.nn.movement import slice_bounds
+
+    known = KnownValues()
+    numbers = [known.all(v) for v in (op.starts, op.ends, op.axes, op.steps)]
+    if None in numbers:
+        return
+    shape = shape_of(op.x)
+    starts, steps, sizes = [0] * len(shape), [1] * len(shape), list(shape)
+    for start, end, axis, step in zip(*numbers, strict=True):  # type: ignore[arg-type]
+        axis %= len(shape)
+        extent = shape[axis]
+        if extent is None:
+            if start < 0 or step < 1 or end < 2**31 - 1:
+                return
+            starts[axis], steps[axis] = start, step
+        elif step:
+            sizes[axis], starts[axis] = slice_bounds(start, end, step, extent)
+            steps[axis] = step
+    if list(op.out.type.shape) == sizes:
+        rewriter.replace(op, nn.Slice(op.x, starts, steps, out=op.out.type))
+
+
+PATTERNS = (
+    merge_transposes,
+    transpose_nothing,
+    transpose_of_ones,
+    merge_reshapes,
+    reshape_nothing,
+    broadcast_nothing,
+    broadcast_implied,
+    merge_concats,
+    slice_nothing,
+    merge_slices,
+    split_nothing,
+    pad_nothing,
+    pad_into_conv,
+    tile_once,
+    resize_nothing,
+    reduce_ones,
+    gather_in_order,
+    reshape_to_known,
+    broadcast_to_known,
+    fill_known,
+    slice_known,
+)
