@@ -242,6 +242,9 @@ def make_kernel(ops: list[Operation]) -> nn.Kernel:
         new.name_hint = old.name_hint
         old.replace_uses_if(new, lambda user: user.parent is not body)
     body.append(nn.Yield(outs))
+    for definer in copied.values():
+        if not definer.results[0].has_uses:
+            definer.erase()
     return kernel
 
 

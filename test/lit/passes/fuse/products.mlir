@@ -1,0 +1,122 @@
+// A convolution takes what follows element by element, as long as one value leaves the kernel.
+// RUN: nn-opt --fuse --split-input-file %s | filecheck %s
+
+// CHECK-LABEL: func.func @conv_add_relu(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x3x8x8xf32>, %[[W:.*]]: tensor<4x3x3x3xf32>, %[[Y:.*]]: tensor<1x4x6x6xf32>)
+// CHECK:         %[[K:.*]] = nn.kernel (%[[A:.*]] = %[[X]], %[[B:.*]] = %[[W]], %[[C:.*]] = %[[Y]])
+// CHECK-NEXT:      %[[CONV:.*]] = nn.conv %[[A]], %[[B]]
+// CHECK-NEXT:      %[[SUM:.*]] = nn.add %[[CONV]], %[[C]]
+// CHECK-NEXT:      %[[RELU:.*]] = nn.relu %[[SUM]]
+// CHECK-NEXT:      nn.yield %[[RELU]]
+// CHECK:         return %[[K]]
+func.func @conv_add_relu(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %y: tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32> {
+  %0 = nn.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
+  %1 = nn.add %0, %y : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  %2 = nn.relu %1 : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
+  return %2 : tensor<1x4x6x6xf32>
+}
+
+// -----
+
+// Two users are no obstacle if both get in: x * sigmoid(x).
+
+// CHECK-LABEL: func.func @swish
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.sigmoid
+// CHECK-NEXT:      nn.mul
+// CHECK-NEXT:      nn.yield
+// CHECK-NOT:     nn.kernel
+func.func @swish(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.sigmoid %0 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  %2 = nn.mul %0, %1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}
+
+// -----
+
+// The product is returned itself, so it must reach memory, and its kernel ends there.
+
+// CHECK-LABEL: func.func @returned
+// CHECK:         %[[K:.*]] = nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.yield
+// CHECK:         %[[L:.*]] = nn.kernel (%{{.*}} = %[[K]])
+// CHECK-NEXT:      nn.relu
+// CHECK:         return %[[K]], %[[L]]
+func.func @returned(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>) -> (tensor<4x2xf32>, tensor<4x2xf32>) {
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.relu %0 : (tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %0, %1 : tensor<4x2xf32>, tensor<4x2xf32>
+}
+
+// -----
+
+// Two products meet in an addition: it joins the first, whose kernel then stands after the
+// second.
+
+// CHECK-LABEL: func.func @two_products
+// CHECK:         %[[SECOND:.*]] = nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel ({{.*}} = %[[SECOND]])
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.add
+func.func @two_products(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<8x2xf32>) -> tensor<4x2xf32> {
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.matmul %a, %c : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %2 = nn.add %0, %1 : (tensor<4x2xf32>, tensor<4x2xf32>) -> tensor<4x2xf32>
+  return %2 : tensor<4x2xf32>
+}
+
+// -----
+
+// The addition makes the product wider: it cannot be computed in place of the product.
+
+// CHECK-LABEL: func.func @broadcast_epilogue
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.add
+func.func @broadcast_epilogue(%a: tensor<4x8xf32>, %b: tensor<8x2xf32>, %c: tensor<3x4x2xf32>) -> tensor<3x4x2xf32> {
+  %0 = nn.matmul %a, %b : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  %1 = nn.add %0, %c : (tensor<4x2xf32>, tensor<3x4x2xf32>) -> tensor<3x4x2xf32>
+  return %1 : tensor<3x4x2xf32>
+}
+
+// -----
+
+// Constants of one number become part of the kernel, weights are given to it; views stay out.
+
+// CHECK-LABEL: func.func @constants
+// CHECK:         %[[W:.*]] = nn.constant dense<[
+// CHECK:         %[[R:.*]] = nn.reshape
+// CHECK:         nn.kernel ({{.*}} = %[[R]], {{.*}} = %[[W]])
+// CHECK-NEXT:      %[[C:.*]] = nn.constant dense<2.000000e+00>
+// CHECK-NEXT:      %[[M:.*]] = nn.matmul
+// CHECK-NEXT:      nn.mul %[[M]], %[[C]]
+func.func @constants(%a: tensor<8xf32>) -> tensor<4x1xf32> {
+  %w = nn.constant dense<[[1.0], [2.0]]> : tensor<2x1xf32>
+  %c = nn.constant dense<2.0> : tensor<f32>
+  %0 = nn.reshape %a : (tensor<8xf32>) -> tensor<4x2xf32>
+  %1 = nn.matmul %0, %w : (tensor<4x2xf32>, tensor<2x1xf32>) -> tensor<4x1xf32>
+  %2 = nn.mul %1, %c : (tensor<4x1xf32>, tensor<f32>) -> tensor<4x1xf32>
+  return %2 : tensor<4x1xf32>
+}
+
+// -----
+
+// A transpose that only the product reads goes along.
+
+// CHECK-LABEL: func.func @transposed_operand
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.transpose
+// CHECK-NEXT:      nn.matmul
+// CHECK-NOT:     nn.kernel
+func.func @transposed_operand(%a: tensor<4x8xf32>, %b: tensor<2x8xf32>) -> tensor<4x2xf32> {
+  %0 = nn.transpose %b {permutation = array<i64: 1, 0>} : (tensor<2x8xf32>) -> tensor<8x2xf32>
+  %1 = nn.matmul %a, %0 : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
+  return %1 : tensor<4x2xf32>
+}
