@@ -52,6 +52,7 @@ class _Frame:
         "block",
         "blocks",
         "defined",
+        "is_generic",
         "isolated",
         "labels",
         "ops",
@@ -68,6 +69,7 @@ class _Frame:
         self.rest: Iterator[Any] = iter(())
         self.blocks: dict[str, tuple[Block, int, bool]] = {}
         self.defined: list[str] = []
+        self.is_generic = False
         self.outer_pending = 0
         """How many regions of operations further out were still to be read at its start."""
 
@@ -81,7 +83,7 @@ class Builder:
         self._starts = session.source.line_starts
         self._scopes: list[_Scope] = [_Scope()]
         self._frames: list[_Frame] = []
-        self._pending: list[tuple[Region, Any, list[Any], Operation]] = []
+        self._pending: list[tuple[Region, Any, list[Any] | None, Operation]] = []
         self._at_end: dict[Region, Callable[[Region], None]] = {}
 
     def build(self, items: list[Any]) -> list[Operation]:
@@ -120,6 +122,8 @@ class Builder:
         frame = _Frame(region, iter(ops), entry, isolated)
         frame.rest = iter(blocks)
         frame.outer_pending = len(self._pending)
+        if entry_args is None:
+            frame.is_generic, entry_args = True, []
         self._frames.append(frame)
         if ops or entry_args:
             region.append(entry)
@@ -168,7 +172,7 @@ class Builder:
                 raise self.session.error(f"reference to an undefined block '{label}'", pos)
         self._frames.pop()
         owner = frame.region.parent
-        if owner is not None:
+        if owner is not None and not frame.is_generic:
             self._add_terminator(owner, frame.region)
             if frame.region in self._at_end:
                 self._at_end.pop(frame.region)(frame.region)
@@ -370,7 +374,7 @@ class Builder:
         op._init(operands, type.results, attributes, defaults, regions, blocks, place)
         if nodes:
             for region, node in zip(reversed(regions), reversed(nodes), strict=True):
-                self._pending.append((region, node, [], op))
+                self._pending.append((region, node, None, op))
         return op
 
     def _unregistered(self, name: str, pos: int) -> str:

@@ -48,12 +48,20 @@ class Space(Element):
             printer.out.append(self.text)
 
 
+def fixed_position(field: ValueField, group: tuple[ValueField, ...]) -> int | None:
+    """Where the field's only value always is among those of its group, None if that varies."""
+    if all(part.is_single for part in group[: field.position + 1]):
+        return field.position
+    return None
+
+
 class OperandElement(Element):
     """`$operand`: one value, at most one, or a comma-separated list."""
 
-    def __init__(self, field: ValueField) -> None:
+    def __init__(self, field: ValueField, position: int | None = None) -> None:
         self.field = field
         self.name = field.name
+        self.position = position
 
     def grammar(self, grammar: Grammar) -> str:
         if self.field.is_single:
@@ -70,6 +78,10 @@ class OperandElement(Element):
 
     def write(self, op: Any, printer: Any) -> None:
         names = printer.names
+        if self.position is not None:
+            text = names[op._operands[self.position]]
+            printer.out.append(" " + text if self.space else text)
+            return
         value = getattr(op, self.name)
         if self.field.is_single:
             text = names[value]
@@ -290,9 +302,13 @@ class AllSuccessors(Element):
 class TypeElement(Element):
     """`type($x)`, `type(operands)`, `type(results)`"""
 
-    def __init__(self, field: ValueField | None, name: str) -> None:
+    def __init__(
+        self, field: ValueField | None, name: str, position: int | None = None, result: bool = False
+    ) -> None:
         self.field = field
         self.name = name
+        self.position = position
+        self.result = result
 
     def grammar(self, grammar: Grammar) -> str:
         if self.field is None or self.field.variadic:
@@ -310,7 +326,12 @@ class TypeElement(Element):
             state.types[self.name] = [] if child is None else [child]
 
     def write(self, op: Any, printer: Any) -> None:
-        text = ", ".join([printer.type(v.type) for v in values_of(op, self.field, self.name)])
+        if self.position is not None:
+            values = op.results if self.result else op._operands
+            text = printer.type(values[self.position].type)
+        else:
+            values = values_of(op, self.field, self.name)
+            text = ", ".join([printer.type(v.type) for v in values])
         printer.out.append(" " + text if self.space else text)
 
     def present(self, op: Any) -> bool:

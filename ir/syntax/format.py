@@ -57,6 +57,7 @@ from .elements import (
     Space,
     SuccessorElement,
     TypeElement,
+    fixed_position,
     reading,
     sequence,
 )
@@ -151,7 +152,7 @@ class _Compiler:
     def field(self, name: str, whole: bool = False) -> Element:
         match next((f for f in self.definition.fields if f.name == name), None):
             case Operand() | Operands() | OptionalOperand() as part:
-                return OperandElement(part)
+                return OperandElement(part, fixed_position(part, self.definition.operands))
             case Attr() as part:
                 return AttributeElement(part, whole)
             case RegionField() as part:
@@ -216,9 +217,11 @@ class _Compiler:
         kind, name = self.scan.take()
         if kind == "word" and name in ("operands", "results"):
             return TypeElement(None, name)
-        for part in (*self.definition.operands, *self.definition.results):
-            if kind == "field" and part.name == name:
-                return TypeElement(part, name)
+        for group in (self.definition.operands, self.definition.results):
+            for part in group:
+                if kind == "field" and part.name == name:
+                    is_result = group is self.definition.results
+                    return TypeElement(part, name, fixed_position(part, group), is_result)
         raise self.fault(f"type(..) needs an operand or result, found '{name}'")
 
     def qualified(self) -> Element:
@@ -313,6 +316,8 @@ class AssemblyFormat:
         self.shape = sequence(elements, grammar)
         self.rules = grammar.rules
         self.keywords = grammar.keywords
+        self.plans: dict[tuple[str, ...], list[Any]] = {}
+        """For each set of fields whose types are given, how the others follow."""
         self._reading = [e for e in reading(elements) if e.reads]
 
     @property
@@ -322,7 +327,7 @@ class AssemblyFormat:
 
     def read(self, children: Any, state: Any) -> None:
         """Fill the op state from what the parser made of the text."""
-        for element, child in zip(self._reading, children, strict=True):
+        for element, child in zip(self._reading, children):  # noqa: B905 - the grammar sees to it
             element.read(child, state)
 
     def write(self, op: Any, printer: Any) -> None:

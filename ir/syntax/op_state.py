@@ -13,8 +13,9 @@ from ..attributes import (
     StringAttr,
     SymbolRefAttr,
 )
+from ..constraints import Derived, Exactly, Same
 from ..diagnostics import NncError, ParseError
-from ..types import FloatType, FunctionType, Type, i1
+from ..types import FloatType, Type, i1
 from .actions import enum_from
 from .literals import number_of
 
@@ -177,7 +178,7 @@ class OpState:
         for name, types in self.types.items():
             if len(types) == 1:
                 known[name] = types[0]
-        self.definition.infer_missing(known)
+        self._infer(known)
         resolved = []
         for part, names in groups:
             types = self.types.get(part.name)
@@ -192,6 +193,23 @@ class OpState:
             if part.name not in self.types and part.name in known:
                 self.types[part.name] = [known[part.name]]
         return resolved
+
+    def _infer(self, known: dict[str, Any]) -> None:
+        """Add the types that follow from those known, by a plan kept for each set of names."""
+        plans = self.definition.format.plans
+        key = tuple(known)
+        plan = plans.get(key)
+        if plan is None:
+            plan = plans[key] = inference_plan(self.definition, key)
+        for name, source, derive in plan:
+            if source is None:
+                known[name] = derive
+                continue
+            type = known.get(source)
+            if type is not None and derive is not None:
+                type = derive(type)
+            if type is not None:
+                known[name] = type
 
     @staticmethod
     def _by_constraint(part: Any, names: list[Name]) -> list[Type]:
@@ -255,8 +273,35 @@ class OpState:
         return [[one] for one in inferred]
 
 
-def check_function_type(type: Any) -> FunctionType:
-    """The type, if it is a function's. Raises NncError."""
-    if not isinstance(type, FunctionType):
-        raise NncError(f"expected a function type, found '{type}'")
-    return type
+Step = tuple[str, str | None, Any]
+"""A field; the field its type follows from, or None; how, or None for the same type."""
+
+
+def inference_plan(definition: OpDefinition, given: tuple[str, ...]) -> list[Step]:
+    """The steps that complete the types of single fields from those given."""
+    parts = (*definition.operands, *definition.results)
+    known = set(given)
+    plan: list[Step] = []
+
+    def add(name: str, source: str | None, derive: Any) -> None:
+        known.add(name)
+        plan.append((name, source, derive))
+
+    before = -1
+    while len(known) > before:
+        before = len(known)
+        for part in parts:
+            constraint = part.constraint
+            if part.name not in known and part.is_single:
+                match constraint:
+                    case Exactly(type=type):
+                        add(part.name, None, type)
+                    case Same(field=other) if other in known:
+                        add(part.name, other, None)
+                    case Derived(field=other) if other in known:
+                        add(part.name, other, constraint.derive)
+            if part.name in known and isinstance(constraint, Same):
+                unknown = (x for x in parts if x.name not in known and x.is_single)
+                if other := next((x for x in unknown if x.name == constraint.field), None):
+                    add(other.name, part.name, None)
+    return plan

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +29,19 @@ def _too_deep(session: Session) -> ParseError:
     return session.error("the text is nested too deeply here", session.at)
 
 
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keeps the garbage collector from searching what is being built: most of it stays."""
+    if not gc.isenabled():
+        yield
+        return
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
 def parse_ops(
     text: str,
     filename: str = "-",
@@ -41,8 +57,9 @@ def parse_ops(
 
     session = _session(text, filename, allow_unregistered)
     try:
-        items = session.run("file", 0, session.end)
-        ops = Builder(session).build(items)
+        with _no_collection():
+            items = session.run("file", 0, session.end)
+            ops = Builder(session).build(items)
     except RecursionError:
         raise _too_deep(session) from None
     _find_weights(session, ops, resources)

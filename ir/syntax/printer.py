@@ -124,13 +124,16 @@ class Printer(AttributePrinter):
     ) -> list[tuple[str, Any]]:
         """The properties that text has to give, sorted by name."""
         known = op.definition.attributes
-        return [
+        entries = [
             (k, v)
-            for k, v in sorted(op.properties.items())
+            for k, v in op.properties.items()
             if k not in elided
             and k not in ("operandSegmentSizes", "resultSegmentSizes")
             and (k not in known or known[k].default != v)
         ]
+        if len(entries) > 1:
+            entries.sort(key=lambda entry: entry[0])
+        return entries
 
     def attr_dict(self, op: Operation, elided: Iterable[str] = (), keyword: str = "") -> None:
         """` {..}` with what is left of the attributes, after an optional keyword."""

@@ -92,7 +92,7 @@ def _build_and_store(grammar: str, path: Path) -> Tables:
     return tables
 
 
-def build(grammar: str, report_conflicts: bool = False) -> Tables:
+def build(grammar: str) -> Tables:
     """Tables made by Lark. A conflict between shifting and reducing is decided for shifting.
 
     Raises lark.GrammarError for a faulty grammar, such as two rules for the same text.
@@ -110,19 +110,12 @@ def build(grammar: str, report_conflicts: bool = False) -> Tables:
         def lex(self, *args):
             return iter(())
 
-    if report_conflicts:
-        import logging
-
-        from lark import logger
-
-        logger.setLevel(logging.DEBUG)
     frontend = Lark(
         grammar,
         parser="lalr",
         lexer=NoLexer,
         start=list(STARTS),
         maybe_placeholders=True,
-        debug=report_conflicts,
     ).parser
     table = frontend.parser._parse_table  # type: ignore[union-attr]
     rules: dict[object, int] = {}
