@@ -26,7 +26,6 @@ from ...ir.types import (
     TensorType,
     Type,
     UnrankedTensorType,
-    VectorType,
     element_type,
 )
 from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_of
@@ -43,10 +42,10 @@ def verify_same_shape(op: Op) -> None:
         raise op.error("requires the same shape for all operands and results")
     if not (isinstance(source, ShapedType) and isinstance(target, ShapedType)):
         return
-    alike = isinstance(source, VectorType) == isinstance(target, VectorType)
-    if not alike or source.rank != target.rank or not _compatible(source.shape, target.shape):
+    if source.rank != target.rank or not _compatible(source.shape, target.shape):
         raise op.error("requires the same shape for all operands and results")
-    if isinstance(source, TensorType) and source.shape != target.shape:
+    tensors = [type.shape if isinstance(type, TensorType) else () for type in (source, target)]
+    if tensors[0] != tensors[1]:
         raise op.error("failed to verify that input and output have the same tensor dimensions")
 
 
@@ -399,8 +398,6 @@ class _Scaling(Op, traits=(Pure, Elementwise)):
 
     def verify_op(self) -> None:
         verify_same_shape(self)
-        if isinstance(self.input.type, _SHAPED) != isinstance(self.scale.type, _SHAPED):
-            raise self.error("requires the same shape for all operands and results")
 
 
 def _power_of_two(scale: Any) -> Any:
@@ -471,6 +468,6 @@ def _out_width(op: _Scaling) -> int:
 def _verify_width(op: _Scaling, fits: bool) -> None:
     if not fits:
         raise op.error(
-            f"operand type '{op.input.type}' and result type '{op.result_types[0]}' "
-            "are cast incompatible"
+            f"operand types '{op.input.type}', '{op.scale.type}' and result type "
+            f"'{op.result_types[0]}' are cast incompatible"
         )

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...ir.attributes import BoolAttr
-from ...ir.constraints import AnyType, BoolLike, Derived, FloatLike, Same, SignlessIntegerLike
+from ...ir.constraints import AnyType, BoolLike, FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Pure
@@ -30,7 +30,20 @@ def bool_like(type: Type) -> Type:
     return with_shape_of(type, i1)
 
 
-BOOL_OF_LHS = Derived("lhs", bool_like, "i1 in the shape of lhs")
+class TruthOp(Op, traits=(Pure, Elementwise)):
+    """An operation whose only result is i1 in the shape of its first operand."""
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """i1 in the shape of the operands."""
+        return [bool_like(operand_types[0])]
+
+    def verify_op(self) -> None:
+        if self.result_types[0] is not bool_like(self.operand_types[0]):
+            raise self.error(
+                "failed to verify that result type has i1 element type and same shape as operands"
+            )
+
 
 _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
     "eq": operator.eq,
@@ -42,7 +55,7 @@ _RELATIONS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-class CmpI(Op, name="arith.cmpi", traits=(Pure, Elementwise)):
+class CmpI(TruthOp, name="arith.cmpi"):
     """Whether a relation holds between two integers.
 
     The predicate's s or u says how the bits are read, as signed or unsigned.
@@ -52,7 +65,7 @@ class CmpI(Op, name="arith.cmpi", traits=(Pure, Elementwise)):
     predicate = attribute(INTEGER_PREDICATE)
     lhs: Operand = operand(SignlessIntegerLike)
     rhs: Operand = operand(Same("lhs"))
-    result: Result = result(BOOL_OF_LHS)
+    result: Result = result(BoolLike)
 
     format = "$predicate `,` $lhs `,` $rhs attr-dict `:` type($lhs)"
     example = "%0 = arith.cmpi slt, %a, %b : i32"
@@ -85,7 +98,7 @@ class CmpI(Op, name="arith.cmpi", traits=(Pure, Elementwise)):
         return self._relation(read(lhs), read(rhs))
 
 
-class CmpF(Op, name="arith.cmpf", traits=(Pure, Elementwise)):
+class CmpF(TruthOp, name="arith.cmpf"):
     """Whether a relation holds between two floats.
 
     An ordered predicate (o..) is false where one is NaN, an unordered one (u..) is true.
@@ -96,7 +109,7 @@ class CmpF(Op, name="arith.cmpf", traits=(Pure, Elementwise)):
     lhs: Operand = operand(FloatLike)
     rhs: Operand = operand(Same("lhs"))
     fastmath = attribute(FASTMATH, default="none")
-    result: Result = result(BOOL_OF_LHS)
+    result: Result = result(BoolLike)
 
     format = "$predicate `,` $lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($lhs)"
     example = "%0 = arith.cmpf oeq, %a, %b : vector<4xf32>"

@@ -11,6 +11,7 @@ from ...ir.attributes import (
 )
 from ...ir.core import Operation
 from ...ir.declare import ANY, Op, Result, attribute, result
+from ...ir.diagnostics import NncError
 from ...ir.dialect import registry
 from ...ir.location import UNKNOWN, Location
 from ...ir.numpy_types import type_to_numpy
@@ -48,7 +49,12 @@ class Constant(Op, name="arith.constant", traits=(Pure, ConstantLike)):
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
         """The type of the value."""
-        type = getattr(properties.get("value"), "type", None)
+        value = properties.get("value")
+        type = getattr(value, "type", None)
+        if value is not None and type is None:
+            raise NncError(
+                "'arith.constant' op value must be an integer, float, or elements attribute"
+            )
         return None if type is None else [type]
 
     def result_names(self) -> list[str]:

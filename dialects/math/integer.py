@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import ClassVar
 
-from ...ir.constraints import Derived, FloatLike, Same, SignlessIntegerLike
+from ...ir.constraints import BoolLike, FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.rewriting import constant_value
@@ -14,7 +14,7 @@ from ...ir.traits import Elementwise, Idempotent, NoMemoryEffect, Pure
 from ...ir.types import FLOAT_KINDS, element_type
 from ..arith.attributes import FASTMATH
 from ..arith.base import IntBinary, as_signed, as_type
-from ..arith.compare import bool_like
+from ..arith.compare import TruthOp
 from ..folding import fold_elementwise, is_constant_number, signed, unsigned, width_of
 
 
@@ -143,12 +143,12 @@ class IPowI(IntBinary, name="math.ipowi", traits=(NoMemoryEffect,)):
         return as_type(self.apply(as_signed(lhs), as_signed(rhs)), self.result.type)
 
 
-class _Question(Op, traits=(Pure, Elementwise)):
+class _Question(TruthOp):
     """Whether a float is of a kind."""
 
     operand: Operand = operand(FloatLike)
     fastmath = attribute(FASTMATH, default="none")
-    result: Result = result(Derived("operand", bool_like, "i1 in the shape of operand"))
+    result: Result = result(BoolLike)
 
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
 

@@ -84,9 +84,7 @@ class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):
         lhs, rhs = self.lhs.type, self.rhs.type
         shapes = [t.shape if isinstance(t, ShapedType) else None for t in (lhs, rhs)]
         if shapes[0] != shapes[1]:
-            raise self.error(
-                "all non-scalar operands/results must have the same shape and base type"
-            )
+            raise self.error("requires the same shape for all operands and results")
 
 
 def fused_multiply_add(a, b, c):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ...ir.constraints import I1, Same, SignlessIntegerOrIndex
+from ...ir.constraints import I1, SignlessIntegerOrIndex
 from ...ir.core import Block, BlockArgument, Region, Value
 from ...ir.declare import (
     UNIT,
@@ -51,8 +51,8 @@ class For(
     """
 
     lower: Operand = operand(SignlessIntegerOrIndex)
-    upper: Operand = operand(Same("lower"))
-    step: Operand = operand(Same("lower"))
+    upper: Operand = operand(SignlessIntegerOrIndex)
+    step: Operand = operand(SignlessIntegerOrIndex)
     inits: Operands = operands()
     body: RegionField = region()
     unsignedCmp = attribute(UNIT)  # noqa: N815
@@ -131,6 +131,10 @@ class For(
         return carried
 
     def verify_op(self) -> None:
+        if not self.lower.type is self.upper.type is self.step.type:
+            raise self.error(
+                "failed to verify that all of {lowerBound, upperBound, step} have same type"
+            )
         if len(self.body.blocks) != 1:
             raise self.error(
                 "region #0 ('region') failed to verify constraint: region with 1 blocks"
@@ -248,10 +252,9 @@ class While(Op, name="scf.while", traits=(RecursiveEffects, SingleBlock)):
         before_types = [a.type for a in before.args]
         given = [v.type for v in self.inits]
         verify_edge(self, "parent", "Region #0", given, before_types)
-        verify_edge(
-            self, "Operation scf.condition", "Region #1", passed, [a.type for a in after.args]
-        )
         verify_edge(self, "Operation scf.condition", "parent", passed, self.result_types)
+        after_types = [a.type for a in after.args]
+        verify_edge(self, "Operation scf.condition", "Region #1", passed, after_types)
         verify_edge(self, "Operation scf.yield", "Region #0", yielded, before_types)
 
 
