@@ -155,7 +155,6 @@ class TensorReader:
             raise NncError(
                 f"external data in '{location}', but the model has no file; give its path"
             )
-        outside = f"external data file '{location}' lies outside the model's folder"
         if "\0" in location:
             raise NncError("the location of external data has a zero byte")
         if os.path.isabs(location) or "\\" in location:
@@ -163,13 +162,15 @@ class TensorReader:
         home = self.folder.resolve()
         try:
             path = (home / location).resolve()
-        except (OSError, RuntimeError) as error:  # a loop of symbolic links
-            raise NncError(f"cannot read external data file '{location}': {error}") from None
+            exists, is_file = path.exists(), path.is_file()
+        except (OSError, RuntimeError) as error:  # a loop of symbolic links, a name too long
+            reason = getattr(error, "strerror", None) or error
+            raise NncError(f"cannot read external data file '{location}': {reason}") from None
         if ".." in Path(location).parts or home not in path.parents:
-            raise NncError(outside)
-        if not path.exists():
+            raise NncError(f"external data file '{location}' lies outside the model's folder")
+        if not exists:
             raise NncError(f"external data file '{location}' does not exist in {self.folder}")
-        if not path.is_file():
+        if not is_file:
             raise NncError(f"external data file '{location}' is not a file")
         return path
 
