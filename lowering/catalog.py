@@ -13,6 +13,7 @@ PASS_MODULES: dict[str, str] = {
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",
     "lower-to-linalg": ".nn_to_linalg",
+    "plan-memory": ".plan_memory",
     "remove-dead-values": "..passes.dead_code",
     "lower-to-llvm": ".to_llvm",
     "decompose": "..passes.nn.decompose",
@@ -21,6 +22,7 @@ PASS_MODULES: dict[str, str] = {
     "fuse": "..passes.nn.fuse",
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
+    "outline-parallel": ".outline_parallel",
     "symbol-dce": "..passes.dead_code",
 }
 

@@ -8,8 +8,10 @@ from ...dialects import cf, func, llvm, scf, ub
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, Type, i64
+from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering, Linear, lowers
 from .elementwise import icmp, is_non_negative
+from .parallel import lower_parallel_call
 from .types import flat_types, function_results
 
 Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
@@ -424,6 +426,9 @@ def _return(f: FunctionLowering, op: func.Return) -> None:
 
 @lowers(func.Call)
 def _call(f: FunctionLowering, op: func.Call) -> None:
+    if PARALLEL in op.attributes:
+        lower_parallel_call(f, op)
+        return
     result = function_results(op.result_types)
     call = f.append(llvm.Call.of(op.callee, flatten(f, op._operands), result))
     bind_call_results(f, op.results, call)

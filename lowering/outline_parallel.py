@@ -1,0 +1,359 @@
+"""--outline-parallel: bodies of parallel loops become functions that a thread pool can call."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ..dialects import arith, llvm, memref, scf
+from ..dialects.func import Call, Constant, FuncOp, Return
+from ..ir.attributes import DictAttr, UnitAttr
+from ..ir.builder import Builder
+from ..ir.core import Block, IRMapping, Operation, Value
+from ..ir.passes import Pass, PassContext
+from ..ir.rewriting import constant_int
+from ..ir.symbols import symbol_name
+from ..ir.traits import ConstantLike
+from ..ir.types import FunctionType, MemRefType, index
+
+POOL = "nn.pool"
+"""Marks the argument that is the pool, null where there is none."""
+PARALLEL = "nn.parallel"
+"""Marks a call as one whose range of indices may be cut and run at the same time."""
+BODY = "nn.parallel_body"
+IN_PLACE = "nn.in_place"
+
+
+@dataclass(frozen=True)
+class OutlineParallel(Pass, name="outline-parallel", anchor="builtin.module"):
+    """Make the body of every outermost scf.parallel without results a function.
+
+    func.func @f(%a: memref<64xf32>) {
+      scf.parallel (%i) = (%c0) to (%c64) step (%c1) { body(%i, %a) }
+
+        ->
+
+    func.func private @f_parallel_0(%pool: !llvm.ptr {nn.pool}, %begin: index, %end: index,
+                                    %a: memref<64xf32>) attributes {nn.parallel_body} {
+      scf.for %i = %begin to %end step %c1 { body(%i, %a) }
+    func.func @f(%a: memref<64xf32>, %pool: !llvm.ptr {nn.pool}) {
+      func.call @f_parallel_0(%pool, %c0, %c64, %a) {nn.parallel}
+
+    A loop of several dimensions becomes one over the product of their lengths. The call means
+    the same whether its range is run at once or cut in pieces that run at the same time, which
+    is what lower-to-llvm makes of it. The pool is passed down from the entry function.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Outline, then pass the pool to whoever needs it."""
+        module = _Module(op)
+        for function in module.functions:
+            for loop in outermost_parallel(function):
+                module.outline(loop, function)
+                context.statistic("loops")
+        module.pass_pool()
+
+
+def outermost_parallel(function: FuncOp) -> list[scf.Parallel]:
+    """The parallel loops without results that stand in no other parallel loop."""
+    found: list[scf.Parallel] = []
+    stack: list[Operation] = [function]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, scf.Parallel):
+            if not op.results:
+                found.append(op)
+            continue
+        nested = [inner for region in op.regions for inner in region.ops]
+        stack.extend(reversed(nested))
+    return found
+
+
+@dataclass
+class _Module:
+    """The functions of a module, and which of them need the pool."""
+
+    op: Operation
+    functions: list[FuncOp] = field(init=False)
+    calls: list[Call] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        block = self.op.body_block
+        self.names = {name for inner in block if (name := symbol_name(inner)) is not None}
+        # A function whose address is taken keeps its type.
+        fixed = {op.value.root for op in self.op.walk() if isinstance(op, Constant)}
+        self.functions = [
+            op
+            for op in block
+            if isinstance(op, FuncOp)
+            and not op.is_declaration
+            and op.sym_name not in fixed
+            and BODY not in op.attributes
+        ]
+
+    def outline(self, loop: scf.Parallel, function: FuncOp) -> None:
+        """Replace the loop by a call of a new function with its body."""
+        nest = _Nest(loop)
+        captured = captured_values(loop)
+        number = 0
+        while f"{function.sym_name}_parallel_{number}" in self.names:
+            number += 1
+        name = f"{function.sym_name}_parallel_{number}"
+        self.names.add(name)
+        body = _body_function(name, nest, captured, function)
+        self.op.body_block.insert_before(body, function)
+        builder = Builder.before_op(loop)
+        zero = builder.insert(arith.Constant.index(0)).result
+        total = nest.total(builder)
+        # The pool is put in front when it is known where it comes from.
+        call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: UnitAttr()})
+        builder.insert(call)
+        self.calls.append(call)
+        for block in loop.region.blocks:
+            block.erase()
+        loop.erase()
+
+    def pass_pool(self) -> None:
+        """Give each function that leads to a parallel call the pool, and its callers likewise."""
+        functions = {op.sym_name: op for op in self.op.body_block if isinstance(op, FuncOp)}
+        callers: dict[str, list[Call]] = {}
+        for op in self.op.walk():
+            if isinstance(op, Call) and PARALLEL not in op.attributes:
+                callers.setdefault(op.callee, []).append(op)
+        pools: dict[FuncOp, Value] = {}
+        for call in self.calls:
+            pool = _pool_of(_function_of(call), pools)
+            call.operands = [pool, *call.operands]
+        waiting = list(pools)
+        while waiting:
+            callee = waiting.pop()
+            for call in callers.pop(callee.sym_name, ()):
+                caller = _function_of(call)
+                if caller not in pools:
+                    waiting.append(caller)
+                pool = _pool_of(caller, pools)
+                if len(call.operands) < len(functions[callee.sym_name].function_type.inputs):
+                    call.operands = [*call.operands, pool]
+
+
+def _function_of(op: Operation) -> FuncOp:
+    function = op.parent_of(FuncOp)
+    assert function is not None
+    return function
+
+
+def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
+    """The argument that is the pool, added at the end if there is none."""
+    known = pools.get(function)
+    if known is not None:
+        return known
+    for i, arg in enumerate(function.args):
+        if function.arg_attribute(i, POOL) is not None:
+            pools[function] = arg
+            return arg
+    type = function.function_type
+    attributes = list(function.arg_attrs or [DictAttr(())] * len(type.inputs))
+    function.function_type = FunctionType((*type.inputs, llvm.ptr), type.results)
+    function.arg_attrs = [*attributes, DictAttr(((POOL, UnitAttr()),))]
+    arg = function.body.blocks[0].add_arg(llvm.ptr)
+    arg.name_hint = "pool"
+    pools[function] = arg
+    return arg
+
+
+# -- what a body needs -----------------------------------------------------------------------------
+
+
+def captured_values(loop: scf.Parallel) -> list[Value]:
+    """The values from outside that the body uses, each once, constants left out.
+
+    The bounds are among them where they are no constants.
+    """
+    found: dict[Value, None] = {}
+    for i, (lower, upper, step) in enumerate(_Nest(loop).bounds):
+        # The length of the first dimension follows from the range.
+        for bound in (lower, upper, step) if i else (lower, step):
+            if constant_int(bound) is None:
+                found[bound] = None
+    for op in loop.region.ops:
+        for inner in op.walk():
+            for value in inner.operands:
+                if not _is_inside(value, loop) and not _is_cloned(value):
+                    found[value] = None
+    return list(found)
+
+
+def _is_inside(value: Value, loop: Operation) -> bool:
+    block = value.parent_block
+    parent = block.parent_op if block is not None else None
+    return parent is not None and loop.is_ancestor_of(parent)
+
+
+def _is_cloned(value: Value) -> bool:
+    """Whether the body gets a copy of the op, as it costs less than a value passed to it."""
+    op = value.defining_op
+    return op is not None and (op.has_trait(ConstantLike) or isinstance(op, memref.GetGlobal))
+
+
+class _Nest:
+    """The bounds of a parallel loop."""
+
+    def __init__(self, loop: scf.Parallel) -> None:
+        self.loop = loop
+        self.rank = rank = len(loop.body_block.args)
+        operands = loop.operands
+        self.bounds = list(
+            zip(
+                operands[:rank],
+                operands[rank : 2 * rank],
+                operands[2 * rank : 3 * rank],
+                strict=True,
+            )
+        )
+
+    def lengths(self, builder: Builder, mapping: IRMapping) -> list[Value]:
+        """How many iterations each dimension has."""
+        lengths: list[Value] = []
+        for lower, upper, step in self.bounds:
+            numbers = [constant_int(v) for v in (lower, upper, step)]
+            if None not in numbers:
+                low, high, by = numbers
+                count = max(0, -((low - high) // by)) if by > 0 else 0  # type: ignore[operator]
+                lengths.append(builder.insert(arith.Constant.index(count)).result)
+                continue
+            low, high, by = (_value(builder, v, mapping) for v in (lower, upper, step))
+            span = builder.insert(arith.SubI(high, low)).result
+            zero = builder.insert(arith.Constant.index(0)).result
+            span = builder.insert(arith.MaxSI(span, zero)).result
+            lengths.append(builder.insert(arith.CeilDivUI(span, by)).result)
+        return lengths
+
+    def total(self, builder: Builder) -> Value:
+        """The number of all iterations."""
+        first, *rest = self.lengths(builder, IRMapping())
+        for length in rest:
+            first = builder.insert(arith.MulI(first, length)).result
+        return first
+
+    def indices(
+        self, builder: Builder, at: Value, lengths: list[Value], mapping: IRMapping
+    ) -> list[Value]:
+        """The induction variables of iteration `at` of the flat range."""
+        places: list[Value] = []
+        for length in reversed(lengths[1:]):
+            places.append(builder.insert(arith.RemUI(at, length)).result)
+            at = builder.insert(arith.DivUI(at, length)).result
+        places.append(at)
+        found: list[Value] = []
+        for place, (lower, _, step) in zip(reversed(places), self.bounds, strict=True):
+            if constant_int(step) != 1:
+                by = _value(builder, step, mapping)
+                place = builder.insert(arith.MulI(place, by)).result
+            if constant_int(lower) != 0:
+                low = _value(builder, lower, mapping)
+                place = builder.insert(arith.AddI(place, low)).result
+            found.append(place)
+        return found
+
+
+def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
+    """What a value of the loop is in the new function: an argument, or a constant anew."""
+    number = constant_int(value)
+    if number is not None and mapping.values.get(value) is None:
+        mapping[value] = builder.insert(arith.Constant.index(number)).result
+    return mapping[value]
+
+
+def _body_function(name: str, nest: _Nest, captured: Sequence[Value], caller: FuncOp) -> FuncOp:
+    loop = nest.loop
+    types = [llvm.ptr, index, index, *(v.type for v in captured)]
+    function = FuncOp.of(
+        name, types, visibility="private", attributes={BODY: UnitAttr()}, loc=loop.loc
+    )
+    function.set_arg_attribute(0, POOL, UnitAttr())
+    for i in unaliased(captured, caller):
+        function.set_arg_attribute(3 + i, "llvm.noalias", UnitAttr())
+    pool, begin, end, *arguments = function.args
+    pool.name_hint, begin.name_hint, end.name_hint = "pool", "begin", "end"
+    for old, new in zip(captured, arguments, strict=True):
+        new.name_hint = old.name_hint
+    builder = Builder.at_end(function.body.blocks[0], loop.loc)
+    mapping = IRMapping(dict(zip(captured, arguments, strict=True)))
+    _clone_constants(loop, builder, mapping)
+    lengths = nest.lengths(builder, mapping) if nest.rank > 1 else [end]
+    one = builder.insert(arith.Constant.index(1)).result
+    inner = builder.insert(scf.For.of(begin, end, one))
+    builder.insert(Return([]))
+    at = Builder.at_end(inner.body_block, loop.loc)
+    places = nest.indices(at, inner.induction_var, lengths, mapping)
+    _clone_body(loop.body_block, at, places, mapping)
+    return function
+
+
+def _clone_constants(loop: scf.Parallel, builder: Builder, mapping: IRMapping) -> None:
+    for op in loop.region.ops:
+        for inner in op.walk():
+            for value in inner.operands:
+                if (
+                    value not in mapping.values
+                    and _is_cloned(value)
+                    and not _is_inside(value, loop)
+                ):
+                    assert value.defining_op is not None
+                    builder.insert(value.defining_op.clone(mapping))
+
+
+def _clone_body(
+    block: Block, builder: Builder, places: Iterable[Value], mapping: IRMapping
+) -> None:
+    for arg, place in zip(block.args, places, strict=True):
+        mapping[arg] = place
+        if place.name_hint is None:
+            place.name_hint = arg.name_hint
+    for op in block:
+        if not isinstance(op, scf.Reduce):
+            builder.insert(op.clone(mapping))
+    builder.insert(scf.Yield())
+
+
+# -- aliasing --------------------------------------------------------------------------------------
+
+
+def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
+    """Which of the values are buffers that no other of them overlaps.
+
+    What lower-to-llvm knows of a kernel's arguments, and of buffers that the kernel makes,
+    would else be lost in its parallel loops.
+    """
+    roots = [_root(v) if isinstance(v.type, MemRefType) else None for v in captured]
+    return [
+        i
+        for i, root in enumerate(roots)
+        if root is not None and roots.count(root) == 1 and _is_own(root, caller)
+    ]
+
+
+def _root(value: Value) -> Value:
+    """The buffer that a view looks at."""
+    while (op := value.defining_op) is not None and isinstance(op, _VIEWS):
+        value = op.operands[0]
+    return value
+
+
+_VIEWS = (
+    memref.Cast,
+    memref.CollapseShape,
+    memref.ExpandShape,
+    memref.ReinterpretCast,
+    memref.SubView,
+    memref.View,
+)
+
+
+def _is_own(root: Value, caller: FuncOp) -> bool:
+    """Whether nothing else is in the buffer."""
+    if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
+        return True
+    if "nn.kernel" not in caller.attributes or root not in caller.args:
+        return False
+    return caller.arg_attribute(caller.args.index(root), IN_PLACE) is None

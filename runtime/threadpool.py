@@ -1,0 +1,58 @@
+"""The thread pool's code, to be linked into a module that has parallel loops."""
+
+from __future__ import annotations
+
+import platform
+from pathlib import Path
+
+from ..dialects import llvm
+from ..ir.attributes import IntegerAttr
+from ..ir.builder import Builder
+from ..ir.syntax.parser import parse_module
+from ..ir.types import i32
+
+SOURCE = Path(__file__).with_name("threadpool.mlir")
+
+PARALLEL_FOR = "nnc_parallel_for"
+POOL_CREATE = "nnc_pool_create"
+POOL_DESTROY = "nnc_pool_destroy"
+
+# By the first part of a target triple: the intrinsic that tells a processor that its thread
+# only waits, and its argument. Arm's `isb` takes about as long as x86's `pause`.
+PAUSES: dict[str, tuple[str, int | None]] = {
+    "x86_64": ("llvm.x86.sse2.pause", None),
+    "amd64": ("llvm.x86.sse2.pause", None),
+    "aarch64": ("llvm.aarch64.isb", 15),
+    "arm64": ("llvm.aarch64.isb", 15),
+}
+
+
+def pool_functions(architecture: str = "") -> list[llvm.Func]:
+    """The functions of the pool and the declarations that they need, detached.
+
+    `architecture` is the first part of a target triple; by default this machine's.
+    """
+    module = parse_module(SOURCE.read_text(encoding="utf-8"), SOURCE.name)
+    functions = [op for op in module.body_block if isinstance(op, llvm.Func)]
+    for function in functions:
+        function.detach()
+    known = [function for function in functions if function.sym_name != "nnc_pause"]
+    return [*known, *_pause(architecture or platform.machine().lower())]
+
+
+def _pause(architecture: str) -> list[llvm.Func]:
+    """`void nnc_pause(void)`, which does nothing where no instruction is known."""
+    function = llvm.Func.define("nnc_pause", llvm.function_type([]), linkage="internal")
+    builder = Builder.at_end(function.body.blocks[0])
+    made = [function]
+    if architecture in PAUSES:
+        name, argument = PAUSES[architecture]
+        arguments = []
+        if argument is not None:
+            constant = llvm.Constant(IntegerAttr(argument, i32), res=i32)
+            arguments.append(builder.insert(constant).result)
+        types = [value.type for value in arguments]
+        made.append(llvm.Func.define(name, llvm.function_type(types), declaration=True))
+        builder.insert(llvm.Call.of(name, arguments))
+    builder.insert(llvm.Return())
+    return made
