@@ -140,8 +140,8 @@ for _cls, _word in {
 EMITTERS[llvm.Trunc] = _cast("trunc", _overflow)
 EMITTERS[llvm.ZExt] = _cast("zext", _non_negative)
 EMITTERS[llvm.UIToFP] = _cast("uitofp", _non_negative)
-EMITTERS[llvm.FPExt] = _cast("fpext", _fastmath)
-EMITTERS[llvm.FPTrunc] = _cast("fptrunc", _fastmath)
+EMITTERS[llvm.FPExt] = _cast("fpext")
+EMITTERS[llvm.FPTrunc] = _cast("fptrunc")
 
 
 @emitter(llvm.FNeg)
@@ -316,8 +316,6 @@ def _br(w: FunctionWriter, op: llvm.Br) -> str:  # type: ignore[misc]
 @emitter(llvm.CondBr)
 def _cond_br(w: FunctionWriter, op: llvm.CondBr) -> str:  # type: ignore[misc]
     true, false = op.successors
-    if true is false and op.trueDestOperands != op.falseDestOperands:
-        raise op.error("branches to one block with different values; it needs a block between")
     weights = ""
     if op.branch_weights:
         inner = ", ".join(f"i32 {n}" for n in op.branch_weights)

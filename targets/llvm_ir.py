@@ -83,7 +83,10 @@ class FunctionWriter:
         """For each block the edges into it: (label, values of its arguments)."""
         incoming: dict[Block, list[tuple[str, tuple[Value, ...]]]] = {}
         for block in blocks:
-            for target, values in successor_values(block.last):
+            edges = successor_values(block.last)
+            if len(edges) > 1:
+                _check_edges(block.last, edges)
+            for target, values in edges:
                 incoming.setdefault(target, []).append((self.labels[block], values))
         return incoming
 
@@ -100,6 +103,14 @@ class FunctionWriter:
             else:
                 # Nobody branches here, so the value is never seen.
                 self.lines.append(f"  {names[arg]} = freeze {type_text(arg.type)} poison")
+
+
+def _check_edges(op: Operation, edges: list[tuple[Block, tuple[Value, ...]]]) -> None:
+    """Raise where a phi could not tell two edges between the same blocks apart."""
+    passed: dict[Block, tuple[Value, ...]] = {}
+    for target, values in edges:
+        if passed.setdefault(target, values) != values:
+            raise op.error("branches to a block with different values; put a block between")
 
 
 def successor_values(op: Operation | None) -> list[tuple[Block, tuple[Value, ...]]]:

@@ -71,7 +71,10 @@ class AddressOf(Op, name="llvm.mlir.addressof", traits=(Pure,)):
     res: Result = result(PointerLike)
 
     format = "$global_name attr-dict `:` type($res)"
-    example = "%p = llvm.mlir.addressof @table : !llvm.ptr"
+    example = """llvm.func @f() -> !llvm.ptr {
+  %0 = llvm.mlir.addressof @f : !llvm.ptr
+  llvm.return %0 : !llvm.ptr
+}"""
 
 
 def _member(container: Type, position: Sequence[int]) -> Type:
@@ -112,7 +115,10 @@ class InsertValue(Op, name="llvm.insertvalue", traits=(Pure,)):
     res: Result = result(Same("container"))
 
     format = "custom<InsertValue>($container, $value, $position) attr-dict `:` type($container)"
-    example = "%t = llvm.insertvalue %v, %s[0] : !llvm.struct<(i64, ptr)>"
+    example = """llvm.func @f(%arg0: !llvm.struct<(i64, ptr)>, %arg1: i64) {
+  %0 = llvm.insertvalue %arg1, %arg0[0] : !llvm.struct<(i64, ptr)>
+  llvm.return
+}"""
 
     def verify_op(self) -> None:
         """The member has the value's type."""
@@ -149,7 +155,10 @@ class InsertElement(Op, name="llvm.insertelement", traits=(Pure,)):
         "custom<InsertElement>($vector, $value, $position, type($position)) attr-dict "
         "`:` type($vector)"
     )
-    example = "%w = llvm.insertelement %x, %v[%i : i64] : vector<4xf32>"
+    example = """llvm.func @f(%arg0: vector<4xf32>, %arg1: f32, %arg2: i64) {
+  %0 = llvm.insertelement %arg1, %arg0[%arg2 : i64] : vector<4xf32>
+  llvm.return
+}"""
 
 
 class ShuffleVector(Op, name="llvm.shufflevector", traits=(Pure,)):

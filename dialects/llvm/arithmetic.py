@@ -323,19 +323,13 @@ class FPToUI(Cast, name="llvm.fptoui", traits=(Pure,)):
     example = "%r = llvm.fptoui %a : f32 to i32"
 
 
-class FPCast(Cast):
-    """Base of the casts between floats."""
-
-    fastmathFlags: str = attribute(FASTMATH, default="none")
-
-
-class FPExt(FPCast, name="llvm.fpext", traits=(Pure,)):
+class FPExt(Cast, name="llvm.fpext", traits=(Pure,)):
     """A wider float."""
 
     example = "%r = llvm.fpext %a : f32 to f64"
 
 
-class FPTrunc(FPCast, name="llvm.fptrunc", traits=(Pure,)):
+class FPTrunc(Cast, name="llvm.fptrunc", traits=(Pure,)):
     """A narrower float, rounded to nearest, ties to even."""
 
     example = "%r = llvm.fptrunc %a : f64 to f32"

@@ -166,7 +166,9 @@ class Return(Op, name="llvm.return", traits=(Terminator,)):
     arg: Value | None = optional_operand(LLVMType)
 
     format = "attr-dict ($arg^ `:` type($arg))?"
-    example = "llvm.return %x : f32"
+    example = """llvm.func @f(%arg0: f32) -> f32 {
+  llvm.return %arg0 : f32
+}"""
 
     def verify_op(self) -> None:
         """The operand is the function's result."""
@@ -184,7 +186,9 @@ class Unreachable(Op, name="llvm.unreachable", traits=(Terminator,)):
     """Control never comes here."""
 
     format = "attr-dict"
-    example = "llvm.unreachable"
+    example = """llvm.func @f() {
+  llvm.unreachable
+}"""
 
 
 class Call(Op, name="llvm.call"):
@@ -205,7 +209,12 @@ class Call(Op, name="llvm.call"):
         "custom<CallHead>($TailCallKind, $callee, $callee_operands, $var_callee_type) attr-dict "
         "`:` custom<CallType>($callee, $callee_operands, type($callee_operands), type($res))"
     )
-    example = "%r = llvm.call @expf(%x) : (f32) -> f32"
+    example = """llvm.func @expf(f32) -> f32
+llvm.func @f(%arg0: f32, %arg1: !llvm.ptr) {
+  %0 = llvm.call @expf(%arg0) : (f32) -> f32
+  %1 = llvm.call %arg1(%0) : !llvm.ptr, (f32) -> f32
+  llvm.return
+}"""
 
     @staticmethod
     def of(

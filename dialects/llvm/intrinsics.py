@@ -8,6 +8,7 @@ from ...ir.constraints import Same
 from ...ir.declare import (
     BOOL,
     I32,
+    I32_ARRAY,
     Op,
     Operand,
     Operands,
@@ -627,6 +628,7 @@ class IntrAssume(Op, name="llvm.intr.assume", traits=(WritesMemory,)):
     """Promise that a condition holds."""
 
     cond: Operand = operand(BoolLike)
+    op_bundle_sizes: tuple[int, ...] = attribute(I32_ARRAY, default=())
 
     format = "$cond attr-dict `:` type($cond)"
     example = "llvm.intr.assume %c : i1"

@@ -114,6 +114,6 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
         "attr-dict custom<LLVMGlobalType>($global_type, $value) custom<OptionalBody>($initializer)"
     )
     example = (
-        "llvm.mlir.global internal constant @table(dense<[1.0, 2.0]> : tensor<2xf32>) "
-        "{alignment = 64 : i64} : !llvm.array<2 x f32>"
+        "llvm.mlir.global internal constant @table(dense<[1.000000e+00, 2.000000e+00]> : "
+        "tensor<2xf32>) {addr_space = 0 : i32, alignment = 64 : i64} : !llvm.array<2 x f32>"
     )

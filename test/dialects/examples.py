@@ -40,7 +40,7 @@ def example_text(cls) -> str:
 
 def module_of(text: str, **options):
     """The example in a module; what it uses comes from `test.source` operations."""
-    stands_alone = re.search(r"^(func\.func|module|memref\.global|llvm\.)", text, re.M)
+    stands_alone = re.search(r"^(func\.func|module|memref\.global|llvm\.(func|mlir\.global))", text, re.M)
     if stands_alone:
         text = f"module {{\n{indent(text, '  ')}\n}}"
         return parse_module(text, allow_unregistered=True, **options)
@@ -68,7 +68,7 @@ def printed_example(module) -> str:
     lines = text.splitlines()[1:-1]
     if any("@example()" in line for line in lines):
         lines = [line for line in lines[1:-2] if '"test.source"' not in line]
-    lines = [re.sub(r"\s+// .*", "", line) for line in lines]
+    lines = [re.sub(r"\s+// .*", "", line).rstrip() for line in lines]
     return dedent("\n".join(lines)).strip()
 
 
