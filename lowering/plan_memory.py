@@ -1,0 +1,299 @@
+"""Buffers of static size get places in one arena, constants in one block of weights.
+
+    func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.entry} {
+      %w = memref.get_global @w : memref<4xf32>
+      %t = memref.alloc() : memref<4xf32>
+      ..
+      memref.dealloc %t : memref<4xf32>
+
+    func.func @main(%x: .., %y: .., %arena: memref<64xi8> {nn.arena},
+                    %weights: memref<64xi8> {nn.weights}) attributes {nn.entry} {
+      %w = memref.view %weights[%c0][] : memref<64xi8> to memref<4xf32>
+      %t = memref.view %arena[%c0][] : memref<64xi8> to memref<4xf32>
+
+A function that the entry calls gets its temporaries as a last argument `%scratch`, which is
+a part of the arena during the call. Buffers of unknown size stay on the heap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..dialects import arith, func, memref, scf
+from ..ir.attributes import (
+    ArrayAttr,
+    DenseResource,
+    DictAttr,
+    I64Attr,
+    UnitAttr,
+)
+from ..ir.builder import Builder
+from ..ir.core import Block, BlockArgument, Operation, Value
+from ..ir.passes import Pass, PassContext, option
+from ..ir.traits import Pure
+from ..ir.types import FunctionType, IntegerType, MemRefType
+from .memory_plan import Buffer, MemoryPlan, aligned, plan
+
+_BYTE = IntegerType(8)
+
+
+@dataclass(frozen=True)
+class PlanMemory(Pass, name="plan-memory"):
+    """Give every buffer of static size a place in one arena, and weights in another.
+
+    Entry functions (nn.entry) get the arguments %arena and %weights, functions they call
+    %scratch. The module's attribute nn.weights says what the weights buffer holds.
+    """
+
+    stack_bytes: int = option(
+        65536, help="buffers in parallel loops up to so many bytes go on the stack"
+    )
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Callees first, so that what they need is known where they are called."""
+        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        scratch: dict[str, int] = {}
+        done: set[str] = set()
+        for name in functions:
+            for one in _callees_first(name, functions, done):
+                function = functions[one]
+                if not function.is_declaration:
+                    self._plan_function(function, functions, scratch, context)
+        _place_weights(op, functions.values(), context)
+
+    def _plan_function(
+        self,
+        function: func.FuncOp,
+        functions: dict[str, func.FuncOp],
+        scratch: dict[str, int],
+        context: PassContext,
+    ) -> None:
+        _move_allocations(function, self.stack_bytes)
+        if len(function.body.blocks) != 1:
+            _heap_scratch(function, scratch)
+            return
+        entry = "nn.entry" in function.attributes
+        called = function.sym_visibility == "private"
+        if not entry and not called:
+            _heap_scratch(function, scratch)
+            return
+        needs = _Needs.of(function, scratch)
+        made = plan(needs.buffers)
+        if entry:
+            context.statistic("buffers", len(needs.buffers))
+            context.statistic("arena-bytes", made.size)
+            context.statistic("peak-live-bytes", made.lower_bound)
+            arena = _add_argument(function, made.size, "arena", "nn.arena")
+        elif made.size:
+            scratch[function.sym_name] = made.size
+            context.statistic("scratch-bytes", made.size)
+            arena = _add_argument(function, made.size, "scratch", "nn.scratch")
+        else:
+            return
+        needs.apply(made, arena)
+
+
+def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str]) -> Iterator[str]:
+    """The functions that `name` calls, directly or not, and itself; each once."""
+    stack = [(name, False)]
+    while stack:
+        one, ready = stack.pop()
+        if ready:
+            yield one
+            continue
+        if one in done or one not in functions:
+            continue
+        done.add(one)
+        stack.append((one, True))
+        for inner in functions[one].walk():
+            if isinstance(inner, func.Call):
+                stack.append((inner.callee, False))
+
+
+# -- what a function needs -------------------------------------------------------------------------
+
+
+@dataclass
+class _Needs:
+    """The buffers of a function, in the order of their definitions, and their lives."""
+
+    block: Block
+    buffers: list[Buffer] = field(default_factory=list)
+    owners: list[memref.Alloc | func.Call] = field(default_factory=list)
+
+    @staticmethod
+    def of(function: func.FuncOp, scratch: dict[str, int]) -> _Needs:
+        block = function.body.block
+        times = {op: i for i, op in enumerate(block)}
+        uses = _uses_of_buffers(block)
+        needs = _Needs(block)
+        for op in block:
+            if isinstance(op, memref.Alloc) and op.memref.type.has_static_shape:
+                at = [times[user] for user in uses.get(op.memref, ())]
+                # One that nobody uses lives at its definition.
+                first, last = min(at, default=times[op]), max(at, default=times[op])
+                needs.add(op, op.memref.type.num_bytes, first, last)
+            elif isinstance(op, func.Call) and scratch.get(op.callee):
+                needs.add(op, scratch[op.callee], times[op], times[op])
+        return needs
+
+    def add(self, owner: memref.Alloc | func.Call, size: int, first: int, last: int) -> None:
+        self.owners.append(owner)
+        self.buffers.append(Buffer(size, first, last))
+
+    def apply(self, made: MemoryPlan, arena: Value) -> None:
+        """Put views of the arena in place of allocations, and give calls their scratch."""
+        offsets: dict[int, Value] = {}
+        start = Builder.at_start(self.block)
+        for owner, buffer, offset in zip(self.owners, self.buffers, made.offsets, strict=True):
+            if offset not in offsets:
+                offsets[offset] = start.insert(arith.Constant.index(offset)).result
+            builder = Builder.before_op(owner)
+            if isinstance(owner, func.Call):
+                type = MemRefType((aligned(buffer.size),), _BYTE)
+                part = builder.insert(memref.View(arena, offsets[offset], [], result=type))
+                owner.args = [*owner.args, part.result]
+                continue
+            type = owner.memref.type  # type: ignore[assignment]
+            view = builder.insert(memref.View(arena, offsets[offset], [], result=type)).result
+            view.name_hint = owner.memref.name_hint
+            for user in owner.memref.users:
+                if isinstance(user, memref.Dealloc):
+                    user.erase()
+            owner.memref.replace_all_uses_with(view)
+            owner.erase()
+
+
+def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
+    """For each allocation of a block, the block's operations that read or write it.
+
+    Views count through their own uses, `memref.dealloc` does not count.
+    """
+    roots: dict[Value, Value] = {}
+    uses: dict[Value, list[Operation]] = {}
+    for op in block:
+        for inner in op.walk():
+            held = [v for v in inner.operands if isinstance(v.type, MemRefType)]
+            for value in held:
+                root = roots.get(value, value)
+                is_view = inner.has_trait(Pure) and any(
+                    isinstance(r.type, MemRefType) for r in inner.results
+                )
+                if is_view:
+                    for result in inner.results:
+                        roots[result] = root
+                elif not isinstance(inner, memref.Dealloc):
+                    uses.setdefault(root, []).append(op)
+    return uses
+
+
+# -- moving allocations -------------------------------------------------------------------------
+
+
+def _move_allocations(function: func.FuncOp, stack_bytes: int) -> None:
+    """Take static allocations out of sequential loops; small ones in parallel go on the stack.
+
+    An allocation in a loop is of the same size every time, and what it held before is
+    undefined, so one for all iterations will do.
+    """
+    for op in list(function.walk()):
+        if not isinstance(op, memref.Alloc) or not op.memref.type.has_static_shape:
+            continue
+        top = _outermost(op, function)
+        if top is op:
+            continue
+        deallocs = [u for u in op.memref.users if isinstance(u, memref.Dealloc)]
+        parallel = op.parent_of(scf.Parallel)
+        if parallel is None:
+            op.move_before(top)
+        elif op.memref.type.num_bytes <= stack_bytes:
+            alloca = memref.Alloca([], alignment=op.alignment, memref=op.memref.type, loc=op.loc)
+            parallel.body_block.prepend(alloca)
+            op.memref.replace_all_uses_with(alloca.memref)
+        else:
+            continue
+        for dealloc in deallocs:
+            dealloc.erase()
+        if parallel is not None:
+            op.erase()
+
+
+def _outermost(op: Operation, function: func.FuncOp) -> Operation:
+    """The operation of the function's own blocks that holds `op`."""
+    at = op
+    while at.parent_op is not function:
+        at = at.parent_op  # type: ignore[assignment]
+    return at
+
+
+def _heap_scratch(function: func.FuncOp, scratch: dict[str, int]) -> None:
+    """Calls in a function without an arena get their scratch from the heap."""
+    for call in list(function.walk()):
+        if isinstance(call, func.Call) and scratch.get(call.callee):
+            builder = Builder.before_op(call)
+            type = MemRefType((scratch[call.callee],), _BYTE)
+            made = builder.insert(memref.Alloc([], alignment=64, memref=type)).memref
+            call.args = [*call.args, made]
+            Builder.after_op(call).insert(memref.Dealloc(made))
+
+
+def _add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
+    """A last argument of so many bytes, marked by an attribute."""
+    type = MemRefType((size,), _BYTE)
+    old = function.function_type
+    if function.arg_attrs is not None:
+        function.arg_attrs = ArrayAttr((*function.arg_attrs, DictAttr(())))
+    function.function_type = FunctionType((*old.inputs, type), old.results)
+    arg = function.body.block.add_arg(type, function.loc)
+    arg.name_hint = name
+    function.set_arg_attribute(len(old.inputs), attribute, UnitAttr())
+    return arg
+
+
+# -- weights -----------------------------------------------------------------------------------------
+
+
+def _place_weights(module: Operation, functions, context: PassContext) -> None:
+    """Constants that live outside the text become parts of the weights buffer."""
+    globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
+    offsets: dict[str, int] = {}
+    table: dict[str, DictAttr] = {}
+    total = 0
+    entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
+    uses: list[tuple[func.FuncOp, memref.GetGlobal]] = []
+    for function in entries:
+        for op in function.walk():
+            if not isinstance(op, memref.GetGlobal):
+                continue
+            target = globals_[op.symbol]
+            value = target.initial_value
+            if not isinstance(value, DenseResource):
+                continue
+            uses.append((function, op))
+            if op.symbol not in offsets:
+                offsets[op.symbol] = total
+                entry = (("data", value), ("offset", I64Attr(total)))
+                table[op.symbol] = DictAttr(entry)
+                total += aligned(target.type.num_bytes)
+    arguments = {f: _add_argument(f, total, "weights", "nn.weights") for f in entries}
+    for function, op in uses:
+        builder = Builder.before_op(op)
+        offset = builder.insert(arith.Constant.index(offsets[op.symbol])).result
+        view = memref.View(arguments[function], offset, [], result=op.result.type)
+        made = builder.insert(view).result
+        made.name_hint = op.result.name_hint
+        op.result.replace_all_uses_with(made)
+        op.erase()
+    _erase_unused(module, [globals_[name] for name in offsets])
+    if entries:
+        context.statistic("weights-bytes", total)
+    if table:
+        module.attributes["nn.weights"] = DictAttr(tuple(table.items()))
+
+
+def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
+    used = {op.symbol for op in module.walk() if isinstance(op, memref.GetGlobal)}
+    for one in candidates:
+        if one.sym_name not in used:
+            one.erase()
