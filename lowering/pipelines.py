@@ -45,9 +45,7 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "make-kernels",
         "nn: every op in a kernel function, equal kernels shared",
-        ("fuse", "composite ops whole"),
-        ("decompose", "composite ops, padding and bias become stages of their kernels"),
-        ("canonicalize", "what decomposition left over"),
+        ("fuse", "composite ops whole; they are taken apart inside their kernels"),
         "outline-kernels",
     ),
     stage(
