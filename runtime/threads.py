@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator
+import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from ..ir.diagnostics import NncError
 from ..targets.native import LoadedCode
@@ -13,17 +16,34 @@ from .abi import POOL_CREATE, POOL_CREATE_TYPE, POOL_DESTROY, POOL_DESTROY_TYPE
 POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)
 
 
+@dataclass
+class _Handle:
+    """A pool of native threads, which exist in the process that started them only."""
+
+    address: int | None = None
+    process: int = 0
+
+    def end(self, destroy: Callable[[int], None]) -> None:
+        """End the threads. After a fork the child has none; their memory is left."""
+        address, self.address = self.address, None
+        if address and self.process == os.getpid():
+            destroy(address)
+
+
 class Pool:
     """The pool of one executable; without code for pools, every call has one thread."""
 
     def __init__(self, code: LoadedCode | None) -> None:
         self.threads = 1
-        self._code = code  # Keeps the functions below in memory.
-        self._handle: int | None = None
+        self._code = code
+        self._handle = _Handle()
         self._in_use = threading.Lock()
         if code is not None:
             self._create = POOL_CREATE_TYPE(code[POOL_CREATE])
             self._destroy = POOL_DESTROY_TYPE(code[POOL_DESTROY])
+            # Also when the interpreter ends: before that the threads must not run code that
+            # is no longer there. The code is an argument to live as long as the threads.
+            weakref.finalize(self, _end, self._handle, self._destroy, code)
 
     def resize(self, threads: int) -> None:
         """Use that many threads from the next call on. Raises NncError where it cannot."""
@@ -33,26 +53,37 @@ class Pool:
             self.threads = threads
             return
         with self._in_use:
-            self._destroy(self._handle)
-            self._handle, self.threads = None, 1
-            if threads > 1:
-                self._handle = self._create(threads)
-                if not self._handle:
-                    raise NncError(f"cannot start {threads} threads")
-                self.threads = threads
+            self._start(threads)
+
+    def _start(self, threads: int) -> None:
+        self._handle.end(self._destroy)
+        self.threads = 1
+        if threads > 1:
+            address = self._create(threads)
+            if not address:
+                raise NncError(f"cannot start {threads} threads")
+            self._handle.address, self._handle.process = address, os.getpid()
+            self.threads = threads
 
     @contextmanager
     def lent(self) -> Iterator[int | None]:
         """The pool for one call; None where another call has it, which then is sequential."""
-        if self._handle is None or not self._in_use.acquire(blocking=False):
+        if self._handle.address is None:
+            yield None
+            return
+        if self._handle.process != os.getpid():
+            # A fork left the threads behind, and maybe the lock in another thread's hands.
+            self._in_use = threading.Lock()
+            self._start(self.threads)
+        lock = self._in_use
+        if not lock.acquire(blocking=False):
             yield None
             return
         try:
-            yield self._handle
+            yield self._handle.address
         finally:
-            self._in_use.release()
+            lock.release()
 
-    def __del__(self) -> None:
-        if getattr(self, "_handle", None):
-            self._destroy(self._handle)
-            self._handle = None
+
+def _end(handle: _Handle, destroy: Callable[[int], None], code: LoadedCode) -> None:
+    handle.end(destroy)
