@@ -249,7 +249,7 @@ def _shift(function: Callable, a: Any, b: Any, past: Callable) -> Any:
     bits = a.dtype.itemsize * 8
     beyond = (b < 0) | (b >= bits)
     shifted = function(a, np.where(beyond, b.dtype.type(0), b))
-    return np.where(beyond, past(a), shifted).astype(a.dtype)
+    return np.where(beyond, past(a).astype(a.dtype), shifted)
 
 
 def _logical(bitwise: Callable, logical: Callable) -> Callable:

@@ -1,7 +1,6 @@
 """Running a function before and after a lowering, and comparing what comes out."""
 
 import numpy as np
-
 from nnc.dialects import func
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.passes import PassContext

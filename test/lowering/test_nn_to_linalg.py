@@ -4,10 +4,9 @@ import re
 import subprocess
 from textwrap import dedent
 
+import nnc.dialects  # noqa: F401
 import numpy as np
 import pytest
-
-import nnc.dialects  # noqa: F401
 from nnc.dialects import nn
 from nnc.dialects.nn.base import NnOp
 from nnc.ir.dialect import registry
