@@ -51,6 +51,7 @@ class Emitter(Builder):
         self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
         self._globals: dict[str, Value] = {}
+        self._head: Operation | None = None
 
     # -- tensors and buffers -------------------------------------------------------------
 
@@ -133,9 +134,17 @@ class Emitter(Builder):
         name, type = self.globals.of(value)
         if name not in self._globals:
             op = memref.GetGlobal(name, result=type, loc=self.loc)
-            self.entry.prepend(op)
-            self._globals[name] = op.result
+            self._globals[name] = self._at_start(op).result
         return self._globals[name]
+
+    def _at_start(self, op: Operation) -> Operation:
+        """Insert what the whole function may use, in the order of the first uses."""
+        if self._head is None:
+            self.entry.prepend(op)
+        else:
+            self.entry.insert_after(op, self._head)
+        self._head = op
+        return op
 
     # -- extents and index arithmetic ----------------------------------------------------
 
@@ -169,8 +178,7 @@ class Emitter(Builder):
         assert value is not None
         if value not in self._constants:
             op = arith.Constant(value, loc=self.loc)
-            self.entry.prepend(op)
-            self._constants[value] = op.result
+            self._constants[value] = self._at_start(op).result
         return self._constants[value]
 
     def value(self, size: Size) -> Value:
