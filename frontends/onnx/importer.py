@@ -226,16 +226,15 @@ class Importer:
             raise self.model.error(f"output '{name}' is a sequence, expected a tensor")
         return value
 
-    def import_branch(self, graph: Any, scope: Scope) -> list[Value]:
-        """The outputs of a graph inside a node, imported in place."""
-        inner = scope.nested()
-        if inner.depth > 100:
+    def import_body(self, graph: Any, scope: Scope) -> Body:
+        """A graph inside a node, checked, to be imported in place as often as needed."""
+        frame = scope.nested()
+        if frame.depth > 100:
             raise self.model.error("graphs are nested more than 100 deep")
-        nodes = self._prepare(graph, inner, [])
-        self.survey.check(nodes, inner)
-        for node in nodes:
-            self.import_node(node, inner)
-        return [self.output(value.name, inner) for value in graph.output]
+        inputs = [value.name for value in graph.input]
+        nodes = self._prepare(graph, frame, inputs)
+        self.survey.check(nodes, frame)
+        return Body(self, frame, inputs, nodes, [value.name for value in graph.output])
 
     # -- ops and constants ------------------------------------------------------------------
 
@@ -301,6 +300,24 @@ class Importer:
             return tuple(None if u else int(v) for v, u in zip(elements, unknown, strict=True))
         count = value.type.shape[0] if value.type.rank == 1 else None
         return None if count is None else (None,) * count
+
+
+@dataclass
+class Body:
+    """A graph inside a node. Called with its inputs, it imports the nodes; its outputs."""
+
+    importer: Importer
+    frame: Scope
+    inputs: list[str]
+    nodes: list[Any]
+    outputs: list[str]
+
+    def __call__(self, *arguments: Any) -> list[Any]:
+        scope = self.frame.nested()
+        scope.values.update(zip(self.inputs, arguments, strict=True))
+        for node in self.nodes:
+            self.importer.import_node(node, scope)
+        return [self.importer.lookup(name, scope) for name in self.outputs]
 
 
 def is_visible(name: str, scope: Scope | None) -> bool:

@@ -16,4 +16,5 @@ MODULES = (
     "control",
     "sequences",
     "quantization",
+    "recurrent",
 )

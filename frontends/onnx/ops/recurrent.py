@@ -1,0 +1,330 @@
+"""Recurrent networks, unrolled: one copy of the cell for every time step and direction.
+
+Source: ONNX RNN-22, GRU-22, LSTM-22.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, i64
+from ..node import A, Node
+from ..registry import converter
+from ..shapes import as_i64, reshape
+from .movement import split_into
+
+MOST_STEPS = 4096
+
+Activation = Callable[[Value], Value]
+Step = Callable[[list[Value], Value], list[Value]]
+
+
+@converter("RNN")
+def rnn(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> list[Any]:
+    net = Network.of(n, x, w, r, b, lengths, [h], gates=1)
+
+    def cell(d: Direction) -> Step:
+        (f,) = d.activations
+
+        def step(state: list[Value], projected: Value) -> list[Value]:
+            recurrent = n(nn.Matmul(state[0], d.recurrent))
+            return [f(d.clipped(add(n, projected, recurrent, d.bias)))]
+
+        return step
+
+    return net.run(cell)
+
+
+@converter("GRU")
+def gru(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> list[Any]:
+    net = Network.of(n, x, w, r, b, lengths, [h], gates=3)
+    reset_late = bool(n.int("linear_before_reset"))
+
+    def cell(d: Direction) -> Step:
+        f, g = d.activations
+        whole, split = d.recurrent, split_into(n, d.recurrent, 1, [net.hidden] * 3)
+        input_bias, own_bias = d.separate_biases
+        outer = n(nn.Concat(split[:2], axis=1))
+        own = split_into(n, own_bias, 0, [net.hidden] * 3)
+
+        def step(state: list[Value], projected: Value) -> list[Value]:
+            (h,) = state
+            parts = split_into(n, add(n, projected, input_bias), 1, [net.hidden] * 3)
+            if reset_late:
+                products = split_into(n, n(nn.Matmul(h, whole)), 1, [net.hidden] * 3)
+            else:
+                products = split_into(n, n(nn.Matmul(h, outer)), 1, [net.hidden] * 2)
+            z = f(d.clipped(add(n, parts[0], products[0], own[0])))
+            r = f(d.clipped(add(n, parts[1], products[1], own[1])))
+            if reset_late:
+                inner = n(nn.Mul(r, add(n, products[2], own[2])))
+            else:
+                inner = add(n, n(nn.Matmul(n(nn.Mul(r, h)), split[2])), own[2])
+            new = g(d.clipped(add(n, parts[2], inner)))
+            # (1 - z) * new + z * h
+            return [add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))]
+
+        return step
+
+    return net.run(cell)
+
+
+@converter("LSTM")
+def lstm(
+    n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None, c=None, p=None
+) -> list[Any]:
+    net = Network.of(n, x, w, r, b, lengths, [h, c], gates=4)
+    coupled = bool(n.int("input_forget"))
+    peepholes = None if p is None else net.per_direction(p)
+
+    def cell(d: Direction) -> Step:
+        f, g, last = d.activations
+        peep: list[Value] | None = None
+        if peepholes is not None:
+            peep = split_into(n, peepholes[d.index], 0, [net.hidden] * 3)
+
+        def step(state: list[Value], projected: Value) -> list[Value]:
+            h, c = state
+            total = add(n, projected, n(nn.Matmul(h, d.recurrent)), d.bias)
+            i, o, forget, new = split_into(n, total, 1, [net.hidden] * 4)
+
+            def looking(gate: Value, at: int, cell_state: Value) -> Value:
+                return gate if peep is None else add(n, gate, n(nn.Mul(peep[at], cell_state)))
+
+            i = f(d.clipped(looking(i, 0, c)))
+            if coupled:
+                forget = n(nn.Sub(n.scalar(1, i), i))
+            else:
+                forget = f(d.clipped(looking(forget, 2, c)))
+            c = add(n, n(nn.Mul(forget, c)), n(nn.Mul(i, g(d.clipped(new)))))
+            o = f(d.clipped(looking(o, 1, c)))
+            return [n(nn.Mul(o, last(c))), c]
+
+        return step
+
+    return net.run(cell)
+
+
+def add(n: Node, *terms: Value | None) -> Value:
+    """The sum of the terms that are there."""
+    there = [term for term in terms if term is not None]
+    total = there[0]
+    for term in there[1:]:
+        total = n(nn.Add(total, term))
+    return total
+
+
+@dataclass
+class Direction:
+    """One direction's weights, transposed for products from the right."""
+
+    n: Node
+    index: int
+    backward: bool
+    projection: Value
+    recurrent: Value
+    separate_biases: tuple[Value, Value]
+    activations: list[Activation]
+    clip: float | None
+
+    @property
+    def bias(self) -> Value:
+        return add(self.n, *self.separate_biases)
+
+    def clipped(self, x: Value) -> Value:
+        """What enters an activation, limited if the node asks for it."""
+        if self.clip is None:
+            return x
+        return self.n(nn.Clip(x, self.n.scalar(-self.clip, x), self.n.scalar(self.clip, x)))
+
+
+@dataclass
+class Network:
+    """What the three have in common: steps, directions, states and lengths."""
+
+    n: Node
+    x: Value  # [time, batch, input]
+    directions: list[Direction]
+    states: list[list[Value]]  # for each direction
+    lengths: Value | None
+    hidden: int
+    batch_first: bool
+
+    @staticmethod
+    def of(n: Node, x: Value, w, r, b, lengths, states: list, gates: int) -> Network:
+        """Raises NncError where the shapes are not known or do not fit."""
+        batch_first = bool(n.int("layout"))
+        if batch_first:
+            x = n(nn.Transpose(x, permutation=(1, 0, 2)))
+            swap = [
+                None if s is None else n(nn.Transpose(s, permutation=(1, 0, 2))) for s in states
+            ]
+            states = swap
+        names = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
+        backward = names[n.string("direction", "forward", tuple(names))]
+        hidden = n.int("hidden_size")
+        steps, batch, size = _known_shape(n, x, "X")
+        count = len(backward)
+        for name, value, shape in (
+            ("W", w, (count, gates * hidden, size)),
+            ("R", r, (count, gates * hidden, hidden)),
+            ("B", b, (count, 2 * gates * hidden)),
+        ):
+            if value is not None and value.type.shape != shape:
+                raise n.error(f"input '{name}' has shape {value.type.shape}, expected {shape}")
+        if steps * count > MOST_STEPS:
+            raise n.error(f"{steps} time steps, expected at most {MOST_STEPS // count}")
+        net = Network(n, x, [], [], _needed_lengths(n, lengths, steps), hidden, batch_first)
+        zeros = TensorType((batch, hidden), x.type.element_type)
+        given = [None if s is None else net.per_direction(s) for s in states]
+        for d in range(count):
+            net.states.append(
+                [n(nn.Fill(n.scalar(0, x), out=zeros)) if s is None else s[d] for s in given]
+            )
+            net.directions.append(net._direction(d, backward[d], w, r, b, gates))
+        return net
+
+    def per_direction(self, value: Value) -> list[Value]:
+        """The parts of a value whose first dimension counts directions."""
+        parts = split_into(self.n, value, 0, [1] * (value.type.shape[0] or 1))
+        return [reshape(self.n, p, [(p, i) for i in range(1, p.type.rank)]) for p in parts]
+
+    def _direction(self, d: int, backward: bool, w, r, b, gates: int) -> Direction:
+        n, width = self.n, gates * self.hidden
+        projection, recurrent = (
+            n(nn.Transpose(self.per_direction(v)[d], permutation=(1, 0))) for v in (w, r)
+        )
+        if b is None:
+            zero = TensorType((width,), self.x.type.element_type)
+            fill = n(nn.Fill(n.scalar(0, self.x), out=zero))
+            biases = [fill, fill]
+        else:
+            biases = split_into(n, self.per_direction(b)[d], 0, [width] * 2)
+        clip = n.float("clip") if n.has("clip") else None
+        functions = activations(n, d)
+        return Direction(
+            n, d, backward, projection, recurrent, (biases[0], biases[1]), functions, clip
+        )
+
+    def run(self, cell: Callable[[Direction], Step]) -> list[Any]:
+        """All outputs: every step's state, and the last states."""
+        n, outputs, lasts = self.n, [], []
+        for d in self.directions:
+            sequence, last = self._run_direction(d, cell(d))
+            outputs.append(sequence)
+            lasts.append(last)
+        steps = []
+        for at in zip(*outputs, strict=True):
+            rows = [reshape(n, h, [1, 1, (h, 0), (h, 1)]) for h in at]
+            steps.append(rows[0] if len(rows) == 1 else n(nn.Concat(rows, axis=1)))
+        whole = steps[0] if len(steps) == 1 else n(nn.Concat(steps, axis=0))
+        final = []
+        for states in zip(*lasts, strict=True):
+            rows = [reshape(n, s, [1, (s, 0), (s, 1)]) for s in states]
+            final.append(rows[0] if len(rows) == 1 else n(nn.Concat(rows, axis=0)))
+        if self.batch_first:
+            whole = n(nn.Transpose(whole, permutation=(2, 0, 1, 3)))
+            final = [n(nn.Transpose(f, permutation=(1, 0, 2))) for f in final]
+        return [whole, *final]
+
+    def _run_direction(self, d: Direction, step: Step) -> tuple[list[Value], list[Value]]:
+        n = self.n
+        count = self.x.type.shape[0]
+        # One product for the inputs of all steps.
+        projected = split_into(n, n(nn.Matmul(self.x, d.projection)), 0, [1] * count)
+        state = self.states[d.index]
+        sequence: list[Value] = [state[0]] * count
+        for t in reversed(range(count)) if d.backward else range(count):
+            part = reshape(n, projected[t], [(projected[t], 1), (projected[t], 2)])
+            new = step(state, part)
+            if self.lengths is None:
+                state, sequence[t] = new, new[0]
+                continue
+            # Behind the end of its sequence, an example keeps its state and gives zeros.
+            inside = n(nn.Less(n.constant(t, i64), self.lengths))
+            state = [n(nn.Where(inside, a, b)) for a, b in zip(new, state, strict=True)]
+            sequence[t] = n(nn.Where(inside, new[0], n.scalar(0, new[0])))
+        return sequence, state
+
+
+def _known_shape(n: Node, x: Value, name: str) -> tuple[int, ...]:
+    if x.type.rank != 3 or None in x.type.shape:
+        raise n.error(f"input '{name}' is '{x.type}', expected rank 3 and known extents")
+    return x.type.shape
+
+
+def _needed_lengths(n: Node, lengths: Value | None, steps: int) -> Value | None:
+    """The sequences' lengths as a column, unless all are full."""
+    if lengths is None:
+        return None
+    known = n.known(lengths)
+    if known is not None and (np.asarray(known) >= steps).all():
+        return None
+    return reshape(n, as_i64(n, lengths), [(lengths, 0), 1])
+
+
+# -- activations -------------------------------------------------------------------------------
+
+_DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
+
+# Default alpha and beta, and the function of (node, x, alpha, beta).
+_FUNCTIONS: dict[str, tuple[float, float, Callable[..., Value]]] = {
+    "relu": (0, 0, lambda n, x, a, b: n(nn.Relu(x))),
+    "tanh": (0, 0, lambda n, x, a, b: n(nn.Tanh(x))),
+    "sigmoid": (0, 0, lambda n, x, a, b: n(nn.Sigmoid(x))),
+    "softsign": (0, 0, lambda n, x, a, b: n(nn.Softsign(x))),
+    "softplus": (0, 0, lambda n, x, a, b: n(nn.Softplus(x))),
+    "elu": (1.0, 0, lambda n, x, a, b: n(nn.Elu(x, alpha=a))),
+    "leakyrelu": (0.01, 0, lambda n, x, a, b: n(nn.LeakyRelu(x, alpha=a))),
+    "thresholdedrelu": (1.0, 0, lambda n, x, a, b: n(nn.ThresholdedRelu(x, alpha=a))),
+    "hardsigmoid": (0.2, 0.5, lambda n, x, a, b: n(nn.HardSigmoid(x, alpha=a, beta=b))),
+    "affine": (
+        1.0,
+        0.0,
+        lambda n, x, a, b: n(nn.Add(n(nn.Mul(x, n.scalar(a, x))), n.scalar(b, x))),
+    ),
+    "scaledtanh": (
+        1.0,
+        1.0,
+        lambda n, x, a, b: n(nn.Mul(n(nn.Tanh(n(nn.Mul(x, n.scalar(b, x))))), n.scalar(a, x))),
+    ),
+}
+_USES_ALPHA = {"elu", "leakyrelu", "thresholdedrelu", "hardsigmoid", "affine", "scaledtanh"}
+_USES_BETA = {"hardsigmoid", "affine", "scaledtanh"}
+
+
+def activations(n: Node, direction: int) -> list[Activation]:
+    """The activation functions of a direction.
+
+    The lists of alphas and betas have an entry only for functions that take one.
+    """
+    defaults = _DEFAULTS[n.op_type]
+    # The schema of RNN has the default for two directions.
+    given = n.attribute("activations", A.STRINGS) if n.has("activations") else None
+    directions = 2 if n.string("direction", "forward") == "bidirectional" else 1
+    names = [v.decode("utf-8", "replace") for v in given or ()] or defaults * directions
+    if len(names) != len(defaults) * directions:
+        raise n.error(f"{len(names)} activations, expected {len(defaults) * directions}")
+    alphas, betas = (
+        list(n.floats("activation_alpha") or ()),
+        list(n.floats("activation_beta") or ()),
+    )
+    found: list[Activation] = []
+    for name in names:
+        key = name.lower()
+        if key not in _FUNCTIONS:
+            raise n.error(f"activation '{name}' is not known, expected {', '.join(_FUNCTIONS)}")
+        alpha, beta, function = _FUNCTIONS[key]
+        if key in _USES_ALPHA and alphas:
+            alpha = alphas.pop(0)
+        if key in _USES_BETA and betas:
+            beta = betas.pop(0)
+        found.append(lambda x, f=function, a=alpha, b=beta: f(n, x, a, b))
+    count = len(defaults)
+    return found[direction * count : (direction + 1) * count]

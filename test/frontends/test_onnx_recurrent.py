@@ -1,0 +1,126 @@
+"""RNN, GRU and LSTM, unrolled at import, against onnxruntime."""
+
+import numpy as np
+import onnxruntime
+import pytest
+from nnc.frontends.onnx import import_model
+from nnc.ir.diagnostics import NncError
+
+from .models import initializer, make_model, node, run, value
+
+T, B, I, H = 5, 3, 4, 6
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+
+
+def recurrent(op_type, seed=0, lengths=None, initial=False, peepholes=False, **attributes):
+    """A model with random weights, and its input."""
+    random = np.random.default_rng(seed)
+    directions = 2 if attributes.get("direction") == "bidirectional" else 1
+    gates = GATES[op_type]
+
+    def weight(*shape):
+        return (random.standard_normal(shape) * 0.5).astype(np.float32)
+
+    weights = {
+        "w": weight(directions, gates * H, I),
+        "r": weight(directions, gates * H, H),
+        "b": weight(directions, 2 * gates * H),
+    }
+    inputs = ["x", "w", "r", "b", "", "", "", ""]
+    if lengths is not None:
+        weights["l"], inputs[4] = np.array(lengths, np.int32), "l"
+    if initial:
+        weights["h"], inputs[5] = weight(directions, B, H), "h"
+        if op_type == "LSTM":
+            weights["c"], inputs[6] = weight(directions, B, H), "c"
+    if peepholes:
+        weights["p"], inputs[7] = weight(directions, 3 * H), "p"
+    while not inputs[-1]:
+        inputs.pop()
+    outputs = ["y", "yh", "yc"][: 3 if op_type == "LSTM" else 2]
+    model = make_model(
+        [node(op_type, inputs, outputs, "cell", hidden_size=H, **attributes)],
+        [value("x", (T, B, I))],
+        [value(name, None) for name in outputs],
+        [initializer(name, array) for name, array in weights.items()],
+        opset=14,
+        ir_version=8,
+    )
+    return model, weight(T, B, I)
+
+
+CASES = [
+    {},
+    {"initial": True},
+    {"direction": "reverse"},
+    {"direction": "bidirectional"},
+    {"direction": "bidirectional", "initial": True, "lengths": [5, 2, 3]},
+    {"lengths": [1, 5, 4]},
+    {"direction": "reverse", "lengths": [1, 5, 4]},
+    {"clip": 0.3},
+]
+
+
+@pytest.mark.parametrize("op_type", GATES)
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_against_onnxruntime(op_type, case):
+    check(*recurrent(op_type, **case))
+
+
+def check(model, x):
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(model.SerializeToString(), options)
+    expected = session.run(None, {"x": x})
+    for found, wanted in zip(run(model, x), expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_reset_after_the_product():
+    check(*recurrent("GRU", linear_before_reset=1))
+    check(*recurrent("GRU", linear_before_reset=1, direction="bidirectional"))
+
+
+def test_peepholes_and_coupled_gates():
+    check(*recurrent("LSTM", peepholes=True))
+    check(*recurrent("LSTM", peepholes=True, direction="bidirectional"))
+    check(*recurrent("LSTM", input_forget=1))
+
+
+@pytest.mark.parametrize(
+    ("op_type", "activations", "alpha", "beta"),
+    [
+        ("RNN", ["Relu"], None, None),
+        ("RNN", ["LeakyRelu"], [0.2], None),
+        ("RNN", ["Affine"], [0.5], [0.1]),
+        ("GRU", ["HardSigmoid", "ScaledTanh"], [0.3, 0.7], [0.4, 0.9]),
+        ("LSTM", ["HardSigmoid", "Elu", "Softsign"], [0.3, 0.5], [0.4]),
+        ("LSTM", ["sigmoid", "ThresholdedRelu", "Softplus"], [0.1], None),
+    ],
+)
+def test_activations(op_type, activations, alpha, beta):
+    more = {} if alpha is None else {"activation_alpha": alpha}
+    if beta is not None:
+        more["activation_beta"] = beta
+    check(*recurrent(op_type, activations=activations, **more))
+
+
+@pytest.mark.parametrize(
+    ("attributes", "message"),
+    [
+        ({"activations": ["Tanh", "Tanh", "Tanh"]}, "3 activations, expected 2"),
+        ({"activations": ["Tanh", "Sine"]}, "activation 'Sine' is not known"),
+        ({"direction": "sideways"}, "attribute 'direction' is 'sideways', expected forward"),
+    ],
+)
+def test_what_cannot_be(attributes, message):
+    model, _ = recurrent("GRU", **attributes)
+    with pytest.raises(NncError, match=message):
+        import_model(model)
+
+
+def test_steps_must_be_known():
+    model, _ = recurrent("GRU")
+    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "time"
+    with pytest.raises(NncError, match=r"node 'cell' \(GRU\): input 'X' .* known extents"):
+        import_model(model)
