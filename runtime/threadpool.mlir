@@ -55,6 +55,7 @@ llvm.func @pthread_cond_wait(!llvm.ptr, !llvm.ptr) -> i32
 llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
 llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
 llvm.func @pthread_cond_destroy(!llvm.ptr) -> i32
+llvm.func @sched_yield() -> i32
 llvm.func @nnc_pause()
 
 // nnc_pool *nnc_pool_create(int32_t threads)
@@ -191,6 +192,7 @@ llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i3
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %spins = llvm.mlir.constant(2048 : i32) : i32
+  %often = llvm.mlir.constant(127 : i32) : i32
   %generation = llvm.getelementptr %pool[0, 6] : (!llvm.ptr) -> !llvm.ptr, !pool
   %sleepers = llvm.getelementptr %pool[0, 11] : (!llvm.ptr) -> !llvm.ptr, !pool
   %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
@@ -203,6 +205,14 @@ llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i3
 ^again:
   llvm.call @nnc_pause() : () -> ()
   %fewer = llvm.sub %left, %one : i32
+  %phase = llvm.and %fewer, %often : i32
+  %yields = llvm.icmp "eq" %phase, %zero : i32
+  llvm.cond_br %yields, ^yield, ^go_on
+^yield:
+  // There may be more threads than processors, and the one waited for wants this one's.
+  %r3 = llvm.call @sched_yield() : () -> i32
+  llvm.br ^go_on
+^go_on:
   %tired = llvm.icmp "eq" %fewer, %zero : i32
   llvm.cond_br %tired, ^lie_down, ^spin(%fewer : i32)
 ^lie_down:
@@ -268,6 +278,7 @@ llvm.func internal @nnc_pool_wait(%pool: !llvm.ptr) {
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %spins = llvm.mlir.constant(4096 : i32) : i32
+  %often = llvm.mlir.constant(127 : i32) : i32
   %pending = llvm.getelementptr %pool[0, 8] : (!llvm.ptr) -> !llvm.ptr, !pool
   %waiting = llvm.getelementptr %pool[0, 12] : (!llvm.ptr) -> !llvm.ptr, !pool
   %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
@@ -280,6 +291,14 @@ llvm.func internal @nnc_pool_wait(%pool: !llvm.ptr) {
 ^again:
   llvm.call @nnc_pause() : () -> ()
   %fewer = llvm.sub %left, %one : i32
+  %phase = llvm.and %fewer, %often : i32
+  %yields = llvm.icmp "eq" %phase, %zero : i32
+  llvm.cond_br %yields, ^yield, ^go_on
+^yield:
+  // There may be more threads than processors, and the one waited for wants this one's.
+  %r3 = llvm.call @sched_yield() : () -> i32
+  llvm.br ^go_on
+^go_on:
   %tired = llvm.icmp "eq" %fewer, %zero : i32
   llvm.cond_br %tired, ^lie_down, ^spin(%fewer : i32)
 ^lie_down:
