@@ -23,6 +23,7 @@ PASS_MODULES: dict[str, str] = {
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-parallel": ".outline_parallel",
+    "sink-views": "..passes.nn.sink_views",
     "symbol-dce": "..passes.dead_code",
 }
 

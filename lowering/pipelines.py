@@ -45,6 +45,8 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "make-kernels",
         "nn: every op in a kernel function, equal kernels shared",
+        ("sink-views", "a reshape between two ops prevents fusing them"),
+        "canonicalize",
         ("fuse", "composite ops whole; they are taken apart inside their kernels"),
         "outline-kernels",
     ),

@@ -3,7 +3,7 @@
 Op classes are named as their mnemonics: `nn.reduce_sum` is `nn.ReduceSum`.
 """
 
-from . import elementwise, normalization, pooling, reductions
+from . import base, elementwise, normalization, pooling, reductions
 from .activations import (
     Celu,
     Elu,
@@ -285,4 +285,9 @@ __all__ = [
     "Window",
     "Xor",
     "Yield",
+    "base",
+    "elementwise",
+    "normalization",
+    "pooling",
+    "reductions",
 ]

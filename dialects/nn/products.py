@@ -126,11 +126,12 @@ class Conv(NnOp, name="nn.conv"):
         x = pad(x, [(0, 0), (0, 0), *zip(window.begin, window.end, strict=True)])
         scope = {"strides": window.strides, "dilations": window.dilations}
         M, C = weight.shape[0] // self.groups, weight.shape[1]
+        # One matrix product for each group, or one of all channels that are groups of their own.
+        count, body = (1, self.depthwise) if M == C == 1 else (self.groups, self.body)
         parts = []
-        for g in range(self.groups):
-            part = (x[:, g * C : (g + 1) * C], weight[g * M : (g + 1) * M])
-            types = [tensor(p.shape, self.x.type.element_type) for p in part]
-            parts.append(self.bind(self.body, types, scope).evaluate(part, x.dtype))
+        for xs, ws in zip(np.split(x, count, axis=1), np.split(weight, count), strict=True):
+            types = [tensor(part.shape, self.x.type.element_type) for part in (xs, ws)]
+            parts.append(self.bind(body, types, scope).evaluate((xs, ws), x.dtype))
         out = np.concatenate(parts, axis=1)
         if bias is not None:
             out = (out + bias.reshape(-1, *[1] * (x.ndim - 2))).astype(x.dtype)

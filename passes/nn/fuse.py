@@ -38,7 +38,7 @@ REDUCTIONS = (
     nn.reductions.ArgOp,
     nn.Resize,
 )
-MOVEMENTS = (nn.Transpose, nn.BroadcastTo)
+MOVEMENTS = (nn.Transpose, nn.BroadcastTo, nn.Slice)
 """What a consumer may do while it reads."""
 
 
@@ -78,7 +78,8 @@ class Grouping:
         ops = [op for op in self.order if _is_fusable(op)]
         for op in ops:
             if isinstance(op, PRODUCTS):
-                self.start(op, self._is_epilogue(op), lambda o: isinstance(o, MOVEMENTS))
+                follows = self._is_product_epilogue(op)
+                self.start(op, follows, lambda o: isinstance(o, MOVEMENTS))
         for op in ops:
             if isinstance(op, REDUCTIONS) and not is_elementwise(op):
                 self.start(op, self._is_row_wise(op), self._is_prologue(op))
@@ -104,6 +105,18 @@ class Grouping:
     def _is_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
         shape = _shape(anchor.results[0])
         return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
+
+    def _is_product_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
+        """Elementwise, and a transpose that keeps rows: they are written elsewhere, as a whole."""
+        shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
+
+        def joins(op: Operation) -> bool:
+            if isinstance(op, nn.Transpose):
+                last = len(op.permutation) - 1
+                return _shape(op.x) == shape and op.permutation[last] == last
+            return elementwise(op)
+
+        return joins
 
     def _is_row_wise(self, anchor: Operation) -> Callable[[Operation], bool]:
         """Elementwise on the rows or on what they are reduced to, and like reductions of them."""

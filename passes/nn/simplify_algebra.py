@@ -41,6 +41,7 @@ IDENTITIES = rules(
     rule("pow-one", pow_(x, 1) >> x),
     rule("pow-two", pow_(x, 2) >> mul(x, x)),
     # not pow(x, 0.5) >> sqrt(x): they differ at -inf and at -0.0
+    rule("pow-three", pow_(x, 3) >> mul(mul(x, x), x)),
     rule("pow-minus-one", pow_(x, -1) >> reciprocal(x)),
 )
 

@@ -1,0 +1,149 @@
+"""Views moved out of the way of fusion.
+
+A reshape is free, but between a product and the ops on its result it keeps them in different
+kernels, for their shapes differ. Elementwise ops do not care about shapes, so they move before
+the reshape.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext
+from ...ir.rewriting import Rewriter, apply_greedily, rewrite
+from ...ir.types import Dim, TensorType
+from .building import element_of, reshape, shape_of
+from .fuse import PRODUCTS, is_elementwise
+
+Shape = tuple[Dim, ...]
+
+
+@dataclass(frozen=True)
+class SinkViews(Pass, name="sink-views", anchor="func.func"):
+    """Move reshapes below the elementwise ops that follow a product, and above slices.
+
+    %0 = nn.matmul ..                               %0 = nn.matmul ..
+    %1 = nn.reshape %0 : (16x64) -> 1x16x64    ->   %1 = nn.relu %0 : (16x64) -> 16x64
+    %2 = nn.relu %1                                 %2 = nn.reshape %1
+
+    A split becomes slices, each of which can be fused into what reads it.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Slices first; then one walk in order, so that a chain sinks in one go."""
+        apply_greedily(op, (split_into_slices, reshape_before_slice), fold=False)
+        for block in op.regions[0].blocks:
+            from_product: set[Value] = set()
+            for inner in block:
+                if isinstance(inner, PRODUCTS):
+                    from_product.update(inner.results)
+                elif isinstance(inner, nn.Reshape) and inner.x in from_product:
+                    from_product.add(inner.out)
+                elif is_elementwise(inner) and not isinstance(inner, nn.BatchNorm):
+                    context.statistic("reshapes sunk", sink(inner, from_product))
+
+
+def sink(op: Operation, from_product: set[Value]) -> int:
+    """Compute the op in the shape that its operand had before a reshape; 1 if so."""
+    result = op.results[0]
+    source = next(
+        (
+            view.x
+            for value in op.operands
+            if value in from_product
+            and shape_of(value) == shape_of(result)
+            and (view := value.defined_by(nn.Reshape))
+        ),
+        None,
+    )
+    if source is None:
+        if any(value in from_product for value in op.operands):
+            from_product.update(op.results)
+        return 0
+    shape = shape_of(source)
+    if not all(_fits(value, shape, shape_of(result)) for value in op.operands):
+        return 0
+    b = Builder.before_op(op)
+    operands = [_seen_as(b, value, shape, shape_of(result)) for value in op.operands]
+    inner = type(op).create(
+        operands,
+        [TensorType(shape, element_of(result))],
+        op.attributes,
+        op.properties,
+        loc=op.loc,
+    )
+    b.insert(inner)
+    view = b.insert(nn.Reshape(inner.results[0], out=result.type))
+    from_product.update((inner.results[0], view.out))
+    view.out.name_hint = result.name_hint
+    result.replace_all_uses_with(view.out)
+    op.erase()
+    return 1
+
+
+def _fits(value: Value, shape: Shape, old: Shape) -> bool:
+    """Whether an operand of an op of shape `old` can be one of an op of `shape`."""
+    own = shape_of(value)
+    if own == old:
+        return shape.count(None) <= 1
+    if math.prod(d or 0 for d in own) == 1:
+        return True
+    kept = _without_leading_ones(own)
+    return None not in kept and shape[-len(kept) :] == kept == old[-len(kept) :]
+
+
+def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
+    own = shape_of(value)
+    if own == old:
+        view = value.defined_by(nn.Reshape)
+        if view is not None and shape_of(view.x) == shape:
+            return view.x
+        return reshape(b, value, shape)
+    return reshape(b, value, _without_leading_ones(own)) if len(own) > len(shape) else value
+
+
+def _without_leading_ones(shape: Shape) -> Shape:
+    lead = 0
+    while lead < len(shape) and shape[lead] == 1:
+        lead += 1
+    return shape[lead:]
+
+
+@rewrite(nn.Split)
+def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
+    """split(x) -> slice(x), slice(x), .."""
+    at, parts = 0, []
+    for out in op.outs:
+        starts = [at if d == op.axis else 0 for d in range(len(shape_of(op.x)))]
+        parts.append(rewriter(nn.Slice(op.x, starts, out=out.type)))
+        at += shape_of(out)[op.axis] or 0
+    rewriter.replace(op, parts)
+
+
+@rewrite(nn.Reshape)
+def reshape_before_slice(op: nn.Reshape, rewriter: Rewriter) -> None:
+    """reshape(slice(x)) -> slice(reshape(x)) where the sliced dimension alone is split"""
+    part = op.x.defined_by(nn.Slice)
+    if part is None or not part.out.has_one_use or set(part.steps or ()) - {1}:
+        return
+    whole, cut, out = shape_of(part.x), shape_of(part.out), shape_of(op.out)
+    axes = [d for d in range(len(whole)) if whole[d] != cut[d]]
+    if len(axes) != 1 or None in whole or None in out:
+        return
+    (axis,) = axes
+    after = len(cut) - axis - 1
+    inner = out[axis : len(out) - after]
+    if len(inner) < 2 or out[:axis] != cut[:axis] or out[len(out) - after :] != cut[axis + 1 :]:
+        return
+    step = math.prod(inner[1:])  # type: ignore[arg-type]
+    start, extent = part.starts[axis], whole[axis]
+    if not step or start % step or extent % step:  # type: ignore[operator]
+        return
+    split = (*out[:axis], extent // step, *inner[1:], *out[len(out) - after :])  # type: ignore[operator]
+    view = reshape(rewriter, part.x, split)
+    starts = [start // step if d == axis else 0 for d in range(len(out))]
+    rewriter.replace(op, nn.Slice(view, starts, out=op.out.type))
