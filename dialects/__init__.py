@@ -18,6 +18,7 @@ MODULES = (
     "vector",
     "tensor",
     "memref",
+    "affine",
     "memref",
     "tensor",
     "vector",

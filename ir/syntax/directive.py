@@ -18,6 +18,7 @@ _MODULES = (
     "directives_control",
     "directives_memory",
     "directives_structured",
+    "directives_affine",
     "directives_llvm",
     "directives_nn",
 )

@@ -14,7 +14,7 @@ from .examples import (
 
 OPS = ops_of(
     *("builtin", "func", "cf", "ub", "arith", "math", "scf"),
-    *("memref", "tensor", "vector", "linalg", "llvm"),
+    *("memref", "tensor", "vector", "linalg", "affine", "llvm"),
 )
 
 
