@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ...dialects import memref
 from .nest import depends
 from .stages import Stage, correspondences
 
@@ -22,6 +23,8 @@ class Group:
     host: Stage
     kind: str
     maps: dict[Stage, dict[int, int]] = field(default_factory=dict)
+    feeders: dict[Stage, dict[int, int]] = field(default_factory=dict)
+    """Stages that make an input of the host, over some of its parallel dimensions."""
 
     def __post_init__(self) -> None:
         self.maps.setdefault(self.host, {d: d for d in range(self.host.rank)})
@@ -57,7 +60,7 @@ def partition(stages: Sequence[Stage]) -> list[Group]:
         if stage not in taken and has_reuse(stage):
             group = _tile_group(stage, stages, taken)
             groups.append(group)
-            taken.update(group.maps)
+            taken.update(group.maps, group.feeders)
     rest = [s for s in stages if s not in taken]
     while rest:
         group = _run_group(rest, stages)
@@ -100,7 +103,35 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
             group.maps[stage] = found
         else:
             blocked.add(stage)
+    _add_feeders(group, stages, taken, maps)
     return group
+
+
+def _add_feeders(
+    group: Group, stages: Sequence[Stage], taken: set[Stage], maps: dict[Stage, dict[int, int]]
+) -> None:
+    """Stages that write, right before the host, a buffer that only it reads: padding, say."""
+    host = group.host
+    parallel = set(_dims(host, "parallel"))
+    for access in host.inputs:
+        if access.value.defined_by(memref.Alloc) is None:
+            continue
+        users = [s for s in stages if any(a.value is access.value for a in s.accesses)]
+        writers = [s for s in users if s is not host]
+        fits = all(
+            s.index < host.index
+            and s not in taken
+            and s not in group.maps
+            and not s.has_reduction
+            and all(a.value is not access.value for a in s.inputs)
+            for s in writers
+        )
+        shared = [
+            {d for d in maps.get(s, {}).values() if d in parallel and host.extents[d] != 1}
+            for s in writers
+        ]
+        if writers and fits and set.intersection(*shared):
+            group.feeders.update({s: maps[s] for s in writers})
 
 
 def _initializes(stage: Stage, host: Stage) -> bool:

@@ -67,6 +67,21 @@ class Heuristics:
         else:
             for stage in group.members:
                 self.alone(stage)
+        self.feed(group, parallel)
+
+    def feed(self, group: Group, parallel: list[Loop]) -> None:
+        """Compute the host's inputs inside as many of its outer loops as they share."""
+        shared: list[Loop] = []
+        for loop in parallel:
+            if not all(set(loop.root.dims) <= set(m.values()) for m in group.feeders.values()):
+                break
+            shared.append(loop)
+        rows = {d for loop in shared for d in loop.root.dims}
+        for stage, to_host in group.feeders.items():
+            if not shared or any(l.extent == 0 for l in shared):
+                self.alone(stage)
+            else:
+                self.row_stage(stage, to_host, rows, shared[-1], True)
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The best register tile, in terms of the first dimension of each loop."""
@@ -179,19 +194,20 @@ class Heuristics:
         loops: dict[Stage, Loop | None] = {host: own[-1] if own else None}
         for stage in group.members:
             if stage not in absorbed:
-                loops[stage] = self.row_stage(stage, group, rows, shared[-1], lanes_inside)
+                to_host = group.maps[stage]
+                loops[stage] = self.row_stage(stage, to_host, rows, shared[-1], lanes_inside)
         for stage, target in absorbed.items():
             at = loops.get(target)
             if at is None:
-                self.row_stage(stage, group, rows, shared[-1], lanes_inside)
+                self.row_stage(stage, group.maps[stage], rows, shared[-1], lanes_inside)
             else:
                 writer.fuse(stage, at)
 
     def row_stage(
-        self, stage: Stage, group: Group, rows: set[int], at: Loop, lanes_inside: bool
+        self, stage: Stage, to_host: dict[int, int], rows: set[int], at: Loop, lanes_inside: bool
     ) -> Loop | None:
         """Schedule a stage's own loops and fuse it; its innermost plain loop, or None."""
-        writer, to_host = self.writer, group.maps[stage]
+        writer = self.writer
         roots = writer.loops(stage)
         own = [l for l in roots if to_host.get(l.dims[0]) not in rows]
         plain: list[Loop] = []

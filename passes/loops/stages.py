@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ...dialects import arith, memref
+from ...dialects.index_lists import DYNAMIC_INDEX
 from ...dialects.linalg import Index, StructuredOp
 from ...ir.affine import AffineDim, AffineExpr
 from ...ir.core import Block, Operation, Value
@@ -249,9 +250,9 @@ def _make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
     input_count = len(op.inputs)
     for number, (value, map) in enumerate(zip(op.operands, maps, strict=True)):
         is_output = number >= input_count
-        shaped = isinstance(value.type, MemRefType)
-        strides = extents.strides(value) if shaped else []
-        access = Access(stage, number, value, map.results, strides, is_output)
+        buffer, exprs = _through_views(value, map.results)
+        strides = extents.strides(buffer) if isinstance(buffer.type, MemRefType) else []
+        access = Access(stage, number, buffer, exprs, strides, is_output)
         _flatten(access, len(stage.kinds))
         (stage.outputs if is_output else stage.inputs).append(access)
         for i, expr in enumerate(map.results):
@@ -263,6 +264,22 @@ def _make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
         inner.dim for inner in stage.body if isinstance(inner, Index)
     )
     return stage
+
+
+def _through_views(
+    value: Value, exprs: tuple[AffineExpr, ...]
+) -> tuple[Value, tuple[AffineExpr, ...]]:
+    """The buffer and the indices in it, seen through windows at constant places."""
+    while (view := value.defined_by(memref.SubView)) is not None:
+        source = as_value(view.operands[0])
+        offsets, strides = view.static_offsets, view.static_strides
+        if len(offsets) != len(exprs) or any(s != 1 for s in strides):
+            break
+        if any(o == DYNAMIC_INDEX for o in offsets):
+            break
+        value = source
+        exprs = tuple(e + o for e, o in zip(exprs, offsets, strict=True))
+    return value, exprs
 
 
 def _flatten(access: Access, rank: int) -> None:

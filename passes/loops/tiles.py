@@ -102,6 +102,14 @@ class TileModel:
             d for d in found
             if d is not None and any(self.coefficient(a, d) == 1 for a in self.stage.accesses)
         ]  # fmt: skip
+        # Scattered stores are slower than plain ones.
+        scattered = [
+            d for d in found
+            if d is not None
+            and any(self.coefficient(a, d) not in (0, 1) for a in self.stage.outputs)
+        ]  # fmt: skip
+        if not contiguous:
+            found = [d for d in found if d not in scattered]
         return list(contiguous or found) or [None]
 
     def copy_choices(self, lane_dim: int | None, lanes: int) -> Iterator[dict[int, int]]:
