@@ -23,7 +23,7 @@ CHUNKS_PER_CORE = 4
 MAX_WINDOW = 12
 """Reduction iterations that are unrolled at most, where windows overlap."""
 
-MAX_BODIES = 96
+MAX_BODIES = 72
 """Bodies in straight-line code."""
 
 
@@ -163,7 +163,10 @@ class Heuristics:
         """Outer loops in the order that moves the least between caches."""
         sizes = {d: tile.size(l.dims[-1]) for l in loops for d in l.dims if len(l.dims) == 1}
         by_dims = {l.dims: l for l in loops}
-        order = Traffic(stage, sizes, self.machine).best_order(list(by_dims))
+        chunks = 1
+        if self.is_parallel(tile.cycles):
+            chunks = 2 * self.machine.cores
+        order = Traffic(stage, sizes, self.machine).best_order(list(by_dims), chunks)
         return [by_dims[dims] for dims in order]
 
     # -- row groups --------------------------------------------------------------------------------
@@ -338,10 +341,15 @@ class Heuristics:
                 return False
         return True
 
+    def is_parallel(self, cycles: float) -> bool:
+        """Whether so much work is worth more than one core."""
+        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
+        return self.machine.cores > 1 and cycles >= enough
+
     def parallelize(self, loops: list[Loop], cycles: float) -> None:
         """Make the outermost loops parallel where there is enough work for several cores."""
         cores = self.machine.cores
-        if cores < 2 or cycles < PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond:
+        if not self.is_parallel(cycles):
             return
         chunks = 1
         for loop in loops:

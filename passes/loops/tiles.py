@@ -21,8 +21,8 @@ from .stages import Access, Stage
 UNKNOWN_EXTENT = 1024
 """What the model takes an extent to be that is known only at run time."""
 
-MAX_COPIES = 32
-"""Bodies in one tile: more would bloat the code."""
+LONG_CODE = 2000.0
+"""Instructions of all a tile's variants at which code counts as twice as expensive."""
 
 _FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
@@ -158,15 +158,17 @@ class TileModel:
 
     def cycles(self, tile: Tile) -> float:
         """Of the whole iteration space."""
-        total = 0.0
+        total, instructions = 0.0, 0.0
         for count, sizes in self._variants(tile):
-            total += count * self.step_cycles(tile, sizes)
+            cycles, code = self.step_cycles(tile, sizes)
+            total += count * cycles
+            instructions += code
         if tile.lane_dim is not None and self.stage.kinds[tile.lane_dim] == "reduction":
             results = prod(
                 e for e, k in zip(self.extents, self.stage.kinds, strict=True) if k == "parallel"
             )
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
-        return total
+        return total * (1 + instructions / LONG_CODE)
 
     def _variants(self, tile: Tile) -> Iterator[tuple[float, dict[int, int]]]:
         """(steps, elements of each tiled dimension) for the full tile and its remainders."""
@@ -183,8 +185,8 @@ class TileModel:
             ]
         yield from variants
 
-    def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> float:
-        """Of one pass through the tile's code."""
+    def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> tuple[float, float]:
+        """(cycles, instructions) of one pass through the tile's code."""
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
@@ -206,7 +208,8 @@ class TileModel:
         busy = max(arithmetic, loads, latency)
         # What overlaps imperfectly: a little of everything else, and the loop itself.
         slack = 0.06 * (arithmetic + loads) + 0.5
-        return busy + slack + 2.0 * spill
+        code = accumulators * self.arithmetic + (sum(held) if held else 0)
+        return busy + slack + 2.0 * spill, code
 
     def _vectors(self, tile: Tile, sizes: dict[int, int]) -> list[int]:
         """The widths of the vectors along the lanes' dimension."""

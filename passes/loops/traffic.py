@@ -28,16 +28,22 @@ class Traffic:
             (machine.l3_bytes, machine.memory_bandwidth),
         ]
 
-    def best_order(self, groups: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+    def best_order(
+        self, groups: Sequence[tuple[int, ...]], chunks: int = 1
+    ) -> list[tuple[int, ...]]:
         """The groups of dimensions, each one loop, outermost first, that move the least.
 
-        Loops of one iteration stay where they are, outermost.
+        Loops of one iteration stay where they are, outermost; of the others the first one has
+        at least `chunks` even iterations, if any has.
         """
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
         head, tail = loops[: max(0, len(loops) - _MAX_PERMUTED)], loops[-_MAX_PERMUTED:]
         best, least = tail, float("inf")
+        even = {g for g in tail if self._even_trips(g) >= chunks} if not head else set()
         for order in permutations(tail):
+            if even and order[0] not in even:
+                continue
             cost = self.cycles([*head, *order])
             if cost < least * 0.97:
                 best, least = list(order), cost
@@ -46,6 +52,12 @@ class Traffic:
     def _trips(self, group: tuple[int, ...]) -> int:
         extent = prod(self.extents[d] for d in group)
         return -(-extent // max(1, self.sizes.get(group[0], 1)))
+
+    def _even_trips(self, group: tuple[int, ...]) -> int:
+        """Iterations if they are of equal size, or if the remainder hardly counts."""
+        extent = prod(self.extents[d] for d in group)
+        full, rest = divmod(extent, max(1, self.sizes.get(group[0], 1)))
+        return full if not rest or full >= 8 else 0
 
     def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
         """Cycles that moving data takes at all levels."""
