@@ -30,7 +30,7 @@ class Aliases:
         self._depth: dict[Any, int] = {}
         self._deferred: dict[Any, bool] = {}
         self._counts: dict[str, int] = {}
-        self._numbered = False
+        self._visited: set[Any] = set()
 
     @property
     def has_locations(self) -> bool:
@@ -92,9 +92,13 @@ class Aliases:
         return sorted(self._kind, key=lambda key: (self._depth[key], self._kind[key]))
 
     def visit_nested_first(self, top: Any) -> None:
-        """Meet the attributes of all operations in the order of the generic form."""
+        """Meet the attributes of all operations in the order of the generic form, once."""
+        if top in self._visited:
+            return
         printer = _Visitor(self)
         for op in _post_order(top):
+            if op.regions:
+                self._visited.add(op)
             for value in (*op._operands, *op.results):
                 printer.type(value.type)
             for _, attribute in sorted([*op.properties.items(), *op.attributes.items()]):

@@ -14,7 +14,13 @@ from ..core import Block, Operation, Region, UnregisteredOp, Value
 from ..diagnostics import Diagnostic, ParseError
 from ..dialect import registry
 from ..location import FileLineColLoc
-from ..traits import IsolatedFromAbove, SingleBlockImplicitTerminator
+from ..traits import (
+    IsolatedFromAbove,
+    NoTerminator,
+    SingleBlock,
+    SingleBlockImplicitTerminator,
+    Terminator,
+)
 from .actions import resolve_location
 from .op_state import Name, OpState
 
@@ -22,6 +28,14 @@ if TYPE_CHECKING:
     from .session import Session
 
 _RESULT = re.compile(r"%([\w$.-]+)(?::(\d+))?", re.ASCII)
+
+
+def implied_terminator(op: Operation) -> str | None:
+    """The name of the operation that ends the op's regions without being written."""
+    for trait in op.traits:
+        if isinstance(trait, SingleBlockImplicitTerminator):
+            return trait.terminator
+    return None
 
 
 class _Forward(Value):
@@ -137,8 +151,6 @@ class Builder:
     @staticmethod
     def _wants_block(op: Operation) -> bool:
         """Whether `{}` in the op's own syntax means one empty block."""
-        from ..traits import NoTerminator, SingleBlock
-
         return op.has_trait(SingleBlock) and op.has_trait(NoTerminator)
 
     def _next_block(self, frame: _Frame) -> bool:
@@ -190,20 +202,14 @@ class Builder:
     @staticmethod
     def _add_terminator(owner: Operation, region: Region) -> None:
         """The terminator that text may leave out."""
-        for trait in owner.traits:
-            if isinstance(trait, SingleBlockImplicitTerminator):
-                break
-        else:
-            return
-        if not region.blocks or len(region.blocks) > 1:
+        name = implied_terminator(owner)
+        if name is None or len(region.blocks) != 1:
             return
         block = region.blocks[0]
         last = block._last
-        from ..traits import Terminator
-
-        if last is not None and (last.name == trait.terminator or last.has_trait(Terminator)):
+        if last is not None and (last.name == name or last.has_trait(Terminator)):
             return
-        cls = registry.ops.get(trait.terminator)
+        cls = registry.ops.get(name)
         if cls is not None:
             parts = [part for part in cls.definition.regions if not part.variadic]
             regions = [Region([Block()]) for _ in parts]
@@ -267,7 +273,7 @@ class Builder:
         scope = self._scopes[-1]
         base, _, number = name.partition("#")
         other = scope.values.get(base if number == "0" else f"{name}#0")
-        if other is None and number and base in scope.values:
+        if other is None and number and (base in scope.values or f"{base}#0" in scope.values):
             raise self.session.error(
                 f"reference to invalid result number of '{base}'", self._find(name, pos)
             )
@@ -446,6 +452,10 @@ class Builder:
         for name, ended in state.at_region_end.items():
             self._at_end[getattr(op, name)] = ended
         for region, (node, args) in zip(reversed(regions), reversed(nodes), strict=True):
+            # `{}` in the text, a list, has a block if a terminator goes without saying.
+            is_empty = node.__class__ is list and not (node[0] or node[1] or args)
+            if is_empty and not region.blocks and implied_terminator(op) is not None:
+                region.append(Block())
             self._pending.append((region, node, args, op))
         return op
 

@@ -58,7 +58,8 @@ def unexpected(
             return session.error(message, place, place + 1)
     char = session.text[pos]
     word = session.text[pos:after]
-    if any(t.startswith("OP_") for t in expected) and (char.isalpha() or char == "_"):
+    is_word = char.isascii() and (char.isalpha() or char == "_")
+    if is_word and any(t.startswith("OP_") for t in expected):
         return _unknown_op(session, word, pos)
     found = "end of file" if pos >= session.end else f"'{_shown(session, pos)}'"
     if terminal == "?" and not (char.isprintable() and char.isascii()):
