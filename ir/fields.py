@@ -168,6 +168,7 @@ class Attr(Field, Generic[T]):
         self.optional = optional
         self.doc = doc
         self.key = key
+        self.shows_default = False
         self.default: Attribute | None = None
         if default is not None:
             self.default = default if isinstance(default, Attribute) else kind.from_python(default)
@@ -281,13 +282,18 @@ def attribute(
     optional: bool = False,
     doc: str = "",
     key: str | None = None,
+    shows_default: bool = False,
 ) -> Any:
     """An inherent attribute; with a default it may be left out and text elides it.
+
+    With `shows_default`, text gives it all the same, as upstream does for some.
 
     `key` is its name in text and in `properties` where Python needs another one for the
     accessor, such as `name`, which every Operation has.
     """
-    return Attr(kind, default, optional, doc, key)
+    made = Attr(kind, default, optional, doc, key)
+    made.shows_default = shows_default
+    return made
 
 
 def region(*, doc: str = "", variadic: bool = False) -> Any:

@@ -102,7 +102,7 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
     linkage: str = attribute(LINKAGE, default="external")
     constant: bool = attribute(UNIT)
     alignment: int | None = attribute(I64, optional=True)
-    addr_space: int = attribute(I32, optional=True)
+    addr_space: int = attribute(I32, default=0, shows_default=True)
     thread_local_: bool = attribute(UNIT)
     dso_local: bool = attribute(UNIT)
     unnamed_addr: int = attribute(I64, default=0)

@@ -202,7 +202,6 @@ class LLVMGlobalType(Directive):
 
     def read(self, child: Any, state: Any) -> None:
         (type,) = child
-        state.properties.setdefault("addr_space", IntegerAttr(0, i32))
         if type:
             state.properties["global_type"] = type[0]
             return

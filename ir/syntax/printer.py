@@ -129,7 +129,7 @@ class Printer(AttributePrinter):
             for k, v in op.properties.items()
             if k not in elided
             and k not in ("operandSegmentSizes", "resultSegmentSizes")
-            and (k not in known or known[k].default != v)
+            and (k not in known or known[k].shows_default or known[k].default != v)
         ]
         if len(entries) > 1:
             entries.sort(key=lambda entry: entry[0])
