@@ -18,6 +18,7 @@ from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
 from .emitter import Emitter, Size, storage_type
+from .reading import through_movements
 from .scalars import Scalars, apply, compute_type, narrow
 
 
@@ -67,8 +68,8 @@ def result_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> li
 
 def lower(e: Emitter, op) -> None:
     """An op with a comprehension over exactly its operands."""
-    form = op.comprehension()
-    inputs = [e.operand(v) for v in op.operands]
+    form, operands = through_movements(op.comprehension(), op.operands)
+    inputs = [e.operand(v) for v in operands]
     result = op.results[0]
     out = e.destination(result, result_sizes(e, form, inputs))
     write(e, form, inputs, out, result.type.element_type)

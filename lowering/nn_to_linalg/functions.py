@@ -17,10 +17,11 @@ from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.traits import Pure
-from ...ir.types import FunctionType, MemRefType, TensorType, Type
+from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType
 from . import comprehensions
 from .emitter import Emitter, buffer_type
 from .globals import Globals
+from .reading import is_read_through
 from .reshaping import reshaped
 from .table import LOWERINGS
 
@@ -52,7 +53,12 @@ def _converted(type: Type) -> Type:
 
 
 def convert_function(function: func.FuncOp, globals: Globals) -> None:
-    """Replace a function's signature and body by those on buffers."""
+    """Replace a function's signature and body by those on buffers.
+
+    A function without tensors is on buffers already and stays as it is.
+    """
+    if not _has_tensors(function):
+        return
     old_type = function.function_type
     signature = Signature.of(old_type)
     _convert_attributes(function, old_type, signature)
@@ -69,6 +75,12 @@ def convert_function(function: func.FuncOp, globals: Globals) -> None:
     _Body(old, new, signature, globals, function).convert()
     old.erase()
     function.body.append(new)
+
+
+def _has_tensors(function: func.FuncOp) -> bool:
+    types = [*function.function_type.inputs, *function.function_type.results]
+    types += [v.type for op in function.walk() for v in op.results]
+    return any(isinstance(t, TensorType | UnrankedTensorType) for t in types)
 
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
@@ -198,6 +210,8 @@ class _Body:
         match op:
             case nn.Constant():
                 return  # made where it is used
+            case _ if is_read_through(op):
+                return  # its users read its operand instead
             case nn.Kernel():
                 self._inline(op)
             case func.Call():

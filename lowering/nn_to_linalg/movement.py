@@ -8,6 +8,7 @@ from ...ir.core import Value
 from ...ir.types import MemRefType, index
 from .comprehensions import lower
 from .emitter import Emitter, Size, buffer_type, storage_type
+from .reading import is_viewed
 from .table import lowers
 from .windows import split_dimension
 
@@ -54,7 +55,7 @@ def lower_split(e: Emitter, op: nn.Split) -> None:
 
 @lowers(nn.Slice)
 def lower_slice(e: Emitter, op: nn.Slice) -> None:
-    """A copy from a strided part; negative steps need index arithmetic."""
+    """A copy from a strided part, or a view of it; negative steps need index arithmetic."""
     steps = op.steps or (1,) * op.x.type.rank
     if any(s < 0 for s in steps):
         lower(e, op)
@@ -64,6 +65,9 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
         d if d is not None else e.sub(e.size(source, axis), op.starts[axis])
         for axis, d in enumerate(buffer_type(op.out.type).shape)
     ]
+    if 0 not in sizes and is_viewed(op):
+        e.buffers[op.out] = e.subview(source, op.starts, sizes, steps)
+        return
     out = e.destination(op.out, sizes)
     if 0 not in sizes:
         e.copy(e.subview(source, op.starts, sizes, steps), out)

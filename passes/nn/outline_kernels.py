@@ -13,6 +13,7 @@ from ...ir.core import Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import symbol_name
 from ...ir.traits import ConstantLike
+from .fuse import MOVEMENTS, VIEWS
 
 
 @dataclass(frozen=True)
@@ -76,13 +77,15 @@ class OutlineKernels(Pass, name="outline-kernels", anchor="builtin.module"):
         return function
 
     def summary_of(self, kernel: nn.Kernel) -> list[str]:
-        """The names of the kernel's first ops, constants left out."""
-        words = [
-            op.name.partition(".")[2]
+        """The names of the kernel's first ops, without constants and mere movements."""
+        ops = [
+            op
             for op in kernel.body.ops
             if not op.has_trait(ConstantLike) and not isinstance(op, nn.Yield)
         ]
-        return words[: self.words]
+        working = [op for op in ops if not isinstance(op, (*MOVEMENTS, *VIEWS))] or ops
+        words = [op.name.partition(".")[2] for op in working]
+        return [w for i, w in enumerate(words) if not i or w != words[i - 1]][: self.words]
 
     @staticmethod
     def call(kernel: nn.Kernel, function: FuncOp) -> None:

@@ -1,0 +1,75 @@
+"""Movements that are not made: who reads their result reads their operand elsewhere.
+
+    %1 = nn.transpose %0       reads %0 at (i1, i0, i2)
+    %2 = nn.matmul %1, ..      reads %0 so, too
+
+Only where the last dimension stays the last and dense, so that what was read as vectors
+still is. A slice is a view for such readers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import nn
+from ...ir.comprehension import Comprehension
+from ...ir.core import Operation, Value
+from ...ir.types import TensorType
+from .table import LOWERINGS
+
+MOVEMENTS = (nn.Transpose, nn.BroadcastTo)
+
+
+def is_read_through(op: Operation) -> bool:
+    """Whether an op need not be computed: all its users read its operand instead."""
+    if not isinstance(op, MOVEMENTS) or not _is_static(op) or not _keeps_rows(op):
+        return False
+    if isinstance(op.operands[0].defining_op, nn.Constant):
+        return False
+    return _readers_take_maps(op)
+
+
+def is_viewed(op: nn.Slice) -> bool:
+    """Whether a slice need not be copied: all its users can read a strided view."""
+    return _is_static(op) and _keeps_rows(op) and _readers_take_maps(op)
+
+
+def _readers_take_maps(op: Operation) -> bool:
+    return all(
+        user.parent is op.parent and (_reads_by_map(user) or is_read_through(user))
+        for user in op.results[0].users
+    )
+
+
+def _is_static(op: Operation) -> bool:
+    types = [*op.operand_types, *op.result_types]
+    return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
+
+
+def _keeps_rows(op: Operation) -> bool:
+    match op:
+        case nn.Transpose():
+            return op.permutation[-1:] == (len(op.permutation) - 1,)
+        case nn.Slice():
+            return op.steps is None or (min(op.steps) > 0 and op.steps[-1:] == (1,))
+    return True
+
+
+def _reads_by_map(op: Operation) -> bool:
+    """Whether the op is lowered by its comprehension alone, of static shape."""
+    if not isinstance(op, nn.NnOp) or type(op) in LOWERINGS or not _is_static(op):
+        return False
+    return op.comprehension() is not None
+
+
+def through_movements(
+    form: Comprehension, operands: Sequence[Value]
+) -> tuple[Comprehension, list[Value]]:
+    """The comprehension and operands with movements that are not made read through."""
+    values = list(operands)
+    for i in range(len(values)):
+        while (op := values[i].defining_op) is not None and is_read_through(op):
+            copy = op.comprehension()  # type: ignore[attr-defined]
+            form = form.read_through(i, copy)
+            values[i] = op.operands[0]
+    return form, values
