@@ -47,6 +47,7 @@ STAGES: tuple[Stage, ...] = (
         "nn: every op in a kernel function, equal kernels shared",
         ("sink-views", "a reshape between two ops prevents fusing them"),
         "canonicalize",
+        ("cse", "equal views"),
         ("fuse", "composite ops whole; they are taken apart inside their kernels"),
         "outline-kernels",
     ),
