@@ -359,15 +359,15 @@ def _target(
 
 @lowers(cf.Br)
 def _br(f: FunctionLowering, op: cf.Br) -> None:
-    target, values = _target(f, op.dest, op.destOperands)
+    target, values = _target(f, op.dest, op.args)
     f.append(llvm.Br(values, dest=target))
 
 
 @lowers(cf.CondBr)
 def _cond_br(f: FunctionLowering, op: cf.CondBr) -> None:
     condition = f.value(op.condition)
-    yes, yes_values = _target(f, op.trueDest, op.trueDestOperands)
-    no, no_values = _target(f, op.falseDest, op.falseDestOperands)
+    yes, yes_values = _target(f, op.true_dest, op.true_args)
+    no, no_values = _target(f, op.false_dest, op.false_args)
     if yes is no and yes_values != no_values:
         # One phi cannot tell two edges from one block apart.
         between = f.new_block()
@@ -385,7 +385,7 @@ def _switch(f: FunctionLowering, op: cf.Switch) -> None:
         between.append(llvm.Br(flat, dest=target))
         return between
 
-    default = edge(op.defaultDestination, op.defaultOperands)
+    default = edge(op.default_dest, op.default_args)
     cases = [(n, edge(block, values), ()) for n, block, values in op.cases()]
     f.append(llvm.Switch.of(f.value(op.flag), (default, ()), cases))
 

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from .native import check
+from .native import call_native, check
 
 DTYPES = {
     "f16": np.float16,
@@ -129,8 +129,6 @@ def test_division(name, kind):
 def test_division_by_zero_does_not_stop_the_process():
     zero, x = np.zeros(4, np.int32), np.arange(4, dtype=np.int32)
     text = program("%r = arith.divsi %x, %y : {T}", ("i32", "i32"), "i32", 4, True)
-    from .native import call_native
-
     out = np.zeros(4, np.int32)
     call_native(text, [x, zero, out])
     np.testing.assert_array_equal(out, x)
