@@ -12,7 +12,10 @@ from importlib import import_module
 from ...ir.rewriting import Pattern
 
 PATTERN_MODULES: dict[str, str] = {
+    "arith": ".arith",
+    "cf": ".cf",
     "nn": "..nn.patterns",
+    "scf": ".scf",
 }
 
 
