@@ -43,11 +43,8 @@ def to_dims(static: Iterable[int]) -> tuple[Dim, ...]:
     return tuple(None if entry == DYNAMIC_INDEX else entry for entry in static)
 
 
-def dim_text(dim: Dim) -> str:
-    return "?" if dim is None else str(dim)
-
-
 def dynamic_count(static: Iterable[int]) -> int:
+    """How many entries are markers."""
     return sum(entry == DYNAMIC_INDEX for entry in static)
 
 

@@ -251,7 +251,7 @@ def _add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -
     return arg
 
 
-# -- weights -----------------------------------------------------------------------------------------
+# -- weights -------------------------------------------------------------------------------------
 
 
 def _place_weights(module: Operation, functions, context: PassContext) -> None:

@@ -30,10 +30,12 @@ from .structured import SegmentedOp, StructuredOp
 
 
 def maps_attribute(maps: Sequence[AffineMap]) -> ArrayAttr:
+    """The maps as an array of attributes."""
     return ArrayAttr(tuple(AffineMapAttr(m) for m in maps))
 
 
 def iterators_attribute(iterators: Sequence[str]) -> ArrayAttr:
+    """`parallel` and `reduction` as an array of attributes."""
     return ArrayAttr(tuple(IteratorType(i) for i in iterators))
 
 
@@ -112,7 +114,7 @@ class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
         ^bb0(%in: f32, %out: f32):
           linalg.yield %in : f32
         }
-    """
+    """  # noqa: E501
 
     def verify_op(self) -> None:
         parent = self.parent_op

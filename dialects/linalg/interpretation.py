@@ -108,8 +108,12 @@ class _Vectorized:
             return self._gathered(array, map_.results)
         steps, offset = [0] * rank, []
         for axis, (factors, constant) in enumerate(linear):  # type: ignore[misc]
-            low = constant + sum(f * (n - 1) for f, n in zip(factors, self.sizes) if f < 0)
-            top = constant + sum(f * (n - 1) for f, n in zip(factors, self.sizes) if f > 0)
+            low = constant + sum(
+                f * (n - 1) for f, n in zip(factors, self.sizes, strict=True) if f < 0
+            )
+            top = constant + sum(
+                f * (n - 1) for f, n in zip(factors, self.sizes, strict=True) if f > 0
+            )
             if low < 0 or top >= array.shape[axis]:
                 raise NncError(
                     f"'{self.op.name}': indices {low} to {top} of a dimension of size "

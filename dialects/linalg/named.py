@@ -29,6 +29,7 @@ from ...ir.declare import (
 )
 from ...ir.types import FloatType, IntegerType, TensorType, Type, element_type
 from .. import arith
+from ..memref.layouts import compatible
 from .attributes import TypeFn
 from .generic import Yield, maps_attribute
 from .structured import AnyShaped, SegmentedOp, StructuredOp
@@ -230,7 +231,8 @@ class Transpose(_OneToOne, name="linalg.transpose"):
     result_name = "transposed"
     format = _ONE_TO_ONE.format("`permutation` `=` $permutation")
     example = (
-        "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) permutation = [1, 0] "
+        "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) "
+        "permutation = [1, 0] "
     )
 
     @property
@@ -249,10 +251,7 @@ class Transpose(_OneToOne, name="linalg.transpose"):
                 f"size of permutation {len(order)} does not match the argument rank {source.rank}"
             )
         for i, d in enumerate(order):
-            if (
-                None not in (target.shape[i], source.shape[d])
-                and target.shape[i] != source.shape[d]
-            ):
+            if not compatible(target.shape[i], source.shape[d]):
                 raise self.error(
                     f"dim(result, {i}) = {target.shape[i]} doesn't match "
                     f"dim(input, permutation[{i}]) = {source.shape[d]}"
@@ -286,7 +285,8 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
         for i, d in enumerate(self.dimensions):
             if not 0 <= d < target.rank:
                 raise self.error(
-                    f"dimension {i} is out of range. expected range: [0, {target.rank - 1}], got: {d}"
+                    f"dimension {i} is out of range. expected range: [0, {target.rank - 1}], "
+                    f"got: {d}"
                 )
         if source.rank + len(self.dimensions) != target.rank:
             raise self.error(
@@ -294,10 +294,7 @@ class Broadcast(_OneToOne, name="linalg.broadcast"):
                 f"{source.rank}, dimensions size: {len(self.dimensions)}, init rank: {target.rank}"
             )
         for i, d in enumerate(self.kept):
-            if (
-                None not in (source.shape[i], target.shape[d])
-                and source.shape[i] != target.shape[d]
-            ):
+            if not compatible(source.shape[i], target.shape[d]):
                 raise self.error(
                     f"input dim {i} should match init dim {d}. "
                     f"input: {source.shape[i]}, init: {target.shape[d]}"
@@ -343,10 +340,13 @@ class Reduce(StructuredOp, name="linalg.reduce"):
 
     result_name = "reduced"
     output_name = "init"
-    format = "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
-    example = """
-        linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) dimensions = [1]
-    """
+    format = (
+        "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
+    )
+    example = (
+        "linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) "
+        "dimensions = [1] "
+    )
 
     @property
     def inputs(self) -> tuple[Value, ...]:

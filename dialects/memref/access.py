@@ -108,13 +108,13 @@ class Copy(Op, name="memref.copy", traits=(WritesMemory,)):
         source, target = self.source.type, self.target.type
         if source.element_type is not target.element_type:
             raise self.error("requires the same element type for all operands")
-        if isinstance(source, MemRefType) and isinstance(target, MemRefType):
-            if source.rank != target.rank or any(
-                a != b
-                for a, b in zip(source.shape, target.shape, strict=True)
-                if a is not None and b is not None
-            ):
-                raise self.error("requires the same shape for all operands")
+        if not (isinstance(source, MemRefType) and isinstance(target, MemRefType)):
+            return
+        if source.rank != target.rank or any(
+            None not in pair and pair[0] != pair[1]
+            for pair in zip(source.shape, target.shape, strict=True)
+        ):
+            raise self.error("requires the same shape for all operands")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         source, target = operands

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from ...ir.attributes import StridedLayoutAttr
@@ -105,7 +106,7 @@ def collapsed_strides(
     strides: list[Dim] = []
     for group in groups:
         dims = [i for i in group if source.shape[i] != 1] or list(group[-1:])
-        for outer, inner in zip(dims, dims[1:], strict=False):
+        for outer, inner in pairwise(dims):
             step = product(source_strides[inner], source.shape[inner])
             if step is not None and source_strides[outer] not in (None, step):
                 return None

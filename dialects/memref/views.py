@@ -366,7 +366,8 @@ class _Reassociating(Op):
         groups = self.groups
         if len(groups) != small.rank:
             raise self.error(
-                f"invalid number of reassociation groups: found {len(groups)}, expected {small.rank}"
+                f"invalid number of reassociation groups: found {len(groups)}, "
+                f"expected {small.rank}"
             )
         if groups and [i for group in groups for i in group] != list(range(large.rank)):
             raise self.error("expected reassociation indices to be contiguous")
@@ -653,7 +654,8 @@ class Reshape(Op, name="memref.reshape", traits=(Pure,)):
         if isinstance(target, MemRefType):
             if count is None:
                 raise self.error(
-                    "cannot use shape operand with dynamic length to reshape to statically-ranked memref type"
+                    "cannot use shape operand with dynamic length to reshape to "
+                    "statically-ranked memref type"
                 )
             if count != target.rank:
                 raise self.error("length of shape operand differs from the result's memref rank")
@@ -704,7 +706,8 @@ class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=
             wanted = ", ".join(f"'{t}'" for t in inferred)
             found = ", ".join(f"'{t}'" for t in self.result_types)
             raise self.error(
-                f"inferred type(s) {wanted} are incompatible with return type(s) of operation {found}"
+                f"inferred type(s) {wanted} are incompatible with return type(s) of operation "
+                f"{found}"
             )
 
     def evaluate(self, source: Any) -> Any:

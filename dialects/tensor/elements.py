@@ -42,7 +42,8 @@ def check_position(op: Operation, array: Any, at: tuple[int, ...]) -> None:
     for i, (position, extent) in enumerate(zip(at, array.shape, strict=True)):
         if not 0 <= position < extent:
             raise NncError(
-                f"'{op.name}': index {position} of dimension {i} is out of bounds for size {extent}",
+                f"'{op.name}': index {position} of dimension {i} is out of bounds for size "
+                f"{extent}",
                 op.loc,
             )
 
@@ -230,7 +231,8 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
         wanted = sum(d is None for d in self.aggregate.type.shape)
         if len(self.dynamicSizes) != wanted:
             raise self.error(
-                f"incorrect number of dynamic sizes, has {len(self.dynamicSizes)}, expected {wanted}"
+                f"incorrect number of dynamic sizes, has {len(self.dynamicSizes)}, "
+                f"expected {wanted}"
             )
 
     def fold(self) -> Sequence[Value | Attribute] | None:

@@ -50,10 +50,9 @@ def combine(kind: str, a: Any, b: Any) -> Any:
 
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype == np.bool_:
-        table = {"add": np.logical_xor, "mul": np.logical_and, "and": np.logical_and,
-                 "or": np.logical_or, "xor": np.logical_xor, "minui": np.logical_and,
-                 "maxui": np.logical_or, "minsi": np.logical_or, "maxsi": np.logical_and}  # fmt: skip
-        return table[kind](a, b)
+        both = kind in ("mul", "and", "minui", "maxsi")
+        return (np.logical_xor if kind in ("add", "xor") else
+                np.logical_and if both else np.logical_or)(a, b)  # fmt: skip
     if kind in ("minui", "maxui"):
         bits = np.dtype(f"u{a.dtype.itemsize}")
         pick = np.minimum if kind == "minui" else np.maximum

@@ -184,6 +184,7 @@ class _Transfer(Op):
 
 
 def in_bounds_attribute(flags: Any) -> ArrayAttr:
+    """One boolean per vector dimension."""
     return ArrayAttr(tuple(BoolAttr(bool(f)) for f in flags))
 
 

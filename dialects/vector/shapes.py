@@ -311,7 +311,8 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
         for start, size, extent in zip(offsets, shape, large.shape, strict=True):
             if start < 0 or start + size > extent:
                 raise self.error(
-                    f"expected sum(offsets, source vector shape) to be confined to [1, {extent + 1})"
+                    "expected sum(offsets, source vector shape) to be confined to "
+                    f"[1, {extent + 1})"
                 )
 
     def evaluate(self, value: Any, dest: Any) -> Any:
@@ -599,7 +600,9 @@ class Yield(Op, name="vector.yield", traits=(Pure, Terminator)):
     values: Operands = operands(AnyType)
 
     format = "attr-dict ($values^ `:` type($values))?"
-    example = "%s = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>"
+    example = (
+        "%s = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>"
+    )
 
 
 class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
@@ -611,8 +614,8 @@ class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
     outputs: Results = results(AnyType)
 
     format = (
-        "$mask (`,` $passthru^)? custom<MaskedRegion>($maskRegion, ref($passthru)) attr-dict `:` type($mask) "
-        "(`->` type($outputs)^)?"
+        "$mask (`,` $passthru^)? custom<MaskedRegion>($maskRegion, ref($passthru)) attr-dict "
+        "`:` type($mask) (`->` type($outputs)^)?"
     )
     example = (
         "%s = vector.mask %m { vector.reduction <add>, %v : vector<4xf32> into f32 } : "

@@ -58,10 +58,9 @@ class Emitter(Builder):
     def operand(self, tensor: Value) -> Value:
         """The memref that holds a tensor, or the scalar that all its elements are."""
         constant = tensor.defined_by(nn.Constant)
-        if constant is not None and isinstance(constant.value, DenseElements):
-            if constant.value.is_splat and constant.value.strings is None:
-                element = storage_type(constant.value.type.element_type)
-                return self.constant(constant.value.values()[0], element)
+        held = constant.value if constant is not None else None
+        if isinstance(held, DenseElements) and held.is_splat and held.strings is None:
+            return self.constant(held.values()[0], storage_type(held.type.element_type))
         return self.buffer(tensor)
 
     def buffer(self, tensor: Value) -> Value:

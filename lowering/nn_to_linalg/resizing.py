@@ -124,7 +124,9 @@ def _finish(e, op, current: Value, out: Value, element: Type, outside) -> None:
     mask = e.global_(DenseElements.from_numpy(np.ascontiguousarray(outside)))
     shape = outside.shape
     used = tuple(AffineDim(d) for d in range(rank))
-    reads = AffineMap(rank, 0, tuple(u if n != 1 else u * 0 for u, n in zip(used, shape)))
+    reads = AffineMap(
+        rank, 0, tuple(u if n != 1 else u * 0 for u, n in zip(used, shape, strict=True))
+    )
     value = e.constant(op.extrapolation_value, f32)
 
     def choose(e: Emitter, x: Value, is_outside: Value, _: Value) -> Value:

@@ -31,6 +31,7 @@ def is_unsigned(type: Type) -> bool:
 
 
 def is_float(type: Type) -> bool:
+    """Whether an element type is a float."""
     return isinstance(type, FloatType)
 
 
