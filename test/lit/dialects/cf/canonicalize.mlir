@@ -1,5 +1,5 @@
 // Each canonicalization pattern of cf fires.
-// RUN: nn-opt --canonicalize %s | filecheck %s
+// RUN: nn-opt --allow-unregistered-dialect --canonicalize %s | filecheck %s
 
 // CHECK-LABEL: func.func @known_target
 // CHECK-NEXT:    return %arg0 : i32
