@@ -70,7 +70,8 @@ class AttributePrinter:
 
     def parameters(self, attribute: Any) -> str:
         """What follows the name of a dialect's type or attribute."""
-        return attribute.parameters_text()
+        write = getattr(attribute, "parameters_text", None)
+        return write() if write is not None else ""
 
     def bare_attribute(self, attribute: Any) -> str:
         """Without the type: `5`, `1.0`, `[1, 2]`."""

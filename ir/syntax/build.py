@@ -436,7 +436,8 @@ class Builder:
             )
         labels = state.all_successors
         if labels is None:
-            labels = [x for part in definition.successors for x in state.successors[part.name]]
+            given = state.successors
+            labels = [x for part in definition.successors for x in given.get(part.name, ())]
         op = definition.cls.__new__(definition.cls)
         op._init(
             operands,

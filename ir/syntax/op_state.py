@@ -184,8 +184,9 @@ class OpState:
             types = self.types.get(part.name)
             if types is None:
                 one = known.get(part.name)
-                types = [one] * len(names) if one is not None else self._by_constraint(part, names)
-                types = types or [lookup(name) for name in names]
+                if one is None:
+                    one = _by_constraint(part.constraint, known)
+                types = [one] * len(names) if one is not None else [lookup(n) for n in names]
             elif len(types) != len(names):
                 raise self._count_mismatch(part, names, types)
             resolved.append(types)
@@ -210,11 +211,6 @@ class OpState:
                 type = derive(type)
             if type is not None:
                 known[name] = type
-
-    @staticmethod
-    def _by_constraint(part: Any, names: list[Name]) -> list[Type]:
-        only = getattr(part.constraint, "type", None)
-        return [only] * len(names) if only is not None else []
 
     def _count_mismatch(self, part: Any, names: list[Name], types: list[Type]) -> ParseError:
         pos = names[0][1] if names else self.pos
@@ -271,6 +267,18 @@ class OpState:
         if len(fields) == 1:
             return [list(inferred)]
         return [[one] for one in inferred]
+
+
+def _by_constraint(constraint: Any, known: dict[str, Any]) -> Type | None:
+    """The type of each value of a group, where its constraint says it."""
+    match constraint:
+        case Exactly(type=type):
+            return type
+        case Same(field=other):
+            return known.get(other)
+        case Derived(field=other) if known.get(other) is not None:
+            return constraint.derive(known[other])
+    return None
 
 
 Step = tuple[str, str | None, Any]

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from nnc.ir import attributes as a
 from nnc.ir import types as t
 from nnc.ir.diagnostics import ParseError

@@ -1,13 +1,12 @@
 """Text of operations: generic form, regions, blocks, names, aliases, locations."""
 
 import pytest
-
 from nnc.ir.core import UnregisteredOp
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.syntax.parser import parse_module, parse_op
 from nnc.ir.syntax.printer import print_op
 
-GENERIC = '''\
+GENERIC = """\
 #map = affine_map<(d0) -> (d0)>
 "builtin.module"() ({
   %0:2 = "test.two"() <{key = #map}> : () -> (i32, f32)
@@ -21,7 +20,7 @@ GENERIC = '''\
     "test.branch"()[^bb1] : () -> ()
   }, {
   }) : (i32) -> ()
-}) : () -> ()'''
+}) : () -> ()"""
 
 
 def parse(text, **options):
@@ -111,7 +110,7 @@ func.func @f(%arg0: i32, %arg1: memref<4xf32>) -> i32 attributes {test.x} {
     op = parse_op(custom)
     assert str(op) == custom
     generic = print_op(op, generic=True)
-    assert '<{overflowFlags = #arith.overflow<nsw>}>' in generic
+    assert "<{overflowFlags = #arith.overflow<nsw>}>" in generic
     again = parse_op(generic)
     assert str(again) == custom
     op.verify()
