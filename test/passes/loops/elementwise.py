@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-
-from nnc.dialects import func, math
+from nnc.dialects import func
 from nnc.dialects.builtin import ModuleOp
 from nnc.ir.core import Block, Region
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.passes import PassContext
-from nnc.ir.types import FunctionType, VectorType, element_type
+from nnc.ir.types import FunctionType, VectorType
 from nnc.passes.loops.expand_math import ExpandMath
 from nnc.runtime.interpreter import Interpreter
 
@@ -65,3 +64,56 @@ def ulps(found, exact):
         distance = np.where(np.isnan(distance), np.inf, distance)
         distance = np.where(same & ~np.isfinite(distance), 0, distance)
         return np.where(signs, distance, np.inf)
+
+
+def compiled(op_class, *arrays, element, arithmetic_only=True, width=16):
+    """The same by native code, on vectors of 16 elements."""
+    size = -(-arrays[0].size // width) * width
+    run = compiled_loop(op_class, len(arrays), size, element, width)
+    padded = [np.resize(a, size).astype(type_to_numpy(element)) for a in arrays]
+    return run(*padded)[: arrays[0].size]
+
+
+LOOP = """
+func.func @main({arguments}, %out: memref<{size}x{element}>) attributes {{
+    nn.entry, nn.input_names = [{names}], nn.output_names = ["out"]}} {{
+  %c0 = arith.constant 0 : index
+  %step = arith.constant {width} : index
+  %end = arith.constant {size} : index
+  %zero = arith.constant 0.0 : {element}
+  scf.for %i = %c0 to %end step %step {{
+{reads}
+    %y = {op} {values} : vector<{width}x{element}>
+    vector.transfer_write %y, %out[%i] {{in_bounds = [true]}} : vector<{width}x{element}>, memref<{size}x{element}>
+  }}
+  return
+}}
+"""
+
+
+def compiled_loop(op_class, arity, size, element, width):
+    """An executable that applies the operation to arrays of `size` elements."""
+    from nnc.ir.syntax.parser import parse_module
+    from nnc.lowering.to_llvm import LowerToLlvm
+    from nnc.runtime.executable import compile_module
+
+    buffer = f"memref<{size}x{element}>"
+    reads = [
+        f"    %x{i} = vector.transfer_read %a{i}[%i], %zero {{in_bounds = [true]}} "
+        f": {buffer}, vector<{width}x{element}>"
+        for i in range(arity)
+    ]
+    text = LOOP.format(
+        arguments=", ".join(f"%a{i}: {buffer}" for i in range(arity)),
+        names=", ".join(f'"a{i}"' for i in range(arity)),
+        reads="\n".join(reads),
+        values=", ".join(f"%x{i}" for i in range(arity)),
+        op=op_class.name,
+        size=size,
+        element=element,
+        width=width,
+    )
+    module = parse_module(text)
+    ExpandMath().run(module, PassContext())
+    LowerToLlvm().run(module, PassContext())
+    return compile_module(module)
