@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
@@ -199,10 +200,22 @@ def bind(
 
     Raises NncError where the operands do not fit together.
     """
+    return _bind(
+        text,
+        tuple(operand_names),
+        tuple(operand_types),
+        tuple(scope.items()),
+        tuple((extents or {}).items()),
+        result_element,
+    )
+
+
+@lru_cache(maxsize=4096)
+def _bind(text, names, types, scope, extents, result_element) -> Comprehension:
+    # Verifying after every pass asks for the same few forms over and over.
     from .comprehension_bind import Binder
 
-    binder = Binder(text, operand_names, operand_types, scope, extents or {}, result_element)
-    return binder.bind()
+    return Binder(text, names, types, dict(scope), dict(extents), result_element).bind()
 
 
 def check_body(text: str, definition: OpDefinition) -> None:

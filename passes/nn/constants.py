@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hashlib import blake2s
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from ...dialects import nn
@@ -39,7 +39,7 @@ def array_attribute(array: np.ndarray, type: TensorType) -> Attribute:
     if dense is not None:
         return dense
     array = np.ascontiguousarray(array)
-    digest = blake2s(f"{type}".encode(), digest_size=8)
+    digest = blake2b(f"{type}".encode(), digest_size=8)
     digest.update(array.reshape(-1).view(np.uint8))
     return DenseResource(f"folded_{digest.hexdigest()}", type, MemoryBlob(array))
 
