@@ -314,7 +314,9 @@ def test_endless_recursion():
 
 
 def test_undefined_behaviour_is_reported():
-    divide = "func.func @main(%x: i32) -> i32 {\n  %r = arith.divsi %x, %x : i32\n  return %r : i32\n}"
+    divide = (
+        "func.func @main(%x: i32) -> i32 {\n  %r = arith.divsi %x, %x : i32\n  return %r : i32\n}"
+    )
     assert run(divide, 3) == [1]
     error = fails(divide, 0, match="'arith.divsi' op divides by zero")
     assert error.location.describe() == "test.mlir:2:8"
