@@ -87,6 +87,7 @@ class FunctionLowering:
         self.depths: dict[Value, int] = {}
         self.non_negative: set[Value] = set()
         self._constants: dict[Any, Value] = {}
+        self._integers: dict[tuple[int, Type], Value] = {}
 
     # -- emitting --------------------------------------------------------------------------
 
@@ -144,9 +145,14 @@ class FunctionLowering:
 
     def integer(self, value: int, type: Type = i64) -> Value:
         """An integer constant, of a scalar type or in all elements of a vector."""
-        if isinstance(type, VectorType):
-            return self.constant(DenseElements.splat(value, type), type)
-        return self.constant(IntegerAttr(value, type), type)
+        known = self._integers.get((value, type))
+        if known is None:
+            if isinstance(type, VectorType):
+                known = self.constant(DenseElements.splat(value, type), type)
+            else:
+                known = self.constant(IntegerAttr(value, type), type)
+            self._integers[(value, type)] = known
+        return known
 
     def number(self, value: float, type: Type) -> Value:
         """A float constant, of a scalar type or in all elements of a vector."""
@@ -464,6 +470,7 @@ class FunctionLowering:
 
 
 _GEP_PROPERTIES: dict[Any, dict[str, Attribute]] = {}
+"""Kept, as the attributes in it are."""
 
 
 def _gep_properties(raw: int, storage: Type, flags: str) -> dict[str, Attribute]:
@@ -476,8 +483,7 @@ def _gep_properties(raw: int, storage: Type, flags: str) -> dict[str, Attribute]
             "elem_type": storage,
             "noWrapFlags": op.noWrapFlags.kind.from_python(flags),
         }
-        if raw == llvm.DYNAMIC_INDEX:
-            _GEP_PROPERTIES[key] = known
+        _GEP_PROPERTIES[key] = known
     return known
 
 

@@ -51,7 +51,7 @@ def alignment_of(type: Type) -> IntegerAttr:
 def load_scalar(f: FunctionLowering, pointer: Value, type: Type, op: Any = None) -> Value:
     """The element at an address, in its LLVM type; an i1 takes a byte in memory."""
     stored = storage_type(type)
-    properties = _access_properties(type, op)
+    properties = access_properties(type, op)
     value = f.emit(llvm.Load, [pointer], stored, properties)
     scalar = scalar_type(type)
     return value if stored is scalar else f.emit(llvm.Trunc, [value], scalar)
@@ -64,13 +64,14 @@ def store_scalar(
     stored = storage_type(type)
     if value.type is not stored:
         value = f.emit(llvm.ZExt, [value], stored)
-    f.emit(llvm.Store, [value, pointer], None, _access_properties(type, op))
+    f.emit(llvm.Store, [value, pointer], None, access_properties(type, op))
 
 
 _PLAIN_ACCESS: dict[Type, dict[str, Attribute]] = {}
 
 
-def _access_properties(type: Type, op: Any) -> dict[str, Attribute]:
+def access_properties(type: Type, op: Any) -> dict[str, Attribute]:
+    """Alignment and hints of a load or store; `op` may say more than the element's type."""
     plain = _PLAIN_ACCESS.get(type)
     if plain is None:
         plain = _PLAIN_ACCESS[type] = {"alignment": alignment_of(type)}

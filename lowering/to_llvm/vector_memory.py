@@ -8,13 +8,13 @@ from typing import Any
 
 from ...dialects import llvm, vector
 from ...ir.affine import AffineDim
-from ...ir.attributes import Attribute, DenseElements, I64Attr, IntegerAttr, UnitAttr
+from ...ir.attributes import Attribute, DenseElements, IntegerAttr
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import MemRefType, Type, VectorType, i1, i32, i64
 from .conversion import FunctionLowering, Linear, lowers
 from .elementwise import icmp, resize_integer
-from .memory import load_scalar, store_scalar
+from .memory import access_properties, load_scalar, store_scalar
 from .rearrange import as_rows, element, from_scalars, positions, rearrange, splat
 from .types import MemRef, byte_width, row_type, storage_type
 from .vectors import bind_rows, lanes_below
@@ -23,14 +23,6 @@ from .vectors import bind_rows, lanes_below
 def stored_row(type: VectorType, element_type: Type) -> VectorType:
     """How a row lies in memory."""
     return VectorType(row_type(type).shape, storage_type(element_type))
-
-
-def _access(element_type: Type, op: Any) -> dict[str, Attribute]:
-    alignment = getattr(op, "alignment", None) or byte_width(element_type)
-    properties: dict[str, Attribute] = {"alignment": I64Attr(alignment)}
-    if getattr(op, "nontemporal", False):
-        properties["nontemporal"] = UnitAttr()
-    return properties
 
 
 def _masked_access(element_type: Type, op: Any) -> dict[str, Attribute]:
@@ -55,14 +47,14 @@ def load_row(
 ) -> Value:
     """A contiguous row at an address."""
     stored = stored_row(type, element_type)
-    row = f.emit(llvm.Load, [pointer], stored, _access(element_type, op))
+    row = f.emit(llvm.Load, [pointer], stored, access_properties(element_type, op))
     return to_register(f, row, type)
 
 
 def store_row(f: FunctionLowering, row: Value, pointer: Value, element_type: Type, op: Any) -> None:
     """Write a contiguous row to an address."""
     row = to_memory(f, row, element_type)
-    f.emit(llvm.Store, [row, pointer], None, _access(element_type, op))
+    f.emit(llvm.Store, [row, pointer], None, access_properties(element_type, op))
 
 
 def masked_load_row(
