@@ -31,7 +31,7 @@ CASES = {
     "expm1": (math.ExpM1, np.expm1, 1.5, [(-19, 90), (-1, 1)]),
     "sinh": (math.Sinh, np.sinh, 1.7, [(-90, 90), (-2, 2)]),
     "cosh": (math.Cosh, np.cosh, 1.4, [(-90, 90), (-2, 2)]),
-    "tanh": (math.Tanh, np.tanh, 2.2, [(-10, 10), (-1, 1)]),
+    "tanh": (math.Tanh, np.tanh, 2.5, [(-10, 10), (-1, 1)]),
     "log": (math.Log, np.log, 0.9, [(0, 3)]),
     "log2": (math.Log2, np.log2, 1.1, [(0, 3)]),
     "log10": (math.Log10, np.log10, 1.0, [(0, 3)]),
@@ -49,7 +49,7 @@ CASES = {
 PERIODIC = {
     "sin": (math.Sin, np.sin, 1.7),
     "cos": (math.Cos, np.cos, 1.7),
-    "tan": (math.Tan, np.tan, 3.3),
+    "tan": (math.Tan, np.tan, 3.5),
 }
 
 
