@@ -144,11 +144,12 @@ class _Needs:
 
     def apply(self, made: MemoryPlan, arena: Value) -> None:
         """Put views of the arena in place of allocations, and give calls their scratch."""
-        offsets: dict[int, Value] = {}
         start = Builder.at_start(self.block)
+        offsets = {
+            offset: start.insert(arith.Constant.index(offset)).result
+            for offset in dict.fromkeys(made.offsets)
+        }
         for owner, buffer, offset in zip(self.owners, self.buffers, made.offsets, strict=True):
-            if offset not in offsets:
-                offsets[offset] = start.insert(arith.Constant.index(offset)).result
             builder = Builder.before_op(owner)
             if isinstance(owner, func.Call):
                 type = MemRefType((aligned(buffer.size),), _BYTE)
