@@ -64,15 +64,15 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
         for i, (map, type) in enumerate(zip(maps, self.operand_types, strict=True)):
             if map.symbol_count:
                 raise self.error(f"unexpected symbols in indexing_map #{i}")
-            if map.dim_count != rank:
-                raise self.error(
-                    f"expected indexing_map #{i} to have {rank} dim(s) to match the number of loops"
-                )
             operand_rank = type.rank if isinstance(type, MemRefType | TensorType) else 0
             if len(map.results) != operand_rank:
                 raise self.error(
                     f"expected operand #{i} rank ({operand_rank}) to match the result rank of "
                     f"indexing_map ({len(map.results)})"
+                )
+            if map.dim_count != rank:
+                raise self.error(
+                    f"expected indexing_map #{i} to have {rank} dim(s) to match the number of loops"
                 )
         bare = {e.position for m in maps for e in m.results if isinstance(e, AffineDim)}
         if len(bare) != rank:

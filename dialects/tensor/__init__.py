@@ -1,6 +1,7 @@
 """The tensor dialect: immutable arrays as values, as upstream.
 
-`elements` makes tensors and reads single elements, `slices` takes parts and changes shapes.
+`elements` makes tensors and reads single elements, `slices` takes parts and changes shapes,
+`parallel` puts parts into tensors from the iterations of scf.forall.
 """
 
 from .elements import (
@@ -16,6 +17,7 @@ from .elements import (
     Splat,
     Yield,
 )
+from .parallel import ParallelInsertSlice
 from .slices import (
     CollapseShape,
     Concat,
@@ -41,6 +43,7 @@ __all__ = [
     "Insert",
     "InsertSlice",
     "Pad",
+    "ParallelInsertSlice",
     "Rank",
     "Reshape",
     "Splat",

@@ -45,6 +45,7 @@ class _Slicing(Op):
             if len(static) != large.rank:
                 raise self.error(f"expected {large.rank} {what} values, got {len(static)}")
             check_list(self, static, getattr(self, f"{what}s"), what)
+        self._verify_bounds(large)
         sizes = to_dims(self.static_sizes)  # type: ignore[attr-defined]
         wanted = list(small.shape)
         kept = 0
@@ -60,6 +61,20 @@ class _Slicing(Op):
         raise self.error(
             f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
         )
+
+    def _verify_bounds(self, large: TensorType) -> None:
+        lists = (self.static_offsets, self.static_sizes, self.static_strides)  # type: ignore[attr-defined]
+        for d, (start, size, step) in enumerate(zip(*map(to_dims, lists), strict=True)):
+            extent = large.shape[d]
+            if start is None or extent is None:
+                continue
+            if not 0 <= start < extent and size != 0:
+                raise self.error(f"offset {d} is out-of-bounds: {start} >= {extent}")
+            if size and step is not None and start + (size - 1) * step >= extent:
+                last = start + (size - 1) * step
+                raise self.error(
+                    f"slice along dimension {d} runs out-of-bounds: {last} >= {extent}"
+                )
 
     def _window(self, given: dict[str, Any], large: Any) -> tuple[tuple[slice, ...], list[int]]:
         starts, sizes, steps = (
@@ -184,17 +199,19 @@ class _Reassociating(Op):
         groups = self.groups
         if len(groups) != small.rank:
             raise self.error(
-                f"invalid number of reassociation groups: found {len(groups)}, "
-                f"expected {small.rank}"
+                f"expected collapsed rank ({small.rank}) to equal the number of reassociation "
+                f"maps ({len(groups)})."
             )
         if groups and [i for group in groups for i in group] != list(range(large.rank)):
             raise self.error("expected reassociation indices to be contiguous")
-        for group, extent in zip(groups, small.shape, strict=True):
+        for d, (group, extent) in enumerate(zip(groups, small.shape, strict=True)):
             sizes = [large.shape[i] for i in group]
-            if None not in sizes and extent is not None and math.prod(sizes) != extent:  # type: ignore[arg-type]
+            if None in sizes or extent is None:
+                continue
+            total = math.prod(sizes)  # type: ignore[arg-type]
+            if total != extent:
                 raise self.error(
-                    f"collapsed dim size ({extent}) must equal reassociation group size "
-                    f"({math.prod(sizes)})"  # type: ignore[arg-type]
+                    f"expected dimension {d} of collapsed type to be static value of {total}"
                 )
 
 

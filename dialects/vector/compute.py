@@ -77,7 +77,7 @@ class Reduction(Op, name="vector.reduction", traits=(Pure,)):
             raise self.error(f"unsupported reduction rank: {type.rank}")
         if not supports(self.kind, type.element_type):
             raise self.error(
-                f"unsupported reduction type '{type.element_type}' for kind '{self.kind}'"
+                f"unsupported reduction type ''{type.element_type}'' for kind '{self.kind}'"
             )
 
     def evaluate(self, vector: Any, acc: Any = None) -> Any:
@@ -111,7 +111,7 @@ class MultiReduction(Op, name="vector.multi_reduction", traits=(Pure,)):
             )
         if not supports(self.kind, type.element_type):
             raise self.error(
-                f"unsupported reduction type '{type.element_type}' for kind '{self.kind}'"
+                f"unsupported reduction type ''{type.element_type}'' for kind '{self.kind}'"
             )
 
     def evaluate(self, source: Any, acc: Any) -> Any:
@@ -202,11 +202,11 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
         for map, type in ((maps[0], self.lhs.type), (maps[1], self.rhs.type)):
             if any(sizes[e.position] != n for e, n in zip(map.results, type.shape, strict=True)):
                 raise self.error("invalid contracting dimension map")
-        if shape != tuple(sizes[e.position] for e in maps[2].results):
-            raise self.error(
-                "invalid accumulator/result vector shape, expected: "
-                f"{tuple(sizes[e.position] for e in maps[2].results)}"
-            )
+        wanted = tuple(sizes[e.position] for e in maps[2].results)  # type: ignore[attr-defined]
+        if shape != wanted:
+            element = self.lhs.type.element_type  # type: ignore[attr-defined]
+            expected = VectorType(wanted, element) if wanted else element
+            raise self.error(f"invalid accumulator/result vector shape, expected: '{expected}'")
 
     def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
         import numpy as np

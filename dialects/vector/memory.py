@@ -405,9 +405,10 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
         return []
 
 
-def _check_mask(op: Op, mask: Value, vector: VectorType) -> None:
+def _check_mask(op: Op, mask: Value, vector: VectorType, what: str = "shape") -> None:
     if mask.type.shape != vector.shape:  # type: ignore[attr-defined]
-        raise op.error("expected result shape to match mask shape")
+        whose = "valueToStore" if isinstance(op, MaskedStore | Scatter) else "result"
+        raise op.error(f"expected {whose} {what} to match mask {what}")
 
 
 class MaskedLoad(Op, name="vector.maskedload", traits=(ReadsMemory,)):
@@ -503,7 +504,7 @@ class Gather(Op, name="vector.gather", traits=(ReadsMemory,)):
             raise self.error(f"requires {self.base.type.rank} indices")
         if self.result.type.shape != self.indices.type.shape:
             raise self.error("expected result dim to match indices dim")
-        _check_mask(self, self.mask, self.result.type)
+        _check_mask(self, self.mask, self.result.type, "dim")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)
@@ -539,7 +540,7 @@ class Scatter(Op, name="vector.scatter", traits=(WritesMemory,)):
             raise self.error(f"requires {self.base.type.rank} indices")
         if self.valueToStore.type.shape != self.indices.type.shape:
             raise self.error("expected valueToStore dim to match indices dim")
-        _check_mask(self, self.mask, self.valueToStore.type)
+        _check_mask(self, self.mask, self.valueToStore.type, "dim")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         given = by_field(self, operands)

@@ -173,11 +173,13 @@ def _check_position(op: Operation, vector: Any, static: Sequence[int], dynamic: 
     check_list(op, static, dynamic, "position")
     if len(static) > vector.rank:
         raise op.error("expected position attribute of rank no greater than vector rank")
+    inserts = isinstance(op, Insert)
+    words = "dest vector dimension" if inserts else "vector dimension or poison (-1)"
     for d, (i, extent) in enumerate(zip(static, vector.shape, strict=False)):
         if i >= extent or (i < 0 and i != -(2**63)):
             raise op.error(
                 f"expected position attribute #{d + 1} to be a non-negative integer smaller than "
-                "the corresponding vector dimension or poison (-1)"
+                f"the corresponding {words}"
             )
 
 
@@ -209,11 +211,17 @@ class Insert(Op, name="vector.insert", traits=(Pure,)):
 
     def verify_op(self) -> None:
         _check_position(self, self.dest.type, self.static_position, self.dynamic_position)
-        expected = _sub_type(self.dest.type, len(self.static_position))
-        if self.valueToStore.type is not expected and self.valueToStore.type is not _one(expected):
+        stored, depth = self.valueToStore.type, len(self.static_position)
+        rank = stored.rank if isinstance(stored, VectorType) else 0
+        if rank + depth != self.dest.type.rank and stored is not _one(self.dest.type.element_type):
             raise self.error(
-                f"expected a value of type '{expected}', found '{self.valueToStore.type}'"
+                "expected position attribute rank + source rank to match dest vector rank"
+                if isinstance(stored, VectorType)
+                else "expected position attribute rank to match the dest vector rank"
             )
+        expected = _sub_type(self.dest.type, depth)
+        if stored is not expected and stored is not _one(expected):
+            raise self.error(f"expected a value of type '{expected}', found '{stored}'")
 
     def evaluate(self, value: Any, dest: Any, *position: Any) -> Any:
         at = tuple(int(i) for i in mix(self.static_position, position))
@@ -261,10 +269,11 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
             raise self.error("expected offsets attribute of rank no greater than vector rank")
         if any(s != 1 for s in _integers(self.strides)):
             raise self.error("expected strides to be confined to [1, 2)")
-        for start, size, extent in zip(offsets, sizes, type.shape, strict=False):
+        for d, (start, size, extent) in enumerate(zip(offsets, sizes, type.shape, strict=False)):
             if start < 0 or size < 1 or start + size > extent:
                 raise self.error(
-                    f"expected sum(offsets, sizes) dimension 0 to be confined to [1, {extent + 1})"
+                    f"expected sum(offsets, sizes) dimension {d} to be confined to "
+                    f"[1, {extent + 1})"
                 )
         expected = VectorType((*sizes, *type.shape[len(sizes) :]), type.element_type)
         if self.result.type is not expected:
@@ -308,10 +317,10 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
         if any(s != 1 for s in _integers(self.strides)):
             raise self.error("expected strides to be confined to [1, 2)")
         shape = (1,) * (large.rank - small.rank) + small.shape
-        for start, size, extent in zip(offsets, shape, large.shape, strict=True):
+        for d, (start, size, extent) in enumerate(zip(offsets, shape, large.shape, strict=True)):
             if start < 0 or start + size > extent:
                 raise self.error(
-                    "expected sum(offsets, source vector shape) to be confined to "
+                    f"expected sum(offsets, source vector shape) dimension {d} to be confined to "
                     f"[1, {extent + 1})"
                 )
 
@@ -343,7 +352,9 @@ class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
 
     def verify_op(self) -> None:
         v1, v2 = self.v1.type, self.v2.type
-        if v1.rank != v2.rank or v1.shape[1:] != v2.shape[1:]:
+        if v1.rank != v2.rank:
+            raise self.error("rank mismatch")
+        if v1.shape[1:] != v2.shape[1:]:
             raise self.error("dimension mismatch")
         if not self.mask:
             raise self.error("invalid mask length")
@@ -373,7 +384,10 @@ class ShapeCast(Op, name="vector.shape_cast", traits=(Pure,)):
         if source.element_type is not target.element_type:
             raise self.error("source/result vectors must have same element type")
         if source.num_elements != target.num_elements:
-            raise self.error("source/result number of elements must match")
+            raise self.error(
+                f"has different number of elements at source ({source.num_elements}) and result "
+                f"({target.num_elements})"
+            )
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """To the own type -> the source; twice -> once."""
@@ -408,15 +422,16 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
 
     def verify_op(self) -> None:
         source = self.vector.type
-        if sorted(self.permutation) != list(range(source.rank)):
-            raise self.error(
-                f"transposition index out of range or not a permutation of rank {source.rank}"
-            )
-        expected = tuple(source.shape[i] for i in self.permutation)
-        if self.result.type.shape != expected:
-            raise self.error(
-                f"dimension size mismatch: expected {expected}, found {self.result.type.shape}"
-            )
+        order = self.permutation
+        if len(order) != source.rank:
+            raise self.error(f"transposition length mismatch: {len(order)}")
+        for i, d in enumerate(order):
+            if not 0 <= d < source.rank:
+                raise self.error(f"position index out of range: {d}")
+            if d in order[:i]:
+                raise self.error(f"duplicate position index: {d}")
+            if self.result.type.shape[i] != source.shape[d]:
+                raise self.error(f"dimension size mismatch at: {d}")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """The identity -> the source."""
