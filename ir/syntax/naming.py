@@ -65,7 +65,7 @@ class Naming:
             hint = getattr(parent, "block_argument_names", None)
             if hint is not None:
                 for arg, name in zip(region.blocks[0].args, hint(region), strict=False):
-                    if name:
+                    if name and not (self._keep and arg.name_hint):
                         self.values[arg] = f"%{self._unique(name)}"
         for i, block in enumerate(region.blocks):
             self.blocks[block] = f"^bb{i}"

@@ -89,9 +89,9 @@ class Printer(AttributePrinter):
             _DeferredRegion(region, indent, dialect, entry_args, terminators, empty_block)
         )
 
-    def nested(self, op: Operation) -> None:
-        """An operation in the middle of a line, without regions; its results go unnamed."""
-        self._operation(op, named=False)
+    def nested(self, op: Operation, named: bool = False) -> None:
+        """An operation in the middle of a line, without regions, and its results' names or not."""
+        self._operation(op, named=named)
 
     def elide(self, name: str) -> None:
         """Leave an attribute out of the dictionary of the operation being written."""
