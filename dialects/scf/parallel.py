@@ -251,6 +251,7 @@ class InParallel(
     example = """
         %0 = scf.forall (%i) in (%n) shared_outs(%o = %t) -> (tensor<4xf32>) {
           scf.forall.in_parallel {
+            tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
           }
         }
     """

@@ -230,6 +230,27 @@ def test_index_switch_and_execute_region():
     assert [run(text, v)[0] for v in (2, -5, 0)] == [20, 50, 7]
 
 
+def test_forall_fills_parts():
+    text = """
+    func.func @main(%t: tensor<6xi64>, %n: index) -> tensor<6xi64> {
+      %one = arith.constant 1 : index
+      %r = scf.forall (%i) = (0) to (%n) step (2) shared_outs(%o = %t) -> (tensor<6xi64>) {
+        %old = tensor.extract %o[%i] : tensor<6xi64>
+        %k = arith.index_cast %i : index to i64
+        %v = arith.addi %old, %k : i64
+        %s = tensor.from_elements %v : tensor<1xi64>
+        scf.forall.in_parallel {
+          tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xi64> into tensor<6xi64>
+        }
+      }
+      return %r : tensor<6xi64>
+    }"""
+    given = np.arange(100, 106)
+    (result,) = run(text, given, 6)
+    assert result.tolist() == [100, 101, 104, 103, 108, 105]
+    assert given.tolist() == list(range(100, 106))
+
+
 def test_tensors_and_elementwise_ops():
     text = """
     func.func @main(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>) -> tensor<2x3xf32> {

@@ -1,0 +1,57 @@
+"""Putting parts into tensors from the iterations of a parallel loop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.constraints import AnyRankedTensor, Index
+from ...ir.core import BlockArgument
+from ...ir.declare import INT_ARRAY, Operand, Operands, attribute, operand, operands
+from ...ir.traits import HasParent
+from ..index_lists import by_field
+from .slices import _LISTS, _Slicing
+
+
+class ParallelInsertSlice(
+    _Slicing,
+    name="tensor.parallel_insert_slice",
+    traits=(HasParent("scf.forall.in_parallel"),),
+):
+    """Says which part of a shared tensor an iteration of scf.forall gives.
+
+    The reference semantics is the destination with the part replaced, which scf.forall keeps.
+    Source: upstream tensor.parallel_insert_slice.
+    """
+
+    source: Operand = operand(AnyRankedTensor)
+    dest: Operand = operand(AnyRankedTensor)
+    offsets: Operands = operands(Index)
+    sizes: Operands = operands(Index)
+    strides: Operands = operands(Index)
+    static_offsets = attribute(INT_ARRAY)
+    static_sizes = attribute(INT_ARRAY)
+    static_strides = attribute(INT_ARRAY)
+
+    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
+    example = """
+        %0 = scf.forall (%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>) {
+          scf.forall.in_parallel {
+            tensor.parallel_insert_slice %s into %o[%i] [1] [1] : tensor<1xf32> into tensor<4xf32>
+          }
+        }
+    """
+
+    def verify_op(self) -> None:
+        self._verify_lists(self.dest.type, self.source.type)
+        loop = self.parent_op.parent_op if self.parent_op is not None else None
+        if loop is None:
+            return
+        dest = self.dest
+        if not (isinstance(dest, BlockArgument) and dest.owner is loop.body_block):
+            raise self.error("may only insert into an output block argument")
+
+    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
+        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
+        result = dest.copy()
+        result[window] = source.reshape(sizes)
+        return result
