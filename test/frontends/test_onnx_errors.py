@@ -430,7 +430,7 @@ CASES = {
     ),
     "training": (
         one_node("Dropout", ["x", "", "t"], [("t", np.array(True))]),
-        "training_mode is not false",
+        "training_mode is not known to be false",
     ),
     "axes": (
         make_model(

@@ -119,7 +119,21 @@ def test_forms_of_constant(attributes, expected):
 
 @pytest.mark.parametrize(
     "dtype",
-    ["float32", "float64", "float16", "bfloat16", "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"],
+    [
+        "float32",
+        "float64",
+        "float16",
+        "bfloat16",
+        "bool",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+    ],
 )
 @pytest.mark.parametrize("raw", [True, False])
 def test_element_types_raw_and_typed(dtype, raw):

@@ -13,6 +13,7 @@ MODULES = (
     "indexing",
     "creation",
     "sampling",
+    "grid_sample",
     "control",
     "sequences",
     "quantization",

@@ -189,7 +189,7 @@ def dropout(n: Node, x: Value, ratio: Value | None = None, training: Value | Non
         rate = n.known(ratio) if ratio is not None else np.float32(0.5)
         off = known is not None and not known.any()
         if not off and not (rate is not None and not np.any(rate)):
-            raise n.error("training_mode is not false, expected a model for inference")
+            raise n.error("training_mode is not known to be false, expected a model for inference")
     mask = None
     if n.wants(1):
         # Before opset 10, the mask had the type of the data.

@@ -35,8 +35,12 @@ def transpose(n: Node, x: Value) -> Value:
 
 @converter("Concat")
 def concat(n: Node, *inputs: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", 1), inputs[0].type.rank)
-    return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    rank = inputs[0].type.rank
+    axis = normalize_axis(n, n.int("axis", 1), rank)
+    if any(value.type.rank != rank for value in inputs):
+        raise n.error(f"inputs of ranks {[v.type.rank for v in inputs]}, expected one rank")
+    parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
 
 
 # -- slices ------------------------------------------------------------------------------------
@@ -135,14 +139,24 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
 
 
 def split_into(n: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
-    """Consecutive parts of these sizes along the axis."""
-    if len(sizes) == 1:
-        return [x]
-    types = []
-    for size in sizes:
-        shape = [size if i == axis else d for i, d in enumerate(x.type.shape)]
-        types.append(TensorType(tuple(shape), x.type.element_type))
-    return list(n(nn.Split(x, axis=axis, outs=types)))
+    """Consecutive parts of these sizes along the axis; empty ones need no op."""
+    types = [_part_type(x, axis, size) for size in sizes]
+    filled = [type for type, size in zip(types, sizes, strict=True) if size]
+    if len(filled) == 1:
+        parts = iter([x])
+    elif filled:
+        parts = iter(n(nn.Split(x, axis=axis, outs=filled)))
+    else:
+        parts = iter(())
+    return [
+        next(parts) if size else n(nn.Slice(x, starts=(0,) * x.type.rank, out=type))
+        for type, size in zip(types, sizes, strict=True)
+    ]
+
+
+def _part_type(x: Value, axis: int, size: int) -> TensorType:
+    shape = tuple(size if i == axis else d for i, d in enumerate(x.type.shape))
+    return TensorType(shape, x.type.element_type)
 
 
 # -- padding and tiling ------------------------------------------------------------------------
