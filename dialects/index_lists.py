@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..ir.core import Operation, Value
+from ..ir.diagnostics import VerifyError
 from ..ir.types import Dim
 
 DYNAMIC_INDEX = -(2**63)
@@ -46,6 +47,11 @@ def to_dims(static: Iterable[int]) -> tuple[Dim, ...]:
 def dynamic_count(static: Iterable[int]) -> int:
     """How many entries are markers."""
     return sum(entry == DYNAMIC_INDEX for entry in static)
+
+
+def plain_error(op: Operation, message: str) -> VerifyError:
+    """An error at an operation in the words of upstream's that do not name it."""
+    return VerifyError(message, op.loc)
 
 
 def check_list(op: Operation, static: Sequence[int], dynamic: Sequence[Any], what: str) -> None:

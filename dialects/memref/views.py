@@ -39,7 +39,7 @@ from ...ir.types import (
     UnrankedMemRefType,
     index,
 )
-from ..index_lists import Mixed, by_field, check_list, mix, split, to_dims
+from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
 from .layouts import (
     collapsed_strides,
     compatible,
@@ -181,20 +181,24 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
         for what in ("offset", "size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != source.rank:
-                raise self.error(f"expected {source.rank} {what} values, got {len(static)}")
+                raise plain_error(self, f"expected {source.rank} {what} values, got {len(static)}")
             check_list(self, static, getattr(self, f"{what}s"), what)
         self._verify_bounds(source)
         inferred = subview_type(source, self.static_offsets, self.static_sizes, self.static_strides)
         expected = f"expected result type to be '{inferred}' or a rank-reduced version."
         reduced = rank_reduced(inferred, target.shape)
         if target.element_type is not source.element_type:
-            raise self.error(f"{expected} (mismatch of result element type), but got '{target}'")
+            raise plain_error(
+                self, f"{expected} (mismatch of result element type), but got '{target}'"
+            )
         if target.memory_space is not source.memory_space:
-            raise self.error(f"{expected} (mismatch of result memory space), but got '{target}'")
+            raise plain_error(
+                self, f"{expected} (mismatch of result memory space), but got '{target}'"
+            )
         if reduced is None:
-            raise self.error(f"{expected} (mismatch of result sizes), but got '{target}'")
+            raise plain_error(self, f"{expected} (mismatch of result sizes), but got '{target}'")
         if not _same_layout(reduced, target):
-            raise self.error(f"{expected} (mismatch of result layout), but got '{target}'")
+            raise plain_error(self, f"{expected} (mismatch of result layout), but got '{target}'")
 
     def _verify_bounds(self, source: MemRefType) -> None:
         lists = (self.static_offsets, self.static_sizes, self.static_strides)
@@ -203,12 +207,12 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
             if offset is None or extent is None:
                 continue
             if not 0 <= offset <= extent or (offset == extent and size not in (0, None)):
-                raise self.error(f"offset {i} is out-of-bounds: {offset} >= {extent}")
+                raise plain_error(self, f"offset {i} is out-of-bounds: {offset} >= {extent}")
             if size is not None and step is not None and size > 0:
                 last = offset + (size - 1) * step
                 if not 0 <= last < extent:
-                    raise self.error(
-                        f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
+                    raise plain_error(
+                        self, f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
                     )
 
     def fold(self) -> Sequence[Value | Attribute] | None:
@@ -307,7 +311,7 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
         for what in ("size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != target.rank:
-                raise self.error(f"expected {target.rank} {what} values, got {len(static)}")
+                raise plain_error(self, f"expected {target.rank} {what} values, got {len(static)}")
         for what in ("offset", "size", "stride"):
             check_list(self, getattr(self, f"static_{what}s"), getattr(self, f"{what}s"), what)
         found = target.strides_and_offset()
@@ -315,15 +319,17 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
             raise self.error(f"expected result type to have strided layout but found {target}")
         (offset,) = to_dims(self.static_offsets)
         if not compatible(offset, found[1]):
-            raise self.error(f"expected result type with offset = {offset} instead of {found[1]}")
+            raise plain_error(
+                self, f"expected result type with offset = {offset} instead of {found[1]}"
+            )
         self._verify_lists("size", to_dims(self.static_sizes), target.shape)
         self._verify_lists("stride", to_dims(self.static_strides), found[0])
 
     def _verify_lists(self, what: str, given: Sequence[Any], typed: Sequence[Any]) -> None:
         for i, (a, b) in enumerate(zip(given, typed, strict=True)):
             if not compatible(a, b):
-                raise self.error(
-                    f"expected result type with {what} = {a} instead of {b} in dim = {i}"
+                raise plain_error(
+                    self, f"expected result type with {what} = {a} instead of {b} in dim = {i}"
                 )
 
     def evaluate(self, source: Any, *rest: Any) -> Any:

@@ -28,7 +28,7 @@ from ...ir.declare import (
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
 from ...ir.types import TensorType
-from ..index_lists import Mixed, by_field, check_list, mix, split, to_dims
+from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
 from .elements import check_index_body
 
 
@@ -43,7 +43,7 @@ class _Slicing(Op):
         for what in ("offset", "size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != large.rank:
-                raise self.error(f"expected {large.rank} {what} values, got {len(static)}")
+                raise plain_error(self, f"expected {large.rank} {what} values, got {len(static)}")
             check_list(self, static, getattr(self, f"{what}s"), what)
         self._verify_bounds(large)
         sizes = to_dims(self.static_sizes)  # type: ignore[attr-defined]
@@ -58,8 +58,8 @@ class _Slicing(Op):
             if kept == len(wanted):
                 return
         inferred = TensorType(sizes, large.element_type)
-        raise self.error(
-            f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
+        raise plain_error(
+            self, f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
         )
 
     def _verify_bounds(self, large: TensorType) -> None:
@@ -69,11 +69,11 @@ class _Slicing(Op):
             if start is None or extent is None:
                 continue
             if not 0 <= start < extent and size != 0:
-                raise self.error(f"offset {d} is out-of-bounds: {start} >= {extent}")
+                raise plain_error(self, f"offset {d} is out-of-bounds: {start} >= {extent}")
             if size and step is not None and start + (size - 1) * step >= extent:
                 last = start + (size - 1) * step
-                raise self.error(
-                    f"slice along dimension {d} runs out-of-bounds: {last} >= {extent}"
+                raise plain_error(
+                    self, f"slice along dimension {d} runs out-of-bounds: {last} >= {extent}"
                 )
 
     def _window(self, given: dict[str, Any], large: Any) -> tuple[tuple[slice, ...], list[int]]:
@@ -372,7 +372,7 @@ class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
         for what in ("low", "high"):
             static = getattr(self, f"static_{what}")
             if len(static) != source.rank:
-                raise self.error(f"expected {source.rank} {what} values, got {len(static)}")
+                raise plain_error(self, f"expected {source.rank} {what} values, got {len(static)}")
             check_list(self, static, getattr(self, what), what)
         pads = zip(to_dims(self.static_low), to_dims(self.static_high), strict=True)
         for d, (low, high) in enumerate(pads):

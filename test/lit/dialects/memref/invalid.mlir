@@ -75,7 +75,7 @@ func.func @a(%m: memref<128xi16>, %i: index, %v: i32) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.subview' op expected result type to be 'memref<4x4xf32, strided<[8, 1]>>' or a rank-reduced version. (mismatch of result layout), but got 'memref<4x4xf32>'}}
+  // expected-error @+1 {{expected result type to be 'memref<4x4xf32, strided<[8, 1]>>' or a rank-reduced version. (mismatch of result layout), but got 'memref<4x4xf32>'}}
   %0 = memref.subview %m[0, 0][4, 4][1, 1] : memref<8x8xf32> to memref<4x4xf32>
   return
 }
@@ -83,7 +83,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.subview' op expected result type to be 'memref<4x4xf32, strided<[8, 1]>>' or a rank-reduced version. (mismatch of result sizes), but got 'memref<4x5xf32, strided<[8, 1]>>'}}
+  // expected-error @+1 {{expected result type to be 'memref<4x4xf32, strided<[8, 1]>>' or a rank-reduced version. (mismatch of result sizes), but got 'memref<4x5xf32, strided<[8, 1]>>'}}
   %0 = memref.subview %m[0, 0][4, 4][1, 1] : memref<8x8xf32> to memref<4x5xf32, strided<[8, 1]>>
   return
 }
@@ -91,7 +91,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.subview' op expected 2 offset values, got 1}}
+  // expected-error @+1 {{expected 2 offset values, got 1}}
   %0 = memref.subview %m[0][4][1] : memref<8x8xf32> to memref<4x4xf32, strided<[8, 1]>>
   return
 }
@@ -99,7 +99,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.subview' op slice along dimension 1 runs out-of-bounds: 9 >= 8}}
+  // expected-error @+1 {{slice along dimension 1 runs out-of-bounds: 9 >= 8}}
   %0 = memref.subview %m[0, 6][4, 4][1, 1] : memref<8x8xf32> to memref<4x4xf32, strided<[8, 1], offset: 6>>
   return
 }
@@ -107,7 +107,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.reinterpret_cast' op expected result type with size = 10 instead of 11 in dim = 0}}
+  // expected-error @+1 {{expected result type with size = 10 instead of 11 in dim = 0}}
   %0 = memref.reinterpret_cast %m to offset: [0], sizes: [10], strides: [1] : memref<8x8xf32> to memref<11xf32>
   return
 }
@@ -115,7 +115,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.reinterpret_cast' op expected result type with stride = 2 instead of 1 in dim = 0}}
+  // expected-error @+1 {{expected result type with stride = 2 instead of 1 in dim = 0}}
   %0 = memref.reinterpret_cast %m to offset: [0], sizes: [10], strides: [2] : memref<8x8xf32> to memref<10xf32>
   return
 }
@@ -123,7 +123,7 @@ func.func @a(%m: memref<8x8xf32>, %i: index) {
 // -----
 
 func.func @a(%m: memref<8x8xf32>, %i: index) {
-  // expected-error @+1 {{'memref.reinterpret_cast' op expected result type with offset = 1 instead of 0}}
+  // expected-error @+1 {{expected result type with offset = 1 instead of 0}}
   %0 = memref.reinterpret_cast %m to offset: [1], sizes: [10], strides: [1] : memref<8x8xf32> to memref<10xf32>
   return
 }

@@ -26,7 +26,7 @@ func.func @f(%t: tensor<4x4xf32>, %i: index, %v: f32) {
 // -----
 
 func.func @f(%t: tensor<8x8xf32>) {
-  // expected-error @+1 {{'tensor.extract_slice' op expected 2 offset values, got 1}}
+  // expected-error @+1 {{expected 2 offset values, got 1}}
   %0 = tensor.extract_slice %t[0] [4] [1] : tensor<8x8xf32> to tensor<4x8xf32>
   return
 }
@@ -34,7 +34,7 @@ func.func @f(%t: tensor<8x8xf32>) {
 // -----
 
 func.func @f(%t: tensor<8x8xf32>) {
-  // expected-error @+1 {{'tensor.extract_slice' op expected type to be 'tensor<4x4xf32>' or a rank-reduced version. (size mismatch)}}
+  // expected-error @+1 {{expected type to be 'tensor<4x4xf32>' or a rank-reduced version. (size mismatch)}}
   %0 = tensor.extract_slice %t[0, 0] [4, 4] [1, 1] : tensor<8x8xf32> to tensor<4x5xf32>
   return
 }
@@ -42,7 +42,7 @@ func.func @f(%t: tensor<8x8xf32>) {
 // -----
 
 func.func @f(%t: tensor<8x8xf32>) {
-  // expected-error @+1 {{'tensor.extract_slice' op slice along dimension 0 runs out-of-bounds: 9 >= 8}}
+  // expected-error @+1 {{slice along dimension 0 runs out-of-bounds: 9 >= 8}}
   %0 = tensor.extract_slice %t[6, 0] [4, 4] [1, 1] : tensor<8x8xf32> to tensor<4x4xf32>
   return
 }
@@ -50,7 +50,7 @@ func.func @f(%t: tensor<8x8xf32>) {
 // -----
 
 func.func @f(%t: tensor<8x8xf32>, %s: tensor<4x5xf32>) {
-  // expected-error @+1 {{'tensor.insert_slice' op expected type to be 'tensor<4x4xf32>' or a rank-reduced version. (size mismatch)}}
+  // expected-error @+1 {{expected type to be 'tensor<4x4xf32>' or a rank-reduced version. (size mismatch)}}
   %0 = tensor.insert_slice %s into %t[0, 0] [4, 4] [1, 1] : tensor<4x5xf32> into tensor<8x8xf32>
   return
 }
