@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .. import attributes as a
@@ -91,18 +92,26 @@ class Aliases:
     def _ordered(self) -> list[Any]:
         return sorted(self._kind, key=lambda key: (self._depth[key], self._kind[key]))
 
-    def visit_nested_first(self, top: Any) -> None:
+    def visit_nested_first(self, top: Any, debuginfo: bool) -> None:
         """Meet the attributes of all operations in the order of the generic form, once."""
         if top in self._visited:
             return
         printer = _Visitor(self)
-        for op in _post_order(top):
-            if op.regions:
-                self._visited.add(op)
-            for value in (*op._operands, *op.results):
-                printer.type(value.type)
-            for _, attribute in sorted([*op.properties.items(), *op.attributes.items()]):
-                printer.attribute(attribute)
+        for kind, thing in _generic_order(top):
+            match kind:
+                case "start" if thing.regions:
+                    self._visited.add(thing)
+                case "argument":
+                    printer.type(thing.type)
+                case "end":
+                    for value in (*thing._operands, *thing.results):
+                        printer.type(value.type)
+                    for _, attribute in sorted(
+                        [*thing.properties.items(), *thing.attributes.items()]
+                    ):
+                        printer.attribute(attribute)
+            if debuginfo and kind != "end":
+                self.visit_location(thing.loc, deferred=kind == "start")
 
     def definitions(self, early: bool) -> str:
         """The lines that define the aliases before the text, or those after it."""
@@ -151,14 +160,18 @@ def _children(location: Any) -> tuple[Any, ...]:
     return ()
 
 
-def _post_order(top: Any):
-    """All operations, what is nested before what holds it."""
-    stack: list[tuple[Any, bool]] = [(top, False)]
+def _generic_order(top: Any) -> Iterator[tuple[str, Any]]:
+    """The start and the end of every operation, with the block arguments, what is nested inside."""
+    stack: list[tuple[str, Any]] = [("start", top)]
     while stack:
-        op, done = stack.pop()
-        if done or not op.regions:
-            yield op
+        kind, thing = stack.pop()
+        yield kind, thing
+        if kind != "start":
             continue
-        stack.append((op, True))
-        inner = [o for region in op.regions for block in region.blocks for o in block]
-        stack.extend((o, False) for o in reversed(inner))
+        stack.append(("end", thing))
+        inner: list[tuple[str, Any]] = []
+        for region in thing.regions:
+            for block in region.blocks:
+                inner += [("argument", arg) for arg in block.args]
+                inner += [("start", op) for op in block]
+        stack.extend(reversed(inner))

@@ -73,10 +73,7 @@ class FunctionSignature(Directive):
         for i, input in enumerate(type.inputs):
             entry = dict_text(attrs, i, printer)
             if body.blocks:
-                arg = body.blocks[0].args[i]
-                text = f"{printer.value(arg)}: {printer.type(arg.type)}{entry}"
-                if printer.debuginfo:
-                    text += f" {printer.argument_location(arg)}"
+                text = printer.argument(body.blocks[0].args[i], entry)
             else:
                 text = f"{printer.type(input)}{entry}"
             parts.append(text)

@@ -86,7 +86,8 @@ class LLVMFunction(Directive):
         **_WORDS,
         "llvm_args": '"(" ")" | "(" llvm_arg_list ")"',
         "llvm_arg_list": 'llvm_arg | llvm_arg_list "," llvm_arg',
-        "llvm_arg": 'VALUE ":" TYPE dict_opt -> named | TYPE dict_opt -> plain | "..." -> more',
+        "llvm_arg": 'VALUE ":" TYPE dict_opt [location] -> named | TYPE dict_opt -> plain '
+        '| "..." -> more',
         "llvm_result": '| "->" TYPE_NOT_FUNCTION | "->" "(" TYPE dict_opt ")"',
     }
 
@@ -112,15 +113,15 @@ class LLVMFunction(Directive):
         output = registry.dialect("llvm").types["llvm.void"]() if not result else result[0]
         function = registry.dialect("llvm").types["llvm.func"]
         state.properties["function_type"] = function(
-            output, tuple(a[-2] for a in arguments), variadic
+            output, tuple(a[2] if a[0] == "named" else a[1] for a in arguments), variadic
         )
-        dictionaries = [a[-1] for a in arguments]
+        dictionaries = [a[3] if a[0] == "named" else a[2] for a in arguments]
         if any(dictionaries):
             state.properties["arg_attrs"] = _dictionaries(dictionaries)
         if len(result) > 1 and result[1]:
             state.properties["res_attrs"] = _dictionaries([result[1]])
         if named:
-            state.entry_args["body"] = [(a[1], a[2], None) for a in named]
+            state.entry_args["body"] = [(a[1], a[2], a[4]) for a in named]
 
     def write(self, op: Any, printer: Any) -> None:
         head = f" {op.linkage}" if op.linkage != "external" else ""
@@ -131,8 +132,11 @@ class LLVMFunction(Directive):
         block = op.regions[0].blocks[0] if op.regions[0].blocks else None
         parts = []
         for i, input in enumerate(type.inputs):
-            text = printer.argument(block.args[i]) if block is not None else printer.type(input)
-            parts.append(text + _dictionary_text(op.arg_attrs, i, printer))
+            extra = _dictionary_text(op.arg_attrs, i, printer)
+            if block is not None:
+                parts.append(printer.argument(block.args[i], extra))
+            else:
+                parts.append(printer.type(input) + extra)
         if type.variadic:
             parts.append("...")
         printer.out.append(f"{head} {printer.attribute(SymbolRefAttr(op.sym_name))}")

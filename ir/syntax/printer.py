@@ -142,9 +142,9 @@ class Printer(AttributePrinter):
             head = f" {keyword} {{" if keyword else " {"
             self.out.append(f"{head}{self.entries(entries)}}}")
 
-    def argument(self, arg: Any) -> str:
-        """A block argument with its type, `%arg0: i32`."""
-        text = f"{self.names[arg]}: {self.type(arg.type)}"
+    def argument(self, arg: Any, attributes: str = "") -> str:
+        """A block argument with its type, `%arg0: i32`, and what its op says of it."""
+        text = f"{self.names[arg]}: {self.type(arg.type)}{attributes}"
         return f"{text} {self.argument_location(arg)}" if self.debuginfo else text
 
     def argument_location(self, arg: Any) -> str:
@@ -203,7 +203,7 @@ class Printer(AttributePrinter):
         out = self.out
         operands = op._operands
         if op.regions and self._aliases is not None:
-            self._aliases.visit_nested_first(op)
+            self._aliases.visit_nested_first(op, self.debuginfo)
         out.append(f'"{op.name}"({", ".join([names[v] for v in operands])})')
         if op.successors:
             out.append("[" + ", ".join([self.block_name(b) for b in op.successors]) + "]")
