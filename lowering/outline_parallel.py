@@ -81,7 +81,7 @@ class _Module:
         block = self.op.body_block
         self.names = {name for inner in block if (name := symbol_name(inner)) is not None}
         # A function whose address is taken keeps its type.
-        fixed = {op.value.root for op in self.op.walk() if isinstance(op, Constant)}
+        fixed = {op.value for op in self.op.walk() if isinstance(op, Constant)}
         self.functions = [
             op
             for op in block
@@ -211,10 +211,10 @@ class _Nest:
             )
         )
 
-    def lengths(self, builder: Builder, mapping: IRMapping) -> list[Value]:
-        """How many iterations each dimension has."""
+    def lengths(self, builder: Builder, mapping: IRMapping, first: int = 0) -> list[Value]:
+        """How many iterations each dimension has, from the `first` on."""
         lengths: list[Value] = []
-        for lower, upper, step in self.bounds:
+        for lower, upper, step in self.bounds[first:]:
             numbers = [constant_int(v) for v in (lower, upper, step)]
             if None not in numbers:
                 low, high, by = numbers
@@ -238,9 +238,12 @@ class _Nest:
     def indices(
         self, builder: Builder, at: Value, lengths: list[Value], mapping: IRMapping
     ) -> list[Value]:
-        """The induction variables of iteration `at` of the flat range."""
+        """The induction variables of iteration `at` of the flat range.
+
+        `lengths` are those of all dimensions but the first.
+        """
         places: list[Value] = []
-        for length in reversed(lengths[1:]):
+        for length in reversed(lengths):
             places.append(builder.insert(arith.RemUI(at, length)).result)
             at = builder.insert(arith.DivUI(at, length)).result
         places.append(at)
@@ -280,7 +283,7 @@ def _body_function(name: str, nest: _Nest, captured: Sequence[Value], caller: Fu
     builder = Builder.at_end(function.body.blocks[0], loop.loc)
     mapping = IRMapping(dict(zip(captured, arguments, strict=True)))
     _clone_constants(loop, builder, mapping)
-    lengths = nest.lengths(builder, mapping) if nest.rank > 1 else [end]
+    lengths = nest.lengths(builder, mapping, first=1)
     one = builder.insert(arith.Constant.index(1)).result
     inner = builder.insert(scf.For.of(begin, end, one))
     builder.insert(Return([]))
