@@ -123,6 +123,7 @@ def as_scalar(n: Node, x: Value) -> Value:
 
 
 def as_i64(n: Node, x: Value) -> Value:
+    """The value with i64 elements."""
     return n.cast(x, i64)
 
 

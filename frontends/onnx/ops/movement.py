@@ -181,8 +181,10 @@ def pad(
         axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), rank)
         if len(given) != 2 * len(axes):
             raise n.error(f"{len(given)} pads for {len(axes)} axes, expected {2 * len(axes)}")
-        begin, end = dict(zip(axes, given)), dict(zip(axes, given[len(axes) :]))
-        given = tuple([begin.get(i, 0) for i in range(rank)] + [end.get(i, 0) for i in range(rank)])
+        all_pads = [0] * (2 * rank)
+        for i, axis in enumerate(axes):
+            all_pads[axis], all_pads[rank + axis] = given[i], given[len(axes) + i]
+        given = tuple(all_pads)
     return _pad(n, x, given, None if value is None else as_scalar(n, value))
 
 
