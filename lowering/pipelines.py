@@ -73,6 +73,7 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "llvm",
         "the llvm dialect",
+        ("outline-parallel", "the functions that a pool of threads calls"),
         "expand-math",
         ("canonicalize", "constants of the expansions"),
         "cse",
