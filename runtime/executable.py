@@ -21,7 +21,7 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.llvm_ir import llvm_ir
+from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 from ..targets.native import LoadedCode, NativeTarget, emit_object, load_object
 from .abi import ALIGNMENT, ENTRY, RUN_TYPE, NncTensor
 from .threads import POOL_SYMBOLS, Pool
@@ -59,7 +59,9 @@ class Executable:
         defined = {op.properties.get("sym_name") for op in module.body_block}
         parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
         exports = (ENTRY, *POOL_SYMBOLS) if parallel else (ENTRY,)
-        self._code: LoadedCode = load_object(emit_object(llvm_ir(module), target), exports)
+        self._code: LoadedCode = load_object(
+            emit_object(llvm_ir(module), target, has_scalar_loops(module)), exports
+        )
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = _weights(module)
         self._arenas: list[np.ndarray] = []

@@ -13,6 +13,7 @@ from ..dialects import llvm
 from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
 from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
+from ..ir.types import VectorType
 from .llvm_constants import constant_text, global_text, symbol_text, type_text
 from .llvm_instructions import EMITTERS
 
@@ -280,6 +281,24 @@ def llvm_ir(module: Operation, function_attributes: str = "nounwind") -> str:
     `function_attributes` go on every function. Raises NncError for what has no translation.
     """
     return ModuleWriter(function_attributes).write(module)
+
+
+def has_scalar_loops(module: Operation) -> bool:
+    """Whether a function works through memory in loops without any vector."""
+    return any(_loops_over_scalars(op) for op in module.body_block if isinstance(op, llvm.Func))
+
+
+def _loops_over_scalars(func: llvm.Func) -> bool:
+    seen: set[Block] = set()
+    loops = accesses = False
+    for block in func.regions[0].blocks:
+        seen.add(block)
+        for op in block:
+            if any(isinstance(r.type, VectorType) for r in op.results):
+                return False
+            accesses = accesses or isinstance(op, (llvm.Load, llvm.Store))
+        loops = loops or (block.last is not None and any(s in seen for s in block.last.successors))
+    return loops and accesses
 
 
 # -- values without an instruction -----------------------------------------------------------

@@ -35,7 +35,9 @@ def _fault(what: str, error: Exception) -> NncError:
 class NativeTarget:
     """A processor that code is made for; empty `cpu` and `features` mean this machine's.
 
-    `opt_level` is 0 to 3, for LLVM's passes and its code generator alike.
+    `opt_level` is that of LLVM's code generator. Its passes over the IR: none for 0; for 1 the
+    few that clean up; for 2 those, and the loop passes if the module has loops over scalars;
+    for 3 all of `-O3`. Code that our schedules made is no faster for more.
     """
 
     cpu: str = ""
@@ -87,38 +89,56 @@ def parse_and_verify(text: str) -> binding.ModuleRef:
 
 
 def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: int) -> None:
-    """Run LLVM's passes over the module, in place."""
+    """Run LLVM's passes over the module, in place; level 1 is a short clean-up.
+
+    Loops are not unrolled below level 3: schedules have unrolled what is worth it.
+    """
     llvm = _llvm()
-    tuning = llvm.create_pipeline_tuning_options(speed_level=level)
+    tuning = llvm.create_pipeline_tuning_options(speed_level=max(2, level))
+    if level < 3:
+        tuning.loop_unrolling = False
+        tuning.loop_interleaving = False
     builder = llvm.create_pass_builder(machine, tuning)
-    builder.getModulePassManager().run(module, builder)
+    if level > 1:
+        manager = builder.getModulePassManager()
+    else:
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_instruction_combine_pass()
+        manager.add_simplify_cfg_pass()
+    manager.run(module, builder)
 
 
 def optimized_module(
-    text: str, target: NativeTarget
+    text: str, target: NativeTarget, scalar_loops: bool
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
     """The verified and optimized module, and the machine that emits it."""
     machine = target.machine()
     module = parse_and_verify(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    if target.opt_level:
-        optimize(module, machine, target.opt_level)
+    level = target.opt_level
+    if level == 2 and not scalar_loops:
+        level = 1
+    if level:
+        optimize(module, machine, level)
     return module, machine
 
 
-def emit_object(text: str, target: NativeTarget | None = None) -> bytes:
-    """A relocatable object file of the LLVM IR text. Raises NncError."""
-    module, machine = optimized_module(text, target or NativeTarget())
+def emit_object(text: str, target: NativeTarget | None = None, scalar_loops: bool = True) -> bytes:
+    """A relocatable object file of the LLVM IR text. Raises NncError.
+
+    Without `scalar_loops`, the code has no loops that LLVM might vectorize.
+    """
+    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops)
     try:
         return machine.emit_object(module)
     except RuntimeError as error:
         raise _fault("no code could be made", error) from None
 
 
-def emit_assembly(text: str, target: NativeTarget | None = None) -> str:
+def emit_assembly(text: str, target: NativeTarget | None = None, scalar_loops: bool = True) -> str:
     """Assembler text of the LLVM IR text, for people. Raises NncError."""
-    module, machine = optimized_module(text, target or NativeTarget())
+    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops)
     return machine.emit_assembly(module)
 
 
