@@ -150,7 +150,7 @@ class _Question(TruthOp):
     fastmath = attribute(FASTMATH, default="none")
     result: Result = result(BoolLike)
 
-    format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($operand)"
+    format = "$operand attr-dict `:` type($operand)"
 
     compute: ClassVar[Callable[[float], bool]]
 

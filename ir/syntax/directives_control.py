@@ -148,7 +148,9 @@ class SwitchCases(Directive):
             lines.append(f"{number & mask}: {self._text(printer, block, args)}")
         inner = printer.indent + "  "
         body = ",".join(f"\n{inner}{line}" for line in lines)
-        printer.out.append(f" [{body}\n{printer.indent}]")
+        # Upstream closes the bracket on the line of a default that stands alone.
+        end = f"\n{printer.indent}" if len(lines) > 1 else ""
+        printer.out.append(f" [{body}{end}]")
 
     @staticmethod
     def _text(printer: Any, block: Any, args: Any) -> str:
