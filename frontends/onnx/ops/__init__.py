@@ -18,4 +18,5 @@ MODULES = (
     "sequences",
     "quantization",
     "recurrent",
+    "microsoft",
 )
