@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import platform
+from functools import cache
 from pathlib import Path
 
 from ..dialects import llvm
 from ..ir.attributes import IntegerAttr
 from ..ir.builder import Builder
+from ..ir.core import Operation
 from ..ir.syntax.parser import parse_module
 from ..ir.types import i32
 
@@ -32,12 +34,15 @@ def pool_functions(architecture: str = "") -> list[llvm.Func]:
 
     `architecture` is the first part of a target triple; by default this machine's.
     """
-    module = parse_module(SOURCE.read_text(encoding="utf-8"), SOURCE.name)
-    functions = [op for op in module.body_block if isinstance(op, llvm.Func)]
-    for function in functions:
-        function.detach()
-    known = [function for function in functions if function.sym_name != "nnc_pause"]
-    return [*known, *_pause(architecture or platform.machine().lower())]
+    functions = [op for op in _source().body_block if isinstance(op, llvm.Func)]
+    known = [function.clone() for function in functions if function.sym_name != "nnc_pause"]
+    return [*known, *_pause(architecture or platform.machine().lower())]  # type: ignore[list-item]
+
+
+@cache
+def _source() -> Operation:
+    """The module as it is written, parsed once."""
+    return parse_module(SOURCE.read_text(encoding="utf-8"), SOURCE.name)
 
 
 def _pause(architecture: str) -> list[llvm.Func]:
