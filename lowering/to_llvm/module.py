@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...dialects import func, llvm, memref
 from ...ir.attributes import Attribute, UnitAttr
 from ...ir.core import Operation
-from ...ir.diagnostics import PassError
+from ...ir.diagnostics import NncError, PassError
 from ...ir.types import MemRefType, Type
 from .control import bind_all, lower_graph
 from .conversion import FunctionLowering
@@ -43,10 +43,8 @@ class ModuleLowering:
         entry = self._entry_function()
         for op in body:
             match op:
-                case func.FuncOp():
-                    made.append(self.function(op))
-                case memref.Global():
-                    made.append(lower_global(op))
+                case func.FuncOp() | memref.Global():
+                    made.append(self._lower_symbol(op))
                 case llvm.Func() | llvm.Global():
                     op.detach()
                     made.append(op)
@@ -72,6 +70,14 @@ class ModuleLowering:
                 raise PassError(f"'{name}' is a C function that the code needs", found.loc)
         for op in made:
             body.append(op)
+
+    def _lower_symbol(self, op: func.FuncOp | memref.Global) -> Operation:
+        try:
+            return self.function(op) if isinstance(op, func.FuncOp) else lower_global(op)
+        except NncError as error:
+            if error.location is None:
+                raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
+            raise
 
     def _entry_function(self) -> func.FuncOp | None:
         """The function that `nnc_run` calls."""

@@ -1,0 +1,27 @@
+// A function marked nn.entry gets a C function; the module keeps what the runtime must know.
+// RUN: nn-opt --lower-to-llvm %s | filecheck %s
+
+// CHECK:       module attributes {
+// CHECK-SAME:    nn.arena_bytes = 256 : i64, nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
+// CHECK-SAME:    nn.output_names = ["y"], nn.outputs = [tensor<?xf32>], nn.weights_bytes = 0 : i64
+// CHECK:       llvm.func internal @main(%{{.*}}: !llvm.ptr {llvm.noundef}, %{{.*}}: i64,
+// CHECK-SAME:      %{{.*}}: !llvm.ptr {llvm.noundef}) -> !llvm.struct<(ptr, i64)>
+func.func @main(%x: memref<?xf32>, %arena: memref<256xi8> {nn.arena}) -> memref<?xf32> attributes {
+    nn.entry, nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
+    nn.output_names = ["y"], nn.outputs = [tensor<?xf32>]} {
+  %c0 = arith.constant 0 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  // CHECK: llvm.call @aligned_alloc(
+  %y = memref.alloc(%n) : memref<?xf32>
+  memref.copy %x, %y : memref<?xf32> to memref<?xf32>
+  return %y : memref<?xf32>
+}
+
+// CHECK-LABEL: llvm.func @nnc_run(
+// CHECK-SAME:      %[[IN:[a-z0-9]+]]: !llvm.ptr, %[[OUT:[a-z0-9]+]]: !llvm.ptr, %[[ARENA:[a-z0-9]+]]: !llvm.ptr,
+// CHECK:         %[[P:.*]] = llvm.getelementptr inbounds %[[IN]][0, 0]
+// CHECK:         %[[DATA:.*]] = llvm.load %[[P]]
+// CHECK:         %[[N:.*]] = llvm.load %{{.*}} -> i64
+// CHECK:         llvm.call @main(%[[DATA]], %[[N]], %[[ARENA]])
+// CHECK:         llvm.getelementptr inbounds %[[OUT]][0, 0]
+// CHECK:         llvm.return %{{.*}} : i32
