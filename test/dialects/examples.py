@@ -40,7 +40,9 @@ def example_text(cls) -> str:
 
 def module_of(text: str, **options):
     """The example in a module; what it uses comes from `test.source` operations."""
-    stands_alone = re.search(r"^(func\.func|module|memref\.global|llvm\.(func|mlir\.global))", text, re.M)
+    stands_alone = re.search(
+        r"^(func\.func|module|memref\.global|llvm\.(func|mlir\.global))", text, re.M
+    )
     if stands_alone:
         text = f"module {{\n{indent(text, '  ')}\n}}"
         return parse_module(text, allow_unregistered=True, **options)
