@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from .diagnostics import NncError
@@ -26,6 +27,7 @@ _SMALL = {
 }
 
 
+@cache
 def type_to_numpy(type: Type) -> np.dtype:
     """The dtype of an element type; signless integers are signed. Raises NncError if none."""
     import numpy as np

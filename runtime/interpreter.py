@@ -33,6 +33,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ..ir.core import Block, Operation, Region, Value
 from ..ir.diagnostics import NncError
 from ..ir.location import Location
@@ -84,6 +86,7 @@ class Interpreter:
         self.externals = externals or {}
         self.write = write or sys.stdout.write
         self.steps = 0
+        self._plans: dict[Block, list[_Step]] = {}
         self.storage: dict[Any, Any] = {}
         self.symbols: dict[str, Operation] = {}
         for region in module.regions:
@@ -128,6 +131,13 @@ class Interpreter:
             return []
         return list(results) if isinstance(results, tuple | list) else [results]
 
+    def plan(self, block: Block) -> list[_Step]:
+        """The block's operations, looked up once: the IR stays as it is while it is run."""
+        plan = self._plans.get(block)
+        if plan is None:
+            plan = self._plans[block] = [_step(op) for op in block]
+        return plan
+
     def count_step(self, op: Operation) -> None:
         """One more executed operation. Raises NncError beyond `max_steps`."""
         self.steps += 1
@@ -151,18 +161,19 @@ class Frame:
     def run_region(self, region: Region, args: Sequence[Any]) -> tuple[Operation, list[Any]]:
         """Run a region from its first block, to the operation that ends it and its operands."""
         at: Branch | None = Branch(region.blocks[0], args)
+        values = self.values
         while True:
             block, args = at.block, at.args
             for param, arg in zip(block.args, args, strict=True):
-                self.values[param] = arg
+                values[param] = arg
             at = None
-            for op in block:
-                operands = [self.values[v] for v in op._operands]
-                if _ends_region(op):
+            for op, perform in self.interpreter.plan(block):
+                operands = [values[v] for v in op._operands]
+                if perform is None:
                     self.interpreter.count_step(op)
                     return op, operands
-                outcome = self._run(op, operands)
-                if isinstance(outcome, Branch):
+                outcome = self._run(op, perform, operands)
+                if outcome.__class__ is Branch:
                     at = outcome
                     break
             if at is None:
@@ -170,7 +181,7 @@ class Frame:
 
     def run_op(self, op: Operation, operands: Sequence[Any]) -> list[Any]:
         """Run one operation with these operands; its results, which its values now are."""
-        outcome = self._run(op, list(operands))
+        outcome = self._run(op, _performer(op), list(operands))
         return [] if isinstance(outcome, Branch) else outcome
 
     def call(self, symbol: str, args: Sequence[Any]) -> list[Any]:
@@ -205,10 +216,10 @@ class Frame:
 
     # -- one operation ----------------------------------------------------------------------------
 
-    def _run(self, op: Operation, operands: list[Any]) -> list[Any] | Branch:
+    def _run(self, op: Operation, perform: Perform, operands: list[Any]) -> list[Any] | Branch:
         self.interpreter.count_step(op)
         try:
-            outcome = _perform(op, operands, self)
+            outcome = perform(operands, self)
         except NncError as error:
             if error.location is not None:
                 raise
@@ -218,7 +229,7 @@ class Frame:
         except Exception as error:
             message = f"'{op.name}' op cannot be interpreted: {error}"
             raise NncError(message, op.loc) from error
-        if isinstance(outcome, Branch):
+        if outcome.__class__ is Branch:
             return outcome
         results = _as_results(op, outcome)
         for result, value in zip(op.results, results, strict=True):
@@ -228,22 +239,36 @@ class Frame:
         return results
 
 
-def _perform(op: Operation, operands: list[Any], frame: Frame) -> Any:
+Perform = Callable[[list[Any], Frame], Any]
+_Step = tuple[Operation, Perform | None]
+
+
+def _step(op: Operation) -> _Step:
+    """The operation and what runs it; nothing runs a terminator that ends its region."""
+    ends_region = op.has_trait(Terminator) and not op.successors and not hasattr(op, "interpret")
+    return op, None if ends_region else _performer(op)
+
+
+def _performer(op: Operation) -> Perform:
     interpret = getattr(op, "interpret", None)
     if interpret is not None:
-        return interpret(operands, frame)
+        return interpret
     evaluate = getattr(op, "evaluate", None)
     if evaluate is not None:
-        return evaluate(*operands)
-    raise NncError(f"'{op.name}' op has no semantics to interpret", op.loc)
+        return lambda operands, frame: evaluate(*operands)
 
+    def nothing(operands: list[Any], frame: Frame) -> Any:
+        raise NncError(f"'{op.name}' op has no semantics to interpret", op.loc)
 
-def _ends_region(op: Operation) -> bool:
-    return op.has_trait(Terminator) and not op.successors and not hasattr(op, "interpret")
+    return nothing
 
 
 def _as_results(op: Operation, outcome: Any) -> list[Any]:
     """The results as a list, each of the form that its type prescribes."""
+    if isinstance(outcome, np.generic) and len(op.results) == 1:
+        dtype = _scalar_dtype(op.results[0].type)
+        if outcome.dtype == dtype:
+            return [outcome]
     if outcome is None:
         results: list[Any] = []
     elif isinstance(outcome, list | tuple):
@@ -261,6 +286,10 @@ def _as_results(op: Operation, outcome: Any) -> list[Any]:
     ]
 
 
+def _scalar_dtype(type: Type) -> Any:
+    return type_to_numpy(type) if isinstance(type, ScalarType) else None
+
+
 def _loc_of(block: Block) -> Location | None:
     return block.last.loc if block.last is not None else None
 
@@ -273,8 +302,6 @@ def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> 
 
     Raises NncError where an array has another dtype or shape than the type.
     """
-    import numpy as np
-
     match type:
         case VectorType() | TensorType():
             return _check_array(np.asarray(value), type, what, loc)
@@ -290,8 +317,6 @@ def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> 
 
 
 def _to_scalar(value: Any, type: ScalarType, what: str, loc: Location | None) -> Any:
-    import numpy as np
-
     dtype = type_to_numpy(type)
     if isinstance(value, np.generic) and value.dtype == dtype:
         return value
