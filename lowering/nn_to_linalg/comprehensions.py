@@ -55,9 +55,21 @@ def affine_size(e: Emitter, expr: AffineExpr, dims: Sequence[Size]) -> Size:
     raise TypeError(expr)
 
 
-def dimension_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
-    """The extents of the iteration space."""
-    return [d.size if d.size is not None else extent_size(e, d.extent, inputs) for d in form.dims]
+def dimension_sizes(
+    e: Emitter, form: Comprehension, inputs: Sequence[Value], out: Value | None = None
+) -> list[Size]:
+    """The extents of the iteration space; those that the result has are read there if given."""
+    axes = {d.position: axis for axis, d in enumerate(form.out.results)}  # type: ignore[attr-defined]
+
+    def size(number: int) -> Size:
+        dim = form.dims[number]
+        if dim.size is not None:
+            return dim.size
+        if out is not None and number in axes:
+            return e.size(out, axes[number])
+        return extent_size(e, dim.extent, inputs)
+
+    return [size(number) for number in range(len(form.dims))]
 
 
 def result_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
@@ -82,7 +94,7 @@ def write(
 
     `inputs` are buffers, or scalars that stand for all of an operand's elements.
     """
-    sizes = dimension_sizes(e, form, inputs)
+    sizes = dimension_sizes(e, form, inputs, out)
     reads, maps = [], []
     for access in form.accesses:
         if isinstance(inputs[access.operand].type, MemRefType):
