@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..dialects import arith, llvm, memref, scf
@@ -94,14 +94,12 @@ class _Module:
     def outline(self, loop: scf.Parallel, function: FuncOp) -> None:
         """Replace the loop by a call of a new function with its body."""
         nest = _Nest(loop)
-        captured = captured_values(loop)
+        captured, constants = outside_values(loop)
         number = 0
         while f"{function.sym_name}_parallel_{number}" in self.names:
             number += 1
         name = f"{function.sym_name}_parallel_{number}"
         self.names.add(name)
-        body = _body_function(name, nest, captured, function)
-        self.op.body_block.insert_before(body, function)
         builder = Builder.before_op(loop)
         zero = builder.insert(arith.Constant.index(0)).result
         total = nest.total(builder)
@@ -109,8 +107,8 @@ class _Module:
         call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: UnitAttr()})
         builder.insert(call)
         self.calls.append(call)
-        for block in loop.region.blocks:
-            block.erase()
+        body = _body_function(name, nest, captured, constants, function)
+        self.op.body_block.insert_before(body, function)
         loop.erase()
 
     def pass_pool(self) -> None:
@@ -164,29 +162,25 @@ def _pool_of(function: FuncOp, pools: dict[FuncOp, Value]) -> Value:
 # -- what a body needs -----------------------------------------------------------------------------
 
 
-def captured_values(loop: scf.Parallel) -> list[Value]:
-    """The values from outside that the body uses, each once, constants left out.
+def outside_values(loop: scf.Parallel) -> tuple[list[Value], list[Value]]:
+    """The values from outside that the body uses, each once: those to be passed, and constants.
 
-    The bounds are among them where they are no constants.
+    The bounds are among the former where they are no constants.
     """
-    found: dict[Value, None] = {}
+    passed: dict[Value, None] = {}
+    cloned: dict[Value, None] = {}
     for i, (lower, upper, step) in enumerate(_Nest(loop).bounds):
         # The length of the first dimension follows from the range.
         for bound in (lower, upper, step) if i else (lower, step):
             if constant_int(bound) is None:
-                found[bound] = None
+                passed[bound] = None
+    inside = {block for op in loop.walk() for region in op.regions for block in region.blocks}
     for op in loop.region.ops:
         for inner in op.walk():
             for value in inner.operands:
-                if not _is_inside(value, loop) and not _is_cloned(value):
-                    found[value] = None
-    return list(found)
-
-
-def _is_inside(value: Value, loop: Operation) -> bool:
-    block = value.parent_block
-    parent = block.parent_op if block is not None else None
-    return parent is not None and loop.is_ancestor_of(parent)
+                if value.parent_block not in inside:
+                    (cloned if _is_cloned(value) else passed)[value] = None
+    return list(passed), list(cloned)
 
 
 def _is_cloned(value: Value) -> bool:
@@ -267,7 +261,14 @@ def _value(builder: Builder, value: Value, mapping: IRMapping) -> Value:
     return mapping[value]
 
 
-def _body_function(name: str, nest: _Nest, captured: Sequence[Value], caller: FuncOp) -> FuncOp:
+def _body_function(
+    name: str,
+    nest: _Nest,
+    captured: Sequence[Value],
+    constants: Sequence[Value],
+    caller: FuncOp,
+) -> FuncOp:
+    """A function of the loop's body, which is left empty."""
     loop = nest.loop
     types = [llvm.ptr, index, index, *(v.type for v in captured)]
     function = FuncOp.of(
@@ -282,41 +283,36 @@ def _body_function(name: str, nest: _Nest, captured: Sequence[Value], caller: Fu
         new.name_hint = old.name_hint
     builder = Builder.at_end(function.body.blocks[0], loop.loc)
     mapping = IRMapping(dict(zip(captured, arguments, strict=True)))
-    _clone_constants(loop, builder, mapping)
+    for constant in constants:
+        assert constant.defining_op is not None
+        builder.insert(constant.defining_op.clone(mapping))
     lengths = nest.lengths(builder, mapping, first=1)
     one = builder.insert(arith.Constant.index(1)).result
     inner = builder.insert(scf.For.of(begin, end, one))
     builder.insert(Return([]))
     at = Builder.at_end(inner.body_block, loop.loc)
     places = nest.indices(at, inner.induction_var, lengths, mapping)
-    _clone_body(loop.body_block, at, places, mapping)
+    _move_body(loop.body_block, inner.body_block, places, mapping)
     return function
 
 
-def _clone_constants(loop: scf.Parallel, builder: Builder, mapping: IRMapping) -> None:
-    for op in loop.region.ops:
-        for inner in op.walk():
-            for value in inner.operands:
-                if (
-                    value not in mapping.values
-                    and _is_cloned(value)
-                    and not _is_inside(value, loop)
-                ):
-                    assert value.defining_op is not None
-                    builder.insert(value.defining_op.clone(mapping))
-
-
-def _clone_body(
-    block: Block, builder: Builder, places: Iterable[Value], mapping: IRMapping
-) -> None:
-    for arg, place in zip(block.args, places, strict=True):
+def _move_body(source: Block, target: Block, places: Sequence[Value], mapping: IRMapping) -> None:
+    """Move the operations, their operands replaced."""
+    for arg, place in zip(source.args, places, strict=True):
         mapping[arg] = place
         if place.name_hint is None:
             place.name_hint = arg.name_hint
-    for op in block:
-        if not isinstance(op, scf.Reduce):
-            builder.insert(op.clone(mapping))
-    builder.insert(scf.Yield())
+    known = mapping.values
+    for op in list(source):
+        if isinstance(op, scf.Reduce):
+            continue
+        op.detach()
+        target.append(op)
+        for inner in op.walk():
+            for i, value in enumerate(inner.operands):
+                if value in known:
+                    inner.set_operand(i, known[value])
+    target.append(scf.Yield())
 
 
 # -- aliasing --------------------------------------------------------------------------------------
