@@ -120,9 +120,7 @@ class Accumulation:
         while len(values) > 1:
             pairs = zip(values[::2], values[1::2], strict=False)
             rest = values[-1:] if len(values) % 2 else []
-            combined = [
-                self.code.value(make(op_class, (a, b), (a.type,))) for a, b in pairs
-            ]
+            combined = [self.code.value(make(op_class, (a, b), (a.type,))) for a, b in pairs]
             values = combined + rest
         (value,) = values
         if isinstance(value.type, VectorType) and not held.address.width:

@@ -81,7 +81,12 @@ class Address:
 
     def __post_init__(self) -> None:
         self.key = (
-            self.access.value, self.base.key, self.constant, self.lane, self.width, self.count
+            self.access.value,
+            self.base.key,
+            self.constant,
+            self.lane,
+            self.width,
+            self.count,
         )
 
 
@@ -234,7 +239,9 @@ class Addresses:
         """An operation on index values or vectors; a scalar is repeated where needed."""
         width = next((v.type.shape[0] for v in (a, b) if isinstance(v.type, VectorType)), None)
         if width is not None:
-            a, b = (v if isinstance(v.type, VectorType) else self.code.splat(v, width) for v in (a, b))
+            a, b = (
+                v if isinstance(v.type, VectorType) else self.code.splat(v, width) for v in (a, b)
+            )
         return self.code.binary(op_class, a, b)
 
     def flatten(self, buffer: Value, strides: list[Size], indices: list[Value]) -> Value:

@@ -71,7 +71,9 @@ class Bodies:
             if product is not None:
                 a, b = (known.get(v, v) for v in product._operands)
                 total = next(v for v in op._operands if v.defining_op is not product)
-                known[op.results[0]] = self._elementwise(math.Fma, [a, b, known.get(total, total)], op)
+                known[op.results[0]] = self._elementwise(
+                    math.Fma, [a, b, known.get(total, total)], op
+                )
             elif isinstance(op, linalg.Index):
                 known[op.results[0]] = self.addresses.coordinate(op.dim, at)
             elif isinstance(op, memref.Load):
@@ -100,12 +102,13 @@ class Bodies:
         result = like.results[0].type
         if width:
             operands = [
-                v if isinstance(v.type, VectorType) else self.code.splat(v, width)
-                for v in operands
+                v if isinstance(v.type, VectorType) else self.code.splat(v, width) for v in operands
             ]
             result = VectorType((width,), result)
         if op_class is type(like):
-            op = op_class.create(operands, (result,), like.attributes, like.properties, loc=like.loc)
+            op = op_class.create(
+                operands, (result,), like.attributes, like.properties, loc=like.loc
+            )
         else:
             op = make(op_class, operands, (result,))
             op.loc = like.loc

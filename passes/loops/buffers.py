@@ -101,7 +101,7 @@ def _shrink(
     dropped: dict[Access, frozenset[Loop]] = {}
     for access in accesses:
         part = _part(access, plan.order[access.stage], len(common))
-        if part is None or extents is not None and part[0] != extents:
+        if part is None or (extents is not None and part[0] != extents):
             return None
         extents, dropped[access] = part
     assert extents is not None
@@ -179,10 +179,12 @@ def _writes(buffer: Value) -> list[Operation] | None:
                 return None
             found += inner
             found.append(user)
-        elif isinstance(user, memref.Dealloc):
-            found.append(user)
-        elif type(user) in _STORES and user.operands[_STORES[type(user)]] is buffer:
+        elif isinstance(user, memref.Dealloc) or _only_writes(user, buffer):
             found.append(user)
         else:
             return None
     return found
+
+
+def _only_writes(user: Operation, buffer: Value) -> bool:
+    return type(user) in _STORES and user.operands[_STORES[type(user)]] is buffer

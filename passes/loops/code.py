@@ -228,7 +228,12 @@ def symbol_position(symbol: Extent) -> int:
     return 2 + symbol.buffer.type.rank + symbol.dim  # type: ignore[attr-defined]
 
 
-def make(op_class: type[Operation], operands: Iterable[Value], types: Iterable[Type] = (), **properties: Attribute) -> Operation:
+def make(
+    op_class: type[Operation],
+    operands: Iterable[Value],
+    types: Iterable[Type] = (),
+    **properties: Attribute,
+) -> Operation:
     """An operation from flat operands, its properties at their defaults unless given."""
     defaults = op_class.definition.defaults
     return op_class.create(tuple(operands), tuple(types), None, {**defaults, **properties})

@@ -352,8 +352,10 @@ class Emission:
             at.lane = None
             return
         parts = self.parts(loop)
-        if loop.kind != "unroll" or loop.is_reduction and not loop.partial:
-            parts = [(0, parts[0][1])] if parts else []
+        if loop.kind != "unroll" and not isinstance(self.extents[loop.span], int):
+            parts = [(0, loop.step)]
+        elif loop.kind != "unroll" or (loop.is_reduction and not loop.partial):
+            parts = parts[:1]
         for offset, inner in parts:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
@@ -426,4 +428,3 @@ def _stems_from(loop: Loop, whole: Loop | None) -> bool:
 def power_of_two(number: int) -> int:
     """The least power of two that is not less."""
     return 1 << max(0, number - 1).bit_length()
-

@@ -45,9 +45,7 @@ def has_reuse(stage: Stage) -> bool:
         used = set().union(*(e.dims_used() for e in access.exprs)) if access.exprs else set()
         if any(d not in used for d in parallel):
             return True
-        if any(
-            len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs
-        ):
+        if any(len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs):
             return True
     return False
 
@@ -81,9 +79,9 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
         if stage in taken or stage.has_reduction or not _initializes(stage, host):
             continue
         found = maps.get(stage, {})
-        if set(found.values()) == parallel and len(found) == stage.rank:
-            if not _between(stage, group, stages):
-                group.maps[stage] = found
+        matches = set(found.values()) == parallel and len(found) == stage.rank
+        if matches and not _between(stage, group, stages):
+            group.maps[stage] = found
     blocked: set[Stage] = set()
     for stage in stages[host.index + 1 :]:
         needs = any(depends(s, stage) for s in group.maps)
@@ -218,5 +216,7 @@ def _keep_convex(group: Group, stages: Sequence[Stage]) -> None:
                 del group.maps[stage]
                 changed = True
                 break
-            if not inside and (behind or any(depends(s, stage) for s in members if s.index < stage.index)):
+            if not inside and (
+                behind or any(depends(s, stage) for s in members if s.index < stage.index)
+            ):
                 after.add(stage)

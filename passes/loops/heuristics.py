@@ -245,7 +245,9 @@ class Heuristics:
             if not readers:
                 continue
             first = readers[0]
-            if first.rank != stage.rank or first is group.host and not self._same(stage, first, group):
+            if first.rank != stage.rank or (
+                first is group.host and not self._same(stage, first, group)
+            ):
                 continue
             if not self._same(stage, first, group) or stage.rank <= len(
                 [k for k in group.host.kinds if k == "parallel"]
@@ -260,9 +262,10 @@ class Heuristics:
     @staticmethod
     def _same(a: Stage, b: Stage, group: Group) -> bool:
         """Whether two stages run over the same dimensions."""
-        return set(group.maps[a].values()) == set(group.maps[b].values()) and len(
-            group.maps[a]
-        ) == a.rank
+        return (
+            set(group.maps[a].values()) == set(group.maps[b].values())
+            and len(group.maps[a]) == a.rank
+        )
 
     # -- elementwise -------------------------------------------------------------------------------
 

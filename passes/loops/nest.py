@@ -104,6 +104,12 @@ def check_stage(plan: Plan, stage: Stage) -> None:
                 raise fault("the results of the reduction cannot be combined from partial ones")
         elif loop.partial:
             raise fault("only a reduction can have partial results")
+    partial = [
+        loop for loop in order if loop.is_reduction and (loop.kind == "vector" or loop.partial)
+    ]
+    starts = [at for at, loop in enumerate(order) if loop.accumulates]
+    if partial and (not starts or order.index(partial[0]) < starts[0]):
+        raise fault("partial results of a reduction need an accumulation around them")
     _check_order(stage, order, fault)
     for at, loop in enumerate(order):
         if loop.accumulates:
@@ -204,9 +210,7 @@ def _same_iteration(a: Access, b: Access, a_loop: Loop, b_loop: Loop) -> bool:
     if a.value is not b.value:
         return False
     pairs = set(zip(a.plain_dims(), b.plain_dims(), strict=True))
-    return all(
-        (p, q) in pairs for p, q in zip(a_loop.root.dims, b_loop.root.dims, strict=True)
-    )
+    return all((p, q) in pairs for p, q in zip(a_loop.root.dims, b_loop.root.dims, strict=True))
 
 
 def _report(plan: Plan, first: Stage, second: Stage, depth: int) -> None:
@@ -242,11 +246,7 @@ def _sort_children(children: list[Node | Stage], plan: Plan) -> None:
     placed: list[Node | Stage] = []
     while waiting:
         ready = next(
-            (
-                c
-                for c in waiting
-                if not any(precedes(o, c) for o in waiting if o is not c)
-            ),
+            (c for c in waiting if not any(precedes(o, c) for o in waiting if o is not c)),
             None,
         )
         if ready is None:

@@ -10,6 +10,7 @@ is simply the sum of its loops' values.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -104,7 +105,7 @@ class Plan:
             self._check_free(loop, op)
             if loop.root is not loop or loop.kind != "for":
                 raise op.error("takes whole loops, neither split nor already scheduled")
-        for a, b in zip(loops, loops[1:], strict=False):
+        for a, b in itertools.pairwise(loops):
             if reason := not_collapsible(stage, a.dims[-1], b.dims[0]):
                 raise op.error(reason)
         order = self.order[stage]
@@ -139,6 +140,8 @@ class Plan:
             raise op.error(f"the loop is already {_participle(loop.kind)}")
         if kind in ("unroll", "vector") and not isinstance(loop.extent, int):
             raise op.error("the loop's extent is not known; split it first")
+        if loop.is_shared and kind != "parallel":
+            raise op.error("a loop shared with a fused stage can only be made parallel")
         if kind == "vector" and loop.step != 1:
             raise op.error("the outer half of a split cannot be vectorized")
         loop.kind, loop.partial = kind, partial
@@ -154,6 +157,8 @@ class Plan:
         self._check_alive(at, op)
         if stage is host:
             raise op.error("cannot fuse a stage into itself")
+        if at.kind == "vector":
+            raise op.error("cannot fuse inside the lanes of a vector; fuse further outside")
         if stage in self.sharing:
             raise op.error("the stage is already fused")
         if any(s.host is stage for s in self.sharing.values()):
@@ -192,7 +197,7 @@ class Plan:
                     f"dimension {loop.dims[0]} of the stage it is fused into"
                 )
         inner = [twins[loop] for loop in self.order[host][depth:] if loop in twins]
-        for loop in self.order[host][depth:]:
+        for loop in self.order[host]:
             if loop in twins and loop.kind in ("unroll", "vector"):
                 twins[loop].kind = loop.kind
         mirrored = set(twins.values())
@@ -271,4 +276,3 @@ def not_collapsible(stage: Stage, a: int, b: int) -> str | None:
 
 def _participle(kind: str) -> str:
     return {"unroll": "unrolled", "vector": "vectorized"}.get(kind, kind)
-

@@ -260,9 +260,7 @@ def _make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
                 stage.extents[expr.position] = extents.of(value, i)
     stage.reads_outputs = any(a.argument.has_uses for a in stage.outputs)
     stage.combiners = [_combiner(stage, i) for i in range(len(stage.outputs))]
-    stage.indexed_dims = frozenset(
-        inner.dim for inner in stage.body if isinstance(inner, Index)
-    )
+    stage.indexed_dims = frozenset(inner.dim for inner in stage.body if isinstance(inner, Index))
     return stage
 
 

@@ -62,7 +62,7 @@ class Traffic:
     def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
         """Cycles that moving data takes at all levels."""
         # Footprints of each access when the loops from position k inwards run.
-        ranges = {d: e for d, e in enumerate(self.extents)}
+        ranges = dict(enumerate(self.extents))
         footprints: list[list[float]] = []
         for k in range(len(order) + 1):
             for group in order[:k]:

@@ -37,7 +37,9 @@ class ScheduleWriter:
             self._put(op, loops, [f"d{d}" for d in range(len(loops))])
         return loops
 
-    def split(self, loop: Loop, factor: int, names: tuple[str, str] = ("o", "i")) -> tuple[Loop, Loop]:
+    def split(
+        self, loop: Loop, factor: int, names: tuple[str, str] = ("o", "i")
+    ) -> tuple[Loop, Loop]:
         op = schedule.Split(self._loops[loop], factor)
         outer, inner = self.plan.split(loop, factor, op)
         self._put(op, (outer, inner), [f"{loop.name}{suffix}" for suffix in names])

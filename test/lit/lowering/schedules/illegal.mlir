@@ -1,0 +1,281 @@
+// Schedules that would not compute what the kernel says, or name what is not there.
+// RUN: nn-opt --apply-schedules %s --split-input-file --verify-diagnostics
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  // expected-error @+1 {{asks for 3 loops of 2}}
+  %i, %j, %k = schedule.loops 3 of %s
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %p = schedule.split %j by 4
+  // expected-error @+1 {{the loop is gone: it was split or collapsed}}
+  schedule.unroll %j
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %p = schedule.split %j by 4
+  // expected-error @+1 {{the outer half of a split cannot be split again}}
+  %q, %r = schedule.split %o by 2
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  // expected-error @+1 {{cannot collapse a parallel loop with a reduction}}
+  %k = schedule.collapse %i, %j
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{a reduction cannot be parallel}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  schedule.reorder %j, %i
+  schedule.parallel %j
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{a parallel loop must be outermost}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  schedule.reorder %j, %i
+  schedule.parallel %i
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{the vectorized loop must be the only one and the innermost}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  schedule.vectorize %i
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{partial results of a reduction need an accumulation around them}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %v = schedule.split %j by 4
+  schedule.vectorize %v
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{inside the accumulation must be unrolled or vectorized: the results depend on it}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  schedule.reorder %j, %i
+  schedule.accumulate %j
+}
+
+// -----
+
+func.func private @sum(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{the inner half of a split with a remainder stands outside the outer half}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @sum {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %p = schedule.split %j by 3
+  schedule.reorder %p, %o
+}
+
+// -----
+
+func.func private @last(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{cannot be combined from partial ones}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %d = arith.divf %a, %acc : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+schedule.for @last {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %v = schedule.split %j by 4
+  schedule.accumulate %o
+  schedule.vectorize %v
+}
+
+// -----
+
+func.func private @last(%x: memref<6x20xf32>, %y: memref<6xf32>) attributes {nn.kernel} {
+  // expected-error @+1 {{the reduction depends on its order, which must stay as it was}}
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %d = arith.divf %a, %acc : f32
+    linalg.yield %d : f32
+  }
+  return
+}
+schedule.for @last {
+^bb0(%s: !schedule.stage):
+  %i, %j = schedule.loops 2 of %s
+  %o, %p = schedule.split %j by 4
+  schedule.reorder %p, %o
+}
+
+// -----
+
+func.func private @two(%x: memref<6x20xf32>, %y: memref<6xf32>, %z: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%y : memref<6xf32>) outs(%z : memref<6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @two {
+^bb0(%sum: !schedule.stage, %neg: !schedule.stage):
+  %i, %j = schedule.loops 2 of %sum
+  // expected-error @+1 {{the stage has no loop that corresponds to dimension 1}}
+  schedule.fuse %neg at %j
+}
+
+// -----
+
+func.func private @two(%x: memref<6x20xf32>, %y: memref<6xf32>, %z: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%y : memref<6xf32>) outs(%z : memref<6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @two {
+^bb0(%sum: !schedule.stage, %neg: !schedule.stage):
+  %i, %j = schedule.loops 2 of %sum
+  schedule.fuse %neg at %i
+  // expected-error @+1 {{the loop is shared with a fused stage and cannot be changed any more}}
+  %o, %p = schedule.split %i by 2
+}
+
+// -----
+
+func.func private @two(%x: memref<6x20xf32>, %y: memref<6xf32>, %z: memref<6xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} ins(%x : memref<6x20xf32>) outs(%y : memref<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %s = arith.addf %a, %acc : f32
+    linalg.yield %s : f32
+  }
+  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]} ins(%y : memref<6xf32>) outs(%z : memref<6xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.negf %a : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+schedule.for @two {
+^bb0(%sum: !schedule.stage, %neg: !schedule.stage):
+  %i = schedule.loops 1 of %neg
+  schedule.vectorize %i
+  // expected-error @+1 {{cannot fuse inside the lanes of a vector}}
+  schedule.fuse %sum at %i
+}

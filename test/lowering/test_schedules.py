@@ -1,0 +1,199 @@
+"""Schedules, chosen and made at random, against NumPy through the interpreter."""
+
+import random
+
+import numpy as np
+import pytest
+from nnc.dialects import linalg, memref, schedule
+from nnc.ir.diagnostics import NncError
+from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
+from nnc.lowering.apply_schedules import ApplySchedules
+from nnc.lowering.choose_schedules import ChooseSchedules
+from nnc.passes.loops.nest import build_nest
+from nnc.passes.loops.stages import stages_of
+from nnc.passes.loops.writer import ScheduleWriter
+from nnc.runtime.interpreter import Interpreter
+
+from .loop_kernels import KERNELS
+
+MACHINES = ("avx512", "avx2", "sse")
+
+
+def run(module, kernel, seed=0):
+    """The written arguments after a run."""
+    arguments = kernel.arguments(seed)
+    expected = kernel.expected(*[a.copy() for a in arguments])
+    for out in arguments[len(arguments) - kernel.outputs :]:
+        out.fill(7)
+    Interpreter(module).call("k", arguments)
+    return arguments[len(arguments) - kernel.outputs :], expected
+
+
+def check(module, kernel):
+    for found, expected in zip(*run(module, kernel), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-4)
+
+
+def leftovers(module):
+    return [
+        op.name
+        for op in module.walk()
+        if isinstance(op, linalg.StructuredOp) or op.name.startswith("schedule.")
+    ]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_plain_loops(name):
+    kernel = KERNELS[name]()
+    module = parse_module(kernel.text)
+    module.verify()
+    ApplySchedules("avx512").run(module, PassContext())
+    module.verify()
+    assert not leftovers(module)
+    check(module, kernel)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_chosen_schedule(name, machine):
+    kernel = KERNELS[name]()
+    module = parse_module(kernel.text)
+    ChooseSchedules(machine).run(module, PassContext())
+    module.verify()
+    again = parse_module(str(module))
+    assert str(again) == str(module)
+    ApplySchedules(machine).run(again, PassContext())
+    again.verify()
+    assert not leftovers(again)
+    check(again, kernel)
+
+
+def buffers(name, machine="avx512"):
+    """The types of the buffers that a chosen schedule leaves, and the number of operations."""
+    module = parse_module(KERNELS[name]().text)
+    ChooseSchedules(machine).run(module, PassContext())
+    ApplySchedules(machine).run(module, PassContext())
+    ops = list(module.walk())
+    allocations = [op for op in ops if isinstance(op, memref.Alloc | memref.Alloca)]
+    return [str(op.results[0].type) for op in allocations], len(ops)
+
+
+@pytest.mark.parametrize(
+    "name", ["matmul", "matmul_transposed", "conv", "conv_pointwise", "scale_add", "matmul_dynamic"]
+)
+def test_intermediates_stay_in_registers(name):
+    assert buffers(name)[0] == []
+
+
+def test_intermediates_of_rows_shrink_to_a_row():
+    assert buffers("softmax_3d")[0] == ["memref<100xf32>"]
+    assert buffers("layer_norm")[0] == ["memref<70xf32>"]
+    assert buffers("softmax_channels")[0] == ["memref<156xf32>"]
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_code_is_bounded(name):
+    assert buffers(name)[1] < 1500
+
+
+# -- schedules made at random ------------------------------------------------------------------------
+
+
+def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
+    """Random splits, orders and kinds on one stage, others fused; None if it is not legal."""
+    writer = ScheduleWriter("k", stages)
+    host = rng.choice([s for s in stages if s.rank])
+    loops = writer.loops(host)
+    leaves = []
+    for loop in loops:
+        parts = [loop]
+        for _ in range(rng.choice([0, 0, 1, 2])):
+            outer, inner = writer.split(parts[-1], rng.choice([1, 2, 3, 4, 8, 16]))
+            parts[-1:] = [outer, inner]
+        leaves.append(parts)
+    order = []
+    pending = [list(p) for p in leaves]
+    while any(pending):
+        parts = rng.choice([p for p in pending if p])
+        order.append(parts.pop(0))
+    writer.reorder(order)
+    tail = rng.randint(0, min(3, len(order)))
+    inner = order[len(order) - tail :]
+    for loop in inner[:-1]:
+        if isinstance(loop.extent, int) and loop.extent <= 16:
+            writer.unroll(loop, loop.is_reduction and host.is_reassociable and rng.random() < 0.5)
+    last = inner[-1] if inner else None
+    if last is not None and isinstance(last.extent, int) and last.step == 1 and last.extent <= 16:
+        writer.vectorize(last)
+    outer = [l for l in order if l.kind == "for"]
+    if host.has_reduction:
+        reductions = [l for l in order if l.is_reduction]
+        if rng.random() < 0.8:
+            writer.accumulate(reductions[0])
+    if outer and not outer[0].is_reduction and order[0] is outer[0] and rng.random() < 0.3:
+        writer.parallel(outer[0])
+    for stage in stages:
+        if stage is not host and order and rng.random() < 1.5 / len(stages):
+            try:
+                writer.fuse(stage, rng.choice(order[: max(1, len(order) - tail)]))
+            except NncError:
+                return None
+    try:
+        build_nest(writer.plan)
+    except NncError:
+        return None
+    return writer
+
+
+RANDOM = [
+    "matmul", "matmul_transposed", "matmul_dynamic", "conv", "conv_stride", "conv_padded",
+    "depthwise", "softmax", "softmax_channels", "layer_norm", "scale_add", "reduce_rows",
+    "transpose_channels", "argmax_columns", "compare_and_select", "gather_rows", "upsample",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_random_legal_schedules_keep_the_meaning(name):
+    rng = random.Random(name)
+    kernel = KERNELS[name]()
+    tried = done = 0
+    while done < 4 and tried < 100:
+        tried += 1
+        module = parse_module(kernel.text)
+        function = module.body_block.first
+        writer = random_schedule(rng, stages_of(function.regions[0].blocks[0]))
+        if writer is None:
+            continue
+        module.body_block.append(writer.op)
+        text = str(module)
+        again = parse_module(text)
+        try:
+            ApplySchedules("avx512").run(again, PassContext())
+            again.verify()
+            check(again, kernel)
+        except (AssertionError, NncError) as error:
+            raise AssertionError(f"{error}\n{text}") from error
+        done += 1
+    assert done, f"no legal schedule in {tried}"
+
+
+def test_every_stage_needs_its_argument():
+    kernel = KERNELS["matmul"]()
+    module = parse_module(kernel.text + "\nschedule.for @k {\n^bb0(%a: !schedule.stage):\n}")
+    with pytest.raises(NncError, match="has 1 stages, but @k has 3 linalg operations"):
+        ApplySchedules("avx512").run(module, PassContext())
+
+
+def test_a_schedule_of_no_function():
+    module = parse_module("schedule.for @k {\n^bb0(%a: !schedule.stage):\n}")
+    with pytest.raises(NncError, match="there is no function @k"):
+        ApplySchedules("avx512").run(module, PassContext())
+
+
+def test_two_schedules_of_one_function():
+    kernel = KERNELS["reduce_rows"]()
+    one = "\nschedule.for @k {\n^bb0(%a: !schedule.stage, %b: !schedule.stage):\n}"
+    module = parse_module(kernel.text + one + one)
+    with pytest.raises(NncError, match="second schedule of @k"):
+        schedule.schedules(module)
