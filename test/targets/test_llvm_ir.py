@@ -131,7 +131,10 @@ def test_llvm_accepts_all_kinds_of_ops():
         assert expected in text, expected
 
 
-@pytest.mark.parametrize("kind", ["f16", "bf16", "f32", "f64"])
+LLVM_NAMES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
+
+
+@pytest.mark.parametrize("kind", LLVM_NAMES)
 @pytest.mark.parametrize("value", [0.0, -0.0, 1.5, -2.75, float("inf"), float("nan"), 1e-5])
 def test_float_constants(kind, value):
     import ml_dtypes
@@ -139,7 +142,7 @@ def test_float_constants(kind, value):
     bits = {"f16": "i16", "bf16": "i16", "f32": "i32", "f64": "i64"}[kind]
     text = f"""
 define i64 @f() {{
-  %b = bitcast {dict(f16="half", bf16="bfloat", f32="float", f64="double")[kind]} {_constant(value, kind)} to {bits}
+  %b = bitcast {LLVM_NAMES[kind]} {_constant(value, kind)} to {bits}
   %r = zext {bits} %b to {"i128" if bits == "i64" else "i64"}
   ret i64 {"0" if bits == "i64" else "%r"}
 }}"""
