@@ -15,7 +15,7 @@ from hypothesis import settings
 from .skips import is_allowed
 
 # The first example of a test pays for imports and parse tables; time says nothing here.
-settings.register_profile("nnc", deadline=None)
+settings.register_profile("nnc", deadline=None, max_examples=50)
 settings.load_profile("nnc")
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -14,8 +14,6 @@ from .cast import (
     FPToUI,
     IndexCast,
     IndexCastUI,
-    ScalingExtF,
-    ScalingTruncF,
     SIToFP,
     TruncF,
     TruncI,
@@ -23,6 +21,8 @@ from .cast import (
 )
 from .compare import CmpF, CmpI, Select, bool_like
 from .constant import Constant, materialize_constant
+from .division import CeilDivSI, CeilDivUI, DivSI, DivUI, FloorDivSI, RemSI, RemUI
+from .extended import AddUIExtended, MulSIExtended, MulUIExtended
 from .float import (
     AddF,
     DivF,
@@ -37,29 +37,20 @@ from .float import (
 )
 from .integer import (
     AddI,
-    AddUIExtended,
     AndI,
-    CeilDivSI,
-    CeilDivUI,
-    DivSI,
-    DivUI,
-    FloorDivSI,
     MaxSI,
     MaxUI,
     MinSI,
     MinUI,
     MulI,
-    MulSIExtended,
-    MulUIExtended,
     OrI,
-    RemSI,
-    RemUI,
     ShLI,
     ShRSI,
     ShRUI,
     SubI,
     XOrI,
 )
+from .scaling import ScalingExtF, ScalingTruncF
 
 registry.dialect("arith").doc = __doc__ or ""
 
