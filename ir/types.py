@@ -77,7 +77,7 @@ class IntegerType(ScalarType):
     def wrap(self, value: int) -> int:
         """The value modulo 2**width, in the signed range unless unsigned; i1 is 0 or 1."""
         value &= (1 << self.width) - 1
-        if self.signedness == "u" or self.width <= 1:
+        if self.signedness == "u" or (self.width <= 1 and not self.signedness):
             return value
         return value - (1 << self.width) if value >> (self.width - 1) else value
 

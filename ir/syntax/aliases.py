@@ -106,9 +106,8 @@ class Aliases:
                 case "end":
                     for value in (*thing._operands, *thing.results):
                         printer.type(value.type)
-                    for _, attribute in sorted(
-                        [*thing.properties.items(), *thing.attributes.items()]
-                    ):
+                    entries = [*thing.properties.items(), *thing.attributes.items()]
+                    for _, attribute in sorted(entries, key=lambda entry: entry[0]):
                         printer.attribute(attribute)
             if debuginfo and kind != "end":
                 self.visit_location(thing.loc, deferred=kind == "start")

@@ -104,7 +104,10 @@ class AttributePrinter:
 
     def _float(self, attribute: Any, implied: bool) -> str:
         text = float_text(attribute.value, attribute.type)
-        return text if implied and attribute.type is t.f64 else f"{text} : {attribute.type.kind}"
+        # Hexadecimal without a type would read back as an integer.
+        if implied and attribute.type is t.f64 and not text.startswith("0x"):
+            return text
+        return f"{text} : {attribute.type.kind}"
 
     def _string(self, attribute: Any, implied: bool) -> str:
         text = quote(attribute.value)

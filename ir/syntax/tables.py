@@ -20,6 +20,9 @@ STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 _FORMAT = 1
 """Counts changes of what is stored."""
 
+_KEPT = 32
+"""How many grammars' tables stay on disk."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -87,9 +90,17 @@ def _build_and_store(grammar: str, path: Path) -> Tables:
         with NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(blake2s(data).digest() + data)
         os.replace(file.name, path)
+        _forget_old(path.parent)
     except OSError:
         pass  # without a cache the next start builds the tables again
     return tables
+
+
+def _forget_old(folder: Path) -> None:
+    """Keep the newest tables; those of dialects as they were some time ago are never read."""
+    found = sorted(folder.glob("grammar-*.bin"), key=lambda path: -path.stat().st_mtime)
+    for path in found[_KEPT:]:
+        path.unlink(missing_ok=True)
 
 
 def build(grammar: str) -> Tables:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..attributes import ArrayAttr, DenseResource, DictAttr
+from ..attributes import DenseResource
 from ..diagnostics import NncError
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
 
 if TYPE_CHECKING:
     import numpy as np
-
-    from ..core import Operation
 
 
 class TextBlob(Blob):
@@ -83,29 +81,11 @@ def weights_path(name: str, folder: Path) -> Path:
     return path
 
 
-def list_resources(op: Operation) -> dict[str, DenseResource]:
-    """The resources that an operation and all in it refer to, by key, in order."""
-    found: dict[str, DenseResource] = {}
-    for inner in op.walk():
-        for attribute in (*inner.properties.values(), *inner.attributes.values()):
-            _collect(attribute, found)
-    return found
-
-
-def _collect(attribute: Any, found: dict[str, DenseResource]) -> None:
-    match attribute:
-        case DenseResource():
-            found.setdefault(attribute.key, attribute)
-        case ArrayAttr(elements):
-            for element in elements:
-                _collect(element, found)
-        case DictAttr(entries):
-            for _, value in entries:
-                _collect(value, found)
-
-
 def resource_section(resources: dict[str, DenseResource]) -> str:
-    """`{-# dialect_resources: .. #-}` with the data of the resources, for the end of a file."""
+    """`{-# dialect_resources: .. #-}` with the data of the resources, for the end of a file.
+
+    `weights_file.collect_resources` finds those of a module.
+    """
     from .attribute_printer import key_text
 
     if not resources:

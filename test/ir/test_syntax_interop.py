@@ -3,7 +3,6 @@
 import subprocess
 
 import pytest
-
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.syntax.printer import print_op
 
