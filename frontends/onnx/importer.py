@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,6 +27,7 @@ from .inputs import InputChoices, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
+from .registry import fault_of_call
 from .schema import (
     fault_of_attributes,
     fault_of_presence,
@@ -178,16 +180,14 @@ class Importer:
         convert = None if local is not None else self.survey.converter(node.proto, node.scope)
         if convert is None:
             return expand_call(node, local)
+        if node.schema is None and (fault := fault_of_call(convert, node.inputs)):
+            raise node.error(fault)
         try:
             results = convert(node, *node.inputs)
         except NncError as error:
-            if error.location is self.model.loc or "node " in error.message[:5]:
-                raise
+            if error.location == self.model.loc:
+                raise  # it names the node already
             raise node.error(op_message(error.message)) from None
-        except TypeError as error:
-            if "positional argument" not in str(error):
-                raise
-            raise node.error(f"{len(node.inputs)} inputs do not fit the operator") from None
         return list(results) if isinstance(results, list | tuple) else [results]
 
     def _bind(self, node: Node, results: list[Any], scope: Scope) -> None:
@@ -335,9 +335,10 @@ def op_message(message: str) -> str:
     return rest if found else message
 
 
+_NO_NAME = re.compile(r"[^\w$.-]", re.ASCII)
+
+
 def identifier(name: str) -> str:
     """The name as an SSA name of the text form."""
-    text = "".join(c if c.isascii() and (c.isalnum() or c in "_$.-") else "_" for c in name)
-    if not text or not (text[0].isalpha() or text[0] in "_$.-"):
-        text = "_" + text
-    return text
+    text = _NO_NAME.sub("_", name)
+    return text if text and not text[0].isdigit() else "_" + text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from importlib import import_module
+from inspect import signature
 from typing import Any
 
 Convert = Callable[..., Any]
@@ -41,6 +42,21 @@ def find_converter(domain: str, op_type: str, opset: int) -> Convert | None:
     versions = _converters.get((domain, op_type), [])
     at = bisect_right([version for version, _ in versions], opset)
     return versions[at - 1][1] if at else None
+
+
+def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
+    """What is wrong with the inputs of an operator that has no declaration, or None.
+
+    The converter's parameters stand for it: those without a default are needed.
+    """
+    parameters = list(signature(convert).parameters.values())[1:]
+    needed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
+    if len(inputs) > len(parameters) and all(p.kind is not p.VAR_POSITIONAL for p in parameters):
+        return f"{len(inputs)} inputs, expected at most {len(parameters)}"
+    for i, parameter in enumerate(needed):
+        if i >= len(inputs) or inputs[i] is None:
+            return f"input '{parameter.name}' is missing"
+    return None
 
 
 def supported_operators() -> list[tuple[str, str]]:

@@ -459,6 +459,16 @@ def test_an_unused_optional_output_is_no_error():
     expect(model, r"node 'bn' \(BatchNormalization\): output 1 \('m2'\) is not supported")
 
 
+def test_inputs_of_operators_that_onnx_does_not_declare():
+    for inputs, message in (
+        ([], "input 'x' is missing"),
+        (["x", "x"], "2 inputs, expected at most 1"),
+    ):
+        nodes = [node("Gelu", inputs, ["y"], "n1", domain="com.microsoft")]
+        model = make_model(nodes, ["x"], ["y"], domains={"com.microsoft": 1})
+        expect(model, rf"node 'n1' \(Gelu\): {message}")
+
+
 # -- tensors ---------------------------------------------------------------------------------------
 
 

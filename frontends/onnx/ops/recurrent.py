@@ -16,7 +16,7 @@ from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, reshape
+from ..shapes import as_i64, reshape, shape_text
 from .movement import split_into
 
 MOST_STEPS = 4096
@@ -81,6 +81,7 @@ def lstm(
 ) -> list[Any]:
     net = Network.of(n, x, w, r, b, lengths, [h, c], gates=4)
     coupled = bool(n.int("input_forget"))
+    _check_shape(n, "P", p, len(net.directions), 3 * net.hidden)
     peepholes = None if p is None else net.per_direction(p)
 
     def cell(d: Direction) -> Step:
@@ -171,13 +172,12 @@ class Network:
         hidden = n.int("hidden_size")
         steps, batch, size = _known_shape(n, x, "X")
         count = len(backward)
-        for name, value, shape in (
-            ("W", w, (count, gates * hidden, size)),
-            ("R", r, (count, gates * hidden, hidden)),
-            ("B", b, (count, 2 * gates * hidden)),
-        ):
-            if value is not None and value.type.shape != shape:
-                raise n.error(f"input '{name}' has shape {value.type.shape}, expected {shape}")
+        _check_shape(n, "W", w, count, gates * hidden, size)
+        _check_shape(n, "R", r, count, gates * hidden, hidden)
+        _check_shape(n, "B", b, count, 2 * gates * hidden)
+        _check_shape(n, "sequence_lens", lengths, batch)
+        for name, state in zip(("initial_h", "initial_c"), states, strict=False):
+            _check_shape(n, name, state, count, batch, hidden)
         if steps * count > MOST_STEPS:
             raise n.error(f"{steps} time steps, expected at most {MOST_STEPS // count}")
         net = Network(n, x, [], [], _needed_lengths(n, lengths, steps), hidden, batch_first)
@@ -251,6 +251,11 @@ class Network:
             state = [n(nn.Where(inside, a, b)) for a, b in zip(new, state, strict=True)]
             sequence[t] = n(nn.Where(inside, new[0], n.scalar(0, new[0])))
         return sequence, state
+
+
+def _check_shape(n: Node, name: str, value: Value | None, *shape: int) -> None:
+    if value is not None and value.type.shape != shape:
+        raise n.error(f"input '{name}' has shape {shape_text(value)}, expected {list(shape)}")
 
 
 def _known_shape(n: Node, x: Value, name: str) -> tuple[int, ...]:
