@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from .affine import AffineMap, IntegerSet
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from .resources import Blob
     from .types import ShapedType, Type
+
+T = TypeVar("T")
 
 
 class Interned(type):
@@ -59,7 +61,8 @@ class Attribute(metaclass=Interned):
         return attribute_text(self)
 
 
-def attribute_class(cls):
+@dataclass_transform(frozen_default=True, eq_default=False)
+def attribute_class(cls: type[T]) -> type[T]:
     """Decorator of attribute classes: a frozen, slotted, identity-compared dataclass."""
     return dataclass(frozen=True, eq=False)(cls)
 

@@ -27,6 +27,9 @@ class Value:
     """
 
     __slots__ = ("_users", "name_hint", "type")
+    # A Type; which kind, the constraints of the defining op say, and no type checker knows.
+    type: Any
+    name_hint: str | None
 
     def __init__(self, type: Type, name_hint: str | None = None) -> None:
         self.type = type
@@ -87,7 +90,9 @@ class Value:
 
     @property
     def has_one_use(self) -> bool:
-        return (self._users is not None and self._users.__class__ is not dict) or self.use_count == 1
+        return (
+            self._users is not None and self._users.__class__ is not dict
+        ) or self.use_count == 1
 
     def replace_all_uses_with(self, other: Value) -> None:
         if other is self:

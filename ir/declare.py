@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar
 
 from .attribute_kinds import (
     ANY,
@@ -251,19 +251,6 @@ def _range(group: tuple[ValueField, ...], count: int, position: int) -> tuple[in
 # -- the class -------------------------------------------------------------------------------------
 
 
-@dataclass_transform(
-    field_specifiers=(
-        operand,
-        operands,
-        optional_operand,
-        result,
-        results,
-        optional_result,
-        attribute,
-        region,
-        successor,
-    )
-)
 class OpMeta(type):
     """Makes every op class slotted, reads its declaration and registers it."""
 
