@@ -43,6 +43,9 @@ class Code:
         self.entry = entry
         """The function's start, where constants go."""
         self._last_at_entry: Operation | None = None
+        self._indices: dict[int, Value] = {}
+        self._splats: dict[tuple[str, Type], Value] = {}
+        self._masks: dict[tuple[int, int], Value] = {}
         self.scope = entry
         self.loc = loc
         self.depths: dict[Value, int] = {}
@@ -99,7 +102,10 @@ class Code:
         return known
 
     def index(self, number: int) -> Value:
-        return self.constant(IntegerAttr(number, index))
+        known = self._indices.get(number)
+        if known is None:
+            known = self._indices[number] = self.constant(IntegerAttr(number, index))
+        return known
 
     def number(self, number: float, type: Type) -> Value:
         """A scalar constant."""
@@ -108,7 +114,11 @@ class Code:
         return self.constant(IntegerAttr(int(number), type))
 
     def splat_number(self, number: float, type: VectorType) -> Value:
-        return self.constant(DenseElements.splat(number, type))
+        key = (repr(number), type)
+        known = self._splats.get(key)
+        if known is None:
+            known = self._splats[key] = self.constant(DenseElements.splat(number, type))
+        return known
 
     def lane_numbers(self, factor: int, lanes: int) -> Value:
         """`[0, factor, 2 * factor, ..]` as a vector of index."""
@@ -118,8 +128,12 @@ class Code:
     def mask(self, count: int | Value, lanes: int) -> Value:
         """The first `count` of `lanes`."""
         if isinstance(count, int):
-            flags = [int(i < count) for i in range(lanes)]
-            return self.constant(DenseElements.from_list(flags, VectorType((lanes,), i1)))
+            known = self._masks.get((count, lanes))
+            if known is None:
+                flags = [int(i < count) for i in range(lanes)]
+                attribute = DenseElements.from_list(flags, VectorType((lanes,), i1))
+                known = self._masks[count, lanes] = self.constant(attribute)
+            return known
         key = ("mask", count, lanes)
         scope = self.at_depth(self.depth_of(count))
         if key not in scope.cache:

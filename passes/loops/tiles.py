@@ -126,7 +126,7 @@ class TileModel:
         for along in self._factors(lane_dim, lanes, (1, 2, 3, 4, 6, 8)):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
-                for rest in self._combinations(group, registers // along):
+                for rest in self._combinations(group, max(1, (registers - 2) // along)):
                     yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
 
     def _combinations(self, group: tuple[int, ...], limit: int) -> Iterator[dict[int, int]]:
