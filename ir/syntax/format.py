@@ -38,6 +38,7 @@ from ..declare import (
     OptionalOperand,
     RegionField,
     SuccessorField,
+    ValueField,
 )
 from ..diagnostics import DeclarationError
 from .directive import Directive, Element, Grammar, find_directive, rule_name
@@ -308,8 +309,7 @@ def _set_spaces(elements: list[Element], space: bool = True, mark: bool = False)
 class AssemblyFormat:
     """A compiled format: the grammar of what follows the op's name, reading and writing."""
 
-    def __init__(self, elements: list[Element], definition: OpDefinition) -> None:
-        self.definition = definition
+    def __init__(self, elements: list[Element]) -> None:
         self.typed = {name for e in elements for what, name in e.fields() if what == "type"}
         self.elements = elements
         grammar = Grammar()
@@ -350,7 +350,41 @@ def _walk(elements: list[Element]):
 
 
 def compile_format(text: str, definition: OpDefinition) -> AssemblyFormat:
-    """The format of an op. Raises DeclarationError if text alone could not make the op again."""
+    """The format of an op. Raises DeclarationError if text alone could not make the op again.
+
+    Ops whose formats and fields are alike share one, since many hundred are made at start-up.
+    """
+    key = (text, _infers(definition), *[_signature(part) for part in definition.fields])
+    known = _formats.get(key)
+    if known is not None:
+        return known[0]
+    format = _compile(text, definition)
+    if "custom<" not in text:
+        # The definition keeps alive what the key identifies by address.
+        _formats[key] = (format, definition)
+    return format
+
+
+_formats: dict[tuple[Any, ...], tuple[AssemblyFormat, OpDefinition]] = {}
+
+
+def _signature(part: Any) -> tuple[Any, ...]:
+    """What a format can depend on in a field."""
+    if isinstance(part, Attr):
+        return part.name, id(part.kind), id(part.default), part.optional
+    if not isinstance(part, ValueField):
+        return part.name, type(part), part.variadic
+    match part.constraint:
+        case Exactly(type=type_):
+            return part.name, type(part), id(type_)
+        case Same(field=other):
+            return part.name, type(part), other
+        case Derived(field=other, derive=derive):
+            return part.name, type(part), other, id(derive)
+    return part.name, type(part)
+
+
+def _compile(text: str, definition: OpDefinition) -> AssemblyFormat:
     compiler = _Compiler(text, definition)
     elements = compiler.elements()
     if compiler.scan.peek():
@@ -362,8 +396,7 @@ def compile_format(text: str, definition: OpDefinition) -> AssemblyFormat:
     for element in _walk(elements):
         if isinstance(element, (AttrDict, PropDict)):
             element.elided = given
-    format = AssemblyFormat(elements, definition)
-    return format
+    return AssemblyFormat(elements)
 
 
 def _check_fields(elements, definition, fault) -> frozenset[str]:
@@ -395,6 +428,15 @@ def _check_fields(elements, definition, fault) -> frozenset[str]:
     return frozenset(attributes)
 
 
+def _infers(definition: OpDefinition) -> bool:
+    """Whether the op class computes the types of its results."""
+    return any(
+        "infer_result_types" in vars(base)
+        for base in definition.cls.__mro__[:-2]
+        if base.__name__ != "Op"
+    )
+
+
 def _check_types(definition, types: set[str], fault) -> None:
     """Types must be given, or follow from the constraints or `infer_result_types`."""
     known: set[str] = set(types)
@@ -415,11 +457,7 @@ def _check_types(definition, types: set[str], fault) -> None:
                 case Same(field=other) if part.name in known:
                     known.add(other)
         progress = len(known) > before
-    infers = any(
-        "infer_result_types" in vars(base)
-        for base in definition.cls.__mro__[:-2]
-        if base.__name__ != "Op"
-    )
+    infers = _infers(definition)
     for part in parts:
         if part.name in known or (infers and part in definition.results):
             continue
