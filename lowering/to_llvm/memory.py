@@ -328,12 +328,23 @@ def _reinterpret_cast(f: FunctionLowering, op: memref.ReinterpretCast) -> None:
     source_type, type = op.source.type, op.results[0].type
     if isinstance(source_type, UnrankedMemRefType):
         raise NncError("unranked memrefs have no form in the llvm dialect")
-    pointer = base_pointer(f, f.memref(op.source), source_type, op)
     (offset,) = mix(op.static_offsets, op.offsets)
-    pointer = f.step(pointer, linear_of(f, offset), type.element_type)
+    if _is_own_offset(offset, op.source):
+        pointer = f.memref(op.source).pointer
+    else:
+        pointer = base_pointer(f, f.memref(op.source), source_type, op)
+        pointer = f.step(pointer, linear_of(f, offset), type.element_type)
     sizes = [size_of(f, linear_of(f, v)) for v in mix(op.static_sizes, op.sizes)]
     strides = [_stride(f, linear_of(f, v)) for v in mix(op.static_strides, op.strides)]
     f.bind(op.results[0], _as_typed(MemRef(pointer, tuple(sizes), tuple(strides)), type))
+
+
+def _is_own_offset(offset: Value | int, source: Value) -> bool:
+    """Whether an offset is that of a memref itself, so that its first element is meant."""
+    if isinstance(offset, int):
+        return False
+    metadata = offset.defined_by(memref.ExtractStridedMetadata)
+    return metadata is not None and metadata.offset is offset and metadata.source is source
 
 
 @lowers(memref.Cast)
