@@ -19,8 +19,41 @@ The vocabulary is upstream's declarative assembly format:
     oilist( `a` .. | `b` .. )   clauses in any order, each at most once
     custom<Name>($x, type($x))  a named directive for an odd shape, see `directives*.py`
 
-To add a directive, subclass `Directive` in a module `directives*.py` (its docstring
-describes how) and register it with `@directive("Name")`.
+Directives so far, each explained in its docstring:
+
+    directives.py             FunctionSignature FunctionBody
+    directives_control.py     SelectType ArrowTypes ArrowTypesOrOne CalleeType SwitchCases ForLoop
+                              WhileLoop ParallelLoop ForallLoop IndexSwitchRegions
+    directives_memory.py      DynamicIndexList Prefetch GlobalMemrefOpTypeAndInitialValue
+                              AffineMapBody ElementsType TransferAttributes TransferTypes
+                              OuterProductTypes
+    directives_structured.py  LinalgGeneric LinalgMap LinalgReduce ImpliedBody ContractAttributes
+                              MaskedRegion Punctuation
+    directives_llvm.py        LLVMFunction LLVMGlobal CallHead CallType GepIndices Successor ..
+    directives_nn.py, directives_affine.py
+
+To add one, subclass `Directive` in such a module, as its docstring tells, and register it with
+`@directive("Name")`; a new module is named in `directive.py`. In short:
+
+    @directive("Range")
+    class Range(Directive):
+        '''`%a to %b`. Arguments: $low, $high.'''
+
+        fragment = 'VALUE "to" VALUE'
+
+        def read(self, child, state):
+            low, high = self.names
+            state.operands[low], state.operands[high] = [child[0]], [child[1]]
+
+        def write(self, op, printer):
+            low, high = (getattr(op, name) for name in self.names)
+            printer.out.append(f" {printer.value(low)} to {printer.value(high)}")
+
+What else a class may say of its text: `result_name` or `result_names()` and
+`block_argument_names(region)`, hints for names; `default_dialect`, whose ops go without
+the dialect's name in the op's regions. A dialect's type or attribute class gives
+`parameters_text()` for writing, and for reading `grammar`, alternatives like a directive's
+rule, and the class method `from_syntax(child)`.
 """
 
 from __future__ import annotations
