@@ -11,7 +11,7 @@ from nnc.dialects import nn
 from nnc.dialects.nn.base import NnOp
 from nnc.ir.dialect import registry
 
-from .running import compare, lowered
+from .running import compare, compare_native, lowered
 
 registry.load_all()
 
@@ -65,14 +65,12 @@ def function_of(op_text: str) -> str:
     )
 
 
-@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
-def test_example(cls):
-    """The example of every op."""
+def example_of(cls):
+    """The function of an op's example, inputs where random ones do not suit, and sizes."""
     text = function_of(dedent(cls.example))
     given = OPERANDS.get(cls.name, {})
     if not given:
-        compare(text, sizes=UNKNOWN.get(cls.name, ()))
-        return
+        return text, None, UNKNOWN.get(cls.name, ())
     rng = np.random.default_rng(1)
     inputs = []
     for name, shape, element in re.findall(r"%(\w+): tensor<((?:[\d?]+x)*)(\w+)>", text):
@@ -84,7 +82,19 @@ def test_example(cls):
         else:
             values = rng.integers(0, 3, extents)
         inputs.append(values)
-    compare(text, inputs)
+    return text, inputs, ()
+
+
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_example(cls):
+    """The example of every op, on buffers."""
+    compare(*example_of(cls))
+
+
+@pytest.mark.parametrize("cls", OPS, ids=lambda cls: cls.name)
+def test_native(cls):
+    """The example of every op, as machine code."""
+    compare_native(*example_of(cls))
 
 
 @pytest.mark.mlir_opt
