@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ...dialects import arith, memref, scf
-from ...ir.core import Block, Operation, Region, Value
+from ...ir.core import Block as IRBlock
+from ...ir.core import Operation, Region, Value
 from ...ir.types import MemRefType, VectorType, index
 from .accumulators import Accumulation
-from .addresses import Addresses, Lane, Position
+from .addresses import Address, Addresses, Lane, Position
 from .body import Bodies
 from .buffers import Shrunk
 from .code import Code, Scope, make
 from .nest import Node
 from .plan import Loop, Plan
-from .registers import Registers
+from .registers import Block, Registers
 from .stages import Access, Stage
 
 Number = int | Value
@@ -34,6 +35,8 @@ class Emission:
         self.extents: dict[Loop, Number] = {}
         self.active: dict[Stage, Accumulation] = {}
         self.local: dict[Node, list[Shrunk]] = {}
+        self.copies: dict[Loop, int] = {}
+        """How many iterations of an unrolled loop are being written."""
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -191,7 +194,10 @@ class Emission:
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other."""
-        for offset, inner in self.parts(node.loops[0]):
+        parts = self.parts(node.loops[0])
+        for loop in node.loops:
+            self.copies[loop] = len(parts) if loop.step == 1 else 0
+        for offset, inner in parts:
             for loop in node.loops:
                 if loop.partial:
                     self.positions[loop.stage].partials[loop] = offset
@@ -253,7 +259,7 @@ class Emission:
     def for_loop(self, node, lower, upper, step, inner, written) -> None:
         code = self.code
         carried = [v for a in self.active.values() for v in a.values()]
-        block = Block([index, *(v.type for v in carried)])
+        block = IRBlock([index, *(v.type for v in carried)])
         bounds = [code.as_value(v) for v in (lower, upper, step)]
         op = make(scf.For, (*bounds, *carried), [v.type for v in carried])
         op.regions = (Region([block]),)
@@ -275,7 +281,7 @@ class Emission:
             extent = self.extents[below.loops[0].span]
             nodes.append(below)
             bounds.append((0, extent, below.loops[0].step))
-        block = Block([index] * len(nodes))
+        block = IRBlock([index] * len(nodes))
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
         op = code.put(scf.Parallel(*columns, [], Region([block])))
         inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
@@ -402,7 +408,18 @@ class Emission:
     def load(self, access: Access, at: Position) -> Value:
         if access.coefficients is None:
             return self.registers.load_anywhere(access, at)
-        return self.registers.load(self.addresses.of(access, at))
+        address = self.addresses.of(access, at)
+        return self.registers.load(address, self._block(address, at))
+
+    def _block(self, address: Address, at: Position) -> Block | None:
+        """The addresses that unrolled copies will want next to this one, of distant lanes."""
+        if address.lane in (0, 1) or address.count is not None and not isinstance(address.count, int):
+            return None
+        for loop, factor in self.addresses.linear(address.access):
+            count = self.copies.get(loop, 0)
+            if factor == 1 and 2 <= count <= address.width and not at.offsets.get(loop):
+                return Block(count, 1)
+        return None
 
     def masked(self, value: Value, before: Value | None, at: Position) -> Value:
         """A reduction's new value in the active lanes, the old one in the others."""

@@ -29,6 +29,14 @@ class Entry:
     dirty: bool
 
 
+@dataclass(slots=True)
+class Block:
+    """Neighbouring addresses: how many, and their distance."""
+
+    count: int
+    step: int
+
+
 class Registers:
     """Loads and stores through the scopes' tables of known contents."""
 
@@ -58,8 +66,8 @@ class Registers:
             scope = scope.parent
         return None
 
-    def load(self, address: Address) -> Value:
-        """The content of an address."""
+    def load(self, address: Address, block: Block | None = None) -> Value:
+        """The content of an address; `block` says that neighbours are wanted as well."""
         value = self.find(address)
         if value is not None:
             return value
@@ -68,6 +76,10 @@ class Registers:
         for entry in table.values():
             if entry.dirty and not disjoint(entry.address, address):
                 self._write(entry)
+        if block is not None:
+            for place, value in self._read_block(address, block):
+                table[place.key] = Entry(place, value, False)
+            return table[address.key].value
         value = self._read(address)
         table[address.key] = Entry(address, value, False)
         return value
@@ -156,6 +168,36 @@ class Registers:
         lanes = self.addresses.lane_offsets(address)
         return self.gather(view, at, lanes, type, address.count)
 
+    def _read_block(self, address: Address, block: Block) -> list[tuple[Address, Value]]:
+        """The vectors at `block.count` neighbouring addresses, whose lanes lie far apart.
+
+        Each lane's neighbours are contiguous: they are loaded as rows, and transposed.
+        """
+        code, width = self.code, address.width
+        view = self.addresses.view(address.access.value)
+        type = VectorType((width,), address.access.element_type)
+        lanes = address.count if isinstance(address.count, int) else width
+        columns = None if block.count == width else block.count
+        at = self.addresses.index(address)
+        rows = []
+        for lane in range(width):
+            if lane < lanes:
+                place = code.add(at, code.multiply(code.size(address.lane), lane))
+                rows.append(self._read_contiguous(view, code.as_value(place), type, columns))
+            else:
+                rows.append(code.splat_number(0, type))
+        columns_read = transposed(code, rows)
+        return [
+            (
+                Address(
+                    address.access, address.base, address.constant + i * block.step,
+                    address.lane, width, address.count,
+                ),
+                columns_read[i],
+            )
+            for i in range(block.count)
+        ]  # fmt: skip
+
     def _read_contiguous(self, view: Value, at: Value, type: VectorType, count) -> Value:
         code = self.code
         if count is None:
@@ -228,3 +270,20 @@ def disjoint(a: Address, b: Address) -> bool:
         return True
     stride = a.lane
     return bool(stride and stride == b.lane and distance % stride)
+
+
+def transposed(code: Code, rows: list[Value]) -> list[Value]:
+    """The columns of a square of vectors, by exchanging blocks of growing size."""
+    size = len(rows)
+    rows = list(rows)
+    distance = 1
+    while distance < size:
+        keep = [c if not c & distance else size + (c ^ distance) for c in range(size)]
+        move = [c ^ distance if not c & distance else size + c for c in range(size)]
+        for i in range(size):
+            if not i & distance:
+                a, b = rows[i], rows[i | distance]
+                rows[i] = code.value(vector.Shuffle(a, b, keep))
+                rows[i | distance] = code.value(vector.Shuffle(a, b, move))
+        distance *= 2
+    return rows

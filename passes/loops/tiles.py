@@ -119,6 +119,11 @@ class TileModel:
             d for d, kind in enumerate(stage.kinds)
             if d != lane_dim and kind == "parallel" and d not in self.fixed and self.extents[d] > 1
         ]  # fmt: skip
+        across = self._transposable(lane_dim, others)
+        if across is not None:
+            for along in {1, lanes}:
+                yield {across: along} if along > 1 else {}
+            return
         others = [d for d in others if self.reuses(d)]
         pairs = [(a, b) for i, a in enumerate(others) for b in others[i + 1 :]]
         groups = pairs or [(a,) for a in others] or [()]
@@ -128,6 +133,20 @@ class TileModel:
             for group in groups:
                 for rest in self._combinations(group, max(1, (registers - 2) // along)):
                     yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
+        """A dimension along which an operand is contiguous whose lanes lie far apart.
+
+        Only elementwise: a block of it is loaded by rows and transposed in registers.
+        """
+        if lane_dim is None or self.stage.has_reduction:
+            return None
+        for access in self.inputs:
+            if self.coefficient(access, lane_dim) > 1:
+                for d in others:
+                    if self.coefficient(access, d) == 1:
+                        return d
+        return None
 
     def _combinations(self, group: tuple[int, ...], limit: int) -> Iterator[dict[int, int]]:
         if not group:
@@ -200,7 +219,7 @@ class TileModel:
         accumulators = copies * len(vectors)
         is_reduction = self.stage.has_reduction
         if not is_reduction:
-            loads += sum(machine.load_cycles(w * self.bytes) for w in vectors) * copies
+            loads += copies * sum(self._store_cycles(w, lane_dim) for w in vectors)
         latency = machine.fma_latency if is_reduction else 1
         # One operand is held in registers, the others stream through one more.
         needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
@@ -210,6 +229,13 @@ class TileModel:
         slack = 0.06 * (arithmetic + loads) + 0.5
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
         return busy + slack + 2.0 * spill, code
+
+    def _store_cycles(self, width: int, lane_dim: int | None) -> float:
+        """Cycles of storing one vector; lanes that lie apart are stored one by one."""
+        scattered = lane_dim is not None and any(
+            self.coefficient(a, lane_dim) != 1 for a in self.stage.outputs
+        )
+        return 2.0 * width if scattered else self.machine.load_cycles(width * self.bytes)
 
     def _vectors(self, tile: Tile, sizes: dict[int, int]) -> list[int]:
         """The widths of the vectors along the lanes' dimension."""
@@ -242,6 +268,8 @@ class TileModel:
             aligned = not self._slides(access, lane)
             cycles = sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
             return count * cycles, registers
+        if any(self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()):
+            return count * (2.0 + tile.lanes.bit_length()) * len(vectors), registers
         if coefficient == 2:
             cycles = sum(2 * machine.load_cycles(w * self.bytes, False) + 1 for w in vectors)
             return count * cycles, registers
