@@ -220,6 +220,8 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> No
     )
     header: dict[str, dict] = {}
     offset = 0
+    if "__metadata__" in resources:
+        raise NncError("a resource cannot be named '__metadata__': safetensors uses the name")
     for key, resource in ordered:
         type, size = resource.type, int(resource.blob.bytes().nbytes)
         if size != type.num_bytes:

@@ -86,7 +86,7 @@ class Importer:
         self.known: dict[Value, np.ndarray] = {}
         self.partly: dict[Value, Partial] = {}
         self._constants: dict[Any, Value] = {}
-        self._keys: set[str] = set()
+        self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module."""

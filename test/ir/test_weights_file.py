@@ -5,8 +5,6 @@ import os
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
-
 from nnc.dialects import func, nn
 from nnc.dialects.builtin import ModuleOp
 from nnc.ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr
@@ -16,6 +14,7 @@ from nnc.ir.resources import MemoryBlob
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import TensorType
 from nnc.ir.weights_file import module_text, write_module
+from safetensors.numpy import load_file
 
 
 def module_of(**arrays):
@@ -175,7 +174,7 @@ def test_two_resources_of_one_name_must_agree(tmp_path):
     write_module(module, tmp_path / "m.mlir")
     other = DenseResource("a", TensorType(A.shape, numpy_to_type(A.dtype)), MemoryBlob(A + 1))
     block.prepend(nn.Constant(other))
-    with pytest.raises(NncError, match="two resources named 'a' differ"):
+    with pytest.raises(NncError, match=r"two resources named 'a' differ"):
         write_module(module, tmp_path / "n.mlir")
     assert not (tmp_path / "n.mlir").exists()
 
@@ -186,7 +185,7 @@ def test_missing_weights_stay_named(tmp_path):
     module = read(tmp_path / "m.mlir")
     write_module(module, tmp_path / "n.mlir")
     assert 'nn.weights_file = "m.safetensors"' in (tmp_path / "n.mlir").read_text()
-    with pytest.raises(NncError, match="no data for dense_resource<a>"):
+    with pytest.raises(NncError, match=r"no data for dense_resource<a>"):
         arrays_of(module)
 
 
@@ -212,22 +211,22 @@ def test_small_constants_are_text(tmp_path):
 
 
 def test_an_unwritable_folder(tmp_path):
-    with pytest.raises(NncError, match="cannot write .*No such file or directory"):
+    with pytest.raises(NncError, match=r"cannot write .*No such file or directory"):
         write_module(module_of(a=A), tmp_path / "none" / "m.mlir")
 
 
 def test_a_folder_in_the_way(tmp_path):
     (tmp_path / "m.mlir").mkdir()
-    with pytest.raises(NncError, match="cannot write .*m.mlir"):
+    with pytest.raises(NncError, match=r"cannot write .*m.mlir"):
         write_module(module_of(a=A), tmp_path / "m.mlir")
     (tmp_path / "n.safetensors").mkdir()
-    with pytest.raises(NncError, match="cannot write .*n.safetensors"):
+    with pytest.raises(NncError, match=r"cannot write .*n.safetensors"):
         write_module(module_of(a=A), tmp_path / "n.mlir")
     assert sorted(os.listdir(tmp_path)) == ["m.mlir", "n.safetensors"]
 
 
 def test_the_weights_suffix_is_taken(tmp_path):
-    with pytest.raises(NncError, match="needs another suffix"):
+    with pytest.raises(NncError, match=r"needs another suffix"):
         write_module(module_of(a=A), tmp_path / "m.safetensors")
 
 
@@ -249,7 +248,7 @@ def test_both_files_or_neither(tmp_path, monkeypatch, failing):
         return replace(source, target)
 
     monkeypatch.setattr(os, "replace", broken)
-    with pytest.raises(NncError, match="No space left on device"):
+    with pytest.raises(NncError, match=r"No space left on device"):
         write_module(module_of(a=A + 1, b=B), tmp_path / "m.mlir")
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
 
@@ -258,9 +257,22 @@ def test_wrong_length_is_refused(tmp_path):
     module = module_of()
     resource = DenseResource("a", TensorType((4,), numpy_to_type(A.dtype)), MemoryBlob(A))
     next(iter(module.body_block)).body_block.prepend(nn.Constant(resource))
-    with pytest.raises(NncError, match="resource 'a' of .* has 48 bytes, not 16"):
+    with pytest.raises(NncError, match=r"resource 'a' of .* has 48 bytes, not 16"):
         write_module(module, tmp_path / "m.mlir")
     assert not os.listdir(tmp_path)
+
+
+def test_the_name_that_safetensors_keeps(tmp_path):
+    with pytest.raises(NncError, match=r"cannot be named '__metadata__'"):
+        write_module(module_of(**{"__metadata__": A}), tmp_path / "m.mlir")
+
+
+@pytest.mark.parametrize(
+    "key", ['a"b', "line\nbreak", "back\\slash", "1.weight", "x y", "%5", "a:b", "ü"], ids=repr
+)
+def test_any_other_name(tmp_path, key):
+    write_module(module_of(**{key: A}), tmp_path / "m.mlir")
+    np.testing.assert_array_equal(arrays_of(read(tmp_path / "m.mlir"))[key], A)
 
 
 @pytest.mark.parametrize(
@@ -284,5 +296,5 @@ def test_weights_file_must_be_strings(tmp_path):
     module = module_of(a=A)
     module.attributes["nn.weights_file"] = ArrayAttr((StringAttr("a"), ArrayAttr(())))
     (tmp_path / "m.mlir").write_text(module_text(module))
-    with pytest.raises(NncError, match="must be a string or an array of strings"):
+    with pytest.raises(NncError, match=r"must be a string or an array of strings"):
         read(tmp_path / "m.mlir")
