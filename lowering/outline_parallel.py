@@ -353,6 +353,7 @@ def _is_own(root: Value, caller: FuncOp) -> bool:
     """Whether nothing else is in the buffer."""
     if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
         return True
-    if "nn.kernel" not in caller.attributes or root not in caller.args:
-        return False
-    return caller.arg_attribute(caller.args.index(root), IN_PLACE) is None
+    for i, arg in enumerate(caller.args if "nn.kernel" in caller.attributes else ()):
+        if arg is root:
+            return caller.arg_attribute(i, IN_PLACE) is None
+    return False
