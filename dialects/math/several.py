@@ -9,7 +9,7 @@ from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Pure
-from ...ir.types import ShapedType, element_type
+from ...ir.types import FloatType, ShapedType, element_type, f64
 from ..arith.attributes import FASTMATH
 from ..arith.base import FloatBinary, round_to
 from ..folding import fold_elementwise, is_constant_number, round_exactly
@@ -88,7 +88,7 @@ class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):
 
 
 def fused_multiply_add(a, b, c):
-    """A * b + c of NumPy f64 arrays, rounded once (unless an intermediate overflows).
+    """The sum a * b + c of NumPy f64 arrays, rounded once (unless an intermediate overflows).
 
     The exact product and sum are kept as pairs of f64; their low parts are added with
     rounding to odd. Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded
@@ -101,7 +101,23 @@ def fused_multiply_add(a, b, c):
     v_high, v_low = _two_sum(high, sum_high)
     exact = v_high + _odd_sum(sum_low, v_low)
     plain = a * b + c
-    return np.where(np.isfinite(high) & np.isfinite(exact), exact, plain)
+    result = np.where(np.isfinite(high) & np.isfinite(exact), exact, plain)
+    # Where the low part of the product is too small for f64, only exact arithmetic helps.
+    tiny = (np.abs(high) < 2.0**-900) & (a != 0) & (b != 0) & np.isfinite(c)
+    if np.any(tiny):
+        exactly = np.frompyfunc(lambda *row: exact_multiply_add(*map(float, row), f64), 3, 1)
+        result = np.where(tiny, np.asarray(exactly(a, b, c), np.float64), result)
+    return result
+
+
+def exact_multiply_add(a: float, b: float, c: float, type: FloatType) -> float:
+    """The sum a * b + c, rounded once to the type."""
+    if not all(map(math.isfinite, (a, b, c))):
+        return a * b + c
+    exact = Fraction(a) * Fraction(b) + Fraction(c)
+    if exact == 0:
+        return a * b + c  # the sign of a zero
+    return round_exactly(exact, type)
 
 
 def _two_sum(a, b):
@@ -154,12 +170,7 @@ class Fma(Op, name="math.fma", traits=(Pure, Elementwise)):
         return None if folded is None else [folded]
 
     def _compute(self, a: float, b: float, c: float) -> float:
-        if not all(map(math.isfinite, (a, b, c))):
-            return a * b + c
-        exact = Fraction(a) * Fraction(b) + Fraction(c)
-        if exact == 0:
-            return a * b + c  # the sign of a zero
-        return round_exactly(exact, element_type(self.result.type))  # type: ignore[arg-type]
+        return exact_multiply_add(a, b, c, element_type(self.result.type))  # type: ignore[arg-type]
 
     def evaluate(self, a, b, c):
         import numpy as np
