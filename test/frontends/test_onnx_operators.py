@@ -264,6 +264,21 @@ def test_resize_to_sizes(mode, transform, sizes):
     check(model, x)
 
 
+@pytest.mark.parametrize("scale", [0.4, 1.6, 2.0, 3.0])
+def test_resize_as_tensorflow_did(scale):
+    x = random(1, 1, 5, 7)
+    model = one(
+        "Resize",
+        [x],
+        [np.zeros(0, np.float32), np.array([1, 1, scale, scale], np.float32)],
+        opset=11,
+        mode="nearest",
+        coordinate_transformation_mode="tf_half_pixel_for_nn",
+        nearest_mode="floor",
+    )
+    check(model, x)
+
+
 @pytest.mark.parametrize("opset", [7, 9])
 def test_upsample(opset):
     x = random(1, 2, 3, 4)

@@ -264,7 +264,7 @@ def test_wrong_length_is_refused(tmp_path):
 
 def test_the_name_that_safetensors_keeps(tmp_path):
     with pytest.raises(NncError, match=r"cannot be named '__metadata__'"):
-        write_module(module_of(**{"__metadata__": A}), tmp_path / "m.mlir")
+        write_module(module_of(__metadata__=A), tmp_path / "m.mlir")
 
 
 @pytest.mark.parametrize(

@@ -69,15 +69,19 @@ def resize(
     else:
         raise n.error("neither scales nor sizes are given")
     transform = n.string("coordinate_transformation_mode", "half_pixel")
+    nearest = n.string("nearest_mode", "round_prefer_floor")
     if transform == "tf_half_pixel_for_nn":
-        raise n.error("coordinate_transformation_mode 'tf_half_pixel_for_nn' is not supported")
+        # floor((i + 0.5) / scale) is half_pixel's position plus a half, rounded down.
+        if n.string("mode") != "nearest" or nearest != "floor":
+            raise n.error(f"{transform} is supported with mode nearest and nearest_mode floor only")
+        transform, nearest = "half_pixel", "round_prefer_ceil"
     crop = transform == "tf_crop_and_resize"
     return n(
         nn.Resize(
             x,
             mode=n.string("mode", "nearest", _MODES[:3]),
             coordinate_transform=transform,
-            nearest_mode=n.string("nearest_mode", "round_prefer_floor"),
+            nearest_mode=nearest,
             scales=tuple(factors),
             roi=_region(n, roi, axes, rank) if crop else None,
             cubic_coeff_a=n.float("cubic_coeff_a", -0.75),
