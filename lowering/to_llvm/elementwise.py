@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -186,12 +187,67 @@ for _arith_class, _llvm_class in {
     arith.DivF: llvm.FDiv,
     arith.RemF: llvm.FRem,
     arith.NegF: llvm.FNeg,
-    arith.MaximumF: llvm.IntrMaximum,
-    arith.MinimumF: llvm.IntrMinimum,
     arith.MaxNumF: llvm.IntrMaxNum,
     arith.MinNumF: llvm.IntrMinNum,
 }.items():
     lowers(_arith_class)(_float(_llvm_class))
+
+
+def _splat_number(value: Value) -> float | None:
+    """The float that all elements of a constant are, or None."""
+    op = value.defining_op
+    if not isinstance(op, llvm.Constant):
+        return None
+    attribute = op.properties["value"]
+    if isinstance(attribute, DenseElements):
+        return attribute.values()[0] if attribute.is_splat else None
+    return attribute.value  # type: ignore[attr-defined]
+
+
+def extremum(
+    f: FunctionLowering, greatest: bool, a: Value, b: Value, flags: dict[str, Attribute] | None
+) -> Value:
+    """The larger or smaller of two floats: NaN if one is, and +0.0 above -0.0.
+
+    With a constant, a comparison and a select are the same, and one instruction on x86; only
+    max(-0.0, 0.0) then needs a sum with 0.0, which changes nothing else.
+    """
+    if _splat_number(b) is None and _splat_number(a) is not None:
+        a, b = b, a
+    limit = _splat_number(b)
+    cls = llvm.IntrMaximum if greatest else llvm.IntrMinimum
+    negative_zero = limit == 0 and math.copysign(1.0, limit) < 0
+    if limit is None or math.isnan(limit) or (negative_zero and not greatest):
+        return f.emit(cls, [a, b], a.type, flags)
+    beyond = "olt" if greatest else "ogt"
+    properties = {"predicate": llvm.FCmp.predicate.kind.from_python(beyond)}
+    outside = f.emit(llvm.FCmp, [a, b], with_shape_of(a.type, i1), properties)
+    chosen = f.emit(llvm.Select, [outside, b, a], a.type)
+    if greatest and limit == 0 and not negative_zero and not _ignores_signs(flags):
+        return f.emit(llvm.FAdd, [chosen, b], a.type)
+    return chosen
+
+
+def _ignores_signs(flags: dict[str, Attribute] | None) -> bool:
+    if flags is None:
+        return False
+    text = flags["fastmathFlags"].value  # type: ignore[attr-defined]
+    return text == "fast" or "nsz" in text.split(",")
+
+
+@lowers(arith.MaximumF, arith.MinimumF)
+def _maximum(f: FunctionLowering, op: Operation) -> None:
+    flags = fastmath(op)
+    greatest = isinstance(op, arith.MaximumF)
+    _check_float(op)
+
+    def row(a: Value, b: Value) -> Value:
+        if element_scalar(a.type) is bf16:
+            wide = extremum(f, greatest, from_bf16(f, a), from_bf16(f, b), flags)
+            return to_bf16(f, wide)
+        return extremum(f, greatest, a, b, flags)
+
+    by_rows(f, op, row)
 
 
 # -- integers --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from .native import call_native, check
+from .native import call_native, check, compare
 
 DTYPES = {
     "f16": np.float16,
@@ -276,3 +276,31 @@ def test_ipowi(kind):
     a, b = pairs(kind)
     kept = (a != 0) | (b >= 0)
     run("%r = math.ipowi %x, %y : {T}", (kind, kind), kind, (a[kept], b[kept]))
+
+
+@pytest.mark.parametrize("vector", [False, True])
+@pytest.mark.parametrize("kind", FLOATS)
+@pytest.mark.parametrize("name", ["maximumf", "minimumf"])
+@pytest.mark.parametrize("limit", ["0.0", "-0.0", "6.0", "-1.0", "0x7FC00000"])
+def test_limits_that_are_constants(name, kind, limit, vector):
+    if limit.startswith("0x"):
+        limit = {"f16": "0x7E00", "bf16": "0x7FC0", "f64": "0x7FF8000000000000"}.get(kind, limit)
+    x = samples(kind, 64)
+    dense = f"dense<{limit}>" if vector else limit
+    line = f"%k = arith.constant {dense} : {{T}}\n%r = arith.{name} %x, %k : {{T}}"
+    text = program(line, (kind,), kind, len(x), vector)
+    out = np.zeros(len(x), DTYPES[kind])
+    call_native(text, [x, out])
+    bound = float("nan") if limit.startswith("0x") else float(limit)
+    want = [_extremum(name == "maximumf", float(v), bound) for v in x]
+    compare(out, np.array(want).astype(DTYPES[kind]))
+
+
+def _extremum(greatest, a, b):
+    """IEEE 754's maximum and minimum, by the book."""
+    if a != a or b != b:
+        return float("nan")
+    if a == b == 0:
+        negative = np.signbit(a) and np.signbit(b) if greatest else np.signbit(a) or np.signbit(b)
+        return -0.0 if negative else 0.0
+    return max(a, b) if greatest else min(a, b)
