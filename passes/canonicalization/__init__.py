@@ -14,6 +14,7 @@ from ...ir.rewriting import Pattern
 PATTERN_MODULES: dict[str, str] = {
     "arith": ".arith",
     "cf": ".cf",
+    "memref": ".memref",
     "nn": "..nn.patterns",
     "scf": ".scf",
 }
