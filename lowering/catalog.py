@@ -10,6 +10,7 @@ PASS_MODULES: dict[str, str] = {
     "apply-schedules": ".apply_schedules",
     "choose-schedules": ".choose_schedules",
     "canonicalize": "..passes.canonicalize",
+    "choose-layouts": "..passes.nn.choose_layouts",
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",
     "lower-to-linalg": ".nn_to_linalg",

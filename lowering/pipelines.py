@@ -38,6 +38,7 @@ STAGES: tuple[Stage, ...] = (
         ("canonicalize", "the static forms of what was dynamic"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
+        ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
         "fold-constants",
         "canonicalize",
         "cse",

@@ -20,6 +20,7 @@ from .activations import (
     ThresholdedRelu,
 )
 from .base import NnOp
+from .blocked import BlockedConv, BlockedDepthwiseConv
 from .creation import (
     Constant,
     Fill,
@@ -168,6 +169,8 @@ __all__ = [
     "AvgPool",
     "BatchNorm",
     "BinaryOp",
+    "BlockedConv",
+    "BlockedDepthwiseConv",
     "BroadcastDynamic",
     "BroadcastTo",
     "Cast",

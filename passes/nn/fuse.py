@@ -30,7 +30,8 @@ from ...ir.types import Dim, TensorType
 VIEWS = (nn.Reshape, nn.ReshapeDynamic)
 """Ops that only rename elements; they stay outside of kernels."""
 
-PRODUCTS = (nn.Matmul, nn.Conv, nn.ConvTranspose)
+BLOCKED = (nn.BlockedConv, nn.BlockedDepthwiseConv)
+PRODUCTS = (nn.Matmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
 REDUCTIONS = (
     nn.reductions.ReductionOp,
     nn.normalization.NormalizationOp,
@@ -79,7 +80,8 @@ class Grouping:
         for op in ops:
             if isinstance(op, PRODUCTS):
                 follows = self._is_product_epilogue(op)
-                self.start(op, follows, lambda o: isinstance(o, MOVEMENTS))
+                before = (*MOVEMENTS, nn.Pad) if isinstance(op, BLOCKED) else MOVEMENTS
+                self.start(op, follows, lambda o, before=before: isinstance(o, before))
         for op in ops:
             if isinstance(op, REDUCTIONS) and not is_elementwise(op):
                 self.start(op, self._is_row_wise(op), self._is_prologue(op))

@@ -8,6 +8,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
 from nnc.passes.canonicalize import Canonicalize
 from nnc.passes.cse import Cse
+from nnc.passes.nn.choose_layouts import ChooseLayouts
 from nnc.passes.nn.decompose import Decompose
 from nnc.passes.nn.fold_batch_norm import FoldBatchNorm
 from nnc.passes.nn.fold_constants import FoldConstants
@@ -25,6 +26,7 @@ PASSES = {
     "infer-shapes": [InferShapes()],
     "decompose": [Decompose()],
     "fold-batch-norm": [FoldBatchNorm()],
+    "choose-layouts": [FoldBatchNorm(), ChooseLayouts(block=2), FoldConstants(), Canonicalize()],
     "sink-views": [SinkViews(), Canonicalize(), Cse()],
     "fuse": [Fuse()],
     "fuse, 3 at most": [Fuse(limit=3)],

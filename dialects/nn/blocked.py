@@ -1,0 +1,70 @@
+"""Convolutions on blocked layouts, in which a block of channels is the last dimension.
+
+A tensor [N, C, D..] of a convolution is kept as [N, C / B, D.., B]: a vector of channels lies
+together, and so do the weights of a vector of results. `choose-layouts` brings graphs into
+this form; everything else works on it as on any other tensor.
+"""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
+from ...ir.diagnostics import NncError
+from .base import NnOp
+
+
+class BlockedConvOp(NnOp):
+    """Base: a convolution without padding and bias, which are ops of their own."""
+
+    x: Operand = operand(AnyRankedTensor)
+    weight: Operand = operand(AnyRankedTensor)
+    strides: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    out: Result = result(AnyRankedTensor)
+
+    weight_rank = 0
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        x, weight = types
+        if x.rank < 4 or weight.rank != x.rank + cls.weight_rank:
+            raise NncError(f"the ranks of x and weight do not fit: '{x}' and '{weight}'")
+        if x.element_type is not weight.element_type:
+            raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
+        ones = (1,) * (x.rank - 3)
+        scope = {"strides": attrs.strides or ones, "dilations": attrs.dilations or ones}
+        if len(scope["strides"]) != len(ones) or len(scope["dilations"]) != len(ones):
+            raise NncError(f"strides and dilations must have {len(ones)} elements")
+        return cls.bind(cls.body, types, scope)
+
+
+class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
+    """Convolution of blocked channels.
+
+    Shapes: x [N, C / B, D.., B], weight [M / A, C / B, K.., B, A] -> out [N, M / A, P.., A].
+    Numerics: f16 and bf16 accumulate in f32.
+    """
+
+    weight_rank = 1
+    body = (
+        "out[n, mo, p.., mi] += x[n, co, p..*strides + k..*dilations, ci]"
+        " * weight[mo, co, k.., ci, mi]"
+    )
+    example = (
+        "%y = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : "
+        "(tensor<1x2x9x9x16xf32>, tensor<4x2x3x3x16x8xf32>) -> tensor<1x4x4x4x8xf32>"
+    )
+
+
+class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
+    """Convolution of each channel alone, channels blocked.
+
+    Shapes: x [N, C / B, D.., B], weight [C / B, K.., B] -> out [N, C / B, P.., B].
+    """
+
+    weight_rank = -1
+    body = "out[n, mo, p.., mi] += x[n, mo, p..*strides + k..*dilations, mi] * weight[mo, k.., mi]"
+    example = (
+        "%y = nn.blocked_depthwise_conv %x, %w : "
+        "(tensor<1x2x9x9x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x7x7x16xf32>"
+    )

@@ -1,0 +1,264 @@
+"""Blocked layouts for convolutions: a vector of channels lies together.
+
+    [N, C, H, W]  ->  [N, C / B, H, W, B]
+
+Every convolution with constant weights is rewritten on blocked tensors, between a change of
+layout before and one after it. The changes then sink through everything that does not care
+where channels lie, until they meet and cancel: one remains where the model begins, and one
+where something needs the plain order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext, option
+from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
+from ...ir.types import Dim, FloatType, TensorType
+from .building import element_of, reshape, scalar, shape_of
+from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
+
+
+@dataclass(frozen=True)
+class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
+    """Bring convolutions and what stands between them into blocked layouts.
+
+    %y = nn.conv %x, %w      ->    %b = nn.transpose (nn.reshape %x)
+                                   %c = nn.blocked_conv %b, %blocked_w
+                                   %y = nn.reshape (nn.transpose %c)
+
+    The weights are blocked at compile time; `fold-constants` does it.
+    """
+
+    block: int = option(16, help="channels that lie together, where their number allows")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Convolutions first, one by one; then layout changes sink and cancel."""
+        for conv in [c for c in op.walk() if isinstance(c, nn.Conv)]:
+            if blocks := self.blocks_of(conv):
+                block_conv(conv, *blocks)
+                context.statistic("convolutions blocked")
+        apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
+
+    def blocks_of(self, conv: nn.Conv) -> tuple[int, int] | None:
+        """The blocks of operand and result, or None where the convolution stays as it is."""
+        x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
+        if None in (*x[1:], *weight, *out[1:]) or conv.weight.defined_by(nn.Constant) is None:
+            return None
+        if not isinstance(element_of(conv.x), FloatType) or 0 in (*x[1:], *weight):
+            return None
+        C, M = x[1], out[1]
+        depthwise = conv.groups == C == M
+        if conv.groups != 1 and not depthwise:
+            return None
+        before, after = self.block_of(C), self.block_of(M)  # type: ignore[arg-type]
+        if before is None or after is None or (depthwise and self.block > C):  # type: ignore[operator]
+            return None
+        return before, after
+
+    def block_of(self, channels: int) -> int | None:
+        """How many channels lie together: the block, or all where they are few."""
+        if channels % self.block == 0:
+            return self.block
+        return channels if channels <= 2 * self.block else None
+
+
+# -- changes of layout -----------------------------------------------------------------------
+
+
+def blocked(b: Builder, x: Value, block: int) -> Value:
+    """[N, C, D..] as [N, C / B, D.., B]."""
+    N, C, *spatial = shape_of(x)
+    apart = reshape(b, x, (N, C // block, block, *spatial))  # type: ignore[operator]
+    order = (0, 1, *range(3, 3 + len(spatial)), 2)
+    return b.insert(nn.Transpose(apart, order)).result
+
+
+def plain(b: Builder, x: Value, shape: Sequence[Dim]) -> Value:
+    """[N, C / B, D.., B] as [N, C, D..], the shape given."""
+    rank = len(shape_of(x))
+    order = (0, 1, rank - 1, *range(2, rank - 1))
+    return reshape(b, b.insert(nn.Transpose(x, order)), shape)
+
+
+def blocked_source(value: Value) -> Value | None:
+    """The blocked tensor that `plain` made this value of."""
+    view = value.defined_by(nn.Reshape)
+    moved = view.x.defined_by(nn.Transpose) if view is not None else None
+    if moved is None:
+        return None
+    rank = len(moved.permutation)
+    if rank < 4 or moved.permutation != (0, 1, rank - 1, *range(2, rank - 1)):
+        return None
+    N, blocks, *spatial, block = shape_of(moved.x)
+    if shape_of(value) != (N, blocks * block, *spatial):  # type: ignore[operator]
+        return None
+    return moved.x
+
+
+def block_conv(conv: nn.Conv, before: int, after: int) -> None:
+    """Replace a convolution by one on blocked tensors."""
+    b = Builder.before_op(conv)
+    window = conv.window(conv.operand_types, conv)
+    x = blocked(b, conv.x, before)
+    if window.has_padding:
+        pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
+        x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+    M, C, *kernel = shape_of(conv.weight)
+    rest = range(4, 4 + len(kernel))
+    attributes = {"strides": conv.strides, "dilations": conv.dilations}
+    if conv.groups == 1:
+        apart = reshape(b, conv.weight, (M // after, after, C // before, before, *kernel))
+        weight = b.insert(nn.Transpose(apart, (0, 2, *rest, 3, 1)))
+        out = b.insert(nn.BlockedConv(x, weight, **attributes)).result
+    else:
+        apart = reshape(b, conv.weight, (M // after, after, *kernel))
+        weight = b.insert(nn.Transpose(apart, (0, *range(2, 2 + len(kernel)), 1)))
+        out = b.insert(nn.BlockedDepthwiseConv(x, weight, **attributes)).result
+    if conv.bias is not None:
+        ones = (1,) * len(kernel)
+        bias = reshape(b, conv.bias, (M // after, *ones, after))
+        out = b.insert(nn.Add(out, bias)).result
+    result = plain(b, out, shape_of(conv.out))
+    result.name_hint = conv.out.name_hint
+    conv.out.replace_all_uses_with(result)
+    conv.erase()
+
+
+# -- sinking ----------------------------------------------------------------------------------
+
+
+@rewrite(nn.elementwise.ElementwiseOp)
+def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
+    """relu(plain(x)) -> plain(relu(x)), with operands that are blocked alike, or constant"""
+    result = op.results[0]
+    shape = shape_of(result)
+    sources = [s for v in op.operands if shape_of(v) == shape and (s := blocked_source(v))]
+    if not sources:
+        return
+    into = shape_of(sources[0])
+    found = [_on_blocks(v, shape, into) for v in op.operands]
+    if None in found:
+        return
+    operands = [make(rewriter) for make in found]  # type: ignore[misc]
+    inner = type(op).create(
+        operands,
+        [TensorType(into, element_of(result))],
+        op.attributes,
+        op.properties,
+        loc=op.loc,
+    )
+    rewriter.insert(inner)
+    rewriter.replace(op, plain(rewriter, inner.results[0], shape))
+
+
+def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
+    """How to have an operand of an op of `shape` in an op of the blocked shape; None: not."""
+    own = shape_of(value)
+    source = blocked_source(value)
+    if source is not None and shape_of(source) == into:
+        return lambda b: source
+    if all(d == 1 for d in own):
+        return lambda b: reshape(b, value, ())
+    spatial = len(shape) - 2
+    padded = (1,) * (len(shape) - len(own)) + own
+    if padded[0] != 1 or any(d != 1 for d in padded[2:]):
+        # A whole tensor is worth a change of layout only where it is one already.
+        return None
+    return lambda b: reshape(b, value, (into[1], *(1,) * spatial, into[-1]))
+
+
+@rewrite(nn.pooling.PoolingOp)
+def pool_on_blocks(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
+    """max_pool(plain(x)) -> plain(max_pool(x)) with a window of 1 in the block"""
+    source = blocked_source(op.x)
+    if source is None or len(op.results) != 1:
+        return
+    N, C, *extents = shape_of(op.out)
+    out = TensorType((*shape_of(source)[:2], *extents, shape_of(source)[-1]), element_of(op.out))
+    inner = rewriter(op.clone())
+    inner.operands = [source]
+    inner.kernel = (*op.kernel, 1)
+    if op.strides is not None:
+        inner.strides = (*op.strides, 1)
+    if op.dilations is not None:
+        inner.dilations = (*op.dilations, 1)
+    if op.pads is not None:
+        half = len(op.kernel)
+        inner.pads = (*op.pads[:half], 0, *op.pads[half:], 0)
+    inner.results[0].type = out
+    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
+
+
+@rewrite(nn.reductions.ReductionOp)
+def reduce_on_blocks(op: nn.reductions.ReductionOp, rewriter: Rewriter) -> None:
+    """reduce_mean(plain(x)) -> reduce_mean(x) over all spatial dimensions"""
+    source = blocked_source(op.x)
+    rank = len(shape_of(op.x))
+    if source is None or set(op.axes) != set(range(2, rank)):
+        return
+    N, blocks, *_, block = shape_of(source)
+    kept = (1,) * (rank - 2) if op.keep_dims else ()
+    inner = rewriter(op.clone())
+    inner.operands = [source]
+    inner.results[0].type = TensorType((N, blocks, *kept, block), element_of(op.out))
+    # With the spatial dimensions gone, blocks lie in the plain order.
+    rewriter.replace(op, reshape(rewriter, inner.results[0], shape_of(op.out)))
+
+
+@rewrite(nn.Concat)
+def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
+    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)) for equal blocks"""
+    sources = [blocked_source(v) for v in op.inputs]
+    if op.axis != 1 or None in sources or len({shape_of(s)[-1] for s in sources}) != 1:  # type: ignore[arg-type]
+        return
+    inner = rewriter(nn.Concat(sources, 1)).result
+    rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
+
+
+@rewrite(nn.Pad)
+def pad_on_blocks(op: nn.Pad, rewriter: Rewriter) -> None:
+    """pad(plain(x)) -> plain(pad(x)) where the padding is spatial"""
+    source = blocked_source(op.x)
+    rank = len(shape_of(op.x))
+    begin, end = op.pads[:rank], op.pads[rank:]
+    if source is None or any((*begin[:2], *end[:2])):
+        return
+    inner = rewriter(nn.Pad(source, op.value, pads=(*begin, 0, *end, 0), mode=op.mode)).result
+    rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
+
+
+@rewrite(nn.Resize)
+def resize_on_blocks(op: nn.Resize, rewriter: Rewriter) -> None:
+    """resize(plain(x)) -> plain(resize(x)) where the channels stay"""
+    source = blocked_source(op.x)
+    if source is None or op.roi is not None or shape_of(op.x)[1] != shape_of(op.out)[1]:
+        return
+    if op.scales is not None and op.scales[1] != 1.0:
+        return
+    N, C, *extents = shape_of(op.out)
+    inner = rewriter(op.clone())
+    inner.operands = [source]
+    if op.scales is not None:
+        inner.scales = (*op.scales, 1.0)
+    into = shape_of(source)
+    inner.results[0].type = TensorType((N, into[1], *extents, into[-1]), element_of(op.out))
+    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
+
+
+PATTERNS: tuple[Pattern, ...] = (
+    merge_reshapes,
+    reshape_nothing,
+    merge_transposes,
+    transpose_nothing,
+    elementwise_on_blocks,
+    pool_on_blocks,
+    reduce_on_blocks,
+    concat_on_blocks,
+    pad_on_blocks,
+    resize_on_blocks,
+)
