@@ -613,7 +613,11 @@ def _dims(s: Session, token: tuple[str, int] | None) -> tuple[list[int | None] |
     if text.startswith("*"):
         return None, []
     parts = "".join(text.split()).rstrip("x").split("x")
+    if any(len(part) > 20 for part in parts):
+        raise s.error("a dimension is limited to 64 bits", token[1])
     sizes = [None if part == "?" else int(part.strip("[]")) for part in parts]
+    if any(size is not None and size >= 1 << 63 for size in sizes):
+        raise s.error("a dimension is limited to 64 bits", token[1])
     return sizes, [part.startswith("[") for part in parts]
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..core import Block, Operation, Region, UnregisteredOp, Value
-from ..diagnostics import Diagnostic, ParseError
+from ..diagnostics import Diagnostic, NncError, ParseError
 from ..dialect import registry
 from ..location import FileLineColLoc
 from ..traits import (
@@ -314,10 +314,12 @@ class Builder:
 
     def _operation(self, item: Any) -> Operation:
         results, body, location = item
-        if body.__class__ is list:
-            op = self._generic(body)
-        else:
-            op = self._custom(body)
+        try:
+            op = self._generic(body) if body.__class__ is list else self._custom(body)
+        except ParseError:
+            raise
+        except NncError as fault:
+            raise self.session.error(fault.message, body[0][1]) from None
         if location is not None:
             op.loc = resolve_location(self.session, location)
         if results is not None:

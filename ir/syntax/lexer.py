@@ -22,6 +22,9 @@ Token = tuple[str, Any, int]
 Handler = Callable[["Session", int], Token]
 
 UNEXPECTED = "?"
+MAX_DIGITS = 4000
+"""Longer integers, which Python refuses to read, are none in any type."""
+
 BUILTIN_TYPES = frozenset(
     ("tensor", "memref", "vector", "complex", "tuple", "index", "none", *FLOAT_KINDS)
 )
@@ -299,6 +302,8 @@ def _number(accepted: dict[str, int]) -> Handler:
         match = scanning.NUMBER(session.text, pos)
         if match is None:
             return UNEXPECTED, None, pos + 1
+        if match.end() - pos > MAX_DIGITS:
+            raise session.error("the number is too long", pos, pos + 1)
         return ("FLOAT" if match[2] else "INTEGER"), (match[0], pos), match.end()
 
     return read

@@ -74,6 +74,12 @@ CASES = [
     ("\x7fELF\x02\x01\x01", 1, 1, "unexpected character"),
     ("PK\x03\x04", 1, 1, "unknown operation 'PK'"),
     ('"t.a"() : () -> () é', 1, 20, "unexpected character 'é'"),
+    (
+        '"t.a"() : () -> ()\nvector.contract {iterator_types = ["odd"]} %a, %b, %c : i8, i8 into i8',
+        2,
+        1,
+        "'odd' is not a vector.iterator_type",
+    ),
     ("module {", 1, 8, "unbalanced '{'"),
     ("module { func.func @f() {", 1, 25, "unbalanced '{'"),
 ]
@@ -127,6 +133,9 @@ def test_message_and_place(text, line, column, message):
         ("i16777216", "integer bitwidth is limited"),
         ("(i32, f32)", "expected '->' and results in function type"),
         ("!llvm.array<x f32>", "expected"),
+        ("9" * 5000, "the number is too long"),
+        (f"tensor<{'9' * 5000}xf32>", "a dimension is limited to 64 bits"),
+        ("tensor<9223372036854775808xf32>", "a dimension is limited to 64 bits"),
         ("", "expected attribute"),
     ],
 )
