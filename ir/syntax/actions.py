@@ -435,7 +435,8 @@ def _dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str]
 
 @action
 def _opaque_attribute(s, c):
-    return a.OpaqueAttr(*_dialect_text(s, *c[0], "attribute"), c[1] if len(c) > 1 else None)
+    dialect, text = _dialect_text(s, *c[0], what="attribute")
+    return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None)
 
 
 # -- affine maps ---------------------------------------------------------------------------------
@@ -698,7 +699,8 @@ def _dialect_type(s, c):
 
 @action
 def _opaque_type(s, c):
-    return t.OpaqueType(*_dialect_text(s, *c[0], "type"))
+    dialect, text = _dialect_text(s, *c[0], what="type")
+    return t.OpaqueType(dialect, text)
 
 
 # -- locations -----------------------------------------------------------------------------------

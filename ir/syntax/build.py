@@ -373,7 +373,7 @@ class Builder:
         cls = registry.ops.get(name)
         if cls is None:
             cls, op = UnregisteredOp, UnregisteredOp.__new__(UnregisteredOp)
-            op.name = self._unregistered(name, pos)
+            op.name = self._unregistered(name, pos)  # type: ignore[misc]
             defaults: Any = properties
         else:
             op = cls.__new__(cls)

@@ -138,7 +138,7 @@ class Directive(Element):
     def __init__(self, arguments: list[Any], definition: OpDefinition) -> None:
         self.arguments = arguments
         self.definition = definition
-        self.names = [getattr(a, "name", None) for a in arguments]
+        self.names: list[Any] = [getattr(a, "name", None) for a in arguments]
         self.setup()
 
     def setup(self) -> None:

@@ -110,8 +110,9 @@ class LLVMFunction(Directive):
         named = [a for a in arguments if a[0] == "named"]
         if named and len(named) != len(arguments):
             state.fail("either all arguments have names or none has")
-        output = registry.dialect("llvm").types["llvm.void"]() if not result else result[0]
-        function = registry.dialect("llvm").types["llvm.func"]
+        types: Any = registry.dialect("llvm").types
+        output = types["llvm.void"]() if not result else result[0]
+        function = types["llvm.func"]
         state.properties["function_type"] = function(
             output, tuple(a[2] if a[0] == "named" else a[1] for a in arguments), variadic
         )
@@ -212,7 +213,7 @@ class LLVMGlobalType(Directive):
         value = state.properties.get("value")
         if not isinstance(value, StringAttr):
             state.fail("expected ':' and a type: only a string implies the type of a global")
-        array = registry.dialect("llvm").types["llvm.array"]
+        array: Any = registry.dialect("llvm").types["llvm.array"]
         state.properties["global_type"] = array(len(value.value.encode()), i8)
 
     def write(self, op: Any, printer: Any) -> None:

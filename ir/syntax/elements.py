@@ -427,7 +427,7 @@ class PropDict(Element):
 class Group(Element):
     """`(a $b^ c)?`, with `(..) : (..)?` where the anchor is absent."""
 
-    def __init__(self, then: list[Element], otherwise: list[Element], anchor: Element) -> None:
+    def __init__(self, then: list[Element], otherwise: list[Element], anchor: Any) -> None:
         self.then = then
         self.otherwise = otherwise
         self.anchor = anchor
@@ -483,7 +483,7 @@ class OIList(Element):
 
     def write(self, op: Any, printer: Any) -> None:
         for clause in self.clauses:
-            if any(e.present(op) for e in clause if hasattr(e, "present")):
+            if any(getattr(e, "present", _never)(op) for e in clause):
                 for element in clause:
                     element.write(op, printer)
 
@@ -491,6 +491,10 @@ class OIList(Element):
         for clause in self.clauses:
             for element in clause:
                 yield from element.fields()
+
+
+def _never(op: Any) -> bool:
+    return False
 
 
 def reading(elements: list[Element]) -> list[Element]:

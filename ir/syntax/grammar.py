@@ -32,7 +32,7 @@ class Language:
         terminals = sorted({*_terminals(self.text), "_NEVER"})
         self.text += "%declare " + " ".join(terminals) + "\n"
         self.tables: Tables = tables_for(self.text)
-        self.rules = [
+        self.rules: list[tuple[int, str, Any]] = [
             (rule.length, rule.origin, reduction(rule, self.contributed))
             for rule in self.tables.rules
         ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..core import Block, Operation, Region, Value
 
@@ -110,7 +111,7 @@ class Naming:
             return
         self._several(op, hints)
 
-    def _several(self, op: Operation, hints: list[str | None]) -> None:
+    def _several(self, op: Operation, hints: list[Any]) -> None:
         """A group starts at result 0 and at each result with a name of its own."""
         results = op.results
         hints = hints + [None] * (len(results) - len(hints))

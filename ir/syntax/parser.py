@@ -96,7 +96,7 @@ def parse_module(
     module_class: Any = registry.ops["builtin.module"]
     ops = parse_ops(text, filename, allow_unregistered=allow_unregistered, resources=resources)
     if len(ops) == 1 and isinstance(ops[0], module_class):
-        return ops[0]
+        return ops[0]  # type: ignore[return-value]
     from ..location import FileLineColLoc
 
     return module_class.create(
