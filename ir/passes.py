@@ -14,9 +14,11 @@ A pipeline's text is upstream's: `builtin.module(func.func(canonicalize,cse),fus
 from __future__ import annotations
 
 import dataclasses
+import gc
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, get_type_hints
 
@@ -302,7 +304,8 @@ class PassManager:
         anchor = self.pipeline.anchor
         if anchor is not None and anchor != op.name:
             raise PassError(f"can't run '{anchor}' pass pipeline on '{op.name}' op", op.loc)
-        self._steps(self.pipeline.steps, op)
+        with _collector_paused():
+            self._steps(self.pipeline.steps, op)
 
     def _steps(self, steps: Iterable[Pass | Pipeline], op: Operation) -> None:
         for step in steps:
@@ -342,6 +345,20 @@ class PassManager:
             found = error.diagnostic
             note = Diagnostic("note", f"found after pass '{one.name}': this is a defect of nnc")
             raise PassError(dataclasses.replace(found, notes=(*found.notes, note))) from error
+
+
+@contextmanager
+def _collector_paused() -> Iterator[None]:
+    """No garbage collection meanwhile: walking the many objects of the IR again and again
+    costs more than all passes.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def _children(op: Operation, anchor: str | None) -> list[Operation]:
