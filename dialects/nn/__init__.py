@@ -20,7 +20,7 @@ from .activations import (
     ThresholdedRelu,
 )
 from .base import NnOp
-from .blocked import BlockedConv, BlockedDepthwiseConv
+from .blocked import BlockedConv, BlockedDepthwiseConv, PackedMatmul
 from .creation import (
     Constant,
     Fill,
@@ -231,6 +231,7 @@ __all__ = [
     "Not",
     "OneHot",
     "Or",
+    "PackedMatmul",
     "Pad",
     "PoolingOp",
     "Pow",

@@ -68,3 +68,20 @@ class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
         "%y = nn.blocked_depthwise_conv %x, %w : "
         "(tensor<1x2x9x9x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x7x7x16xf32>"
     )
+
+
+class PackedMatmul(NnOp, name="nn.packed_matmul"):
+    """Matrix product with a right-hand side whose columns are blocked.
+
+    Shapes: lhs [B.., M, K], rhs [B.., N / A, K, A] -> out [B.., M, N / A, A].
+    Numerics: f16 and bf16 accumulate in f32.
+    """
+
+    lhs: Operand = operand(AnyRankedTensor)
+    rhs: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    body = "out[b.., m, no, ni] += lhs[b.., m, k] * rhs[b.., no, k, ni]"
+    example = (
+        "%c = nn.packed_matmul %a, %b : (tensor<4x8xf32>, tensor<3x8x16xf32>) -> tensor<4x3x16xf32>"
+    )

@@ -2,6 +2,8 @@
 
     [N, C, H, W]  ->  [N, C / B, H, W, B]
 
+The right-hand sides of matrix products are packed into blocks of columns likewise.
+
 Every convolution with constant weights is rewritten on blocked tensors, between a change of
 layout before and one after it. The changes then sink through everything that does not care
 where channels lie, until they meet and cancel: one remains where the model begins, and one
@@ -10,6 +12,7 @@ where something needs the plain order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -21,6 +24,9 @@ from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
+
+FEW_ROWS = 4
+"""Products of fewer rows read each weight once or twice: packing gains nothing."""
 
 
 @dataclass(frozen=True)
@@ -37,10 +43,14 @@ class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
     block: int = option(16, help="channels that lie together, where their number allows")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Convolutions first, one by one; then layout changes sink and cancel."""
-        for conv in [c for c in op.walk() if isinstance(c, nn.Conv)]:
-            if blocks := self.blocks_of(conv):
-                block_conv(conv, *blocks)
+        """Products first, one by one; then layout changes sink and cancel."""
+        for product in [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]:
+            if isinstance(product, nn.Matmul):
+                if self.is_packable(product):
+                    pack_matmul(product, self.block)
+                    context.statistic("matrices packed")
+            elif blocks := self.blocks_of(product):
+                block_conv(product, *blocks)
                 context.statistic("convolutions blocked")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
@@ -59,6 +69,18 @@ class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
         if before is None or after is None or (depthwise and self.block > C):  # type: ignore[operator]
             return None
         return before, after
+
+    def is_packable(self, product: nn.Matmul) -> bool:
+        """Whether the weights are constant, and read for several rows."""
+        rows, (*_, columns) = shape_of(product.lhs)[:-1], shape_of(product.rhs)
+        return (
+            product.rhs.defined_by(nn.Constant) is not None
+            and len(shape_of(product.rhs)) == 2
+            and isinstance(element_of(product.rhs), FloatType)
+            and bool(columns)
+            and columns % self.block == 0  # type: ignore[operator]
+            and math.prod(d or FEW_ROWS for d in rows) >= FEW_ROWS
+        )
 
     def block_of(self, channels: int) -> int | None:
         """How many channels lie together: the block, or all where they are few."""
@@ -127,6 +149,21 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     result.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(result)
     conv.erase()
+
+
+def pack_matmul(product: nn.Matmul, block: int) -> None:
+    """Replace a product by one with weights in blocks of columns."""
+    b = Builder.before_op(product)
+    K, N = shape_of(product.rhs)
+    apart = reshape(b, product.rhs, (K, N // block, block))  # type: ignore[operator]
+    packed = b.insert(nn.PackedMatmul(product.lhs, b.insert(nn.Transpose(apart, (1, 0, 2)))))
+    if shape_of(packed).count(None) > 1:
+        packed.erase()
+        return
+    result = reshape(b, packed, shape_of(product.out))
+    result.name_hint = product.out.name_hint
+    product.out.replace_all_uses_with(result)
+    product.erase()
 
 
 # -- sinking ----------------------------------------------------------------------------------

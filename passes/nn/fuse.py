@@ -31,7 +31,7 @@ VIEWS = (nn.Reshape, nn.ReshapeDynamic)
 """Ops that only rename elements; they stay outside of kernels."""
 
 BLOCKED = (nn.BlockedConv, nn.BlockedDepthwiseConv)
-PRODUCTS = (nn.Matmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
+PRODUCTS = (nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
 REDUCTIONS = (
     nn.reductions.ReductionOp,
     nn.normalization.NormalizationOp,

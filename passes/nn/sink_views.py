@@ -60,6 +60,10 @@ def sink(op: Operation, from_product: set[Value]) -> int:
         ),
         None,
     )
+    while source is not None and (inner_view := source.defined_by(nn.Reshape)) is not None:
+        if inner_view.x not in from_product:
+            break
+        source = inner_view.x
     if source is None:
         if any(value in from_product for value in op.operands):
             from_product.update(op.results)
@@ -92,8 +96,28 @@ def _fits(value: Value, shape: Shape, old: Shape) -> bool:
         return shape.count(None) <= 1
     if math.prod(d or 0 for d in own) == 1:
         return True
+    return _regrouped(own, shape, old) is not None
+
+
+def _regrouped(own: Shape, shape: Shape, old: Shape) -> Shape | None:
+    """An operand's shape [N] as the last dimensions of `shape` have it, say [N / 16, 16].
+
+    It must hold the last dimensions of `old` whole, so that it repeats along the others.
+    """
     kept = _without_leading_ones(own)
-    return None not in kept and shape[-len(kept) :] == kept == old[-len(kept) :]
+    if None in kept or kept != old[len(old) - len(kept) :]:
+        return None
+    size, count = math.prod(kept), 1  # type: ignore[arg-type]
+    for at in range(len(shape) - 1, -1, -1):
+        extent = shape[at]
+        if extent is None:
+            return None
+        count *= extent
+        if count == size:
+            return shape[at:]
+        if count > size:
+            return None
+    return None
 
 
 def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
@@ -103,7 +127,11 @@ def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
         if view is not None and shape_of(view.x) == shape:
             return view.x
         return reshape(b, value, shape)
-    return reshape(b, value, _without_leading_ones(own)) if len(own) > len(shape) else value
+    if math.prod(d or 0 for d in own) == 1:
+        return reshape(b, value, ()) if len(own) > len(shape) else value
+    regrouped = _regrouped(own, shape, old)
+    assert regrouped is not None
+    return reshape(b, value, regrouped)
 
 
 def _without_leading_ones(shape: Shape) -> Shape:
