@@ -222,9 +222,9 @@ def _move_allocations(function: func.FuncOp, stack_bytes: int) -> None:
 
 def _outermost(op: Operation, function: func.FuncOp) -> Operation:
     """The operation of the function's own blocks that holds `op`."""
-    at = op
-    while at.parent_op is not function:
-        at = at.parent_op  # type: ignore[assignment]
+    at, above = op, op.parent_op
+    while above is not None and above is not function:
+        at, above = above, above.parent_op
     return at
 
 

@@ -98,7 +98,7 @@ class NamedOp(StructuredOp):
         return elements[0]
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """The output's type if it is a tensor."""
         return [t for t in operand_types[-1:] if isinstance(t, TensorType)]
 
@@ -154,7 +154,7 @@ class _Contraction(NamedOp, SegmentedOp):
 
     @property
     def maps(self) -> list[AffineMap]:
-        given = self.indexing_maps
+        given: Any = self.indexing_maps
         return [a.map for a in given] if given is not None else list(self.default_maps)
 
     @property
@@ -350,11 +350,11 @@ class Reduce(StructuredOp, name="linalg.reduce"):
 
     @property
     def inputs(self) -> tuple[Value, ...]:
-        return self.operands[: len(self.operands) // 2]
+        return tuple(self.operands[: len(self.operands) // 2])
 
     @property
     def outputs(self) -> tuple[Value, ...]:
-        return self.operands[len(self.operands) // 2 :]
+        return tuple(self.operands[len(self.operands) // 2 :])
 
     @property
     def iterators(self) -> list[str]:

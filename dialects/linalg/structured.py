@@ -46,7 +46,7 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
 
     def block_argument_names(self, region: Region) -> list[str | None]:
         """Upstream's names for the elements."""
-        return ["in"] * len(self.inputs) + [self.output_name] * len(self.outputs)
+        return [*(["in"] * len(self.inputs)), *([self.output_name] * len(self.outputs))]
 
     def verify_op(self) -> None:
         self.verify_structure()

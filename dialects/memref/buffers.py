@@ -223,24 +223,24 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """The size where the type, the allocation or the view says it."""
-        from ...ir.rewriting import constant_value
+        from ...ir.rewriting import constant_int
         from .views import SubView
 
-        position = constant_value(self.index)
+        position = constant_int(self.index)
         type = self.source.type
         if position is None or not isinstance(type, MemRefType):
             return None
-        if not 0 <= position.value < type.rank:
+        if not 0 <= position < type.rank:
             return None
-        size = type.shape[position.value]
+        size = type.shape[position]
         if size is not None:
             return [IndexAttr(size)]
         match self.source.defining_op:
             case Alloc() | Alloca() as alloc:
-                nth = sum(d is None for d in type.shape[: position.value])
+                nth = sum(d is None for d in type.shape[:position])
                 return [alloc.dynamicSizes[nth]]
             case SubView() as view if view.result.type.rank == view.source.type.rank:
-                size = view.mixed_sizes[position.value]
+                size = view.mixed_sizes[position]
                 return [size] if isinstance(size, Value) else None
         return None
 

@@ -700,7 +700,7 @@ class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=
         return self.extents[self.source.type.rank :]
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """A memref of one element, the offset, sizes and strides."""
         (source,) = operand_types
         base = MemRefType((), source.element_type, None, source.memory_space)

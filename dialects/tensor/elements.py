@@ -146,19 +146,19 @@ class Dim(Op, name="tensor.dim", traits=(Pure,)):
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """The size where the type or `tensor.empty` says it."""
-        from ...ir.rewriting import constant_value
+        from ...ir.rewriting import constant_int
 
-        position, type = constant_value(self.index), self.source.type
+        position, type = constant_int(self.index), self.source.type
         if position is None or isinstance(type, UnrankedTensorType):
             return None
-        if not 0 <= position.value < type.rank:
+        if not 0 <= position < type.rank:
             return None
-        size = type.shape[position.value]
+        size = type.shape[position]
         if size is not None:
             return [IndexAttr(size)]
         made = self.source.defining_op
         if isinstance(made, Empty | Generate):
-            nth = sum(d is None for d in type.shape[: position.value])
+            nth = sum(d is None for d in type.shape[:position])
             return [made.operands[nth]]
         return None
 
@@ -238,7 +238,7 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
     def fold(self) -> Sequence[Value | Attribute] | None:
         from ...ir.rewriting import constant_value
 
-        value = constant_value(self.input)
+        value: Any = constant_value(self.input)
         if value is None or not self.aggregate.type.has_static_shape:
             return None
         return [DenseElements.splat(value.value, self.aggregate.type)]

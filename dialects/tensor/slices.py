@@ -167,7 +167,7 @@ class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
     )
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """The destination's type."""
         return [operand_types[1]]
 

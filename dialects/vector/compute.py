@@ -200,7 +200,8 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
         sizes = self.extents()
         shape = tuple(getattr(self.acc.type, "shape", ()))
         for map, type in ((maps[0], self.lhs.type), (maps[1], self.rhs.type)):
-            if any(sizes[e.position] != n for e, n in zip(map.results, type.shape, strict=True)):
+            positions = [e.position for e in map.results]  # type: ignore[attr-defined]
+            if any(sizes[p] != n for p, n in zip(positions, type.shape, strict=True)):
                 raise self.error("invalid contracting dimension map")
         wanted = tuple(sizes[e.position] for e in maps[2].results)  # type: ignore[attr-defined]
         if shape != wanted:
@@ -243,7 +244,7 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
     example = "%p = vector.outerproduct %a, %b, %c : vector<4xf32>, vector<8xf32>"
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """[i, j], or [i] with a scalar."""
         lhs, rhs = operand_types[:2]
         inner = rhs.shape if isinstance(rhs, VectorType) else ()

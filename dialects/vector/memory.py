@@ -152,7 +152,7 @@ class _Transfer(Op):
         """Index arrays into the memory, broadcast to the vector's shape, and which lanes count."""
         import numpy as np
 
-        shape = self.vector_type.shape
+        shape: Any = self.vector_type.shape
         grids = np.indices(shape, sparse=True)
         at = [np.asarray(int(i)) for i in indices]
         for lane, e in enumerate(self.map.results):
@@ -250,7 +250,8 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
         array, padding = given["base"], given["padding"]
         if 0 in array.shape:
             self._check(np.zeros(1, np.bool_))
-            return [np.full(self.vector_type.shape, padding, array.dtype)]
+            shape: Any = self.vector_type.shape
+            return [np.full(shape, padding, array.dtype)]
         at, active = self._window(given["indices"], given["mask"], array)
         return [np.where(active, array[at], padding).astype(array.dtype)]
 
@@ -297,7 +298,7 @@ class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemor
         return self.valueToStore.type  # type: ignore[return-value]
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """The tensor written to, if it is one."""
         return [t for t in operand_types[1:2] if isinstance(t, TensorType)]
 

@@ -344,7 +344,7 @@ class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
     example = "%w = vector.shuffle %a, %b [0, 4, 1, 5] : vector<4xf32>, vector<4xf32>"
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """One row per entry of the mask."""
         first = operand_types[0]
         rows = len(properties["mask"].values)
@@ -414,7 +414,7 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
     example = "%w = vector.transpose %v, [1, 0] : vector<4x8xf32> to vector<8x4xf32>"
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """The sizes in the new order."""
         (source,) = operand_types
         order = properties["permutation"].values
@@ -539,7 +539,7 @@ class ToElements(Op, name="vector.to_elements", traits=(Pure,)):
     example = "%a, %b = vector.to_elements %v : vector<2xf32>"
 
     @classmethod
-    def infer_result_types(cls, operand_types, properties, regions=()):
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """The element type, once per element."""
         (source,) = operand_types
         return [source.element_type] * source.num_elements

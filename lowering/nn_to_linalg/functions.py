@@ -124,7 +124,8 @@ class _Body:
     def convert(self) -> None:
         last = self.old.last
         if not isinstance(last, func.Return):
-            raise PassError(f"@{self.function.sym_name} does not end in func.return", last.loc)
+            name = self.function.sym_name
+            raise PassError(f"@{name} does not end in func.return", self.function.loc)
         outs = self._out_arguments(last)
         for op in self.old:
             if op is not last:
@@ -248,6 +249,7 @@ class _Body:
         for arg, value in zip(block.args, kernel.operands, strict=True):
             e.buffers[arg] = e.buffer(value)
         last = block.last
+        assert last is not None
         for value, result in zip(last.operands, kernel.results, strict=True):
             place = e.placed.get(result)
             if place is not None and value.defining_op is not None:

@@ -88,11 +88,11 @@ def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
     for i in range(count_known):
         axis = e.load_index(axes, [i])
         axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
-        bounds = [e.load_index(b, [i]) for b in (starts, ends, steps)]
+        start, end, by = (e.load_index(b, [i]) for b in (starts, ends, steps))
         for d in range(rank):
             here = e.compare("eq", axis, d) if rank > 1 else None
-            begin, number, by = _slice_bounds(e, *bounds, e.size(source, d))
-            for table, value in ((first, begin), (count, number), (step, by)):
+            found = _slice_bounds(e, start, end, by, e.size(source, d))
+            for table, value in zip((first, count, step), found, strict=True):
                 table[d] = value if here is None else e.select(here, value, table[d])
     shape = buffer_type(op.out.type).shape
     sizes = [d if d is not None else s for d, s in zip(shape, count, strict=True)]
@@ -111,9 +111,9 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
     with e.loop(e.size(starts, 0)) as i:
         axis = e.load_index(axes, [i])
         axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
-        bounds = [e.load_index(b, [i]) for b in (starts, ends, steps)]
+        start, end, by = (e.load_index(b, [i]) for b in (starts, ends, steps))
         extent = e.insert(memref.Dim(source, axis)).result
-        for table, value in zip(tables, _slice_bounds(e, *bounds, extent), strict=True):
+        for table, value in zip(tables, _slice_bounds(e, start, end, by, extent), strict=True):
             e.store(e.value(value), table, [axis])
     first, count, step = ([e.load(t, [d]) for d in range(rank)] for t in tables)
     shape = buffer_type(op.out.type).shape
@@ -157,12 +157,13 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
     type = buffer_type(op.out.type)
     own = op.x.type.rank
     lead = type.rank - own
+    length = op.shape.type.shape[0]
     sizes: list[Size] = []
     for axis, known in enumerate(type.shape):
         if known is not None:
             sizes.append(known)
             continue
-        at = axis - (type.rank - e.size(shape, 0)) if isinstance(e.size(shape, 0), int) else axis
+        at = axis - (type.rank - length)
         wanted: Size = e.load_index(shape, [at]) if at >= 0 else 1
         if axis >= lead and isinstance(source.type, MemRefType):
             extent = e.size(source, axis - lead)

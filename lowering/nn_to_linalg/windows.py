@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...dialects import arith, math, memref, nn
 from ...dialects.nn.windows import Window
@@ -39,12 +40,13 @@ def type_of(buffer: Value, element: Type) -> TensorType:
 @lowers(nn.Conv)
 def lower_conv(e: Emitter, op: nn.Conv) -> None:
     """Padding, the sums of products, the bias."""
-    types = op.operand_types
+    types: Any = op.operand_types
     element = types[0].element_type
     window = op.window(types, op)
     x = padded(e, e.buffer(op.x), window.begin, window.end, 0, element)
     weight = e.buffer(op.weight)
     form = op.comprehension()
+    assert form is not None
     sizes = result_sizes(e, form, [x, weight])
     out = e.destination(op.out, sizes)
     total = out if op.bias is None else e.alloc(sizes, element)
@@ -128,7 +130,7 @@ def split_dimension(
 @lowers(nn.ConvTranspose)
 def lower_conv_transpose(e: Emitter, op: nn.ConvTranspose) -> None:
     """A convolution with the flipped kernel, of the operand with zeros between its elements."""
-    types = op.operand_types
+    types: Any = op.operand_types
     element = types[0].element_type
     window = op.window(types, op)
     x, weight = e.buffer(op.x), e.buffer(op.weight)
@@ -176,7 +178,7 @@ def _pool(
     e: Emitter, op: nn.PoolingOp, fill: float, combine: str, value: str | None = None
 ) -> tuple[Value, Comprehension]:
     """The padded operand, and the reduction of its windows."""
-    types = op.operand_types
+    types: Any = op.operand_types
     window = op.window(types, op)
     x = padded(e, e.buffer(op.x), window.begin, window.end, fill, types[0].element_type)
     form = op.pool(types, op, combine) if value is None else op.pool(types, op, combine, value)

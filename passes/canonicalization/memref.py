@@ -60,7 +60,7 @@ def make_subview_static(op: memref.SubView, rewriter: Rewriter) -> None:
     known = [[_known(entry) for entry in part] for part in lists]
     if known == lists or op.result.type.rank != op.source.type.rank:
         return
-    made = rewriter.insert(memref.SubView.of(op.source, *known))
+    made = rewriter.insert(memref.SubView.of(op.source, known[0], known[1], known[2]))
     if made.result.type is op.result.type:
         rewriter.replace(op, made.result)
     else:
