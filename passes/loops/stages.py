@@ -61,9 +61,13 @@ class Extent:
 
 
 class Extents:
-    """Run-time extents of buffers, those that must be equal being one symbol."""
+    """Run-time extents of a block's buffers, those that must be equal being one symbol.
 
-    def __init__(self) -> None:
+    The symbol is that of the buffer which is there first, so that all others can use it.
+    """
+
+    def __init__(self, block: Iterable[Operation] = ()) -> None:
+        self._positions = {op: i for i, op in enumerate(block)}
         self._same: dict[tuple[Value, int], tuple[Value, int]] = {}
         self._known: dict[tuple[Value, int], int] = {}
         self._symbols: dict[tuple, Poly] = {}
@@ -75,8 +79,8 @@ class Extents:
 
     def unify(self, keys: Iterable[tuple[Value, int]]) -> None:
         """Note that these (buffer, dimension) have equal extents."""
-        roots = {self._find(key): None for key in keys}
-        first, *others = roots
+        roots = dict.fromkeys(self._find(key) for key in keys)
+        first, *others = sorted(roots, key=self._position)
         for other in others:
             self._same[other] = first
             if other in self._known:
@@ -85,6 +89,10 @@ class Extents:
             static = buffer.type.shape[dim]  # type: ignore[attr-defined]
             if static is not None:
                 self._known.setdefault(first, static)
+
+    def _position(self, key: tuple[Value, int]) -> int:
+        definer = key[0].defining_op
+        return -1 if definer is None else self._positions.get(definer, -1)
 
     def of(self, buffer: Value, dim: int) -> Size:
         static = buffer.type.shape[dim]  # type: ignore[attr-defined]
@@ -206,7 +214,7 @@ class Stage:
 
 def stages_of(block: Block) -> list[Stage]:
     """The stages of a kernel's body, in order, runtime extents unified."""
-    extents = Extents()
+    extents = Extents(block)
     ops = [op for op in block if isinstance(op, StructuredOp) and _on_buffers(op)]
     _unify_allocations(block, extents)
     for op in ops:
