@@ -21,7 +21,7 @@ from ..traits import (
     SingleBlockImplicitTerminator,
     Terminator,
 )
-from .actions import resolve_location
+from .actions_locations import resolve_location
 from .op_state import Name, OpState
 
 if TYPE_CHECKING:

@@ -8,9 +8,13 @@ from typing import Any
 
 from ..attributes import EnumAttr
 from ..dialect import registry
-from .actions import reduction
+from . import actions, actions_affine, actions_attributes, actions_locations, actions_types
 from .directive import Grammar
+from .reductions import reduction
 from .tables import Tables, tables_for
+
+ACTIONS = (actions, actions_affine, actions_attributes, actions_locations, actions_types)
+"""The modules whose import registers what productions make."""
 
 BARE_DIALECTS = ("builtin.", "func.")
 """Dialects whose ops may be written without the dialect's name."""

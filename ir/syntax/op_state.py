@@ -16,7 +16,7 @@ from ..attributes import (
 from ..constraints import Derived, Exactly, Same
 from ..diagnostics import NncError, ParseError
 from ..types import FloatType, Type, i1
-from .actions import enum_from
+from .actions_attributes import enum_from
 from .literals import number_of
 
 if TYPE_CHECKING:

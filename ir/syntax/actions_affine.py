@@ -1,0 +1,145 @@
+"""What the productions of affine maps and sets make."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .. import affine
+from .. import attributes as a
+from ..diagnostics import NncError
+from .reductions import MAX_DEPTH, action
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def _declare(s: Session, names: list[tuple[str, int]], make: Callable[[int], Any]) -> int:
+    for i, (name, pos) in enumerate(names):
+        if name in s.affine_env:
+            raise s.error(f"redefinition of identifier '{name}'", pos)
+        s.affine_env[name] = make(i)
+    return len(names)
+
+
+@action
+def _affine_no_dims(s, c):
+    s.affine_env = {}
+    return 0
+
+
+@action
+def _affine_dims(s, c):
+    s.affine_env = {}
+    return _declare(s, c[0], affine.AffineDim)
+
+
+@action
+def _affine_no_symbols(s, c):
+    return 0
+
+
+@action
+def _affine_symbols(s, c):
+    return _declare(s, c[0], affine.AffineSymbol)
+
+
+@action
+def _affine_map(s, c):
+    return a.AffineMapAttr(affine.AffineMap(c[0], c[1], tuple(_shallow(e) for e in c[2])))
+
+
+@action
+def _affine_set(s, c):
+    constraints = tuple((_shallow(e), equal) for e, equal in c[2])
+    return a.IntegerSetAttr(affine.IntegerSet(c[0], c[1], constraints))
+
+
+def _shallow(expr: Any) -> Any:
+    """The expression, unless it is too deep to work with."""
+    level, depth = [expr], 0
+    while level:
+        depth += 1
+        if depth > MAX_DEPTH:
+            raise NncError("affine expressions are nested too deeply")
+        level = [
+            part for e in level if isinstance(e, affine.AffineBinary) for part in (e.lhs, e.rhs)
+        ]
+    return expr
+
+
+@action
+def _affine_name(s, c):
+    name, pos = c[0]
+    if name not in s.affine_env:
+        raise s.error(f"use of undeclared identifier '{name}' in affine expression", pos)
+    return s.affine_env[name]
+
+
+@action
+def _affine_constant(s, c):
+    return affine.AffineConstant(int(c[0][0], 0))
+
+
+@action
+def _affine_negate(s, c):
+    return -c[0]
+
+
+@action
+def _affine_add(s, c):
+    return c[0] + c[1]
+
+
+@action
+def _affine_subtract(s, c):
+    return c[0] - c[1]
+
+
+@action
+def _affine_multiply(s, c):
+    if not (c[0].is_symbolic_or_constant() or c[1].is_symbolic_or_constant()):
+        raise NncError(
+            "non-affine expression: at least one of the multiply operands has to be either a "
+            "constant or symbolic"
+        )
+    return c[0] * c[1]
+
+
+def _divide(c: list[Any], word: str, make: Callable[[Any, Any], Any]) -> Any:
+    if not c[1].is_symbolic_or_constant():
+        raise NncError(
+            f"non-affine expression: right operand of {word} has to be either a constant or "
+            "symbolic"
+        )
+    return make(c[0], c[1])
+
+
+@action
+def _affine_floordiv(s, c):
+    return _divide(c, "floordiv", lambda x, y: x // y)
+
+
+@action
+def _affine_ceildiv(s, c):
+    return _divide(c, "ceildiv", lambda x, y: x.ceildiv(y))
+
+
+@action
+def _affine_mod(s, c):
+    return _divide(c, "mod", lambda x, y: x % y)
+
+
+@action
+def _affine_at_least(s, c):
+    return c[0] - c[1], False
+
+
+@action
+def _affine_at_most(s, c):
+    return c[1] - c[0], False
+
+
+@action
+def _affine_equal(s, c):
+    return c[0] - c[1], True

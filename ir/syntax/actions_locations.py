@@ -1,0 +1,97 @@
+"""What the productions of locations make; an alias may be defined further down."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import attributes as a
+from .. import location as l
+from .reductions import action
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+class LocationAlias(l.Location):
+    """`#loc4`, which the end of the text may define."""
+
+    __slots__ = ("name", "pos")
+
+    def __init__(self, name: str, pos: int) -> None:
+        self.name = name
+        self.pos = pos
+
+
+def resolve_location(s: Session, location: Any) -> Any:
+    """The location with its aliases replaced."""
+    match location:
+        case LocationAlias(name=name, pos=pos):
+            found = s.attribute_aliases.get(name)
+            if found is None:
+                raise s.error(f"operation location alias was never defined: '#{name}'", pos)
+            if not isinstance(found, a.LocationAttr):
+                raise s.error(f"expected '#{name}' to be a location, but it is '{found}'", pos)
+            return found.location
+        case l.NameLoc(name, child):
+            return l.NameLoc(name, resolve_location(s, child))
+        case l.CallSiteLoc(callee, caller):
+            return l.CallSiteLoc(resolve_location(s, callee), resolve_location(s, caller))
+        case l.FusedLoc(locations, metadata):
+            return _fuse([resolve_location(s, x) for x in locations], metadata)
+    return location
+
+
+@action
+def _location_attribute(s, c):
+    return a.LocationAttr(resolve_location(s, c[0]))
+
+
+@action
+def _unknown_location(s, c):
+    return l.UNKNOWN
+
+
+@action
+def _location_alias(s, c):
+    return LocationAlias(*c[0])
+
+
+@action
+def _name_location(s, c):
+    return l.NameLoc(c[0][0], c[1] if len(c) > 1 else l.UNKNOWN)
+
+
+@action
+def _file_location(s, c):
+    return l.FileLineColLoc(c[0][0], int(c[1][0], 0), int(c[2][0], 0))
+
+
+@action
+def _file_range(s, c):
+    numbers = [int(text, 0) for text, _ in c[1:]]
+    if len(numbers) == 3:
+        numbers.insert(2, numbers[0])
+    return l.FileLineColRange(c[0][0], *numbers)
+
+
+@action
+def _call_site(s, c):
+    return l.CallSiteLoc(c[0], c[1])
+
+
+def _fuse(locations: list[Any], metadata: Any = None) -> Any:
+    """Unknown and repeated locations say nothing; one alone needs no frame."""
+    known = tuple(dict.fromkeys(x for x in locations if x is not l.UNKNOWN))
+    if metadata is None and len(known) < 2:
+        return known[0] if known else l.UNKNOWN
+    return l.FusedLoc(known, metadata)
+
+
+@action
+def _fused(s, c):
+    return _fuse(c[0])
+
+
+@action
+def _fused_with(s, c):
+    return _fuse(c[1], c[0])

@@ -1,0 +1,104 @@
+"""From productions to the functions that make their values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .. import attributes as a
+from .. import types as t
+from ..diagnostics import NncError
+
+if TYPE_CHECKING:
+    from .session import Session
+    from .tables import Rule
+
+MAX_DEPTH = 128
+"""How deep lists, dictionaries and tuples may nest."""
+
+Action = Callable[["Session", list[Any]], Any]
+_ACTIONS: dict[str, Action] = {}
+
+
+def action(function: Action) -> Action:
+    """Register the function `_name` for the productions named `name`."""
+    _ACTIONS[function.__name__.strip("_")] = function
+    return function
+
+
+def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Session, Any], Any] | None:
+    """The function that makes a production's value from those of all its symbols.
+
+    None leaves the value of the only symbol as it is.
+    """
+    keep, name = rule.keep, rule.action
+    if rule.origin in contributed:
+        return _tuple_of(keep, "" if name == rule.origin else name)
+    if name == "same":
+        (position,) = keep
+        return None if rule.length == 1 else lambda session, values: values[position]
+    if name == "first":
+        (position,) = keep
+        return lambda session, values: [values[position]]
+    if name == "append":
+        return _append(*keep)
+    function = _ACTIONS.get(name)
+    if function is None:
+        return lambda session, values: None  # a start symbol of Lark's own
+    if keep == tuple(range(rule.length)):
+        return function
+    if -1 in keep:
+        return lambda session, values: function(
+            session, [values[i] if i >= 0 else None for i in keep]
+        )
+    return lambda session, values: function(session, [values[i] for i in keep])
+
+
+def _tuple_of(keep: tuple[int, ...], alias: str) -> Callable[[Session, Any], Any]:
+    if alias:
+        return lambda session, values: (alias, *[values[i] if i >= 0 else None for i in keep])
+    return lambda session, values: tuple([values[i] if i >= 0 else None for i in keep])
+
+
+def _append(at: int, position: int) -> Callable[[Session, Any], Any]:
+    def append(session: Session, values: Any) -> Any:
+        made = values[at]
+        made.append(values[position])
+        return made
+
+    return append
+
+
+def nested(s: Session, made: Any, parts: Any) -> Any:
+    """The attribute or type made, unless it nests deeper than printing could follow."""
+    depths = s.depths
+    depth = 0
+    for part in parts:
+        if part.__class__ in _NESTING:
+            depth = max(depth, depths.get(part, 0))
+    depths[made] = depth + 1
+    if depth >= MAX_DEPTH:
+        raise NncError("attributes are nested too deeply")
+    return made
+
+
+_NESTING = (a.ArrayAttr, a.DictAttr, t.FunctionType, t.TupleType, t.ComplexType)
+
+
+def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str]:
+    """The dialect and the rest of `dialect.name<..>`; an error unless it may be unknown."""
+    from ..dialect import registry
+
+    dialect = text.replace("<", ".", 1).partition(".")[0]
+    rest = text[len(dialect) :]
+    if dialect in registry.dialects:
+        raise s.error(f"unknown {what} '{rest.strip('.<')}' in dialect '{dialect}'", pos)
+    if not s.allow_unregistered:
+        raise s.error(
+            f"{what} '{text}' is of the unregistered dialect '{dialect}'; "
+            "--allow-unregistered-dialect permits it",
+            pos,
+        )
+    if rest.startswith("<") and rest[1:-1].isidentifier():
+        rest = f".{rest[1:-1]}"
+    return dialect, rest
