@@ -119,7 +119,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     code = Code(Scope(block, None), first.loc)
     emission = Emission(plan, code, target.has_fma)
     for shrunk in shrink_buffers(block, plan, nests):
-        emission.use_shrunk(shrunk)
+        emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)
     for stage in plan.stages:

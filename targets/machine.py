@@ -144,7 +144,7 @@ def host() -> Machine:
     """This processor: the best level it supports, with its caches and cores where known."""
     import os
 
-    import llvmlite.binding as llvm
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     features = llvm.get_host_cpu_features()
     wide = all(features.get(f) for f in ("avx512f", "avx512vl", "avx512bw", "avx512dq"))

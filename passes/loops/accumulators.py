@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ...dialects import arith, vector
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType, IntegerType, Type, VectorType
+from ...ir.types import FloatType, IntegerType, Type, VectorType, element_type
 from .addresses import Address, Addresses, Position
 from .code import Code, make
 from .registers import Registers
@@ -132,10 +132,9 @@ class Accumulation:
 
     def _across_lanes(self, kind: str, value: Value) -> Value:
         """One scalar from all lanes."""
-        fast = {}
-        if isinstance(value.type.element_type, FloatType) and kind in ("add", "mul"):  # type: ignore[attr-defined]
-            fast = {"fastmath": "reassoc"}
-        return self.code.value(vector.Reduction(kind, value, **fast))
+        is_float = isinstance(element_type(value.type), FloatType)
+        fastmath = "reassoc" if is_float and kind in ("add", "mul") else None
+        return self.code.value(vector.Reduction(kind, value, fastmath=fastmath))
 
 
 def combiner_op(kind: str, type: Type) -> type[Operation]:

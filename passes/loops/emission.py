@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from ...dialects import arith, memref, scf
+from ...dialects import arith, scf
 from ...ir.core import Block as IRBlock
 from ...ir.core import Operation, Region, Value
-from ...ir.types import MemRefType, VectorType, index
+from ...ir.types import VectorType, index
 from .accumulators import Accumulation
 from .addresses import Address, Addresses, Lane, Position
 from .body import Bodies
-from .buffers import Shrunk
 from .code import Code, Scope, make
 from .nest import Node
 from .plan import Loop, Plan
 from .registers import Block, Registers
 from .stages import Access, Stage
+from .temporaries import Temporaries
 
 Number = int | Value
 """An extent during emission: known, or a value."""
@@ -34,7 +34,7 @@ class Emission:
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}
         self.active: dict[Stage, Accumulation] = {}
-        self.local: dict[Node, list[Shrunk]] = {}
+        self.temporaries = Temporaries(code, self.addresses)
         self.copies: dict[Loop, int] = {}
         """How many iterations of an unrolled loop are being written."""
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
@@ -52,48 +52,6 @@ class Emission:
         self.children([root])
         self.registers.flush()
         code.scope = code.entry
-
-    # -- buffers ---------------------------------------------------------------------------------
-
-    def use_shrunk(self, shrunk: Shrunk) -> None:
-        """Let a smaller buffer stand for one; made now, or in each parallel iteration."""
-        shrunk.apply()
-        self.addresses.dropped.update(shrunk.dropped)
-        if shrunk.inside is not None:
-            self.local.setdefault(shrunk.inside, []).append(shrunk)
-            return
-        old = shrunk.buffer.defining_op
-        assert old is not None and old.parent is not None
-        self.code.scope = Scope(old.parent, self.code.entry, old)
-        new = self._allocate(memref.Alloc, shrunk)
-        for user in shrunk.buffer.users:
-            if isinstance(user, memref.Dealloc):
-                user.parent.insert_before(make(memref.Dealloc, [new]), user)  # type: ignore[union-attr]
-        self.code.scope = self.code.entry
-
-    def _allocate(self, op_class: type[Operation], shrunk: Shrunk) -> Value:
-        count = self.code.size(shrunk.elements)
-        sizes = [] if isinstance(count, int) else [count]
-        type = MemRefType((count if isinstance(count, int) else None,), shrunk.element_type)
-        new = self.code.value(op_class(sizes, [], memref=type))  # type: ignore[call-arg]
-        self.addresses.flat[shrunk.buffer] = new
-        return new
-
-    def _local_buffers(self, node: Node) -> list[Value]:
-        """Make the buffers of one parallel iteration; those that must be freed at its end."""
-        heap = []
-        for shrunk in self.local.get(node, ()):
-            if shrunk.is_small:
-                self._allocate(memref.Alloca, shrunk)
-            else:
-                heap.append(self._allocate(memref.Alloc, shrunk))
-        return heap
-
-    def _free(self, heap: list[Value]) -> None:
-        if heap:
-            self.registers.flush()
-        for buffer in heap:
-            self.code.put(make(memref.Dealloc, [buffer]))
 
     def children(self, children: list[Node | Stage]) -> None:
         for child in children:
@@ -186,9 +144,11 @@ class Emission:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
             self.positions[loop.stage].offsets[loop] = offset
-        heap = self._local_buffers(node)
+        heap = self.temporaries.enter(node)
         self.children(node.children)
-        self._free(heap)
+        if heap:
+            self.registers.flush()
+            self.temporaries.leave(heap)
         for loop in node.loops:
             del self.positions[loop.stage].offsets[loop]
 
@@ -314,10 +274,10 @@ class Emission:
                 if loop.rest is not None:
                     self.extents[loop.rest] = extent
                 self.positions[loop.stage].enter(loop, value)
-        heap = self._local_buffers(nodes[-1])
+        heap = self.temporaries.enter(nodes[-1])
         self.children(nodes[-1].children)
         self.registers.flush()
-        self._free(heap)
+        self.temporaries.leave(heap)
         for node in nodes:
             for loop in node.loops:
                 self.positions[loop.stage].leave(loop)
@@ -413,7 +373,7 @@ class Emission:
 
     def _block(self, address: Address, at: Position) -> Block | None:
         """The addresses that unrolled copies will want next to this one, of distant lanes."""
-        if address.lane in (0, 1) or address.count is not None and not isinstance(address.count, int):
+        if address.lane in (0, 1) or isinstance(address.count, Value):
             return None
         for loop, factor in self.addresses.linear(address.access):
             count = self.copies.get(loop, 0)
@@ -426,7 +386,7 @@ class Emission:
         lane = at.lane
         if before is not None and isinstance(before.type, VectorType):
             if not isinstance(value.type, VectorType):
-                value = self.code.splat(value, before.type.shape[0])
+                value = self.code.splat(value, before.type.num_elements)
             if lane is not None and lane.is_reduction and lane.count is not None:
                 mask = self.code.mask(lane.count, lane.width)
                 return self.code.value(make(arith.Select, (mask, value, before), (value.type,)))

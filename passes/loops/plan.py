@@ -213,8 +213,8 @@ class Plan:
         self, stage: Stage, root: Loop, to_stage: dict[int, int], op: Operation
     ) -> Loop | None:
         """The stage's untouched loop over the same dimensions, or None."""
-        dims = [to_stage.get(d) for d in root.dims]
-        if None in dims:
+        dims = [to_stage[d] for d in root.dims if d in to_stage]
+        if len(dims) < len(root.dims):
             return None
         own = {r.dims: r for r in self.roots[stage]}
         loops = [own.get((d,)) for d in dims]

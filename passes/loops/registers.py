@@ -16,7 +16,7 @@ from .addresses import Address, Addresses, Position
 from .code import Code, make
 from .stages import Access, base_buffer
 
-MAX_SHUFFLED_STRIDE = 2
+SHUFFLED_STRIDE = 2
 """Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
 
 
@@ -138,7 +138,7 @@ class Registers:
         if not isinstance(place.type, VectorType):
             code.put(make(memref.Store, (value, view, place)))
             return
-        width = place.type.shape[0]
+        width = place.type.num_elements
         if not isinstance(value.type, VectorType):
             value = code.splat(value, width)
         count = at.lane.count if at.lane is not None else None
@@ -162,9 +162,9 @@ class Registers:
         if address.lane == 1:
             return self._read_contiguous(view, at, type, address.count)
         stride = address.lane
-        static = address.count is None or isinstance(address.count, int)
-        if isinstance(stride, int) and 1 < stride <= MAX_SHUFFLED_STRIDE and static:
-            return self._read_strided(view, at, type, stride, address.count)
+        count = address.count
+        if stride == SHUFFLED_STRIDE and not isinstance(count, Value):
+            return self._read_strided(view, at, type, count)
         lanes = self.addresses.lane_offsets(address)
         return self.gather(view, at, lanes, type, address.count)
 
@@ -206,12 +206,11 @@ class Registers:
         rest = code.splat_number(0, type)
         return code.value(make(vector.MaskedLoad, (view, at, mask, rest), (type,)))
 
-    def _read_strided(
-        self, view: Value, at: Value, type: VectorType, stride: int, count: int | None
-    ) -> Value:
+    def _read_strided(self, view: Value, at: Value, type: VectorType, count: int | None) -> Value:
         """Two vectors that end with the last element wanted, so that none lies outside."""
         code, width = self.code, type.shape[0]
         assert width is not None
+        stride = SHUFFLED_STRIDE
         span = stride * ((width if count is None else count) - 1) + 1
         second = (stride - 1) * (width - 1)
         low = self._read_contiguous(view, at, type, span if span < width else None)

@@ -268,7 +268,9 @@ class TileModel:
             aligned = not self._slides(access, lane)
             cycles = sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
             return count * cycles, registers
-        if any(self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()):
+        if any(
+            self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()
+        ):
             return count * (2.0 + tile.lanes.bit_length()) * len(vectors), registers
         if coefficient == 2:
             cycles = sum(2 * machine.load_cycles(w * self.bytes, False) + 1 for w in vectors)
