@@ -27,6 +27,21 @@ def _llvm() -> binding:
     return binding
 
 
+_X86_NAMES = """
+    x86-64 x86-64-v2 x86-64-v3 x86-64-v4 nocona core2 penryn nehalem westmere sandybridge
+    ivybridge haswell broadwell skylake skylake-avx512 cascadelake cooperlake cannonlake
+    icelake-client icelake-server rocketlake tigerlake alderlake raptorlake meteorlake
+    arrowlake arrowlake-s lunarlake pantherlake gracemont sierraforest grandridge
+    clearwaterforest sapphirerapids emeraldrapids graniterapids graniterapids-d diamondrapids
+    bonnell silvermont goldmont goldmont-plus tremont knl knm k8 k8-sse3 opteron opteron-sse3
+    athlon64 athlon64-sse3 athlon-fx amdfam10 barcelona btver1 btver2 bdver1 bdver2 bdver3
+    bdver4 znver1 znver2 znver3 znver4 znver5
+"""
+
+X86_PROCESSORS = frozenset(_X86_NAMES.split())
+"""The 64-bit x86 processors by LLVM's names. LLVM ends the process for one it does not know."""
+
+
 def _fault(what: str, error: Exception) -> NncError:
     return NncError(f"LLVM: {what}: {str(error).strip()}")
 
@@ -43,7 +58,6 @@ class NativeTarget:
     cpu: str = ""
     features: str = ""
     opt_level: int = 2
-    position_independent: bool = False
 
     def __post_init__(self) -> None:
         if self.opt_level not in range(4):
@@ -64,14 +78,17 @@ class NativeTarget:
     def machine(self) -> binding.TargetMachine:
         """LLVM's target machine. Raises NncError for an unknown processor."""
         llvm = _llvm()
+        triple = llvm.get_default_triple()
+        if self.cpu and triple.startswith("x86_64") and self.cpu not in X86_PROCESSORS:
+            known = ", ".join(sorted(X86_PROCESSORS))
+            raise NncError(f"unknown processor '{self.cpu}'; LLVM knows {known}")
         try:
             return llvm.Target.from_default_triple().create_target_machine(
                 cpu=self.cpu_name,
                 features=self.feature_text,
                 opt=self.opt_level,
-                reloc="pic" if self.position_independent else "default",
-                codemodel="default" if self.position_independent else "jitdefault",
-                jit=not self.position_independent,
+                reloc="pic",
+                codemodel="small",
             )
         except RuntimeError as error:
             raise _fault(f"cannot make code for '{self.cpu_name}'", error) from None
@@ -144,7 +161,8 @@ def emit_assembly(text: str, target: NativeTarget | None = None, scalar_loops: b
 
 @cache
 def _jit() -> binding.LLJIT:
-    return _llvm().create_lljit_compiler(NativeTarget().machine())
+    # JITLink keeps an object's sections together, as the small code model needs.
+    return _llvm().create_lljit_compiler(NativeTarget().machine(), use_jit_link=True)
 
 
 @dataclass

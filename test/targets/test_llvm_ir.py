@@ -11,6 +11,7 @@ from nnc.targets.llvm_constants import float_text
 from nnc.targets.llvm_instructions import EMITTERS
 from nnc.targets.llvm_ir import _INLINE, has_scalar_loops, llvm_ir
 from nnc.targets.native import (
+    X86_PROCESSORS,
     NativeTarget,
     emit_assembly,
     emit_object,
@@ -209,6 +210,8 @@ def test_faults_of_llvm_are_errors():
     with pytest.raises(NncError, match="cannot be linked"):
         text = "declare void @nowhere_to_be_found()\ndefine void @f() { call void @nowhere_to_be_found() ret void }"
         load_object(emit_object(text), ("f",))
+    with pytest.raises(NncError, match="unknown processor 'z80'"):
+        emit_object("define void @f() { ret void }", NativeTarget(cpu="z80"))
     with pytest.raises(NncError, match="0 to 3"):
         NativeTarget(opt_level=4)
 
@@ -234,3 +237,9 @@ def test_code_is_unloaded():
     for n in range(3):
         code = load_object(emit_object(f"define i32 @f() {{ ret i32 {n} }}"), ("f",))
         assert ctypes.CFUNCTYPE(ctypes.c_int32)(code["f"])() == n
+
+
+def test_all_processors_are_known_to_llvm(capfd):
+    for name in sorted(X86_PROCESSORS):
+        emit_object("define void @f() { ret void }", NativeTarget(cpu=name, opt_level=0))
+    assert "not a recognized processor" not in capfd.readouterr().err
