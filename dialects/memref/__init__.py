@@ -1,7 +1,8 @@
 """The memref dialect: buffers with a shape, strides and an element type, as upstream.
 
-`buffers` makes and frees them, `access` reads and writes them, `views` looks at the same
-memory in another shape. While interpreting, a memref is a NumPy array that shares storage.
+`buffers` makes and frees them, `access` reads and writes them; `views`, `reshapes` and `casts`
+look at the same memory in another way. While interpreting, a memref is a NumPy array that
+shares storage.
 """
 
 from .access import Copy, Load, Prefetch, Store
@@ -18,19 +19,15 @@ from .buffers import (
     Rank,
     Realloc,
 )
-from .views import (
+from .casts import (
     Cast,
-    CollapseShape,
-    ExpandShape,
     ExtractAlignedPointerAsIndex,
     ExtractStridedMetadata,
     MemorySpaceCast,
-    ReinterpretCast,
-    Reshape,
-    SubView,
     Transpose,
-    View,
 )
+from .reshapes import CollapseShape, ExpandShape, Reshape
+from .views import ReinterpretCast, SubView, View
 
 __all__ = [
     "Alloc",

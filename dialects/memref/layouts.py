@@ -117,3 +117,18 @@ def collapsed_strides(
 def compatible(a: Any, b: Any) -> bool:
     """Whether two dimensions, strides or offsets may be equal at run time."""
     return a is None or b is None or a == b
+
+
+def same_layout(a: MemRefType, b: MemRefType) -> bool:
+    """Whether two types of one shape have the same strides and offset."""
+    found, wanted = a.strides_and_offset(), b.strides_and_offset()
+    if found is None or wanted is None:
+        return a.layout is b.layout
+    # The stride of a dimension of size 1 says nothing.
+    strides = zip(found[0], wanted[0], a.shape, strict=True)
+    return found[1] == wanted[1] and all(x == y or n == 1 for x, y, n in strides)
+
+
+def element_strides(array: Any) -> list[int]:
+    """Strides in elements."""
+    return [s // array.itemsize for s in array.strides]

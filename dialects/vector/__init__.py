@@ -1,10 +1,14 @@
 """The vector dialect: values of several elements that a machine handles at once, as upstream.
 
-`memory` moves them, `compute` multiplies and reduces, `shapes` makes and rearranges them.
+`memory` and `transfers` move them, `compute` multiplies and reduces, `elements`, `shapes` and
+`masks` make and rearrange them.
 """
 
 from .attributes import CombiningKind, IteratorType, PrintPunctuation
 from .compute import Contract, Fma, MultiReduction, OuterProduct, Reduction, Scan
+from .debugging import Print, Vscale
+from .elements import Broadcast, Extract, FromElements, Insert, ToElements
+from .masks import ConstantMask, CreateMask, Mask, Step, Yield
 from .memory import (
     CompressStore,
     ExpandLoad,
@@ -14,33 +18,18 @@ from .memory import (
     MaskedStore,
     Scatter,
     Store,
-    TransferRead,
-    TransferWrite,
-    default_transfer_map,
-    minor_identity,
 )
 from .shapes import (
     Bitcast,
-    Broadcast,
-    ConstantMask,
-    CreateMask,
     Deinterleave,
-    Extract,
     ExtractStridedSlice,
-    FromElements,
-    Insert,
     InsertStridedSlice,
     Interleave,
-    Mask,
-    Print,
     ShapeCast,
     Shuffle,
-    Step,
-    ToElements,
     Transpose,
-    Vscale,
-    Yield,
 )
+from .transfers import TransferRead, TransferWrite, default_transfer_map, minor_identity
 
 __all__ = [
     "Bitcast",

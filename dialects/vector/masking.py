@@ -6,7 +6,7 @@ from typing import Any
 
 from ...ir.core import Operation
 from .compute import MultiReduction, Reduction
-from .memory import TransferRead, TransferWrite
+from .transfers import TransferRead, TransferWrite
 
 
 def run_masked(op: Any, operands: list[Any], frame: Any) -> list[Any]:

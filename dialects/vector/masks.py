@@ -1,0 +1,146 @@
+"""Masks, and operations under one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.constraints import AnyType, Constraint, Index
+from ...ir.core import Operation
+from ...ir.declare import (
+    INT_ARRAY,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    RegionField,
+    Result,
+    Results,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    region,
+    result,
+    results,
+)
+from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
+from ...ir.types import IndexType, VectorType
+from .memory import MaskVector
+
+IndexVectorResult = Constraint(
+    "vector of index values of ranks 1",
+    lambda t: isinstance(t, VectorType) and isinstance(t.element_type, IndexType) and t.rank == 1,
+)
+
+
+class Step(Op, name="vector.step", traits=(Pure,)):
+    """0, 1, 2, .. as a vector."""
+
+    result: Result = result(IndexVectorResult)
+
+    format = "attr-dict `:` type($result)"
+    example = "%v = vector.step : vector<4xindex>"
+
+    def evaluate(self) -> Any:
+        import numpy as np
+
+        return np.arange(self.result.type.shape[0], dtype=np.int64)
+
+
+class CreateMask(Op, name="vector.create_mask", traits=(Pure,)):
+    """True where every coordinate is below its bound."""
+
+    sizes: Operands = operands(Index)
+    result: Result = result(MaskVector)
+
+    format = "$sizes attr-dict `:` type($result)"
+    example = "%m = vector.create_mask %n, %k : vector<4x8xi1>"
+
+    def verify_op(self) -> None:
+        if len(self.sizes) != self.result.type.rank:
+            raise self.error("must specify an operand for each result vector dimension")
+
+    def evaluate(self, *sizes: Any) -> Any:
+        import numpy as np
+
+        shape = self.result.type.shape
+        mask = np.ones(shape, np.bool_)
+        for grid, bound in zip(np.indices(shape, sparse=True), sizes, strict=True):
+            mask &= grid < int(bound)
+        return mask
+
+
+class ConstantMask(Op, name="vector.constant_mask", traits=(Pure,)):
+    """True where every coordinate is below its constant bound."""
+
+    mask_dim_sizes = attribute(INT_ARRAY)
+    result: Result = result(MaskVector)
+
+    format = "$mask_dim_sizes attr-dict `:` type($result)"
+    example = "%m = vector.constant_mask [3, 4] : vector<4x8xi1>"
+
+    def verify_op(self) -> None:
+        shape = self.result.type.shape
+        if len(self.mask_dim_sizes) != len(shape):
+            raise self.error("must specify array attr of size equal vector result rank")
+        if any(not 0 <= n <= extent for n, extent in zip(self.mask_dim_sizes, shape, strict=True)):
+            raise self.error("array attr of size out of bounds of vector result dimension size")
+
+    def evaluate(self) -> Any:
+        import numpy as np
+
+        mask = np.zeros(self.result.type.shape, np.bool_)
+        mask[tuple(slice(0, n) for n in self.mask_dim_sizes)] = True
+        return mask
+
+
+class Yield(Op, name="vector.yield", traits=(Pure, Terminator)):
+    """The results of the operation in a vector.mask."""
+
+    values: Operands = operands(AnyType)
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = (
+        "%s = vector.mask %m { vector.yield %v : vector<4xf32> } : vector<4xi1> -> vector<4xf32>"
+    )
+
+
+class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
+    """One operation under a mask; masked-off lanes come from `passthru`."""
+
+    mask: Operand = operand(MaskVector)
+    passthru: OptionalOperand = optional_operand(AnyType)
+    maskRegion: RegionField = region()  # noqa: N815
+    outputs: Results = results(AnyType)
+
+    format = (
+        "$mask (`,` $passthru^)? custom<MaskedRegion>($maskRegion, ref($passthru)) attr-dict "
+        "`:` type($mask) (`->` type($outputs)^)?"
+    )
+    example = (
+        "%s = vector.mask %m { vector.reduction <add>, %v : vector<4xf32> into f32 } : "
+        "vector<4xi1> -> f32"
+    )
+
+    @property
+    def masked(self) -> Operation | None:
+        """The operation under the mask."""
+        first = self.maskRegion.block.first
+        return None if isinstance(first, Yield) else first
+
+    def verify_op(self) -> None:
+        ops = self.maskRegion.block.ops
+        if len(ops) > 2:
+            raise self.error("expects only one operation to mask")
+        if not ops or not isinstance(ops[-1], Yield):
+            raise self.error("expects a terminator within the mask region")
+        if len(self.outputs) != len(ops[-1].operands):
+            raise self.error("expects number of results to match mask region yielded values")
+        for out, value in zip(self.outputs, ops[-1].operands, strict=True):
+            if out.type is not value.type:
+                raise self.error("expects result type to match yielded type")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        from .masking import run_masked
+
+        return run_masked(self, operands, frame)

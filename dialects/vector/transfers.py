@@ -1,0 +1,299 @@
+"""Transfers: vectors to and from memory through a map, with padding and masks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.affine import AffineConstant, AffineDim, AffineMap
+from ...ir.attributes import AffineMapAttr, ArrayAttr, BoolAttr
+from ...ir.constraints import (
+    AnyRankedTensor,
+    AnyVector,
+    Index,
+    element_of,
+)
+from ...ir.core import Value
+from ...ir.declare import (
+    ARRAY,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    OptionalResult,
+    Result,
+    attribute,
+    instance,
+    operand,
+    operands,
+    optional_operand,
+    optional_result,
+    result,
+)
+from ...ir.diagnostics import NncError
+from ...ir.traits import ReadsMemory, WritesMemory
+from ...ir.types import (
+    TensorType,
+    Type,
+    VectorType,
+    element_type,
+    i1,
+)
+from ..index_lists import by_field
+from .memory import AnyShaped, MaskVector
+
+
+def minor_identity(rank: int, vector_rank: int) -> AffineMap:
+    """`(d0, d1, d2) -> (d1, d2)`: the last dimensions in order."""
+    return AffineMap(rank, 0, tuple(AffineDim(i) for i in range(rank - vector_rank, rank)))
+
+
+def default_transfer_map(source: Type, vector: VectorType) -> AffineMap:
+    """The permutation map that text leaves out."""
+    element = source.element_type  # type: ignore[attr-defined]
+    own = element.rank if isinstance(element, VectorType) else 0
+    if source.rank == 0 and vector.shape == (1,):  # type: ignore[attr-defined]
+        return AffineMap(0, 0, (AffineConstant(0),))
+    return minor_identity(source.rank, vector.rank - own)  # type: ignore[attr-defined]
+
+
+class _Transfer(Op):
+    """What reading and writing through a permutation map share."""
+
+    permutation_map: Any
+    in_bounds: Any
+
+    @property
+    def shaped(self) -> Value:
+        """The memref or tensor."""
+        return self.base  # type: ignore[attr-defined]
+
+    @property
+    def vector_type(self) -> VectorType:
+        raise NotImplementedError
+
+    @property
+    def map(self) -> AffineMap:
+        return self.permutation_map.map
+
+    @property
+    def bounds(self) -> list[bool]:
+        """Per vector dimension, whether the access is known to stay inside."""
+        return [bool(a) for a in self.in_bounds]
+
+    def mask_type(self) -> VectorType:
+        """The mask's shape: the vector's dimensions in the order of the memory's, no broadcasts."""
+        pairs = [
+            (e.position, n)
+            for e, n in zip(self.map.results, self.vector_type.shape, strict=True)
+            if isinstance(e, AffineDim)
+        ]
+        return VectorType(tuple(n for _, n in sorted(pairs)), i1)
+
+    def verify_transfer(self, indices: tuple[Value, ...], mask: Value | None) -> None:
+        shaped, vector, map = self.shaped.type, self.vector_type, self.map
+        if len(indices) != shaped.rank:
+            raise self.error(f"requires {shaped.rank} indices")
+        own = shaped.element_type.rank if isinstance(shaped.element_type, VectorType) else 0
+        if map.dim_count != shaped.rank:
+            raise self.error(
+                "requires a permutation_map with input dims of the same rank as the source type"
+            )
+        if len(map.results) != vector.rank - own:
+            raise self.error(
+                "requires a permutation_map with result dims of the same rank as the vector type"
+            )
+        for e in map.results:
+            if not isinstance(e, AffineDim) and e != AffineConstant(0):
+                raise self.error(
+                    "requires a projected permutation_map (at most one dim or the zero "
+                    "constant can appear in each result)"
+                )
+        dims = [e for e in map.results if isinstance(e, AffineDim)]
+        if len(dims) != len(set(dims)):
+            raise self.error(
+                "requires a permutation_map that is a permutation (found one dim "
+                "used more than once)"
+            )
+        if element_type(shaped) is not vector.element_type and not own:
+            raise self.error(
+                "requires formal type of element to match the element type of the vector"
+            )
+        if len(self.in_bounds) != len(map.results):
+            raise self.error(
+                "expects the in_bounds attr of same rank as permutation_map results: "
+                f"{self.permutation_map} vs inBounds of size: {len(self.in_bounds)}"
+            )
+        if mask is not None and mask.type is not self.mask_type():
+            raise self.error(
+                f"expects mask type to match the inferred mask type: found {mask.type}, "
+                f"expected {self.mask_type()}"
+            )
+
+    def _window(self, indices: list[Any], mask: Any, array: Any) -> tuple[tuple, Any]:
+        """Index arrays into the memory, broadcast to the vector's shape, and which lanes count."""
+        import numpy as np
+
+        shape: Any = self.vector_type.shape
+        grids = np.indices(shape, sparse=True)
+        at = [np.asarray(int(i)) for i in indices]
+        for lane, e in enumerate(self.map.results):
+            if isinstance(e, AffineDim):
+                at[e.position] = at[e.position] + grids[lane]
+        active = np.ones(shape, np.bool_)
+        for d, position in enumerate(at):
+            active = active & (position >= 0) & (position < array.shape[d])
+        self._check(active)
+        if mask is not None:
+            active = active & self._spread(mask)
+        clipped = [np.clip(p, 0, max(n - 1, 0)) for p, n in zip(at, array.shape, strict=True)]
+        return tuple(np.broadcast_to(p, shape) for p in clipped), active
+
+    def _check(self, inside: Any) -> None:
+        """Raise where a dimension said to be in bounds is not."""
+        if all(self.bounds) and not inside.all():
+            raise NncError(f"'{self.name}': an access said to be in bounds is not", self.loc)
+
+    def _spread(self, mask: Any) -> Any:
+        """The mask in the vector's order and rank."""
+        dims = sorted(e.position for e in self.map.results if isinstance(e, AffineDim))
+        order = [dims.index(e.position) for e in self.map.results if isinstance(e, AffineDim)]
+        mask = mask.transpose(order)
+        for lane, e in enumerate(self.map.results):
+            if not isinstance(e, AffineDim):
+                mask = mask[(slice(None),) * lane + (None,)]
+        return mask
+
+
+def in_bounds_attribute(flags: Any) -> ArrayAttr:
+    """One boolean per vector dimension."""
+    return ArrayAttr(tuple(BoolAttr(bool(f)) for f in flags))
+
+
+class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)):
+    """A vector read from a memref or tensor; lanes outside or masked off are the padding.
+
+    `permutation_map` says which dimension of the memory each dimension of the vector walks
+    along; the constant 0 repeats.
+    """
+
+    base: Operand = operand(AnyShaped)
+    indices: Operands = operands(Index)
+    padding: Operand = operand(element_of("base"))
+    mask: OptionalOperand = optional_operand(MaskVector)
+    permutation_map = attribute(instance(AffineMapAttr))
+    in_bounds = attribute(ARRAY)
+    vector: Result = result(AnyVector)
+
+    format = (
+        "$base `[` $indices `]` `,` $padding (`,` $mask^)? "
+        "custom<TransferAttributes>($permutation_map, $in_bounds, attr-dict) "
+        "`:` custom<TransferTypes>(type($base), type($vector), type($mask))"
+    )
+    example = (
+        "%v = vector.transfer_read %m[%i, %j], %pad {in_bounds = [true]} : "
+        "memref<?x?xf32>, vector<4xf32>"
+    )
+
+    @staticmethod
+    def of(
+        base: Value,
+        indices: Any,
+        padding: Value,
+        type: VectorType,
+        map: AffineMap | None = None,
+        in_bounds: Any = None,
+        mask: Value | None = None,
+    ) -> TransferRead:
+        """With the usual map, and out of bounds nowhere, unless said otherwise."""
+        map = map or default_transfer_map(base.type, type)
+        flags = in_bounds if in_bounds is not None else [True] * len(map.results)
+        return TransferRead(
+            base,
+            indices,
+            padding,
+            mask,
+            AffineMapAttr(map),
+            in_bounds_attribute(flags),
+            vector=type,
+        )
+
+    @property
+    def vector_type(self) -> VectorType:
+        return self.vector.type  # type: ignore[return-value]
+
+    def verify_op(self) -> None:
+        self.verify_transfer(self.indices, self.mask)
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        given = by_field(self, operands)
+        array, padding = given["base"], given["padding"]
+        if 0 in array.shape:
+            self._check(np.zeros(1, np.bool_))
+            shape: Any = self.vector_type.shape
+            return [np.full(shape, padding, array.dtype)]
+        at, active = self._window(given["indices"], given["mask"], array)
+        return [np.where(active, array[at], padding).astype(array.dtype)]
+
+
+class TransferWrite(_Transfer, name="vector.transfer_write", traits=(WritesMemory,)):
+    """A vector written to a memref or tensor; lanes outside or masked off are dropped."""
+
+    valueToStore: Operand = operand(AnyVector)  # noqa: N815
+    base: Operand = operand(AnyShaped)
+    indices: Operands = operands(Index)
+    mask: OptionalOperand = optional_operand(MaskVector)
+    permutation_map = attribute(instance(AffineMapAttr))
+    in_bounds = attribute(ARRAY)
+    result: OptionalResult = optional_result(AnyRankedTensor)
+
+    format = (
+        "$valueToStore `,` $base `[` $indices `]` (`,` $mask^)? "
+        "custom<TransferAttributes>($permutation_map, $in_bounds, attr-dict) "
+        "`:` custom<TransferTypes>(type($valueToStore), type($base), type($mask))"
+    )
+    example = (
+        "vector.transfer_write %v, %m[%i, %j] {in_bounds = [true]} : vector<4xf32>, memref<?x?xf32>"
+    )
+
+    @staticmethod
+    def of(
+        value: Value,
+        base: Value,
+        indices: Any,
+        map: AffineMap | None = None,
+        in_bounds: Any = None,
+        mask: Value | None = None,
+    ) -> TransferWrite:
+        """With the usual map, and out of bounds nowhere, unless said otherwise."""
+        map = map or default_transfer_map(base.type, value.type)  # type: ignore[arg-type]
+        flags = in_bounds if in_bounds is not None else [True] * len(map.results)
+        made = base.type if isinstance(base.type, TensorType) else None
+        return TransferWrite(
+            value, base, indices, mask, AffineMapAttr(map), in_bounds_attribute(flags), result=made
+        )
+
+    @property
+    def vector_type(self) -> VectorType:
+        return self.valueToStore.type  # type: ignore[return-value]
+
+    @classmethod
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
+        """The tensor written to, if it is one."""
+        return [t for t in operand_types[1:2] if isinstance(t, TensorType)]
+
+    def verify_op(self) -> None:
+        self.verify_transfer(self.indices, self.mask)
+        if any(not isinstance(e, AffineDim) for e in self.map.results):
+            raise self.error("should not have broadcast dimensions")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        given = by_field(self, operands)
+        array = given["base"]
+        if self.result is not None:
+            array = array.copy()
+        if 0 not in array.shape:
+            at, active = self._window(given["indices"], given["mask"], array)
+            array[tuple(p[active] for p in at)] = given["valueToStore"][active]
+        return [array] if self.result is not None else []
