@@ -1,0 +1,84 @@
+"""What the models behind schedules say: sizes, register tiles, loop orders."""
+
+from nnc.ir.syntax.parser import parse_module
+from nnc.passes.loops.plan import Plan
+from nnc.passes.loops.polynomial import Poly
+from nnc.passes.loops.stages import stages_of
+from nnc.passes.loops.tiles import TileModel
+from nnc.passes.loops.traffic import Traffic
+from nnc.targets.machine import MACHINES
+
+AVX512 = MACHINES["avx512"]
+
+
+def contraction(m, n, k):
+    """The stage of a matrix product."""
+    text = f"""
+    func.func private @k(%a: memref<{m}x{k}xf32>, %b: memref<{k}x{n}xf32>, %c: memref<{m}x{n}xf32>) {{
+      linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : memref<{m}x{k}xf32>, memref<{k}x{n}xf32>) outs(%c : memref<{m}x{n}xf32>) {{
+      ^bb0(%x: f32, %y: f32, %o: f32):
+        %p = arith.mulf %x, %y : f32
+        %s = arith.addf %o, %p : f32
+        linalg.yield %s : f32
+      }}
+      return
+    }}
+    """
+    module = parse_module(text)
+    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
+    stage.module = module  # keeps the IR alive
+    return stage
+
+
+def tile(stage, machine=AVX512):
+    return TileModel(stage, machine, frozenset(), Plan([stage]).roots[stage]).best()
+
+
+def test_polynomials_become_numbers_when_symbols_cancel():
+    n, m = Poly.symbol("n"), Poly.symbol("m")
+    assert n * 2 + 3 - n - n == 3
+    assert n * m == m * n
+    assert (n + 1) * (n - 1) == n * n - 1
+    assert n != m and n * 0 == 0
+    assert hash(n * m + 1) == hash(m * n + 1)
+
+
+def test_tile_of_a_large_product_fills_the_registers_with_accumulators():
+    best = tile(contraction(512, 512, 512))
+    assert best.lane_dim == 1 and best.lanes == 16
+    accumulators = best.copies.get(0, 1) * best.copies.get(1, 1)
+    assert 12 <= accumulators <= 30
+    # Loads must not take longer than the arithmetic.
+    assert best.copies[0] > 1 and best.copies[1] > 1
+
+
+def test_tile_of_a_small_product_has_no_idle_lanes():
+    best = tile(contraction(8, 8, 64))
+    assert best.size(0) <= 8 and best.size(1) == 8
+
+
+def test_tile_fits_fewer_registers():
+    best = tile(contraction(512, 512, 512), MACHINES["avx2"])
+    assert best.lanes == 8
+    assert 8 <= best.copies.get(0, 1) * best.copies.get(1, 1) <= 14
+
+
+def test_vector_matrix_product_runs_along_the_contiguous_dimension():
+    best = tile(contraction(1, 1000, 512))
+    assert best.lane_dim == 1 and best.copies.get(1, 1) >= 4
+
+
+def test_panels_that_fit_the_cache_are_reused():
+    """The loop over the columns of a wide matrix goes outside: its panels are read once."""
+    stage = contraction(128, 3072, 768)
+    order = Traffic(stage, {0: 8, 1: 48}, AVX512).best_order([(0,), (1,)])
+    assert order == [(1,), (0,)]
+    stage = contraction(3072, 128, 768)
+    order = Traffic(stage, {0: 8, 1: 48}, AVX512).best_order([(0,), (1,)])
+    assert order[0] == (0,)
+
+
+def test_first_loop_is_even_for_several_cores():
+    stage = contraction(9, 4096, 64)
+    order = Traffic(stage, {0: 8, 1: 64}, AVX512).best_order([(0,), (1,)], chunks=4)
+    assert order[0] == (1,)
