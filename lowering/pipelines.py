@@ -22,6 +22,15 @@ class Stage:
     summary: str
     passes: tuple[str, ...]
 
+    def pipeline(self, machine: str = "host") -> Pipeline:
+        """The stage's passes for a machine, one of `targets.machine.MACHINE_NAMES`."""
+        rows = [f"{p}{{machine={machine}}}" if p in _FOR_MACHINE else p for p in self.passes]
+        return pipeline(f"builtin.module({','.join(rows)})")
+
+
+_FOR_MACHINE = ("choose-schedules", "apply-schedules")
+"""The passes whose result depends on the processor."""
+
 
 def stage(name: str, summary: str, *rows: str | tuple[str, str]) -> Stage:
     """A stage from rows, each a pass or (pass, why it stands here)."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,10 @@ class Executable:
     def __init__(
         self, module: Operation, target: NativeTarget | None = None, *, threads: int = 1
     ) -> None:
-        self.input_names, self.output_names = (
-            _strings(module, f"nn.{kind}_names") for kind in ("input", "output")
-        )
-        self.input_types, self.output_types = (
-            _types(module, f"nn.{kind}s") for kind in ("input", "output")
-        )
-        self._arena_bytes = _integer(module, "nn.arena_bytes")
+        found = signature(module)
+        self.input_names, self.input_types = found.input_names, found.input_types
+        self.output_names, self.output_types = found.output_names, found.output_types
+        self._arena_bytes = found.arena_bytes
         defined = {op.properties.get("sym_name") for op in module.body_block}
         parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
         exports = (ENTRY, *POOL_SYMBOLS) if parallel else (ENTRY,)
@@ -63,7 +61,7 @@ class Executable:
             emit_object(llvm_ir(module), target, has_scalar_loops(module)), exports
         )
         self._run = RUN_TYPE(self._code[ENTRY])
-        self._weights = _weights(module)
+        self._weights = packed_weights(module)
         self._arenas: list[np.ndarray] = []
         self._lock = threading.Lock()
         self._pool = Pool(self._code if parallel else None)
@@ -122,13 +120,13 @@ class Executable:
             made = None
             if type.has_static_shape:
                 made = np.empty(type.shape, type_to_numpy(type.element_type))  # type: ignore[arg-type]
-                outputs.set(i, made)
+                outputs.set(i, made, False)
             else:
                 outputs.set_rank(i, type.rank)
             arrays.append(made)
         given = _Tensors(len(inputs))
-        for i, array in enumerate(inputs):
-            given.set(i, array)
+        for i, (array, type) in enumerate(zip(inputs, self.input_types, strict=True)):
+            given.set(i, array, not type.has_static_shape)
         arena = self._take_arena()
         try:
             with self._pool.lent() as pool:
@@ -163,11 +161,16 @@ class _Tensors:
         self.array = (NncTensor * count)()
         self.shapes: list[Any] = [None] * count
 
-    def set(self, i: int, array: np.ndarray) -> None:
-        """Make tensor i one of an array, which has to outlive it."""
-        self.shapes[i] = (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
-        self.array[i].data = array.ctypes.data
-        self.array[i].shape = self.shapes[i]
+    def set(self, i: int, array: np.ndarray, with_shape: bool) -> None:
+        """Make tensor i one of an array, which has to outlive it.
+
+        Nobody reads the shape of a tensor whose type says it.
+        """
+        tensor = self.array[i]
+        tensor.data = array.ctypes.data
+        if with_shape:
+            self.shapes[i] = (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
+            tensor.shape = self.shapes[i]
 
     def set_rank(self, i: int, rank: int) -> None:
         """Make room for the shape of a tensor that the callee makes."""
@@ -232,6 +235,30 @@ def _checked(name: str, value: Any, type: TensorType) -> np.ndarray:
 # -- what the module says ------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Signature:
+    """The entry of a module of the llvm dialect: inputs, outputs, and memory in bytes."""
+
+    input_names: list[str]
+    input_types: list[TensorType]
+    output_names: list[str]
+    output_types: list[TensorType]
+    arena_bytes: int
+    weights_bytes: int
+
+
+def signature(module: Operation) -> Signature:
+    """What the module says of its entry. Raises NncError where it has none."""
+    return Signature(
+        _strings(module, "nn.input_names"),
+        _types(module, "nn.inputs"),
+        _strings(module, "nn.output_names"),
+        _types(module, "nn.outputs"),
+        _integer(module, "nn.arena_bytes"),
+        _integer(module, "nn.weights_bytes"),
+    )
+
+
 def _entry_attribute(module: Operation, name: str) -> Any:
     value = module.attribute(name)
     if value is None:
@@ -259,8 +286,11 @@ def _integer(module: Operation, name: str) -> int:
     return value.value
 
 
-def _weights(module: Operation) -> np.ndarray:
-    """The weights buffer, filled. Raises NncError for data that is missing or does not fit."""
+def packed_weights(module: Operation) -> np.ndarray:
+    """The bytes of the weights buffer that the code expects, 64-byte aligned.
+
+    Raises NncError for data that is missing or does not fit.
+    """
     size = _integer(module, "nn.weights_bytes")
     buffer = aligned_buffer(size)
     table = module.attribute("nn.weights")

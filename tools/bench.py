@@ -19,7 +19,11 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
     """Lines of a small table: compile time, median and spread in ms, the ratio, the error."""
     started = time.perf_counter()
     executable = compile_model(
-        model, shapes=session.shapes, threads=args.threads, progress=session.progress
+        model,
+        shapes=session.shapes,
+        threads=args.threads,
+        machine=args.machine,
+        progress=session.progress,
     )
     seconds = time.perf_counter() - started
     inputs = gather_inputs(executable, args, session.streams)

@@ -64,6 +64,7 @@ def run_stages(
     module: Operation,
     *,
     last: str | None = None,
+    machine: str = "host",
     progress: Progress | None = None,
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
@@ -71,22 +72,19 @@ def run_stages(
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
 
+    `machine` is the processor that kernels are scheduled for, see `targets/machine.py`.
+
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
-    from ..lowering.pipelines import STAGES, pipeline
+    from ..lowering.pipelines import STAGES
 
     for stage in STAGES:
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
-        manager = PassManager(
-            pipeline(f"builtin.module({','.join(stage.passes)})"),
-            context,
-            instrumentations,
-            verify_each,
-        )
+        manager = PassManager(stage.pipeline(machine), context, instrumentations, verify_each)
         manager.run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
@@ -100,18 +98,38 @@ def compile_model(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
+    machine: str = "host",
     progress: Progress | None = None,
 ) -> Executable:
     """An executable from a model in any form that `load_module` takes."""
     from ..runtime.executable import compile_module
 
-    module = run_stages(load_module(model, shapes=shapes, progress=progress), progress=progress)
+    module = load_module(model, shapes=shapes, progress=progress)
+    run_stages(module, machine=machine, progress=progress)
     if progress is not None:
         progress("machine code: LLVM")
-    return compile_module(module, threads=threads)
+    cpu, features = processor(machine)
+    return compile_module(module, cpu=cpu, features=features, threads=threads)
 
 
-def write_stages(model: Any, folder: Path, *, shapes=None, progress: Progress | None = None):
+def processor(machine: str) -> tuple[str, str]:
+    """LLVM's processor and features for a machine's name; empty for the host."""
+    from ..targets.machine import machine as find_machine
+
+    if machine == "host":
+        return "", ""
+    found = find_machine(machine)
+    return found.cpu, found.features
+
+
+def write_stages(
+    model: Any,
+    folder: Path,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    machine: str = "host",
+    progress: Progress | None = None,
+) -> list[Path]:
     """One file per stage in `folder`, numbered in order; returns their paths.
 
     The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
@@ -130,5 +148,5 @@ def write_stages(model: Any, folder: Path, *, shapes=None, progress: Progress | 
         paths.append(folder / f"{len(paths)}-{stage}.mlir")
         write_module(module, paths[-1])
 
-    run_stages(module, progress=progress, after_stage=write)
+    run_stages(module, machine=machine, progress=progress, after_stage=write)
     return paths

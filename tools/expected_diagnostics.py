@@ -18,7 +18,8 @@ from ..ir.diagnostics import Diagnostic, SourceFile
 from ..ir.location import FileLineColLoc
 
 _EXPECTED = re.compile(
-    r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *\{\{(.*?)\}\}\s*$"
+    r"expected-(error|note|remark|warning)(-re)? *(@([+-][0-9]+|above|below|unknown))? *"
+    r"\{\{(.*?)\}\}\s*$"
 )
 
 

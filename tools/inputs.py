@@ -79,7 +79,8 @@ def save_outputs(path: Path, outputs: Mapping[str, np.ndarray]) -> None:
 
     buffer = io.BytesIO()
     if path.suffix == ".npz":
-        np.savez(buffer, **dict(outputs))
+        named: dict[str, Any] = dict(outputs)
+        np.savez(buffer, **named)
     elif len(outputs) == 1:
         np.save(buffer, next(iter(outputs.values())))
     else:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from ..ir.diagnostics import NncError
+from ..targets.machine import MACHINE_NAMES
 from .command import Streams, run_command
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
@@ -49,6 +50,13 @@ def _argument_parser() -> argparse.ArgumentParser:
             metavar="NAME=1,3,224,224",
             help="fix the shape of an input",
         )
+        if name != "import":
+            sub.add_argument(
+                "--machine",
+                default="host",
+                choices=MACHINE_NAMES,
+                help="the processor to compile for (default: this one)",
+            )
         sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
         return sub
 
@@ -167,8 +175,8 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
     from .driver import load_module, run_stages
 
     module = load_module(session.model, shapes=session.shapes, progress=session.progress)
-    run_stages(module, progress=session.progress)
-    for path in write_artifact(module, session.streams.path(args.output)):
+    run_stages(module, machine=args.machine, progress=session.progress)
+    for path in write_artifact(module, session.streams.path(args.output), args.machine):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
     return 0
 
@@ -178,7 +186,11 @@ def _run(args: argparse.Namespace, session: _Session) -> int:
     from .inputs import describe, gather_inputs, read_arrays, save_outputs
 
     executable = compile_model(
-        session.model, shapes=session.shapes, threads=args.threads, progress=session.progress
+        session.model,
+        shapes=session.shapes,
+        threads=args.threads,
+        machine=args.machine,
+        progress=session.progress,
     )
     inputs = gather_inputs(executable, args, session.streams)
     started = time.perf_counter()
@@ -215,7 +227,11 @@ def _stages(args: argparse.Namespace, session: _Session) -> int:
 
     folder: Path = session.streams.path(args.output)
     for path in write_stages(
-        session.model, folder, shapes=session.shapes, progress=session.progress
+        session.model,
+        folder,
+        shapes=session.shapes,
+        machine=args.machine,
+        progress=session.progress,
     ):
         session.say(f"{path}")
     return 0
