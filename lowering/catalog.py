@@ -10,6 +10,7 @@ PASS_MODULES: dict[str, str] = {
     "apply-schedules": ".apply_schedules",
     "choose-schedules": ".choose_schedules",
     "canonicalize": "..passes.canonicalize",
+    "choose-algorithms": "..passes.nn.choose_algorithms",
     "choose-layouts": "..passes.nn.choose_layouts",
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",

@@ -48,6 +48,7 @@ STAGES: tuple[Stage, ...] = (
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
         ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
+        ("choose-algorithms", "on blocked layouts, whose blocks are the vectors of the transforms"),
         "fold-constants",
         "canonicalize",
         "cse",
@@ -96,6 +97,7 @@ _LEVELS = {"lower-to-loops": "loops", "lower-all": "llvm"}
 
 
 def stage_names() -> list[str]:
+    """The stages' names, in order."""
     return [one.name for one in STAGES]
 
 

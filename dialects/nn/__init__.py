@@ -152,6 +152,7 @@ from .unary import (
     UnaryOp,
 )
 from .windows import Window
+from .winograd import WinogradInput, WinogradOutput, WinogradWeight
 
 __all__ = [
     "Abs",
@@ -287,6 +288,9 @@ __all__ = [
     "UnaryOp",
     "Where",
     "Window",
+    "WinogradInput",
+    "WinogradOutput",
+    "WinogradWeight",
     "Xor",
     "Yield",
     "base",

@@ -12,7 +12,7 @@ from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...passes.nn.decompose import Decompose
-from . import creation, indexing, movement, padding, reshaping, resizing, searching, windows
+from . import creation, indexing, movement, padding, reshaping, resizing, searching, windows, winograd
 from .functions import convert_function
 from .globals import Globals
 

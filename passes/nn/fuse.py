@@ -31,8 +31,9 @@ VIEWS = (nn.Reshape, nn.ReshapeDynamic)
 """Ops that only rename elements; they stay outside of kernels."""
 
 BLOCKED = (nn.BlockedConv, nn.BlockedDepthwiseConv)
-PRODUCTS = (nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
+PRODUCTS = (nn.WinogradOutput, nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
 REDUCTIONS = (
+    nn.WinogradInput,
     nn.reductions.ReductionOp,
     nn.normalization.NormalizationOp,
     nn.pooling.PoolingOp,
@@ -113,12 +114,21 @@ class Grouping:
         shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
 
         def joins(op: Operation) -> bool:
+            if isinstance(anchor, nn.WinogradOutput):
+                cut = isinstance(op, nn.Slice) and op.x is anchor.out
+                return cut or elementwise(op) or self._is_on_cut(anchor, op)
             if isinstance(op, nn.Transpose):
                 last = len(op.permutation) - 1
                 return _shape(op.x) == shape and op.permutation[last] == last
             return elementwise(op)
 
         return joins
+
+    @staticmethod
+    def _is_on_cut(anchor: nn.WinogradOutput, op: Operation) -> bool:
+        """Elementwise on the part of the tiles that are results."""
+        cuts = [u for u in anchor.out.users if isinstance(u, nn.Slice)]
+        return is_elementwise(op) and any(_shape(op.results[0]) == _shape(c.out) for c in cuts)
 
     def _is_row_wise(self, anchor: Operation) -> Callable[[Operation], bool]:
         """Elementwise on the rows or on what they are reduced to, and like reductions of them."""
@@ -135,6 +145,8 @@ class Grouping:
         return joins
 
     def _is_prologue(self, anchor: Operation) -> Callable[[Operation], bool]:
+        if isinstance(anchor, nn.WinogradInput):
+            return lambda op: isinstance(op, nn.Pad)
         if not isinstance(anchor, nn.reductions.ReductionOp | nn.normalization.NormalizationOp):
             return lambda op: False
         shape = _shape(anchor.operands[0])

@@ -136,6 +136,19 @@ def pad_nothing(op: nn.Pad, rewriter: Rewriter) -> None:
         replace_same(rewriter, op, op.x)
 
 
+@rewrite(nn.Pad)
+def merge_pads(op: nn.Pad, rewriter: Rewriter) -> None:
+    """pad(pad(x)) -> pad(x) for one constant and nothing removed"""
+    inner = op.x.defined_by(nn.Pad)
+    if inner is None or op.mode != "constant" or inner.mode != "constant":
+        return
+    fills = [0 if p.value is None else constant_number(p.value) for p in (op, inner)]
+    if fills[0] is None or fills[0] != fills[1] or min((*op.pads, *inner.pads), default=0) < 0:
+        return
+    pads = [a + b for a, b in zip(op.pads, inner.pads, strict=True)]
+    rewriter.replace(op, nn.Pad(inner.x, op.value, pads=pads, out=op.out.type))
+
+
 @rewrite(nn.Conv)
 def pad_into_conv(op: nn.Conv, rewriter: Rewriter) -> None:
     """conv(pad(x, 0)) -> conv(x) with more padding, where it is spatial"""
@@ -279,6 +292,7 @@ PATTERNS = (
     merge_slices,
     split_nothing,
     pad_nothing,
+    merge_pads,
     pad_into_conv,
     tile_once,
     resize_nothing,

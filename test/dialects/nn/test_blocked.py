@@ -1,0 +1,91 @@
+"""Blocked layouts and Winograd's transforms against the plain convolution."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from nnc.dialects import nn
+from nnc.dialects.builtin import ModuleOp
+from nnc.dialects.func import FuncOp, Return
+from nnc.ir.builder import Builder
+from nnc.ir.passes import PassManager
+from nnc.ir.types import TensorType, f32
+from nnc.lowering.pipelines import pipeline
+from nnc.runtime.interpreter import Interpreter
+
+from .reference import close, run
+
+
+def blocks(x: np.ndarray, size: int) -> np.ndarray:
+    N, C, *rest = x.shape
+    apart = x.reshape(N, C // size, size, *rest)
+    return np.ascontiguousarray(np.moveaxis(apart, 2, -1))
+
+
+def blocked_weight(w: np.ndarray, before: int, after: int) -> np.ndarray:
+    M, C, *kernel = w.shape
+    apart = w.reshape(M // after, after, C // before, before, *kernel)
+    rest = range(4, 4 + len(kernel))
+    return np.ascontiguousarray(apart.transpose(0, 2, *rest, 3, 1))
+
+
+@pytest.mark.parametrize("strides,dilations", [((1, 1), (1, 1)), ((2, 1), (1, 2))])
+def test_blocked_conv(rng, strides, dilations):
+    x = rng.standard_normal((2, 6, 9, 8)).astype(np.float32)
+    w = rng.standard_normal((8, 6, 3, 2)).astype(np.float32)
+    window = {"strides": strides, "dilations": dilations}
+    expected = run(lambda *v: nn.Conv(*v, **window), x, w)
+    found = run(lambda *v: nn.BlockedConv(*v, **window), blocks(x, 3), blocked_weight(w, 3, 4))
+    close(found, blocks(expected, 4))
+
+
+def test_blocked_depthwise_conv(rng):
+    x = rng.standard_normal((1, 6, 9, 8)).astype(np.float32)
+    w = rng.standard_normal((6, 1, 3, 3)).astype(np.float32)
+    expected = run(lambda *v: nn.Conv(*v, groups=6), x, w)
+    weight = np.ascontiguousarray(w.reshape(2, 3, 3, 3).transpose(0, 2, 3, 1))
+    close(run(nn.BlockedDepthwiseConv, blocks(x, 3), weight), blocks(expected, 3))
+
+
+def test_packed_matmul(rng):
+    x, w = rng.standard_normal((2, 5, 7)).astype("f4"), rng.standard_normal((7, 12)).astype("f4")
+    packed = np.ascontiguousarray(w.reshape(7, 3, 4).transpose(1, 0, 2))
+    close(run(nn.PackedMatmul, x, packed), (x @ w).reshape(2, 5, 3, 4))
+
+
+def winograd(x: np.ndarray, w: np.ndarray) -> np.ndarray:
+    v, u = run(nn.WinogradInput, x), run(nn.WinogradWeight, w)
+    points, N, S, T, Co, B = v.shape
+    products = v.reshape(points, N * S * T, Co * B) @ u
+    Mo, A = w.shape[0], w.shape[-1]
+    return run(nn.WinogradOutput, products.reshape(points, N, S, T, Mo, A))
+
+
+def test_winograd(rng):
+    x = rng.standard_normal((2, 6, 10, 14)).astype(np.float32)
+    w = rng.standard_normal((8, 6, 3, 3)).astype(np.float32)
+    expected = run(nn.Conv, x, w)
+    found = winograd(blocks(x, 3), blocked_weight(w, 3, 4))
+    np.testing.assert_allclose(found, blocks(expected, 4), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    "op,shape",
+    [
+        (nn.WinogradInput, (1, 2, 10, 14, 4)),
+        (nn.WinogradOutput, (36, 1, 2, 3, 2, 4)),
+    ],
+)
+def test_winograd_transforms_lowered(rng, op, shape):
+    """The few additions of the lowering are the matrices of the definition."""
+    x = rng.standard_normal(shape).astype(np.float32)
+    expected = run(op, x)
+    types = [TensorType(shape, f32)], [TensorType(expected.shape, f32)]
+    function = FuncOp.of("main", *types)
+    b = Builder.at_end(function.body.blocks[0])
+    b(Return([b(op(function.args[0]))]))
+    module = ModuleOp.of([function])
+    PassManager(pipeline("builtin.module(lower-to-linalg)")).run(module)
+    out = np.zeros(expected.shape, np.float32)
+    Interpreter(module).call("main", [x, out])
+    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)

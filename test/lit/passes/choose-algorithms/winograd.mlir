@@ -1,0 +1,53 @@
+// 3x3 convolutions of stride 1 become Winograd's where the cost model finds that cheaper.
+// RUN: nn-opt --choose-algorithms --fold-constants --canonicalize --split-input-file %s | filecheck %s
+
+// 30 rows and columns are 7.5 tiles: the operand is padded to 8 and the result cut.
+
+// CHECK-LABEL: func.func @chosen(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x4x32x32x16xf32>)
+// CHECK-DAG:     %[[U:.*]] = nn.constant dense<{{.*}}> : tensor<36x64x64xf32>
+// CHECK-DAG:     %[[P:.*]] = nn.pad %[[X]], {{.*}} -> tensor<1x4x34x34x16xf32>
+// CHECK:         %[[V:.*]] = nn.winograd_input %[[P]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
+// CHECK:         %[[R:.*]] = nn.reshape %[[V]] : {{.*}} -> tensor<36x64x64xf32>
+// CHECK:         %[[M:.*]] = nn.matmul %[[R]], %[[U]]
+// CHECK:         %[[T:.*]] = nn.reshape %[[M]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
+// CHECK:         %[[Y:.*]] = nn.winograd_output %[[T]] : {{.*}} -> tensor<1x4x32x32x16xf32>
+// CHECK:         nn.slice %[[Y]] {{.*}} -> tensor<1x4x30x30x16xf32>
+func.func @chosen(%x: tensor<1x4x32x32x16xf32>) -> tensor<1x4x30x30x16xf32> {
+  %w = nn.constant dense<0.0> : tensor<4x4x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w : (tensor<1x4x32x32x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x30x30x16xf32>
+  return %0 : tensor<1x4x30x30x16xf32>
+}
+
+// -----
+
+// Few tiles of many channels: reading 36 weights for 9 costs more than it saves.
+
+// CHECK-LABEL: func.func @few_tiles
+// CHECK:         nn.blocked_conv
+func.func @few_tiles(%x: tensor<1x32x9x9x16xf32>) -> tensor<1x32x7x7x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<32x32x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w : (tensor<1x32x9x9x16xf32>, tensor<32x32x3x3x16x16xf32>) -> tensor<1x32x7x7x16xf32>
+  return %0 : tensor<1x32x7x7x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @stride
+// CHECK:         nn.blocked_conv
+func.func @stride(%x: tensor<1x4x33x33x16xf32>) -> tensor<1x4x16x16x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<4x4x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x33x33x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x16x16x16xf32>
+  return %0 : tensor<1x4x16x16x16xf32>
+}
+
+// -----
+
+// Weights known at run time only would be transformed then, every time.
+
+// CHECK-LABEL: func.func @weights_at_run_time
+// CHECK:         nn.blocked_conv
+func.func @weights_at_run_time(%x: tensor<1x4x32x32x16xf32>, %w: tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x30x30x16xf32> {
+  %0 = nn.blocked_conv %x, %w : (tensor<1x4x32x32x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x30x30x16xf32>
+  return %0 : tensor<1x4x30x30x16xf32>
+}
