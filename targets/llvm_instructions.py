@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..dialects import llvm
 from ..ir.attributes import DictAttr, IntegerAttr
@@ -14,7 +14,8 @@ from .llvm_constants import mangled, symbol_text, type_text
 if TYPE_CHECKING:
     from .llvm_ir import FunctionWriter
 
-Emitter = Callable[["FunctionWriter", Operation], str]
+# The second parameter is the op, of the classes that the emitter is registered for.
+Emitter = Callable[["FunctionWriter", Any], str]
 
 EMITTERS: dict[type[Operation], Emitter] = {}
 """Op class -> what makes its instruction."""
@@ -488,3 +489,13 @@ def _masked_store(w: FunctionWriter, op: Operation) -> str:
     full = f"@llvm.masked.{name}.{mangled(value.type)}.{mangled(pointer.type)}"
     w.module.declare(full, "void", ", ".join(type_text(v.type) for v in op._operands))
     return f"call void {full}({w.typed(value)}, {_aligned(w, pointer, op)}, {w.typed(mask)})"
+
+
+@emitter(llvm.IntrMaskedExpandLoad)
+def _expand_load(w: FunctionWriter, op: Operation) -> str:
+    return intrinsic_call(w, "masked.expandload", op, [op.results[0].type])
+
+
+@emitter(llvm.IntrMaskedCompressStore)
+def _compress_store(w: FunctionWriter, op: Operation) -> str:
+    return intrinsic_call(w, "masked.compressstore", op, [op._operands[0].type])

@@ -7,7 +7,7 @@ LLVM's parser, which checks it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from ..dialects import llvm
 from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
@@ -80,18 +80,18 @@ class FunctionWriter:
                         names[op.results[0]] = f"%{count}"
                         count += 1
 
-    def _incoming(self, blocks: list[Block]) -> dict[Block, list[tuple[str, tuple[Value, ...]]]]:
+    def _incoming(self, blocks: list[Block]) -> dict[Block, list[tuple[str, Sequence[Value]]]]:
         """For each block the edges into it: (label, values of its arguments)."""
-        incoming: dict[Block, list[tuple[str, tuple[Value, ...]]]] = {}
+        incoming: dict[Block, list[tuple[str, Sequence[Value]]]] = {}
         for block in blocks:
             edges = successor_values(block.last)
-            if len(edges) > 1:
+            if block.last is not None and len(edges) > 1:
                 _check_edges(block.last, edges)
             for target, values in edges:
                 incoming.setdefault(target, []).append((self.labels[block], values))
         return incoming
 
-    def _write_phis(self, block: Block, incoming: list[tuple[str, tuple[Value, ...]]]) -> None:
+    def _write_phis(self, block: Block, incoming: list[tuple[str, Sequence[Value]]]) -> None:
         names = self.names
         for i, arg in enumerate(block.args):
             edges: list[str] = []
@@ -106,15 +106,15 @@ class FunctionWriter:
                 self.lines.append(f"  {names[arg]} = freeze {type_text(arg.type)} poison")
 
 
-def _check_edges(op: Operation, edges: list[tuple[Block, tuple[Value, ...]]]) -> None:
+def _check_edges(op: Operation, edges: list[tuple[Block, Sequence[Value]]]) -> None:
     """Raise where a phi could not tell two edges between the same blocks apart."""
-    passed: dict[Block, tuple[Value, ...]] = {}
+    passed: dict[Block, Sequence[Value]] = {}
     for target, values in edges:
         if passed.setdefault(target, values) != values:
             raise op.error("branches to a block with different values; put a block between")
 
 
-def successor_values(op: Operation | None) -> list[tuple[Block, tuple[Value, ...]]]:
+def successor_values(op: Operation | None) -> list[tuple[Block, Sequence[Value]]]:
     """(block, values of its arguments) for each successor of a terminator."""
     match op:
         case llvm.Br():
@@ -223,7 +223,7 @@ def _returned_constant(op: llvm.Global) -> str:
     last = op.initializer.block.last
     if isinstance(last, llvm.Return) and last.arg is not None:
         source = last.arg.defining_op
-        constant = _INLINE.get(source.__class__)
+        constant = _INLINE.get(type(source)) if source is not None else None
         if source is not None and constant is not None:
             return constant(source)
     raise op.error("its region must return one constant")

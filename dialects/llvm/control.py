@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ...ir.attributes import Attribute, DenseArrayAttr, DenseElements, SymbolRefAttr
 from ...ir.constraints import Exactly
@@ -150,7 +151,8 @@ class Switch(Op, name="llvm.switch", traits=(Terminator,)):
 
     def cases(self) -> list[tuple[int, Block, tuple[Value, ...]]]:
         """(case, block, its arguments), in order."""
-        values = self.case_values.to_numpy().reshape(-1) if self.case_values is not None else ()
+        given: Any = self.case_values
+        values = given.to_numpy().reshape(-1) if given is not None else ()
         rest, at, out = self.caseOperands, 0, []
         for case, block, count in zip(
             values, self.caseDestinations, self.case_operand_segments, strict=True

@@ -570,6 +570,33 @@ class IntrMaskedScatter(Op, name="llvm.intr.masked.scatter", traits=(WritesMemor
     )
 
 
+class IntrMaskedExpandLoad(Op, name="llvm.intr.masked.expandload", traits=(ReadsMemory,)):
+    """Consecutive elements in memory spread over the lanes where the mask is set."""
+
+    ptr: Operand = operand(PointerLike)
+    mask: Operand = operand(BoolLike)
+    passthru: Operand = operand(LLVMVector)
+    res: Result = result(Same("passthru"))
+
+    example = (
+        '%v = "llvm.intr.masked.expandload"(%p, %m, %z) : '
+        "(!llvm.ptr, vector<4xi1>, vector<4xf32>) -> vector<4xf32>"
+    )
+
+
+class IntrMaskedCompressStore(Op, name="llvm.intr.masked.compressstore", traits=(WritesMemory,)):
+    """Write the lanes where the mask is set next to each other."""
+
+    value: Operand = operand(LLVMVector)
+    ptr: Operand = operand(PointerLike)
+    mask: Operand = operand(BoolLike)
+
+    example = (
+        '"llvm.intr.masked.compressstore"(%v, %p, %m) : '
+        "(vector<4xf32>, !llvm.ptr, vector<4xi1>) -> ()"
+    )
+
+
 class IntrMemcpy(Op, name="llvm.intr.memcpy", traits=(WritesMemory,)):
     """Copy bytes; the ranges do not overlap, or are the same."""
 

@@ -12,6 +12,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     mathematics,
     memory,
     vector_compute,
+    vector_masking,
     vector_memory,
     vectors,
 )

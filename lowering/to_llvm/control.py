@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...dialects import cf, func, llvm, scf, ub
+from ...dialects.llvm.attributes import OVERFLOW_FLAGS
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import PassError
 from ...ir.types import IndexType, Type, i64
@@ -74,7 +75,7 @@ def carrying_loop(
     return end.args
 
 
-_NSW = llvm.Add.overflowFlags.kind.from_python("nsw")
+_NSW = OVERFLOW_FLAGS.from_python("nsw")
 
 
 def counted_loop(
@@ -125,9 +126,9 @@ def _for(f: FunctionLowering, op: scf.For) -> None:
         return flatten(f, block.last._operands)  # type: ignore[union-attr]
 
     unsigned = bool(op.attribute("unsignedCmp"))
-    bounds = [_loop_bound(f, v, unsigned) for v in (lower, upper, step)]
+    first, last, by = (_loop_bound(f, v, unsigned) for v in (lower, upper, step))
     initial = flatten(f, op._operands[3 : 3 + count])
-    bind_all(f, op.results, carrying_loop(f, *bounds, initial, body, unsigned))
+    bind_all(f, op.results, carrying_loop(f, first, last, by, initial, body, unsigned))
 
 
 def _loop_bound(f: FunctionLowering, value: Value, unsigned: bool) -> Linear:

@@ -11,11 +11,13 @@ loop, and the constant part ends up in the machine's addressing mode.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from ...dialects import llvm
+from ...dialects.llvm.attributes import GEP_FLAGS
+from ...ir.attribute_kinds import I32_ARRAY
 from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
@@ -96,7 +98,7 @@ class FunctionLowering:
         cls: type[Operation],
         operands: Sequence[Value],
         type: Type | None = None,
-        properties: dict[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
     ) -> Any:
         """Append an op; its result, or None if it has no type."""
         op = cls.create(
@@ -477,11 +479,10 @@ def _gep_properties(raw: int, storage: Type, flags: str) -> dict[str, Attribute]
     key = (raw, storage, flags)
     known = _GEP_PROPERTIES.get(key)
     if known is None:
-        op = llvm.GetElementPtr
         known = {
-            "rawConstantIndices": op.rawConstantIndices.kind.from_python((raw,)),
+            "rawConstantIndices": I32_ARRAY.from_python((raw,)),
             "elem_type": storage,
-            "noWrapFlags": op.noWrapFlags.kind.from_python(flags),
+            "noWrapFlags": GEP_FLAGS.from_python(flags),
         }
         _GEP_PROPERTIES[key] = known
     return known

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects import arith, llvm, ub
+from ...dialects.llvm.attributes import FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
 from ...ir.attributes import Attribute, DenseElements, DenseResource, IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
@@ -67,8 +68,7 @@ def fastmath(op: Operation) -> dict[str, Attribute] | None:
 
 
 _OVERFLOW = {
-    text: {"overflowFlags": llvm.Add.overflowFlags.kind.from_python(text)}
-    for text in ("nsw", "nuw", "nsw,nuw")
+    text: {"overflowFlags": OVERFLOW_FLAGS.from_python(text)} for text in ("nsw", "nuw", "nsw,nuw")
 }
 
 
@@ -220,7 +220,7 @@ def extremum(
     if limit is None or math.isnan(limit) or (negative_zero and not greatest):
         return f.emit(cls, [a, b], a.type, flags)
     beyond = "olt" if greatest else "ogt"
-    properties = {"predicate": llvm.FCmp.predicate.kind.from_python(beyond)}
+    properties = {"predicate": FCMP_PREDICATE.from_python(beyond)}
     outside = f.emit(llvm.FCmp, [a, b], with_shape_of(a.type, i1), properties)
     chosen = f.emit(llvm.Select, [outside, b, a], a.type)
     if greatest and limit == 0 and not negative_zero and not _ignores_signs(flags):
@@ -331,7 +331,7 @@ def safe_divisor(f: FunctionLowering, a: Value, b: Value, signed: bool) -> Value
     condition = with_shape_of(type, i1)
 
     def equal(x: Value, n: int) -> Value:
-        properties = {"predicate": llvm.ICmp.predicate.kind.from_python("eq")}
+        properties = {"predicate": ICMP_PREDICATE.from_python("eq")}
         return f.emit(llvm.ICmp, [x, f.integer(n, type)], condition, properties)
 
     traps = equal(b, 0)
@@ -385,7 +385,7 @@ lowers(arith.RemUI)(_divide(llvm.URem, signed=False))
 
 def icmp(f: FunctionLowering, predicate: str, a: Value, b: Value) -> Value:
     """A comparison of integers."""
-    properties = {"predicate": llvm.ICmp.predicate.kind.from_python(predicate)}
+    properties = {"predicate": ICMP_PREDICATE.from_python(predicate)}
     return f.emit(llvm.ICmp, [a, b], with_shape_of(a.type, i1), properties)
 
 

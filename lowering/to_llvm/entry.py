@@ -144,7 +144,8 @@ class _Entry(FunctionLowering):
             special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
             arguments += special or self._tensor_argument(*next(rest), type)
         results = op.function_type.results
-        call = self.append(llvm.Call.of(op.sym_name, arguments, function_results(results)))
+        call = llvm.Call.of(op.sym_name, arguments, function_results(results))
+        self.append(call)
         dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]
         if dynamic:
             self._return_results(call, dynamic)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...dialects import llvm
+from ...dialects.llvm.attributes import FCMP_PREDICATE
 from ...ir.core import Operation, Value
 from ...ir.types import Type, bf16, f32, f64, i1, i16, i32, with_shape_of
 
@@ -42,7 +43,7 @@ def to_bf16(f: FunctionLowering, value: Value) -> Value:
     bias = _binary(f, llvm.Add, odd, 0x7FFF)
     rounded = _binary(f, llvm.LShr, f.emit(llvm.Add, [bits, bias], bits.type), 16)
     quiet = _binary(f, llvm.Or, upper, 0x40)
-    properties = {"predicate": llvm.FCmp.predicate.kind.from_python("uno")}
+    properties = {"predicate": FCMP_PREDICATE.from_python("uno")}
     nan = f.emit(llvm.FCmp, [value, value], with_shape_of(value.type, i1), properties)
     chosen = f.emit(llvm.Select, [nan, quiet, rounded], bits.type)
     return _cast(f, llvm.Bitcast, _cast(f, llvm.Trunc, chosen, i16), bf16)
@@ -61,7 +62,7 @@ def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:
     condition = with_shape_of(value.type, i1)
 
     def fcmp(predicate: str, a: Value, b: Value) -> Value:
-        properties = {"predicate": llvm.FCmp.predicate.kind.from_python(predicate)}
+        properties = {"predicate": FCMP_PREDICATE.from_python(predicate)}
         return f.emit(llvm.FCmp, [a, b], condition, properties)
 
     inexact = fcmp("one", back, value)

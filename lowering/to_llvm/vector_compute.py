@@ -251,3 +251,27 @@ def _contract_row(
     if isinstance(element_type, FloatType) and element_scalar(type) is not element_type:
         return extend_float(f, found, element_type)
     return found
+
+
+@lowers(vector.Scan)
+def _scan(f: FunctionLowering, op: vector.Scan) -> None:
+    """Slice by slice along the dimension; a slice of the last dimension is a column."""
+    import numpy as np
+
+    type: VectorType = op.source.type
+    index = np.moveaxis(positions(type.shape), op.reduction_dim, 0)  # type: ignore[arg-type]
+    slices = [rearrange(f, f.rows(op.source), as_rows(part)) for part in index]
+    running = f.rows(op.initial_value)
+    steps: list[list[Value]] = []
+    for i, part in enumerate(slices):
+        following = [combine(f, op.kind, a, b, None) for a, b in zip(running, part, strict=True)]
+        if op.inclusive:
+            running = following if i else part
+            steps.append(running)
+        else:
+            steps.append(running)
+            running = following
+    made = [row for step in steps for row in step]
+    order = np.moveaxis(positions(index.shape), 0, op.reduction_dim)
+    bind_rows(f, op.results[0], rearrange(f, made, as_rows(order)))
+    bind_rows(f, op.results[1], steps[-1])

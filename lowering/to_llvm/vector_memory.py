@@ -132,6 +132,25 @@ def _maskedstore(f: FunctionLowering, op: vector.MaskedStore) -> None:
         masked_store_row(f, row, pointer, mask, element_type, op)
 
 
+@lowers(vector.ExpandLoad)
+def _expandload(f: FunctionLowering, op: vector.ExpandLoad) -> None:
+    element_type = op.base.type.element_type
+    (pointer,) = _row_addresses(f, op.base, op.indices, op.pass_thru.type.shape)
+    through = f.value(op.pass_thru)
+    stored = to_memory(f, through, element_type)
+    operands = [pointer, f.value(op.mask), stored]
+    row = f.emit(llvm.IntrMaskedExpandLoad, operands, stored.type)
+    f.bind(op.results[0], to_register(f, row, op.pass_thru.type))
+
+
+@lowers(vector.CompressStore)
+def _compressstore(f: FunctionLowering, op: vector.CompressStore) -> None:
+    element_type = op.base.type.element_type
+    (pointer,) = _row_addresses(f, op.base, op.indices, op.valueToStore.type.shape)
+    row = to_memory(f, f.value(op.valueToStore), element_type)
+    f.emit(llvm.IntrMaskedCompressStore, [row, pointer, f.value(op.mask)])
+
+
 # -- gather and scatter ------------------------------------------------------------------------
 
 

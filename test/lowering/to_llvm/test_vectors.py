@@ -119,6 +119,29 @@ COMPUTE = {
   %y = vector.multi_reduction <mul>, %x, %z [1] : vector<2x4x4xf32> to vector<2x4xf32>
   %r = vector.insert_strided_slice %y, %v {offsets = [1, 2], strides = [1, 1]} :
     vector<2x4xf32> into vector<4x8xf32>""",
+    "scan of rows": """
+  %z = arith.constant dense<0.5> : vector<8xf32>
+  %a, %last = vector.scan <add>, %v, %z {inclusive = true, reduction_dim = 0 : i64} :
+    vector<4x8xf32>, vector<8xf32>
+  %r = vector.insert %last, %a [0] : vector<8xf32> into vector<4x8xf32>""",
+    "scan of columns": """
+  %z = arith.constant dense<0.5> : vector<4xf32>
+  %r, %last = vector.scan <mul>, %v, %z {inclusive = false, reduction_dim = 1 : i64} :
+    vector<4x8xf32>, vector<4xf32>""",
+    "a masked reduction": """
+  %k = vector.create_mask %n : vector<8xi1>
+  %q = vector.mask %k { vector.reduction <maximumf>, %row : vector<8xf32> into f32 } :
+    vector<8xi1> -> f32
+  %r = vector.insert %q, %v [0, 0] : f32 into vector<4x8xf32>""",
+    "a masked sum of rows": """
+  %k = vector.create_mask %n, %five : vector<4x8xi1>
+  %q = vector.mask %k { vector.multi_reduction <add>, %v, %row [0] :
+    vector<4x8xf32> to vector<8xf32> } : vector<4x8xi1> -> vector<8xf32>
+  %r = vector.insert %q, %v [0] : vector<8xf32> into vector<4x8xf32>""",
+    "a masked division": """
+  %k = vector.create_mask %n, %five : vector<4x8xi1>
+  %r = vector.mask %k, %v { arith.divf %v, %v : vector<4x8xf32> } :
+    vector<4x8xi1> -> vector<4x8xf32>""",
     "contraction": """
   %a = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [4, 3], strides = [1, 1]} :
     vector<4x8xf32> to vector<4x3xf32>
@@ -229,6 +252,15 @@ MEMORY = {
   %w = vector.broadcast %p : f32 to vector<2x4xf32>
   %v = vector.gather %m[%i, %c1] [%x], %k, %w :
     {M}, vector<2x4xi32>, vector<2x4xi1>, vector<2x4xf32> into vector<2x4xf32>""",
+    "under vector.mask": """
+  %k = vector.create_mask %c1, %i : vector<2x4xi1>
+  %v = vector.mask %k { vector.transfer_read %m[%c0, %j], %p : {M}, vector<2x4xf32> } :
+    vector<2x4xi1> -> vector<2x4xf32>""",
+    "expandload": """
+  %k = arith.constant dense<[true, false, true, true]> : vector<4xi1>
+  %w = vector.broadcast %p : f32 to vector<4xf32>
+  %x = vector.expandload %m[%i, %c1], %k, %w : {M}, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  %v = vector.broadcast %x : vector<4xf32> to vector<2x4xf32>""",
     "maskedload": """
   %k = vector.create_mask %i : vector<4xi1>
   %w = vector.broadcast %p : f32 to vector<4xf32>
@@ -252,6 +284,10 @@ STORES = {
   %y = arith.constant dense<[[0, 3, 1, 2], [2, 5, 0, 1]]> : vector<2x4xi64>
   %q = vector.constant_mask [2, 3] : vector<2x4xi1>
   vector.scatter %o[%i, %c0] [%y], %q, %v : {O}, vector<2x4xi64>, vector<2x4xi1>, vector<2x4xf32>""",
+    "compressstore": """
+  %q = arith.constant dense<[true, false, true, true]> : vector<4xi1>
+  %y = vector.extract %v[1] : vector<4xf32> from vector<2x4xf32>
+  vector.compressstore %o[%i, %c1], %q, %y : {O}, vector<4xi1>, vector<4xf32>""",
     "maskedstore": """
   %q = vector.create_mask %i : vector<4xi1>
   %y = vector.extract %v[1] : vector<4xf32> from vector<2x4xf32>
