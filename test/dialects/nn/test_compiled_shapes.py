@@ -13,10 +13,11 @@ from nnc.dialects.nn.unary import UnaryOp
 from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from nnc.ir.core import Block, Operation
 from nnc.ir.numpy_types import type_to_numpy
-from nnc.ir.syntax.parser import parse_op
 from nnc.ir.types import FunctionType, TensorType, Type, f32
 from nnc.runtime.executable import compile_module
 from nnc.tools.driver import run_stages
+
+from ..examples import example_text, module_of
 
 SHAPES = [(), (0,), (1,), (17,), (3, 0, 2), (2, 1, 33), (5, 7)]
 BROADCASTS = [((), (5,)), ((1, 4), (3, 1)), ((0, 1), (1, 3)), ((2, 3, 19), (3, 1)), ((33,), (33,))]
@@ -35,8 +36,7 @@ def elementwise(base: type) -> list[type[Operation]]:
 
 def example_of(cls: type[Operation]) -> Operation:
     """The op of the class's example, whose attributes and element types the test takes over."""
-    example = parse_op(cls.example)
-    return next(op for op in example.walk() if isinstance(op, cls))
+    return next(op for op in module_of(example_text(cls)).walk() if isinstance(op, cls))
 
 
 def run_ops(calls: list[tuple[type[Operation], dict, list[np.ndarray]]], types: list[list[Type]]):
