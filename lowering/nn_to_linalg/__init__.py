@@ -12,7 +12,17 @@ from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...passes.nn.decompose import Decompose
-from . import creation, indexing, movement, padding, reshaping, resizing, searching, windows, winograd
+from . import (
+    creation,
+    indexing,
+    movement,
+    padding,
+    reshaping,
+    resizing,
+    searching,
+    windows,
+    winograd,
+)
 from .functions import convert_function
 from .globals import Globals
 
@@ -44,4 +54,5 @@ __all__ = [
     "resizing",
     "searching",
     "windows",
+    "winograd",
 ]

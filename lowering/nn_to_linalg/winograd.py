@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import arith, nn
-from ...dialects.nn.winograd import POINTS, TILE
+from ...dialects import arith, memref, nn
+from ...dialects.nn.winograd import POINTS, TILE, WEIGHT
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from ...ir.attributes import DenseElements
+from ...ir.comprehension import bind
 from ...ir.core import Value
+from ...ir.types import TensorType
+from .comprehensions import write
 from .emitter import Emitter
 from .table import lowers
 
@@ -122,3 +126,22 @@ def _transform(
         ["parallel"] * RANK,
         body,
     )
+
+
+@lowers(nn.WinogradWeight)
+def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
+    """out[a, b, c, k, m, l] += G[a, i] * G[b, j] * x[m, c, i, j, k, l]
+
+    Weights are mostly constants, and folded before; so this may take its time.
+    """
+    element = op.x.type.element_type
+    Mo, Co, _, _, B, A = op.x.type.shape
+    table = TensorType((POINTS, 3), element)
+    values = [number for row in WEIGHT for number in row]
+    factors = e.global_(DenseElements.from_list(values, table))
+    groups = [[0, 1], [2, 3], [4, 5]]
+    shape = [POINTS, POINTS, Co, B, Mo, A]
+    out = e.insert(memref.ExpandShape.of(e.destination(op.out), groups, shape)).result
+    text = "out[a, b, c, k, m, l] += rows[a, i] * columns[b, j] * x[m, c, i, j, k, l]"
+    form = bind(text, ["rows", "columns", "x"], [table, table, op.x.type], {})
+    write(e, form, [factors, factors, e.buffer(op.x)], out, element)
