@@ -70,8 +70,13 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
         import numpy as np
 
         g = np.array(WEIGHT)
-        out = np.einsum("ai,bj,mcijkl->abckml", g, g, x.astype(np.float64), optimize=True)
-        return out.reshape(self.out.type.shape).astype(x.dtype)
+        Mo, Co, _, _, B, A = x.shape
+        kernels = np.ascontiguousarray(x.transpose(2, 3, 1, 4, 0, 5)).reshape(3, 3, -1)
+        rows = np.tensordot(g, kernels.astype(np.float64), axes=([1], [0]))  # [a, j, ..]
+        out = np.empty((POINTS, POINTS, rows.shape[2]), x.dtype)
+        for a in range(POINTS):
+            out[a] = g @ rows[a]
+        return out.reshape(POINTS * POINTS, Co * B, Mo * A)
 
 
 class WinogradInput(WinogradOp, name="nn.winograd_input"):

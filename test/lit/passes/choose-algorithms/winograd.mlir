@@ -5,10 +5,10 @@
 
 // CHECK-LABEL: func.func @chosen(
 // CHECK-SAME:    %[[X:.*]]: tensor<1x4x32x32x16xf32>)
-// CHECK-DAG:     %[[U:.*]] = nn.winograd_weight {{.*}} -> tensor<36x64x64xf32>
 // CHECK-DAG:     %[[P:.*]] = nn.pad %[[X]], {{.*}} -> tensor<1x4x34x34x16xf32>
 // CHECK:         %[[V:.*]] = nn.winograd_input %[[P]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
 // CHECK:         %[[R:.*]] = nn.reshape %[[V]] : {{.*}} -> tensor<36x64x64xf32>
+// CHECK:         %[[U:.*]] = nn.winograd_weight {{.*}} -> tensor<36x64x64xf32>
 // CHECK:         %[[M:.*]] = nn.matmul %[[R]], %[[U]]
 // CHECK:         %[[T:.*]] = nn.reshape %[[M]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
 // CHECK:         %[[Y:.*]] = nn.winograd_output %[[T]] : {{.*}} -> tensor<1x4x32x32x16xf32>
