@@ -7,14 +7,19 @@ from dataclasses import dataclass
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from . import (  # noqa: F401 - they fill LOWERINGS
+    calls,
+    casts,
     control,
     elementwise,
+    integers,
+    loops,
     mathematics,
     memory,
     vector_compute,
     vector_masking,
     vector_memory,
     vectors,
+    views,
 )
 from .module import ModuleLowering
 

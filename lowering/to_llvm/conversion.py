@@ -1,29 +1,21 @@
-"""The state of lowering one function: values, the insertion point, indices, addresses.
+"""The state of lowering one function: what represents each value of the loop level.
 
 Each op of the loop level has a function in `LOWERINGS` that emits llvm ops at the insertion
 point and binds the op's results. One walk over a function lowers it.
-
-Indices are kept as sums `c0*v0 + c1*v1 + .. + constant`, and are emitted when something
-needs them, as far out in the nest of regions as their parts are known. So the addresses of
-an unrolled loop body share what they have in common, loop-invariant parts stand before the
-loop, and the constant part ends up in the machine's addressing mode.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects import llvm
-from ...dialects.llvm.attributes import GEP_FLAGS
-from ...ir.attribute_kinds import I32_ARRAY
-from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
+from ...ir.attributes import IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.location import UNKNOWN, Location
-from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType, i64
-from .types import MemRef, Size, flat_types, memref_layout, scalar_type, storage_type
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
+from .emitter import Emitter, Linear
+from .types import MemRef, dynamic_parts, flat_types, memref_layout, scalar_type
 
 Lowering = Callable[["FunctionLowering", Any], None]
 
@@ -42,156 +34,14 @@ def lowers(*classes: type[Operation]) -> Callable[[Lowering], Lowering]:
     return register
 
 
-@dataclass(frozen=True, slots=True)
-class Linear:
-    """An index `sum(coefficient * value) + constant`, modulo 2**64."""
-
-    terms: tuple[tuple[Value, int], ...]
-    constant: int
-
-    def scaled(self, factor: int) -> Linear:
-        """The product with a known number."""
-        if factor == 0:
-            return Linear((), 0)
-        return Linear(tuple((v, c * factor) for v, c in self.terms), self.constant * factor)
-
-    def plus(self, other: Linear) -> Linear:
-        """The sum; terms of one value are joined."""
-        if not other.terms:
-            return Linear(self.terms, self.constant + other.constant)
-        if not self.terms:
-            return Linear(other.terms, self.constant + other.constant)
-        terms = dict(self.terms)
-        for value, coefficient in other.terms:
-            terms[value] = terms.get(value, 0) + coefficient
-        return Linear(tuple((v, c) for v, c in terms.items() if c), self.constant + other.constant)
-
-
-@dataclass(slots=True)
-class Scope:
-    """A region being lowered: what was computed in it, and the block that leads further in."""
-
-    leaves_from: Block | None = None
-    computed: dict[Any, Value] = field(default_factory=dict)
-
-
-class FunctionLowering:
+class FunctionLowering(Emitter):
     """Lowers one function; see the module's text."""
 
     def __init__(self, module: Any, func: llvm.Func) -> None:
+        super().__init__(func)
         self.module = module
-        self.func = func
-        self.block: Block = func.regions[0].blocks[0]
-        self.loc: Location = UNKNOWN
         self.values: dict[Value, Any] = {}
         self.blocks: dict[Block, Block] = {}
-        self.scopes: list[Scope] = [Scope()]
-        self.depths: dict[Value, int] = {}
-        self.non_negative: set[Value] = set()
-        self._constants: dict[Any, Value] = {}
-        self._integers: dict[tuple[int, Type], Value] = {}
-
-    # -- emitting --------------------------------------------------------------------------
-
-    def emit(
-        self,
-        cls: type[Operation],
-        operands: Sequence[Value],
-        type: Type | None = None,
-        properties: Mapping[str, Attribute] | None = None,
-    ) -> Any:
-        """Append an op; its result, or None if it has no type."""
-        op = cls.create(
-            operands, () if type is None else (type,), None, properties, (), (), self.loc
-        )
-        self.block.append(op)
-        return None if type is None else op.results[0]
-
-    def append(self, op: Operation) -> Operation:
-        """Append an op that was made elsewhere."""
-        op.loc = self.loc
-        self.block.append(op)
-        return op
-
-    def emit_at(
-        self,
-        depth: int,
-        cls: type[Operation],
-        operands: Sequence[Value],
-        type: Type,
-        properties: dict[str, Attribute] | None = None,
-    ) -> Value:
-        """Emit in the scope of a depth: at the end of the block that leads further in."""
-        if depth >= len(self.scopes) - 1:
-            return self.emit(cls, operands, type, properties)
-        block = self.scopes[depth].leaves_from
-        assert block is not None and block.last is not None
-        op = cls.create(operands, (type,), None, properties, (), (), self.loc)
-        block.insert_before(op, block.last)
-        return op.results[0]
-
-    def new_block(self, types: Sequence[Type] = ()) -> Block:
-        """A block after the last one of the function, not yet the insertion point."""
-        return self.func.regions[0].append(Block(types))
-
-    # -- constants -------------------------------------------------------------------------
-
-    def constant(self, value: Attribute, type: Type) -> Value:
-        """A constant, made once in the function's first block."""
-        key = (value, type)
-        known = self._constants.get(key)
-        if known is None:
-            op = llvm.Constant.create((), (type,), None, {"value": value})
-            known = self._constants[key] = op.results[0]
-        return known
-
-    def integer(self, value: int, type: Type = i64) -> Value:
-        """An integer constant, of a scalar type or in all elements of a vector."""
-        known = self._integers.get((value, type))
-        if known is None:
-            if isinstance(type, VectorType):
-                known = self.constant(DenseElements.splat(value, type), type)
-            else:
-                known = self.constant(IntegerAttr(value, type), type)
-            self._integers[(value, type)] = known
-        return known
-
-    def number(self, value: float, type: Type) -> Value:
-        """A float constant, of a scalar type or in all elements of a vector."""
-        if isinstance(type, VectorType):
-            return self.constant(DenseElements.splat(value, type), type)
-        return self.constant(FloatAttr(value, type), type)
-
-    def poison(self, type: Type) -> Value:
-        """A value of the type that nobody looks at."""
-        key = ("poison", type)
-        known = self._constants.get(key)
-        if known is None:
-            known = self._constants[key] = llvm.Poison.create((), (type,)).results[0]
-        return known
-
-    def address_of(self, symbol: str) -> Value:
-        """The address of a global or a function."""
-        key = ("address", symbol)
-        known = self._constants.get(key)
-        if known is None:
-            op = llvm.AddressOf(symbol, res=llvm.ptr)
-            known = self._constants[key] = op.results[0]
-            self.depths[known] = 0
-        return known
-
-    def place_constants(self) -> None:
-        """Put the constants at the start of the function; the last step."""
-        entry = self.func.regions[0].blocks[0]
-        first = entry.first
-        for value in self._constants.values():
-            op = value.defining_op
-            assert op is not None
-            if value.has_uses:
-                if first is None:
-                    entry.append(op)
-                else:
-                    entry.insert_before(op, first)
 
     # -- values ----------------------------------------------------------------------------
 
@@ -233,14 +83,6 @@ class FunctionLowering:
             return attribute.value if isinstance(attribute, IntegerAttr) else None
         return None
 
-    def size(self, size: Size) -> Linear:
-        """A size or stride as a sum."""
-        return Linear((), size) if isinstance(size, int) else Linear(((size, 1),), 0)
-
-    def depth(self, value: Value) -> int:
-        """How deep in the nest of regions a value is known."""
-        return self.depths.get(value, len(self.scopes) - 1)
-
     def flat(self, old: Value) -> list[Value]:
         """All LLVM values that represent a value, as calls and branches pass them."""
         type = old.type
@@ -253,16 +95,10 @@ class FunctionLowering:
 
     def flat_memref(self, memref: MemRef, type: MemRefType) -> list[Value]:
         """The pointer and what a memref of the type carries beside it."""
-        from .types import dynamic_parts
-
         values = [memref.pointer]
         for part, i in dynamic_parts(type):
             values.append(self.size_value((memref.sizes if part == "size" else memref.strides)[i]))
         return values
-
-    def size_value(self, size: Size) -> Value:
-        """A size or stride as a value."""
-        return self.integer(size) if isinstance(size, int) else size
 
     def bind_flat(self, old: Value, values: Sequence[Value]) -> int:
         """Bind a value to the first of `values`, as many as its type takes; how many."""
@@ -282,8 +118,6 @@ class FunctionLowering:
 
     def memref_from(self, type: MemRefType, values: Sequence[Value]) -> MemRef:
         """The memref of a type from its pointer and what it carries beside it."""
-        from .types import dynamic_parts
-
         carried = dict(zip(dynamic_parts(type), values[1:], strict=True))
         self.non_negative.update(v for (part, _), v in carried.items() if part == "size")
         sizes = tuple(
@@ -299,154 +133,7 @@ class FunctionLowering:
             )
         return MemRef(values[0], sizes, strides)
 
-    def contiguous_strides(self, sizes: Sequence[Size]) -> tuple[Size, ...]:
-        """Row-major strides of the sizes, products emitted as needed."""
-        strides: list[Size] = []
-        step: Size = 1
-        for i, size in enumerate(reversed(sizes)):
-            strides.append(step)
-            if i + 1 < len(sizes):
-                step = self.times(step, size)
-        return tuple(reversed(strides))
-
-    def times(self, a: Size, b: Size) -> Size:
-        """The product of sizes."""
-        if isinstance(a, int) and isinstance(b, int):
-            return a * b
-        if isinstance(a, int):
-            a, b = b, a
-        if isinstance(b, int):
-            return 0 if b == 0 else self.materialize(Linear(((a, b),), 0))  # type: ignore[arg-type]
-        return self.product(a, b)  # type: ignore[arg-type]
-
-    # -- indices and addresses -----------------------------------------------------------------
-
-    def product(self, a: Value, b: Value) -> Value:
-        """The product of two indices, as far out as both are known."""
-        depth = max(self.depth(a), self.depth(b))
-        return self._shared(depth, ("mul", a, b), llvm.Mul, [a, b], i64)
-
-    def _shared(
-        self,
-        depth: int,
-        key: Any,
-        cls: type[Operation],
-        operands: Sequence[Value],
-        type: Type,
-        properties: dict[str, Attribute] | None = None,
-    ) -> Value:
-        """What was computed under the key at the depth, or is now."""
-        computed = self.scopes[depth].computed
-        known = computed.get(key)
-        if known is None:
-            known = self.emit_at(depth, cls, operands, type, properties)
-            computed[key] = known
-            self.depths[known] = depth
-            if all(v in self.non_negative for v in operands):
-                self.non_negative.add(known)
-        return known
-
-    def materialize(self, index: Linear) -> Value:
-        """The value of a sum: outer parts first, so that they stand outside inner loops."""
-        terms = index.terms
-        if not terms:
-            return self.integer(index.constant)
-        if len(terms) == 1 and terms[0][1] == 1 and not index.constant:
-            return terms[0][0]
-        total: Value | None = None
-        depth = 0
-        for value, coefficient in self._outer_first(terms):
-            depth = max(depth, self.depth(value))
-            part = self._scaled(value, coefficient)
-            if total is None:
-                total = part
-            else:
-                total = self._shared(depth, ("add", total, part), llvm.Add, [total, part], i64)
-        assert total is not None
-        if index.constant:
-            constant = self.integer(index.constant)
-            if index.constant > 0:
-                self.non_negative.add(constant)
-            total = self._shared(depth, ("add", total, constant), llvm.Add, [total, constant], i64)
-        return total
-
-    def _outer_first(self, terms: tuple[tuple[Value, int], ...]) -> list[tuple[Value, int]]:
-        if len(terms) == 1:
-            return list(terms)
-        return sorted(terms, key=lambda term: self.depth(term[0]))
-
-    def _scaled(self, value: Value, coefficient: int) -> Value:
-        if coefficient == 1:
-            return value
-        factor = self.integer(coefficient)
-        if coefficient > 0:
-            self.non_negative.add(factor)
-        key = ("mul", value, factor)
-        return self._shared(self.depth(value), key, llvm.Mul, [value, factor], i64)
-
-    def offset(self, memref: MemRef, indices: Sequence[Linear]) -> Linear:
-        """The distance of an element from the first one, in elements."""
-        total = Linear((), 0)
-        for index, stride in zip(indices, memref.strides, strict=True):
-            if isinstance(stride, int):
-                total = total.plus(index.scaled(stride))
-            elif index.terms or index.constant:
-                at = self.materialize(index)
-                if index.constant > 0 and not index.terms:
-                    total = total.plus(Linear(((stride, index.constant),), 0))
-                else:
-                    total = total.plus(Linear(((self.product(at, stride), 1),), 0))
-        return total
-
-    def address(self, memref: MemRef, type: MemRefType, indices: Sequence[Linear]) -> Value:
-        """The address of an element."""
-        return self.step(memref.pointer, self.offset(memref, indices), type.element_type)
-
-    def step(self, pointer: Value, offset: Linear, element: Type) -> Value:
-        """The pointer moved by a number of elements.
-
-        Partial sums stay inside the buffer, and are marked so, where all parts are known not
-        to be negative.
-        """
-        storage = storage_type(element)
-        inside = offset.constant >= 0 and all(
-            c > 0 and v in self.non_negative for v, c in offset.terms
-        )
-        flags = "inbounds, nuw" if inside else "none"
-        depth = self.depth(pointer)
-        by_depth: dict[int, list[tuple[Value, int]]] = {}
-        for term in offset.terms:
-            by_depth.setdefault(max(depth, self.depth(term[0])), []).append(term)
-        for level in sorted(by_depth):
-            step = self.materialize(Linear(tuple(by_depth[level]), 0))
-            pointer = self._element(level, pointer, step, storage, flags)
-            depth = level
-        if offset.constant:
-            pointer = self._element(depth, pointer, offset.constant, storage, flags)
-        return pointer
-
-    def _element(
-        self, depth: int, pointer: Value, index: Value | int, storage: Type, flags: str
-    ) -> Value:
-        fits = isinstance(index, int) and -(2**31) < index < 2**31
-        if isinstance(index, int) and not fits:
-            index = self.integer(index)
-        raw = index if isinstance(index, int) else llvm.DYNAMIC_INDEX
-        operands = [pointer] if isinstance(index, int) else [pointer, index]
-        key = ("gep", pointer, index, storage, flags)
-        properties = _gep_properties(raw, storage, flags)
-        return self._shared(depth, key, llvm.GetElementPtr, operands, llvm.ptr, properties)
-
-    # -- nested regions --------------------------------------------------------------------------
-
-    def enter(self) -> None:
-        """Start a nested region; the current block leads into it and has its terminator."""
-        self.scopes[-1].leaves_from = self.block
-        self.scopes.append(Scope())
-
-    def leave(self) -> None:
-        """End the innermost region."""
-        self.scopes.pop()
+    # -- ops -----------------------------------------------------------------------------------
 
     def lower_block(self, block: Block) -> None:
         """Lower the ops of a block at the insertion point, its terminator left out."""
@@ -469,23 +156,6 @@ class FunctionLowering:
             if error.location is None:
                 raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
             raise
-
-
-_GEP_PROPERTIES: dict[Any, dict[str, Attribute]] = {}
-"""Kept, as the attributes in it are."""
-
-
-def _gep_properties(raw: int, storage: Type, flags: str) -> dict[str, Attribute]:
-    key = (raw, storage, flags)
-    known = _GEP_PROPERTIES.get(key)
-    if known is None:
-        known = {
-            "rawConstantIndices": I32_ARRAY.from_python((raw,)),
-            "elem_type": storage,
-            "noWrapFlags": GEP_FLAGS.from_python(flags),
-        }
-        _GEP_PROPERTIES[key] = known
-    return known
 
 
 def element_scalar(type: Type) -> Type:

@@ -20,7 +20,7 @@ from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i32, i64
-from .control import bind_call_results
+from .calls import bind_call_results
 from .conversion import FunctionLowering
 from .types import MemRef, function_results
 

@@ -22,16 +22,9 @@ from ...ir.types import (
     i32,
     with_shape_of,
 )
+from .casts import extend_float, truncate_float
 from .conversion import FunctionLowering, element_scalar, lowers
-from .elementwise import (
-    by_rows,
-    extend_float,
-    fastmath,
-    float_op,
-    icmp,
-    result_row_type,
-    truncate_float,
-)
+from .elementwise import by_rows, fastmath, float_op, icmp, result_row_type
 from .small_floats import from_bf16
 
 

@@ -9,9 +9,10 @@ from ...ir.attributes import Attribute, UnitAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError, PassError
 from ...ir.types import MemRefType, Type
-from .control import bind_all, lower_graph
+from .control import lower_graph
 from .conversion import FunctionLowering
 from .entry import make_entry
+from .loops import bind_all
 from .memory import lower_global
 from .types import flat_types, function_results
 

@@ -10,8 +10,9 @@ from ...dialects import llvm, vector
 from ...ir.attributes import Attribute
 from ...ir.core import Operation, Value
 from ...ir.types import FloatType, Type, VectorType, bf16, f32
+from .casts import extend_float, truncate_float
 from .conversion import FunctionLowering, element_scalar, lowers
-from .elementwise import by_rows, extend_float, fastmath, float_op, truncate_float
+from .elementwise import by_rows, fastmath, float_op
 from .rearrange import (
     as_rows,
     element,

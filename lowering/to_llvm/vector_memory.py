@@ -12,8 +12,10 @@ from ...ir.attributes import Attribute, DenseElements, IntegerAttr
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import MemRefType, Type, VectorType, i1, i32, i64
-from .conversion import FunctionLowering, Linear, lowers
-from .elementwise import icmp, resize_integer
+from .casts import resize_integer
+from .conversion import FunctionLowering, lowers
+from .elementwise import icmp
+from .emitter import Linear
 from .memory import access_properties, load_scalar, store_scalar
 from .rearrange import as_rows, element, from_scalars, positions, rearrange, splat
 from .types import MemRef, byte_width, row_type, storage_type

@@ -9,8 +9,9 @@ from ...dialects.index_lists import mix
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.types import VectorType, i1, i32, i64
-from .conversion import FunctionLowering, Linear, lowers
+from .conversion import FunctionLowering, lowers
 from .elementwise import icmp, result_row_type
+from .emitter import Linear
 from .rearrange import (
     ANY,
     as_rows,

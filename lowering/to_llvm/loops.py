@@ -1,0 +1,206 @@
+"""Lowering of the loops of scf."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ...dialects import llvm, scf
+from ...dialects.llvm.attributes import OVERFLOW_FLAGS
+from ...ir.core import Block, Operation, Value
+from ...ir.types import IndexType, Type, i64
+from .casts import resize_integer
+from .conversion import FunctionLowering, lowers
+from .elementwise import icmp
+from .emitter import Linear
+from .integers import is_non_negative
+from .types import flat_types
+
+Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
+"""From the induction variable and the carried values to the next carried values."""
+
+
+# -- loops -------------------------------------------------------------------------------------
+
+
+def trip_count(lower: Linear, upper: Linear, step: Linear) -> int | None:
+    """How often a loop runs, where its bounds and step are constants."""
+    if lower.terms or upper.terms or step.terms or step.constant <= 0:
+        return None
+    return max(0, -(-(upper.constant - lower.constant) // step.constant))
+
+
+def carrying_loop(
+    f: FunctionLowering,
+    lower: Linear,
+    upper: Linear,
+    step: Linear,
+    initial: Sequence[Value],
+    body: Body,
+    unsigned: bool = False,
+) -> Sequence[Value]:
+    """A loop that carries values; gives the last ones.
+
+    The test is at the end, with one in front where the loop may not run at all: the form that
+    LLVM's loop passes want. A loop that runs once is no loop.
+    """
+    trips = trip_count(lower, upper, step)
+    if trips == 0:
+        return initial
+    if trips == 1:
+        return body(lower, initial)
+    low, high, stride = f.materialize(lower), f.materialize(upper), f.materialize(step)
+    types = [v.type for v in initial]
+    start = f.new_block([i64, *types])
+    end = Block(types)
+    less = "ult" if unsigned else "slt"
+    if trips is None:
+        f.append(
+            llvm.CondBr.of(icmp(f, less, low, high), start, [low, *initial], end, list(initial))
+        )
+    else:
+        f.append(llvm.Br([low, *initial], dest=start))
+    f.enter()
+    f.block = start
+    at = start.args[0]
+    f.depths[at] = len(f.scopes) - 1
+    if is_non_negative(f, lower):
+        f.non_negative.add(at)
+    final = list(body(Linear(((at, 1),), 0), start.args[1:]))
+    following = f.emit(llvm.Add, [at, stride], i64, {"overflowFlags": _NSW})
+    again = icmp(f, less, following, high)
+    f.append(llvm.CondBr.of(again, start, [following, *final], end, final))
+    f.leave()
+    f.func.regions[0].append(end)
+    f.block = end
+    return end.args
+
+
+_NSW = OVERFLOW_FLAGS.from_python("nsw")
+
+
+def counted_loop(
+    f: FunctionLowering, lower: Linear, upper: Linear, step: Linear, body: Callable[[Linear], None]
+) -> None:
+    """A loop that carries nothing."""
+
+    def carrying(index: Linear, carried: Sequence[Value]) -> Sequence[Value]:
+        body(index)
+        return carried
+
+    carrying_loop(f, lower, upper, step, (), carrying)
+
+
+def flatten(f: FunctionLowering, values: Sequence[Value]) -> list[Value]:
+    """All LLVM values that represent the values."""
+    return [v for value in values for v in f.flat(value)]
+
+
+def bind_all(f: FunctionLowering, values: Sequence[Value], flat: Sequence[Value]) -> None:
+    """Bind values to a flat list, each to as many as its type takes."""
+    at = 0
+    for value in values:
+        at += f.bind_flat(value, flat[at:])
+
+
+def flat_types_of(values: Sequence[Value]) -> list[Type]:
+    """The LLVM types of all values that represent the values."""
+    return [t for value in values for t in flat_types(value.type)]
+
+
+@lowers(scf.For)
+def _for(f: FunctionLowering, op: scf.For) -> None:
+    block = op.body_block
+    count = len(op._operands) - 3
+    lower, upper, step = op._operands[:3]
+
+    def body(index: Linear, carried: Sequence[Value]) -> Sequence[Value]:
+        induction = block.args[0]
+        if isinstance(induction.type, IndexType):
+            f.values[induction] = index
+        else:
+            f.bind(induction, resize_integer(f, f.materialize(index), induction.type, True))
+        bind_all(f, block.args[1:], carried)
+        f.lower_block(block)
+        return flatten(f, block.last._operands)  # type: ignore[union-attr]
+
+    unsigned = bool(op.attribute("unsignedCmp"))
+    first, last, by = (_loop_bound(f, v, unsigned) for v in (lower, upper, step))
+    initial = flatten(f, op._operands[3 : 3 + count])
+    bind_all(f, op.results, carrying_loop(f, first, last, by, initial, body, unsigned))
+
+
+def _loop_bound(f: FunctionLowering, value: Value, unsigned: bool) -> Linear:
+    """A bound as an index; loops over narrow integers count in 64 bits."""
+    if isinstance(value.type, IndexType):
+        return f.linear(value)
+    known = f.known_integer(value)
+    if known is not None:
+        return Linear((), known)
+    return Linear(((resize_integer(f, f.value(value), i64, not unsigned), 1),), 0)
+
+
+@lowers(scf.Parallel)
+def _parallel(f: FunctionLowering, op: scf.Parallel) -> None:
+    """Nested loops, one iteration after the other."""
+    block = op.body_block
+    rank = len(block.args)
+    bounds = [f.linear(v) for v in op._operands[: 3 * rank]]
+    initial = list(op._operands[3 * rank :])
+
+    def level(i: int, carried: Sequence[Value]) -> Sequence[Value]:
+        if i == rank:
+            f.lower_block(block)
+            return _reduced(f, block.last, carried)
+
+        def body(index: Linear, inner: Sequence[Value]) -> Sequence[Value]:
+            f.values[block.args[i]] = index
+            return level(i + 1, inner)
+
+        return carrying_loop(f, bounds[i], bounds[rank + i], bounds[2 * rank + i], carried, body)
+
+    bind_all(f, op.results, level(0, flatten(f, initial)))
+
+
+def _reduced(
+    f: FunctionLowering, reduce: Operation | None, carried: Sequence[Value]
+) -> Sequence[Value]:
+    """The carried values combined with an iteration's, as scf.reduce says."""
+    if reduce is None or not reduce.regions:
+        return carried
+    combined: list[Value] = []
+    at = 0
+    for value, region in zip(reduce._operands, reduce.regions, strict=True):
+        block = region.blocks[0]
+        at += f.bind_flat(block.args[0], carried[at:])
+        f.bind_flat(block.args[1], f.flat(value))
+        f.lower_block(block)
+        combined += flatten(f, block.last._operands)  # type: ignore[union-attr]
+    return combined
+
+
+@lowers(scf.While)
+def _while(f: FunctionLowering, op: scf.While) -> None:
+    before, after = (region.blocks[0] for region in op.regions)
+    head = f.new_block(flat_types_of(before.args))
+    body, end = Block(flat_types_of(after.args)), Block(flat_types_of(op.results))
+    f.append(llvm.Br(flatten(f, op._operands), dest=head))
+    f.enter()
+    f.block = head
+    bind_all(f, before.args, head.args)
+    f.lower_block(before)
+    condition = before.last
+    assert condition is not None
+    passed = flatten(f, condition._operands[1:])
+    f.append(llvm.CondBr.of(f.value(condition._operands[0]), body, passed, end, passed))
+    # What the condition computed is known in the body too, but not on other ways into it.
+    f.enter()
+    f.func.regions[0].append(body)
+    f.block = body
+    bind_all(f, after.args, body.args)
+    f.lower_block(after)
+    f.append(llvm.Br(flatten(f, after.last._operands), dest=head))  # type: ignore[union-attr]
+    f.leave()
+    f.leave()
+    f.func.regions[0].append(end)
+    f.block = end
+    bind_all(f, op.results, end.args)
