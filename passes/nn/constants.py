@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from ...dialects import nn
-from ...ir.attributes import Attribute, DenseElements, DenseResource
+from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Value
 from ...ir.resources import MemoryBlob
 from ...ir.types import TensorType
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 INLINE = 64
 """The most elements that a constant keeps in the text."""
 
+UNNAMED = "folded"
+"""The key of a resource that has not got its own yet."""
+
 
 def constant_array(value: Value) -> np.ndarray | None:
     """The elements of a constant, or None for anything else. Raises NncError if missing."""
@@ -26,22 +29,31 @@ def constant_array(value: Value) -> np.ndarray | None:
     return op.value.to_numpy()
 
 
-def array_attribute(array: np.ndarray, type: TensorType) -> Attribute:
+def array_attribute(array: np.ndarray, type: TensorType) -> DenseElements | DenseResource:
     """Elements as an attribute: in the text where they are few or equal, else a resource.
 
-    The resource's key is made from the content, so that equal constants have one key.
+    A resource has the key UNNAMED until `name_resource` gives it one.
     """
     import numpy as np
 
-    dense = None
     if array.size <= INLINE or _is_uniform(array):
-        dense = DenseElements.from_numpy(array, type)
-    if dense is not None:
-        return dense
-    array = np.ascontiguousarray(array)
-    digest = blake2b(f"{type}".encode(), digest_size=8)
-    digest.update(array.reshape(-1).view(np.uint8))
-    return DenseResource(f"folded_{digest.hexdigest()}", type, MemoryBlob(array))
+        return DenseElements.from_numpy(array, type)
+    return DenseResource(UNNAMED, type, MemoryBlob(np.ascontiguousarray(array)))
+
+
+def name_resource(constant: nn.Constant) -> None:
+    """Give a constant's resource a key made from its content: equal ones get one key.
+
+    Reading it all takes a while, so this is for constants that stay.
+    """
+    import numpy as np
+
+    value = constant.value
+    if isinstance(value, DenseResource) and value.key == UNNAMED:
+        array = value.to_numpy()
+        digest = sha256(f"{value.type}".encode())
+        digest.update(array.reshape(-1).view(np.uint8).data)
+        constant.value = DenseResource(f"folded_{digest.hexdigest()[:16]}", value.type, value.blob)
 
 
 def _is_uniform(array: np.ndarray) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
@@ -12,7 +13,7 @@ from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import erase_dead_code
 from ...ir.types import TensorType
-from .constants import constant_array, make_constant
+from .constants import constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 from .known_values import KnownValues
 
@@ -44,6 +45,9 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
                     refine(inner, known)
                     context.statistic("ops folded", self.fold(inner, known))
         erase_dead_code(op)
+        for inner in op.regions[0].ops:
+            if isinstance(inner, nn.Constant):
+                name_resource(inner)
         if isinstance(op, FuncOp) and not op.is_declaration:
             update_signature(op)
 
@@ -95,7 +99,7 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
                 return None
         elif not self.is_affordable(op):
             return None
-        operands = [constant_array(value) for value in op.operands]
+        operands: list[Any] = [constant_array(value) for value in op.operands]
         if any(operand is None for operand in operands):
             return None
         try:
