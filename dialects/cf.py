@@ -146,7 +146,7 @@ class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):
     case_values = attribute(instance(DenseElements, "integer elements attribute"), optional=True)
     case_operand_segments = attribute(I32_ARRAY)
     default_dest: SuccessorField = successor()
-    case_dests: SuccessorField = successor(variadic=True)
+    case_dests: Sequence[Block] = successor(variadic=True)
 
     format = (
         "$flag `:` type($flag) `,` custom<SwitchCases>($flag, $default_dest, $default_args, "

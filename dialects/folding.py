@@ -60,7 +60,7 @@ def number_attribute(value: Number, type: Type) -> Attribute | None:
         return DenseElements.splat(value, type) if type.has_static_shape else None
     if type is not element:
         return None
-    return FloatAttr(value, type) if isinstance(type, FloatType) else IntegerAttr(value, type)
+    return FloatAttr(value, type) if isinstance(type, FloatType) else IntegerAttr(int(value), type)
 
 
 def numbers_of(attribute: Attribute | None) -> list[Any] | None:

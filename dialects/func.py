@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..ir.attributes import ArrayAttr, Attribute, DictAttr, SymbolRefAttr
 from ..ir.constraints import AnyFunction
@@ -55,8 +56,8 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
     sym_name = attribute(SYMBOL_NAME)
     function_type = attribute(FUNCTION_TYPE)
     sym_visibility = attribute(STRING, optional=True)
-    arg_attrs = attribute(ARRAY, optional=True)
-    res_attrs = attribute(ARRAY, optional=True)
+    arg_attrs: Any = attribute(ARRAY, optional=True)
+    res_attrs: Any = attribute(ARRAY, optional=True)
     no_inline = attribute(UNIT)
     body: RegionField = region()
 
@@ -166,12 +167,12 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
                     raise self.error(f"{noun}s may only have dialect attributes")
 
 
-def _entry(entries: tuple[Attribute, ...] | None, i: int) -> DictAttr:
-    return entries[i] if entries is not None else DictAttr(())  # type: ignore[return-value]
+def _entry(entries: Sequence[Any] | None, i: int) -> DictAttr:
+    return entries[i] if entries is not None else DictAttr(())
 
 
 def _with_entry(
-    entries: tuple[Attribute, ...] | None, count: int, i: int, name: str, value: Attribute
+    entries: Sequence[Any] | None, count: int, i: int, name: str, value: Attribute
 ) -> ArrayAttr:
     all_entries = list(entries or [DictAttr(())] * count)
     all_entries[i] = DictAttr(
@@ -222,8 +223,8 @@ class Call(Op, name="func.call"):
 
     callee = attribute(SYMBOL)
     args: Operands = operands()
-    arg_attrs = attribute(ARRAY, optional=True)
-    res_attrs = attribute(ARRAY, optional=True)
+    arg_attrs: Any = attribute(ARRAY, optional=True)
+    res_attrs: Any = attribute(ARRAY, optional=True)
     no_inline = attribute(UNIT)
     outs: Results = results()
 
@@ -283,8 +284,8 @@ class CallIndirect(Op, name="func.call_indirect"):
 
     callee: Operand = operand(AnyFunction)
     callee_operands: Operands = operands()
-    arg_attrs = attribute(ARRAY, optional=True)
-    res_attrs = attribute(ARRAY, optional=True)
+    arg_attrs: Any = attribute(ARRAY, optional=True)
+    res_attrs: Any = attribute(ARRAY, optional=True)
     outs: Results = results()
 
     format = (

@@ -40,7 +40,7 @@ class AffineExpr:
         return _div(self, _expr(other), "mod")
 
     def evaluate(self, dims: Sequence, symbols: Sequence = ()):
-        """The value at a point; dims and symbols may be ints, NumPy arrays or anything with + * // %."""
+        """The value at a point; dims and symbols may be ints, arrays, anything with + * // %."""
         match self:
             case AffineConstant(value):
                 return value
@@ -69,7 +69,7 @@ class AffineExpr:
         return not self.dims_used()
 
     def linear(self, dim_count: int) -> tuple[list[int], int] | None:
-        """Coefficients of the dims and the constant term, or None if not linear in the dims alone."""
+        """Coefficients of the dims and the constant term; None if not linear in dims alone."""
         match self:
             case AffineConstant(value):
                 return [0] * dim_count, value
@@ -90,16 +90,22 @@ class AffineExpr:
 
 @dataclass(frozen=True, slots=True)
 class AffineConstant(AffineExpr):
+    """`4`"""
+
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class AffineDim(AffineExpr):
+    """`d0`"""
+
     position: int
 
 
 @dataclass(frozen=True, slots=True)
 class AffineSymbol(AffineExpr):
+    """`s0`"""
+
     position: int
 
 
@@ -209,6 +215,7 @@ def _text(expr: AffineExpr, parenthesize: bool = False) -> str:
 
 
 def dims(*positions: int) -> tuple[AffineExpr, ...]:
+    """The dimensions at these positions."""
     return tuple(AffineDim(i) for i in positions)
 
 
@@ -269,7 +276,7 @@ class AffineMap:
 
 @dataclass(frozen=True, slots=True)
 class IntegerSet:
-    """`(d0)[s0] : (d0 - s0 >= 0, d0 == 0)`; each constraint is an expression and whether it is `==`."""
+    """`(d0)[s0] : (d0 - s0 >= 0, d0 == 0)`; constraints are (expression, whether it is `==`)."""
 
     dim_count: int
     symbol_count: int

@@ -36,7 +36,7 @@ class AttrKind(Generic[T]):
     words: str
     allows: Callable[[Attribute], bool]
     to_python: Callable[[Any], T]
-    from_python: Callable[[Any], Attribute]
+    from_python: Callable[[Any], Any]  # gives an Attribute; None for an absent unit
     bare: Type | None = None
     cases: Mapping[str, int] | None = None
     dense: Type | None = None
@@ -45,6 +45,7 @@ class AttrKind(Generic[T]):
 
     def word_of(self, attribute: Any) -> str:
         """The word of an integer enumeration's attribute."""
+        assert self.cases is not None
         return next(word for word, number in self.cases.items() if number == attribute.value)
 
 

@@ -33,7 +33,7 @@ class Interned(type):
         candidate = super().__call__(*args, **kwargs)
         return cls._pool.setdefault(candidate._key(), candidate) if cls.interned else candidate
 
-    def __init__(cls, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
+    def __init__(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
         cls._pool = {}
         if namespace.get("name"):
@@ -97,20 +97,22 @@ class IntegerAttr(Attribute):
         return self.value
 
 
-def BoolAttr(value: bool) -> IntegerAttr:
+def BoolAttr(value: bool) -> IntegerAttr:  # noqa: N802 - reads as a class of attributes
     """`true` or `false`: an i1 integer, as upstream."""
     from .types import i1
 
     return IntegerAttr(int(value), i1)
 
 
-def I64Attr(value: int) -> IntegerAttr:
+def I64Attr(value: int) -> IntegerAttr:  # noqa: N802
+    """`4 : i64`"""
     from .types import i64
 
     return IntegerAttr(value, i64)
 
 
-def IndexAttr(value: int) -> IntegerAttr:
+def IndexAttr(value: int) -> IntegerAttr:  # noqa: N802
+    """`4 : index`"""
     from .types import index
 
     return IntegerAttr(value, index)
@@ -121,7 +123,7 @@ class FloatAttr(Attribute):
     """`1.0 : f32`. The value is rounded to the type; NaN payloads of wide types are kept."""
 
     value: float
-    type: Type
+    type: Any  # a FloatType
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", self.type.round(float(self.value)))
@@ -223,7 +225,7 @@ class DenseArrayAttr(Attribute):
         return self.values[i]
 
 
-def I64Array(values: Iterable[int]) -> DenseArrayAttr:
+def I64Array(values: Iterable[int]) -> DenseArrayAttr:  # noqa: N802
     """`array<i64: ..>`: what nn ops use for strides, axes, permutations."""
     from .types import i64
 

@@ -115,8 +115,8 @@ class Comprehension:
     value: Scalar
 
     @property
-    def shape(self) -> tuple[Dim, ...]:
-        """The result's shape."""
+    def shape(self) -> tuple[Any, ...]:
+        """The result's shape, of Dims."""
         return tuple(self.dims[d.position].size for d in self.out.results)  # type: ignore[attr-defined]
 
     @property

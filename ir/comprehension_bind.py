@@ -291,12 +291,12 @@ class Binder:
         results: list[AffineExpr] = []
         uncertain: list[int] = []
         for axis, index in enumerate(indices):
-            alone = isinstance(index, Name) and index.name in self.in_group
-            if alone and shape[axis] == 1 and self.sizes[index.name] != 1:
+            name = index.name if isinstance(index, Name) and index.name in self.in_group else None
+            if name is not None and shape[axis] == 1 and self.sizes[name] != 1:
                 results.append(AffineConstant(0))
                 continue
             results.append(self.affine(index))
-            if alone and shape[axis] is None and not self._decides(index.name, operand, axis):
+            if name is not None and shape[axis] is None and not self._decides(name, operand, axis):
                 uncertain.append(axis)
         dims = len(self.positions)
         return Access(operand, AffineMap(dims, 0, tuple(results)), tuple(uncertain))

@@ -31,7 +31,7 @@ def accumulator(dtype: Any) -> np.dtype:
 
 def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
     """The result of a comprehension whose dimensions are all known, in a given dtype."""
-    sizes = [d.size for d in form.dims]
+    sizes: list[Any] = [d.size for d in form.dims]
     if None in sizes:
         raise NncError(f"`{form.text}`: extents must be known")
     views = [
@@ -66,7 +66,7 @@ def view(operand: np.ndarray, access: AffineMap, sizes: Sequence[int]) -> np.nda
     shape = [n if d in used else 1 for d, n in enumerate(sizes)]
     if 0 in shape:
         return np.zeros(shape, operand.dtype)
-    linear = [e.linear(len(sizes)) for e in access.results]
+    linear: list[Any] = [e.linear(len(sizes)) for e in access.results]
     if None in linear:
         return _gather(operand, access, shape)
     strides = [0] * len(sizes)
@@ -193,7 +193,10 @@ def _scalar(value: Scalar, views: list[np.ndarray]) -> Any:
             return convert(_scalar(inner, views), type_to_numpy(type))
         case Apply(function, args, type):
             operands = [_scalar(a, views) for a in args]
-            return NUMPY[function](*operands) if function != "pow" else _pow(*operands, type)
+            if function == "pow":
+                base, exponent = operands
+                return _pow(base, exponent, type)
+            return NUMPY[function](*operands)
     raise TypeError(value)
 
 

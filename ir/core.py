@@ -45,7 +45,7 @@ class Value:
         if users is None:
             self._users = op
         elif users.__class__ is dict:
-            users[op] = users.get(op, 0) + 1
+            users[op] = users.get(op, 0) + 1  # type: ignore[index, attr-defined]
         elif users is op:
             self._users = {op: 2}
         else:
@@ -285,11 +285,11 @@ class Operation:
         return result
 
     @property
-    def operand_types(self) -> list[Type]:
+    def operand_types(self) -> list[Any]:
         return [v.type for v in self._operands]
 
     @property
-    def result_types(self) -> list[Type]:
+    def result_types(self) -> list[Any]:
         return [v.type for v in self.results]
 
     # -- attributes ----------------------------------------------------------------------

@@ -179,7 +179,7 @@ class OpDefinition:
 
     def set_operand_group(self, op: Operation, position: int, values: list[Value]) -> None:
         start, end = self.operand_range(op, position)
-        Operation.operands.fset(op, [*op._operands[:start], *values, *op._operands[end:]])
+        op.operands = [*op._operands[:start], *values, *op._operands[end:]]
         if self.sized_operands:
             sizes = list(op.properties["operandSegmentSizes"].values)  # type: ignore[attr-defined]
             sizes[position] = len(values)
@@ -263,7 +263,7 @@ class OpMeta(type):
         traits: Sequence[Any] = (),
     ):
         namespace.setdefault("__slots__", ())
-        cls = super().__new__(mcs, cls_name, bases, namespace)
+        cls: Any = super().__new__(mcs, cls_name, bases, namespace)
         inherited = frozenset().union(*(getattr(b, "traits", frozenset()) for b in bases))
         cls.traits = inherited | frozenset(traits)
         if name is not None:
@@ -399,10 +399,12 @@ class Op(Operation, metaclass=OpMeta):
             given[key] = value
         return given
 
-    def _result_types(self, given, operand_groups, operands, properties, regions):
+    def _result_types(
+        self, given, operand_groups, operands, properties, regions
+    ) -> list[list[Type]]:
         """A list of types for each result field: as given, else inferred."""
         definition = self.definition
-        groups: list[list[Type] | None] = []
+        groups: list[Any] = []  # of list[Type], or None where the types are to be inferred
         for part in definition.results:
             value = given.get(part.name)
             if part.variadic:
@@ -436,8 +438,8 @@ class Op(Operation, metaclass=OpMeta):
     @classmethod
     def infer_result_types(
         cls,
-        operand_types: Sequence[Type],
-        properties: Mapping[str, Attribute],
+        operand_types: Sequence[Any],
+        properties: Mapping[str, Any],
         regions: Sequence[Region] = (),
     ) -> Sequence[Type] | None:
         """The types of all results from those of the operands, or None to use the constraints.

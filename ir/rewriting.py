@@ -390,7 +390,7 @@ def erase_dead_code(root: Operation) -> bool:
     return apply_greedily(root, (), fold=False)
 
 
-# -- rules as a table -------------------------------------------------------------------------------
+# -- rules as a table ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -486,7 +486,7 @@ def _build(side: Any, bound: dict[str, Value], op: Operation, rewriter: Rewriter
         case Var(name):
             return bound[name]
         case Term(op_class, args):
-            operands = [_build(a, bound, op, rewriter) for a in args]
+            operands: list[Any] = [_build(a, bound, op, rewriter) for a in args]
             if None in operands:
                 return None
             return rewriter.insert(op_class(*operands)).result

@@ -220,8 +220,10 @@ class OpaqueType(Type):
 class ShapedType(Type):
     """Vectors, tensors and memrefs."""
 
+    # What a checker cannot know, ops' constraints and their verifiers say: which kind of type
+    # the elements have, and which dimensions (each a Dim) are static.
     element_type: Any
-    shape: tuple[Dim, ...]
+    shape: tuple[Any, ...]
 
     @property
     def rank(self) -> int:
@@ -234,7 +236,7 @@ class ShapedType(Type):
     @property
     def num_elements(self) -> int:
         """Raises TypeError where a dimension is dynamic."""
-        return math.prod(self.shape)  # type: ignore[arg-type]
+        return math.prod(self.shape)
 
     @property
     def num_bytes(self) -> int:
@@ -249,8 +251,8 @@ def _shape(shape: Iterable[Dim]) -> tuple[Dim, ...]:
 class VectorType(ShapedType):
     """`vector<4x[8]xf32>`; `scalable` flags the dimensions in brackets."""
 
-    shape: tuple[Dim, ...]
-    element_type: Type
+    shape: tuple[Any, ...]
+    element_type: Any
     scalable: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
@@ -263,8 +265,8 @@ class VectorType(ShapedType):
 class TensorType(ShapedType):
     """`tensor<1x?xf32, encoding>`"""
 
-    shape: tuple[Dim, ...]
-    element_type: Type
+    shape: tuple[Any, ...]
+    element_type: Any
     encoding: Attribute | None = None
 
     def __post_init__(self) -> None:
@@ -282,8 +284,8 @@ class UnrankedTensorType(Type):
 class MemRefType(ShapedType):
     """`memref<4x?xf32, strided<[?, 1]>, 1>`: layout is None for row-major, contiguous."""
 
-    shape: tuple[Dim, ...]
-    element_type: Type
+    shape: tuple[Any, ...]
+    element_type: Any
     layout: Attribute | None = None
     memory_space: Attribute | None = None
 
@@ -333,7 +335,7 @@ i1, i8, i16, i32, i64 = (IntegerType(w) for w in (1, 8, 16, 32, 64))
 f16, bf16, f32, f64 = (FloatType(k) for k in ("f16", "bf16", "f32", "f64"))
 
 
-def element_type(type: Type) -> Type:
+def element_type(type: Type) -> Any:
     """The element type of a shaped type, or the scalar type itself."""
     return getattr(type, "element_type", type) if not isinstance(type, ComplexType) else type
 

@@ -124,8 +124,12 @@ def _same(a: Blob, b: Blob) -> bool:
     a, b = a.source(), b.source()
     if isinstance(a, MissingBlob) or isinstance(b, MissingBlob):
         return type(a) is type(b)
-    both_in_files = isinstance(a, FileBlob) and isinstance(b, FileBlob)
-    if both_in_files and a.key == b.key and a.file.path == b.file.path:
+    if (
+        isinstance(a, FileBlob)
+        and isinstance(b, FileBlob)
+        and a.key == b.key
+        and a.file.path == b.file.path
+    ):
         return True
     import numpy as np
 
@@ -195,7 +199,7 @@ def _text_naming(module: Operation, names: list[str], print: Printer) -> str:
     before = module.attributes.get(WEIGHTS_FILE)
     try:
         if names:
-            files = [StringAttr(name) for name in names]
+            files = tuple(StringAttr(name) for name in names)
             module.attributes[WEIGHTS_FILE] = files[0] if len(files) == 1 else ArrayAttr(files)
         else:
             module.attributes.pop(WEIGHTS_FILE, None)
@@ -235,7 +239,7 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> No
     text += b" " * (-(8 + len(text)) % 64)
     file.write(len(text).to_bytes(8, "little") + text)
     for _, resource in ordered:
-        file.write(memoryview(resource.blob.bytes()))
+        file.write(resource.blob.bytes().data)
 
 
 class _NewFile:

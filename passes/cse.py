@@ -33,7 +33,9 @@ class Cse(Pass, name="cse"):
                         if inner.regions:
                             isolated = inner.has_trait(IsolatedFromAbove)
                             stack.append((inner, {} if isolated else dict(known)))
-                        elif inner.results and (inner.has_trait(Pure) or inner.has_trait(NoMemoryEffect)):
+                        elif inner.results and (
+                            inner.has_trait(Pure) or inner.has_trait(NoMemoryEffect)
+                        ):
                             self._visit(inner, known, dominance, context)
 
     @staticmethod

@@ -172,7 +172,7 @@ class Frame:
                 if perform is None:
                     self.interpreter.count_step(op)
                     return op, operands
-                outcome = self._run(op, perform, operands)
+                outcome: Any = self._run(op, perform, operands)
                 if outcome.__class__ is Branch:
                     at = outcome
                     break

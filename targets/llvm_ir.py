@@ -284,8 +284,11 @@ def llvm_ir(module: Operation, function_attributes: str = "nounwind") -> str:
 
 
 def has_scalar_loops(module: Operation) -> bool:
-    """Whether a function works through memory in loops without any vector."""
+    """Whether a function works through memory in loops without any vector, atomic or call."""
     return any(_loops_over_scalars(op) for op in module.body_block if isinstance(op, llvm.Func))
+
+
+_SEQUENTIAL = (llvm.Call, llvm.AtomicRMW, llvm.CmpXchg, llvm.Fence)
 
 
 def _loops_over_scalars(func: llvm.Func) -> bool:
@@ -296,7 +299,12 @@ def _loops_over_scalars(func: llvm.Func) -> bool:
         for op in block:
             if any(isinstance(r.type, VectorType) for r in op.results):
                 return False
-            accesses = accesses or isinstance(op, (llvm.Load, llvm.Store))
+            if isinstance(op, _SEQUENTIAL):
+                return False
+            if isinstance(op, (llvm.Load, llvm.Store)):
+                if op.ordering != "not_atomic":
+                    return False
+                accesses = True
         loops = loops or (block.last is not None and any(s in seen for s in block.last.successors))
     return loops and accesses
 

@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..ir.diagnostics import NncError
 
@@ -18,7 +18,7 @@ _lock = threading.Lock()
 
 
 @cache
-def _llvm() -> binding:
+def _llvm() -> Any:
     """The binding of llvmlite, with the native target ready."""
     import llvmlite.binding as binding
 

@@ -207,7 +207,7 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
 
     format = "$operand (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    compute: ClassVar[Callable[..., float | None]]
+    compute: ClassVar[Callable[..., Any]]  # gives a float, or None where it has none
     ufunc: ClassVar[str] = ""
 
     def fold(self):
@@ -242,7 +242,7 @@ class FloatBinary(Op, traits=(Pure, Elementwise)):
 
     format = "$lhs `,` $rhs (`fastmath` `` $fastmath^)? attr-dict `:` type($result)"
 
-    compute: ClassVar[Callable[..., float | None]]
+    compute: ClassVar[Callable[..., Any]]  # gives a float, or None where it has none
     ufunc: ClassVar[str] = ""
     identity: ClassVar[float | None] = None
     """e with x op e = x for every x, NaN and -0.0 included; may itself be NaN."""

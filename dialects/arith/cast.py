@@ -24,7 +24,6 @@ from ...ir.types import (
     MemRefType,
     ShapedType,
     TensorType,
-    Type,
     UnrankedTensorType,
     element_type,
 )
@@ -75,7 +74,7 @@ class Cast(Op, traits=(Pure, Elementwise)):
         """The number in the new type, as a Python number; wrapped and rounded by the caller."""
         raise NotImplementedError
 
-    def types_fit(self, source: Type, target: Type) -> bool:
+    def types_fit(self, source: Any, target: Any) -> bool:
         """Whether the element types may be cast so."""
         return True
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import ClassVar
 
 from ...ir.constraints import BoolLike, FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
@@ -26,7 +25,7 @@ class _IntUnary(Op, traits=(Pure, Elementwise)):
 
     format = "$operand attr-dict `:` type($result)"
 
-    compute: ClassVar[Callable[[int, int], int]]
+    compute: Callable[[int, int], int]
     """The result from the unsigned bits and the width."""
 
     def fold(self):
@@ -152,7 +151,7 @@ class _Question(TruthOp):
 
     format = "$operand attr-dict `:` type($operand)"
 
-    compute: ClassVar[Callable[[float], bool]]
+    compute: Callable[[float], bool]
 
     def fold(self):
         folded = fold_elementwise(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
 from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
@@ -105,9 +106,13 @@ def fused_multiply_add(a, b, c):
     # Where the low part of the product is too small for f64, only exact arithmetic helps.
     tiny = (np.abs(high) < 2.0**-900) & (a != 0) & (b != 0) & np.isfinite(c)
     if np.any(tiny):
-        exactly = np.frompyfunc(lambda *row: exact_multiply_add(*map(float, row), f64), 3, 1)
+        exactly = np.frompyfunc(_exact_multiply_add_f64, 3, 1)
         result = np.where(tiny, np.asarray(exactly(a, b, c), np.float64), result)
     return result
+
+
+def _exact_multiply_add_f64(a: Any, b: Any, c: Any) -> float:
+    return exact_multiply_add(float(a), float(b), float(c), f64)
 
 
 def exact_multiply_add(a: float, b: float, c: float, type: FloatType) -> float:

@@ -73,7 +73,7 @@ class NnOp(Op, traits=(Pure,)):
     @classmethod
     def bind(
         cls,
-        text: str,
+        text: str | None,
         types: Sequence[TensorType],
         attrs: Any,
         extents: Mapping[str, Any] | None = None,
@@ -83,6 +83,7 @@ class NnOp(Op, traits=(Pure,)):
 
         `attrs` is the op, its properties, or the scope itself as a dictionary.
         """
+        assert text is not None
         scope = attrs
         if not isinstance(attrs, dict):
             scope = {name: getattr(attrs, name) for name in cls.definition.attributes}
@@ -108,7 +109,7 @@ class NnOp(Op, traits=(Pure,)):
     @classmethod
     def infer_result_types(
         cls,
-        operand_types: Sequence[Type],
+        operand_types: Sequence[Any],
         properties: Mapping[str, Attribute],
         regions: Sequence[Any] = (),
     ) -> Sequence[Type] | None:
@@ -182,7 +183,7 @@ def broadcast_dim(a: Dim, b: Dim) -> Dim:
     raise NncError(f"dimensions {a} and {b} do not broadcast")
 
 
-def broadcast_shapes(*shapes: Shape) -> Shape:
+def broadcast_shapes(*shapes: Shape) -> tuple[Any, ...]:
     """NumPy's broadcasting of several shapes. Raises NncError where they do not fit."""
     rank = max(map(len, shapes), default=0)
     out: list[Dim] = [1] * rank

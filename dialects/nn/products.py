@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import (
     I64,
@@ -202,7 +204,8 @@ class ConvTranspose(NnOp, name="nn.conv_transpose"):
         from ...ir.comprehension_numpy import accumulator
 
         types = [tensor(a.shape, self.x.type.element_type) for a in (x, weight)]
-        window, (shape,) = self.window(types, self), [t.shape for t in self.infer(types, self)]
+        inferred: Any = self.infer(types, self)
+        window, (shape,) = self.window(types, self), [t.shape for t in inferred]
         dtype = accumulator(x.dtype)
         full = [p + b + e for p, b, e in zip(shape[2:], window.begin, window.end, strict=True)]
         out = np.zeros((*shape[:2], *full), dtype)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.attributes import DenseArrayAttr
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, F32, AttrKind, Operand, Result, attribute, operand, result
@@ -166,7 +168,7 @@ class Resize(NnOp, name="nn.resize"):
 
         shape = x.shape
         result_shape = self.result_shape(shape)
-        out = x
+        out: Any = x
         if self.mode != "nearest":
             out = out.astype(np.float64 if x.dtype == np.float64 else accumulator(np.dtype("f4")))
         beyond = np.zeros(result_shape, np.bool_)
@@ -174,7 +176,7 @@ class Resize(NnOp, name="nn.resize"):
             if not self.samples(axis, shape):
                 continue
             positions, weights, outside = self.taps(shape, axis)
-            total = None
+            total: Any = None
             for t in range(positions.shape[1]):
                 part = np.take(out, positions[:, t], axis=axis)
                 if self.mode != "nearest":

@@ -40,7 +40,7 @@ class Window:
     def has_padding(self) -> bool:
         return any(self.begin) or any(self.end)
 
-    def padded_shape(self, spatial: Sequence[Dim]) -> tuple[Dim, ...]:
+    def padded_shape(self, spatial: Sequence[Dim]) -> tuple[Any, ...]:
         """The spatial extents after padding."""
         return tuple(
             None if d is None else d + b + e

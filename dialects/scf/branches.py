@@ -171,7 +171,7 @@ class IndexSwitch(
     arg: Operand = operand(Index)
     cases = attribute(INT_ARRAY)
     default_region: RegionField = region()
-    case_regions: RegionField = region(variadic=True)
+    case_regions: Sequence[Region] = region(variadic=True)
     outs: Results = results()
 
     format = (

@@ -172,7 +172,7 @@ class Reduce(
     """
 
     values: Operands = operands()
-    reductions: RegionField = region(variadic=True)
+    reductions: Sequence[Region] = region(variadic=True)
 
     format = "(`(` $values^ `:` type($values) `)`)? $reductions attr-dict"
     example = """

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -150,7 +151,7 @@ def _matrices(n: Node, term: Term, batch: list, first: list, second: list) -> Va
     groups = (shape[lead : lead + len(first)], shape[lead + len(first) :])
     if any(None in g and len(g) > 1 for g in groups):
         raise n.error("letters that are joined need known extents")
-    extents = [(value, i) for i in range(lead)]
+    extents: list[Any] = [(value, i) for i in range(lead)]
     at = lead
     for group in groups:
         extents.append((value, at) if len(group) == 1 else math.prod(group))

@@ -65,10 +65,11 @@ def fold_partly(
     if not all(is_small(t) and isinstance(t.element_type, IntegerType) for t in op.result_types):
         return None
     operands = [_as_partial(v, known, partly) for v in op.operands]
-    if any(operand is None for operand in operands):
+    found = [operand for operand in operands if operand is not None]
+    if len(found) < len(operands):
         return None
-    values = _evaluate(op, [o[0] for o in operands])
-    masks = _masks(op, operands, [known.get(v) for v in op.operands])
+    values = _evaluate(op, [value for value, _ in found])
+    masks = _masks(op, found, [known.get(v) for v in op.operands])
     if values is None or masks is None:
         return None
     return [

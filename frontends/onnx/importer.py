@@ -143,8 +143,8 @@ class Importer:
             loc=self.model.loc,
             attributes={
                 "nn.entry": UnitAttr(),
-                "nn.input_names": ArrayAttr([StringAttr(name) for name in inputs]),
-                "nn.output_names": ArrayAttr([StringAttr(name) for name in names]),
+                "nn.input_names": ArrayAttr(tuple(StringAttr(name) for name in inputs)),
+                "nn.output_names": ArrayAttr(tuple(StringAttr(name) for name in names)),
             },
         )
         module = ModuleOp.of([main])

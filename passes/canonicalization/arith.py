@@ -139,8 +139,10 @@ def subtract_after_subtract(op: arith.SubI, rewriter: Rewriter) -> None:
 def merge_extensions(op: arith.ExtSI, rewriter: Rewriter) -> None:
     """ext(ext(x)) -> ext(x), zeros winning over the sign"""
     inner = op.input.defining_op
+    if not isinstance(inner, arith.ExtSI | arith.ExtUI):
+        return
     if isinstance(inner, arith.ExtUI) or type(inner) is type(op):
-        rewriter.replace(op, type(inner)(inner.operands[0], out=op.out.type))
+        rewriter.replace(op, type(inner)(inner.input, out=op.out.type))
 
 
 @rewrite(arith.TruncI)

@@ -79,7 +79,7 @@ def _forwarded(dest: Block, args: Sequence[Value]) -> tuple[Block, list[Value]] 
         return None
     if any(user is not jump for arg in dest.args for user in arg.users):
         return None
-    known = dict(zip(dest.args, args, strict=True))
+    known: dict[Value, Value] = dict(zip(dest.args, args, strict=True))
     return jump.dest, [known.get(v, v) for v in jump.args]
 
 

@@ -13,7 +13,7 @@ def _inline(block: Block, op: Operation, args: list[Value], rewriter: Rewriter) 
     last = block.last
     assert last is not None
     results = list(last.operands)
-    known = dict(zip(block.args, args, strict=True))
+    known: dict[Value, Value] = dict(zip(block.args, args, strict=True))
     rewriter.erase(last)
     rewriter.inline_block_before(block, op, args)
     rewriter.replace(op, [known.get(v, v) for v in results])
@@ -146,7 +146,7 @@ def drop_unchanged_values(op: scf.For, rewriter: Rewriter) -> None:
         new.name_hint = new.name_hint or old.name_hint
     assert body.last is not None
     rewriter.insert(loop)
-    known = dict(zip(body.args, [new_block.args[0], *args], strict=True))
+    known: dict[Value, Value] = dict(zip(body.args, [new_block.args[0], *args], strict=True))
     rewriter.erase(body.last)
     end = scf.Yield([known.get(yielded[i], yielded[i]) for i in kept])
     new_block.append(end)

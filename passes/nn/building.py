@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from ...dialects import nn
 from ...ir.attributes import DenseElements
@@ -16,9 +17,9 @@ from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64
 WIDE_FLOATS = ("f32", "f64")
 
 
-def shape_of(value: ValueLike) -> tuple[Dim, ...]:
-    """The shape in the value's type."""
-    return as_value(value).type.shape  # type: ignore[attr-defined]
+def shape_of(value: ValueLike) -> tuple[Any, ...]:
+    """The shape in the value's type, of Dims."""
+    return as_value(value).type.shape
 
 
 def element_of(value: ValueLike) -> Type:

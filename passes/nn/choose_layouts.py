@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ...dialects import nn
 from ...ir.builder import Builder
@@ -132,7 +133,7 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     M, C, *kernel = shape_of(conv.weight)
     rest = range(4, 4 + len(kernel))
-    attributes = {"strides": conv.strides, "dilations": conv.dilations}
+    attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
     if conv.groups == 1:
         apart = reshape(b, conv.weight, (M // after, after, C // before, before, *kernel))
         weight = b.insert(nn.Transpose(apart, (0, 2, *rest, 3, 1)))
@@ -217,7 +218,7 @@ def pool_on_blocks(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
         return
     N, C, *extents = shape_of(op.out)
     out = TensorType((*shape_of(source)[:2], *extents, shape_of(source)[-1]), element_of(op.out))
-    inner = rewriter(op.clone())
+    inner: Any = rewriter(op.clone())
     inner.operands = [source]
     inner.kernel = (*op.kernel, 1)
     if op.strides is not None:

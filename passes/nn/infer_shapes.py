@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
@@ -59,7 +60,7 @@ def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
     if not all(isinstance(t, TensorType) for t in op.operand_types):
         return [None] * len(current)
     try:
-        inferred = op.infer(op.operand_types, op)
+        inferred: Any = op.infer(op.operand_types, op)
         shapes = [t.shape for t in inferred] if inferred is not None else list(current)
         more = _by_values(op, known)
     except NncError as error:

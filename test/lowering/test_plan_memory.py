@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
 from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
@@ -36,9 +35,7 @@ def test_plans_are_valid(buffers):
         for b, other, until in spans[:i]:
             together = a.first <= b.last and b.first <= a.last
             assert not together or end <= other or until <= start
-    live = [
-        sum(aligned(b.size) for b in buffers if b.first <= t <= b.last) for t in range(31)
-    ]
+    live = [sum(aligned(b.size) for b in buffers if b.first <= t <= b.last) for t in range(31)]
     assert made.lower_bound == max(live, default=0) <= made.size
 
 

@@ -40,9 +40,7 @@ class GraphMaker:
             [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
             self.initializers,
         )
-        return helper.make_model(
-            graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10
-        )
+        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
 
 
 def small_cnn() -> onnx.ModelProto:

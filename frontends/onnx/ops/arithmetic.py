@@ -178,7 +178,7 @@ def bit_cast(n: Node, x: Value) -> Value:
 
 
 @converter("Identity")
-def identity(n: Node, x: Value) -> Value:
+def identity(n: Node, x: Value) -> list[Value]:
     return [x]
 
 

@@ -29,7 +29,9 @@ def constant(n: Node) -> Value:
     (form,) = forms
     key = n.outputs[0]
     if form == "value":
-        return n.importer.constant(n.tensor("value"), n.loc, key=key)
+        array = n.tensor("value")
+        assert array is not None
+        return n.importer.constant(array, n.loc, key=key)
     if form not in _FORMS:
         raise n.error(f"attribute '{form}' is not supported, expected value or {', '.join(_FORMS)}")
     kind, dtype = _FORMS[form]
@@ -57,8 +59,8 @@ def constant_of_shape(n: Node, shape: Value) -> Value:
 @converter("Range")
 def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
     operands = [as_scalar(n, v) for v in (start, limit, delta)]
-    known = [n.known(v) for v in operands]
-    if any(k is None for k in known):
+    known = [k for v in operands if (k := n.known(v)) is not None]
+    if len(known) < len(operands):
         return n(nn.Range(*operands))
     first, last, step = (k.reshape(())[()].item() for k in known)
     if step == 0:

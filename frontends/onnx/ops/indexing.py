@@ -18,9 +18,9 @@ _REDUCTIONS = ("none", "add", "mul", "max", "min")
 def gather(n: Node, data: Value, indices: Value) -> Value:
     axis = normalize_axis(n, n.int("axis"), data.type.rank)
     known, extent = n.known(indices), data.type.shape[axis]
-    checked = known is not None and extent is not None and known.size
-    if checked and (known.min() < -extent or known.max() >= extent):
-        raise n.error(f"an index is out of range for axis {axis} of {extent} elements")
+    if known is not None and extent is not None and known.size:  # noqa: SIM102
+        if known.min() < -extent or known.max() >= extent:
+            raise n.error(f"an index is out of range for axis {axis} of {extent} elements")
     return n(nn.Gather(data, indices, axis=axis))
 
 
