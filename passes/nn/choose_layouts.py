@@ -30,6 +30,10 @@ FEW_ROWS = 4
 """Products of fewer rows read each weight once or twice: packing gains nothing."""
 
 
+MANY_BLOCKS = 32
+"""Blocks among which a last one, filled with zeros, does not count."""
+
+
 @dataclass(frozen=True)
 class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
     """Bring convolutions and what stands between them into blocked layouts.
@@ -78,8 +82,9 @@ class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
             product.rhs.defined_by(nn.Constant) is not None
             and len(shape_of(product.rhs)) == 2
             and isinstance(element_of(product.rhs), FloatType)
-            and bool(columns)
-            and columns % self.block == 0  # type: ignore[operator]
+            and columns is not None
+            and (columns % self.block == 0 or columns >= MANY_BLOCKS * self.block)
+            and shape_of(product.out).count(None) <= 1
             and math.prod(d or FEW_ROWS for d in rows) >= FEW_ROWS
         )
 
@@ -156,12 +161,16 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     """Replace a product by one with weights in blocks of columns."""
     b = Builder.before_op(product)
     K, N = shape_of(product.rhs)
-    apart = reshape(b, product.rhs, (K, N // block, block))  # type: ignore[operator]
+    weight, whole = product.rhs, -(-N // block) * block
+    if whole != N:
+        zero = scalar(b, 0, element_of(weight))
+        weight = b.insert(nn.Pad(weight, zero, pads=(0, 0, 0, whole - N))).result
+    apart = reshape(b, weight, (K, whole // block, block))
     packed = b.insert(nn.PackedMatmul(product.lhs, b.insert(nn.Transpose(apart, (1, 0, 2)))))
-    if shape_of(packed).count(None) > 1:
-        packed.erase()
-        return
-    result = reshape(b, packed, shape_of(product.out))
+    rows = shape_of(product.out)[:-1]
+    result = reshape(b, packed, (*rows, whole))
+    if whole != N:
+        result = b.insert(nn.Slice(result, (0,) * (len(rows) + 1), out=product.out.type)).result
     result.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(result)
     product.erase()
