@@ -6,11 +6,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import nnc
 import numpy as np
 import onnx
 import pytest
-
-import nnc
 from nnc.tools import nnc as nnc_tool
 
 from ..models.small_models import small_cnn
