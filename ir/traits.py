@@ -161,11 +161,11 @@ class SingleBlockImplicitTerminator(Trait):
     def verify(self, op: Operation) -> None:  # type: ignore[override]
         SingleBlock.verify(op)
         for region in op.regions:
-            if region.blocks and (last := region.block.last) is not None:
-                if last.name != self.terminator:
-                    raise op.error(
-                        f"expects regions to end with '{self.terminator}', found '{last.name}'"
-                    )
+            last = region.block.last if region.blocks else None
+            if last is not None and last.name != self.terminator:
+                raise op.error(
+                    f"expects regions to end with '{self.terminator}', found '{last.name}'"
+                )
 
 
 def is_pure(op: Operation) -> bool:
