@@ -36,6 +36,19 @@ def _call(f: FunctionLowering, op: func.Call) -> None:
     bind_call_results(f, op.results, call)
 
 
+@lowers(func.Constant)
+def _constant(f: FunctionLowering, op: func.Constant) -> None:
+    f.bind(op.results[0], f.address_of(op.value))
+
+
+@lowers(func.CallIndirect)
+def _call_indirect(f: FunctionLowering, op: func.CallIndirect) -> None:
+    callee, *arguments = op._operands
+    result = function_results(op.result_types)
+    call = f.append(llvm.Call.of(f.value(callee), flatten(f, arguments), result))
+    bind_call_results(f, op.results, call)
+
+
 def bind_call_results(f: FunctionLowering, results: Sequence[Value], call: Operation) -> None:
     """Bind the results of a call, taken apart where there are several."""
     if not call.results:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from ...dialects import llvm, scf
 from ...dialects.llvm.attributes import OVERFLOW_FLAGS
 from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import NncError
 from ...ir.types import IndexType, Type, i64
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
@@ -159,6 +160,31 @@ def _parallel(f: FunctionLowering, op: scf.Parallel) -> None:
         return carrying_loop(f, bounds[i], bounds[rank + i], bounds[2 * rank + i], carried, body)
 
     bind_all(f, op.results, level(0, flatten(f, initial)))
+
+
+@lowers(scf.Forall)
+def _forall(f: FunctionLowering, op: scf.Forall) -> None:
+    """Nested loops, one iteration after the other; on buffers only."""
+    if op.results:
+        raise NncError("has tensors as results; bufferize first")
+    block = op.body_block
+    bounds = [
+        [Linear((), v) if isinstance(v, int) else f.linear(v) for v in part]
+        for part in (op.lower, op.upper, op.step)
+    ]
+
+    def level(i: int) -> None:
+        if i == len(bounds[0]):
+            f.lower_block(block)
+            return
+
+        def body(index: Linear) -> None:
+            f.values[block.args[i]] = index
+            level(i + 1)
+
+        counted_loop(f, bounds[0][i], bounds[1][i], bounds[2][i], body)
+
+    level(0)
 
 
 def _reduced(

@@ -17,7 +17,7 @@ from ...ir.attributes import (
 )
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import MemRefType, TensorType, Type, i32
+from ...ir.types import MemRefType, TensorType, Type, i32, i64
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
 from .loops import counted_loop
@@ -168,6 +168,28 @@ def _alloc(f: FunctionLowering, op: memref.Alloc) -> None:
     pointer = allocate(f, count_elements(f, sizes), type.element_type, op.alignment or 0)
     f.depths[pointer] = len(f.scopes) - 1
     f.bind(op.results[0], contiguous(f, pointer, sizes))
+
+
+@lowers(memref.Realloc)
+def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
+    """A new buffer with what fits of the old one's elements."""
+    type = op.results[0].type
+    element = type.element_type
+    old = f.memref(op.source)
+    given = [] if op.dynamicResultSize is None else [op.dynamicResultSize]
+    (size,) = sizes_of(type, given, f)
+    count = f.size(size)
+    pointer = allocate(f, count, element, op.alignment or 0)
+    f.depths[pointer] = len(f.scopes) - 1
+    sizes = [f.materialize(f.size(n)) for n in (old.sizes[0], size)]
+    kept = f.emit(llvm.IntrUMin, sizes, i64)
+    width = f.integer(byte_width(element))
+    length = f.emit(llvm.Mul, [kept, width], i64)
+    operands = [pointer, old.pointer, length]
+    f.emit(llvm.IntrMemcpy, operands, None, {"isVolatile": BoolAttr(False)})
+    f.module.need_function("free", [llvm.ptr])
+    f.append(llvm.Call.of("free", [old.pointer]))
+    f.bind(op.results[0], contiguous(f, pointer, (size,)))
 
 
 @lowers(memref.Dealloc)

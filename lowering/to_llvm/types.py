@@ -18,6 +18,7 @@ from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import (
     FloatType,
+    FunctionType,
     IndexType,
     IntegerType,
     MemRefType,
@@ -55,6 +56,8 @@ def scalar_type(type: Type) -> Type:
             return IntegerType(8 * type.byte_width)
         case llvm.PointerType():
             return type
+        case FunctionType():
+            return llvm.ptr
     raise NncError(f"type {type} has no form in the llvm dialect")
 
 

@@ -139,6 +139,30 @@ CASES = {
   %l = memref.load %b[%c2] : memref<?xi64>
   memref.dealloc %b : memref<?xi64>
   %r = arith.subi %a, %l : i64""",
+    "forall": """
+  %m = memref.alloca() : memref<4x3xi64>
+  scf.forall (%i, %j) = (0, %c0) to (4, %c3) step (1, %c1) {
+    %p = arith.muli %i, %c3 : index
+    %q = arith.addi %p, %j : index
+    %v = arith.index_cast %q : index to i64
+    memref.store %v, %m[%i, %j] : memref<4x3xi64>
+  }
+  %r = memref.load %m[%c3, %c1] : memref<4x3xi64>""",
+    "functions as values": """
+  %g = func.constant @pair : (i64, index) -> (i64, memref<?xi64>)
+  %a, %b = func.call_indirect %g(%x, %n) : (i64, index) -> (i64, memref<?xi64>)
+  %l = memref.load %b[%c2] : memref<?xi64>
+  memref.dealloc %b : memref<?xi64>
+  %r = arith.subi %a, %l : i64""",
+    "realloc": """
+  %m = memref.alloc(%c4) : memref<?xi64>
+  memref.store %x, %m[%c2] : memref<?xi64>
+  %o = memref.realloc %m(%n) : memref<?xi64> to memref<?xi64>
+  %d = memref.dim %o, %c0 : memref<?xi64>
+  %e = arith.index_cast %d : index to i64
+  %l = memref.load %o[%c2] : memref<?xi64>
+  memref.dealloc %o : memref<?xi64>
+  %r = arith.addi %e, %l : i64""",
     "blocks": """
   cf.br ^head(%c0, %x : index, i64)
 ^head(%i: index, %a: i64):
