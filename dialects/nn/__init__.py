@@ -65,13 +65,9 @@ from .indexing import (
     ScatterNd,
 )
 from .movement import (
-    BroadcastDynamic,
-    BroadcastTo,
     Concat,
     DepthToSpace,
     Pad,
-    Reshape,
-    ReshapeDynamic,
     Slice,
     SliceDynamic,
     SpaceToDepth,
@@ -151,6 +147,7 @@ from .unary import (
     Tanh,
     UnaryOp,
 )
+from .views import BroadcastDynamic, BroadcastTo, Reshape, ReshapeDynamic
 from .windows import Window
 from .winograd import WinogradInput, WinogradOutput, WinogradWeight
 

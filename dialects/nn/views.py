@@ -1,0 +1,130 @@
+"""The same elements in another shape, or repeated to fill one."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import Operand, Result, operand, result
+from ...ir.diagnostics import NncError
+from ...ir.types import Dim
+from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
+
+
+class Reshape(NnOp, name="nn.reshape"):
+    """The same elements in row-major order in another shape; one `?` takes what is left.
+
+    Source: ONNX Reshape-25.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.reshape %x : (tensor<4x8xf32>) -> tensor<2x16xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def check(self) -> None:
+        x, out = self.x.type, self.out.type
+        if x.element_type is not out.element_type:
+            raise NncError(f"cannot change the element type: '{x}' to '{out}'")
+        before, after = known_product(x.shape), known_product(out.shape)
+        if before is not None and after is not None and before != after:
+            raise NncError(f"{before} elements do not fit '{out}'")
+        if out.shape.count(None) > 1 and out.shape != x.shape:
+            raise NncError("at most one dimension may be unknown; use nn.reshape_dynamic")
+
+    def evaluate(self, x):
+        return x.reshape(resolve(self.out.type.shape, x.shape))
+
+
+def resolve(shape: tuple[Dim, ...], of: tuple[int, ...]) -> tuple[int, ...]:
+    """A result shape whose `?` are known from the operand's extents."""
+    if len(shape) == len(of) and shape.count(None) > 1:
+        return of
+    rest = known_product([d for d in shape if d is not None]) or 1
+    total = known_product(of) or 0
+    return tuple(total // rest if d is None else d for d in shape)
+
+
+class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
+    """The same elements in a shape given at run time; one -1 takes what is left.
+
+    Source: ONNX Reshape-25 with allowzero = 1.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    shape: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.reshape_dynamic %x, %shape : (tensor<?x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, shape = types
+        rank = shape_operand_length(shape, "shape")
+        if rank is None:
+            raise NncError("shape must have a known length")
+        return [tensor([None] * rank, x.element_type)]
+
+    def evaluate(self, x, shape):
+        return x.reshape([int(d) for d in shape])
+
+
+class BroadcastTo(NnOp, name="nn.broadcast_to"):
+    """x repeated along new leading dimensions and those of extent 1. Source: ONNX Expand-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = "%y = nn.broadcast_to %x : (tensor<8xf32>) -> tensor<4x8xf32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def check(self) -> None:
+        x, out = self.x.type, self.out.type
+        if x.element_type is not out.element_type or x.rank > out.rank:
+            raise NncError(f"cannot broadcast '{x}' to '{out}'")
+        lead = out.rank - x.rank
+        for i, extent in enumerate(out.shape):
+            given = x.shape[i - lead] if i >= lead else 1
+            if given not in (1, extent) and None not in (given, extent):
+                raise NncError(f"cannot broadcast '{x}' to '{out}'")
+            if extent is None and given is not None:
+                raise NncError(f"dimension {i} of '{out}' is not known; use nn.broadcast_dynamic")
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        (out,) = results
+        return cls.bind("out[i..] = x[i..]", types, attrs, {"i": out.shape})
+
+
+class BroadcastDynamic(NnOp, name="nn.broadcast_dynamic"):
+    """x broadcast against a shape given at run time. Source: ONNX Expand-13."""
+
+    x: Operand = operand(AnyRankedTensor)
+    shape: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.broadcast_dynamic %x, %shape : (tensor<8xf32>, tensor<2xi64>) -> tensor<?x8xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, shape = types
+        rank = shape_operand_length(shape, "shape")
+        if rank is None:
+            raise NncError("shape must have a known length")
+        out = broadcast_shapes((None,) * rank, x.shape)
+        return [tensor(out, x.element_type)]
+
+    def evaluate(self, x, shape):
+        import numpy as np
+
+        wanted = broadcast_shapes(x.shape, tuple(int(d) for d in shape))
+        return np.ascontiguousarray(np.broadcast_to(x, wanted))
