@@ -33,6 +33,7 @@ from ..ir.constraints import Exactly
 from ..ir.core import Operation, Region
 from ..ir.declare import (
     I64,
+    INT_ARRAY,
     SYMBOL,
     UNIT,
     Op,
@@ -250,14 +251,33 @@ class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
     The stage takes part in the other's loops, down to this one, through the buffer that
     both use. A dimension of the stage that no scheduling operation has touched also takes
     over how the other stage splits, unrolls and vectorizes its own further inside. What one
-    stage writes and the other reads at the same place goes through registers.
+    stage writes and the other reads at the same place goes through registers. With `rolled`,
+    what the other stage unrolls stays a loop, which makes less code.
     """
 
     fused: Operand = operand(Stage)
     at: Operand = operand(Loop)
+    rolled = attribute(UNIT)
 
-    format = "$fused `at` $at attr-dict"
+    format = "(`rolled` $rolled^)? $fused `at` $at attr-dict"
     example = "schedule.fuse %relu at %l"
+
+
+class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
+    """Let a stage read an operand through a copy of it, which a new stage makes.
+
+    Fused into a loop of the first stage, the new one copies what an iteration needs into a
+    small contiguous buffer. `order` permutes the buffer's dimensions: dimension i of the copy
+    is dimension `order[i]` of the operand.
+    """
+
+    number = attribute(I64)
+    of: Operand = operand(Stage)
+    order = attribute(INT_ARRAY, optional=True)
+    copy: Result = result(Stage)
+
+    format = "$number `of` $of (`order` $order^)? attr-dict"
+    example = "%copy = schedule.cache 1 of %matmul order [1, 0]"
 
 
 def schedules(module: Operation) -> dict[str, For]:

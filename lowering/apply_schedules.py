@@ -9,6 +9,7 @@ from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import is_pure
+from ..passes.loops import caching
 from ..passes.loops.buffers import erase_dead_buffers, shrink_buffers
 from ..passes.loops.code import Code, Scope
 from ..passes.loops.emission import Emission
@@ -79,8 +80,11 @@ def carry_out(one: schedule.For, stages: list[Stage]) -> Plan:
     return plan
 
 
-def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop]:
+def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop] | list[Stage]:
     match op:
+        case schedule.Cache():
+            shape = op.order or range(len(_operand_shape(operands[0], op.number)))
+            return [plan.cache(operands[0], op.number, shape, op)]
         case schedule.Loops():
             roots = plan.roots[operands[0]]
             whole = [loop for loop in roots if loop.is_alive and len(loop.dims) == 1]
@@ -104,14 +108,21 @@ def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop]:
         case schedule.Accumulate():
             plan.accumulate(operands[0], op)
         case schedule.Fuse():
-            plan.fuse(operands[0], operands[1], op)
+            plan.fuse(operands[0], operands[1], op, bool(op.rolled))
         case _:
             raise op.error("is not a scheduling operation")
     return []
 
 
+def _operand_shape(stage: Stage, number: int) -> tuple:
+    values = stage.op.operands
+    return getattr(values[number].type, "shape", ()) if 0 <= number < len(values) else ()
+
+
 def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     """Replace the stages of a block by the loops of a plan."""
+    for made, reader in plan.caches:
+        caching.insert(made, reader.op)
     nests = build_nest(plan)
     anchors = place_nests(block, nests)
     first = block.first

@@ -45,9 +45,13 @@ class ChooseSchedules(Pass, name="choose-schedules"):
 
 def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
     """A legal schedule of a kernel: the best the heuristics find."""
+    block = stages[0].op.parent
+    assert block is not None
     for fuse in (True, False):
+        if not fuse:
+            stages = stages_of(block)
         writer = ScheduleWriter(kernel, stages)
-        heuristics = Heuristics(writer, target)
+        heuristics = Heuristics(writer, target, use_caches=fuse)
         try:
             if fuse:
                 for group in partition(stages):
@@ -59,4 +63,4 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
         except NncError:
             continue
         return writer.op
-    return ScheduleWriter(kernel, stages).op
+    return ScheduleWriter(kernel, stages_of(block)).op

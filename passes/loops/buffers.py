@@ -13,7 +13,7 @@ from .plan import Loop, Plan
 from .polynomial import Size
 from .stages import VIEWS, Access, Stage
 
-MAX_STACK_BYTES = 256 << 10
+MAX_STACK_BYTES = 512 << 10
 """A larger buffer inside a parallel loop is allocated on the heap."""
 
 

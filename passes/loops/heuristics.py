@@ -6,6 +6,7 @@ from math import prod
 
 from ...targets.machine import Machine
 from .body import unvectorizable
+from .caching import worthwhile
 from .grouping import Group
 from .nest import depends
 from .plan import Loop, not_collapsible
@@ -30,9 +31,10 @@ MAX_BODIES = 72
 class Heuristics:
     """Schedules groups of stages, one after the other, through a writer."""
 
-    def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
+    def __init__(self, writer: ScheduleWriter, machine: Machine, use_caches: bool = True) -> None:
         self.writer = writer
         self.machine = machine
+        self.use_caches = use_caches
 
     def group(self, group: Group) -> None:
         match group.kind:
@@ -48,12 +50,16 @@ class Heuristics:
     def tiled(self, group: Group) -> None:
         """A host with register tiles; the other stages work on the tile."""
         host, writer = group.host, self.writer
+        copies = self.caches(group)
         roots = self.collapse(group, set())
         tile = self.tile(host, roots)
-        outer, inner = self.split_tile(host, roots, tile, bool(group.members))
+        used = {d for c in copies for d in writer.plan.matching_dims(c, host).values()}
+        outer, inner = self.split_tile(host, roots, tile, bool(group.members or copies), used)
         parallel = [l for l in outer if not l.is_reduction]
         reductions = [l for l in outer if l.is_reduction]
         parallel = self.ordered(host, parallel, tile)
+        if copies:
+            parallel.sort(key=lambda l: l.extent != 1 and not set(l.root.dims) <= used)
         window, reductions = self.window(host, reductions, tile)
         writer.reorder([*parallel, *reductions, *window, *inner])
         self.unroll_all(window, inner, tile)
@@ -68,6 +74,43 @@ class Heuristics:
             for stage in group.members:
                 self.alone(stage)
         self.feed(group, parallel)
+        for made in copies:
+            self.feed_copy(made, host, parallel, tile)
+
+    def caches(self, group: Group) -> list[Stage]:
+        """Copies of operands that many rows of register tiles read: see `caching.worthwhile`."""
+        host = group.host
+        made: list[Stage] = []
+        if not self.use_caches:
+            return made
+        for access in host.inputs:
+            order = worthwhile(host, access, self.machine)
+            if order is not None:
+                made.append(self.writer.cache(host, access.number, order))
+        return made
+
+    def feed_copy(self, made: Stage, host: Stage, parallel: list[Loop], tile: Tile) -> None:
+        """Copy an operand inside the outer loops that it depends on."""
+        writer = self.writer
+        to_host = writer.plan.matching_dims(made, host)
+        shared: list[Loop] = []
+        for loop in parallel:
+            if not set(loop.root.dims) <= set(to_host.values()):
+                break
+            shared.append(loop)
+        lanes = writer.loops(made)[-1]
+        if not shared or to_host.get(lanes.dims[0]) != tile.lane_dim:
+            self.alone(made)
+            return
+        source = made.inputs[0].coefficients
+        assert source is not None
+        if source[lanes.dims[0]] != 1:
+            # Rows of the operand run along another dimension: blocks of it are transposed.
+            for loop in writer.loops(made)[:-1]:
+                if source[loop.dims[0]] == 1 and loop.extent != 1:
+                    _, block = writer.split(loop, tile.lanes)
+                    writer.unroll(block)
+        writer.fuse(made, shared[-1], rolled=True)
 
     def feed(self, group: Group, parallel: list[Loop]) -> None:
         """Compute the host's inputs inside as many of its outer loops as they share."""
@@ -89,16 +132,23 @@ class Heuristics:
         return TileModel(stage, self.machine, fixed, roots).best()
 
     def split_tile(
-        self, stage: Stage, roots: list[Loop], tile: Tile, keep_outer: bool = False
+        self,
+        stage: Stage,
+        roots: list[Loop],
+        tile: Tile,
+        keep_outer: bool = False,
+        preferred: set[int] | None = None,
     ) -> tuple[list[Loop], list[Loop]]:
         """(loops outside the tile, loops of the tile with the lanes last).
 
         With `keep_outer` there is a parallel loop outside, if only with one iteration: a place
-        to fuse other stages at.
+        to fuse other stages at. It is over one of the preferred dimensions if there are any.
         """
         keep = None
         if keep_outer and all(self._in_tile(r, tile) for r in roots if not r.is_reduction):
-            keep = next((r for r in roots if not r.is_reduction), None)
+            places = [r for r in roots if not r.is_reduction]
+            places.sort(key=lambda r: preferred is not None and r.dims[-1] not in preferred)
+            keep = places[0] if places else None
         outside: list[Loop] = []
         copies: list[Loop] = []
         lanes: list[Loop] = []

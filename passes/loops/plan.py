@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 from ...ir.core import Operation
 from ...ir.location import Location
+from .caching import cached
 from .polynomial import Size
 from .stages import Stage, correspondences
 
@@ -68,14 +69,19 @@ class Plan:
 
     def __init__(self, stages: Sequence[Stage]) -> None:
         self.stages = list(stages)
+        self.caches: list[tuple[Stage, Stage]] = []
+        """(copying stage, the stage that reads the copy) for each cached operand."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}
         self._correspondences: dict[Stage, dict[Stage, dict[int, int]]] = {}
         for stage in stages:
-            loops = [Loop(stage, (d,), extent) for d, extent in enumerate(stage.extents)]
-            self.roots[stage] = loops
-            self.order[stage] = list(loops)
+            self._add_loops(stage)
+
+    def _add_loops(self, stage: Stage) -> None:
+        loops = [Loop(stage, (d,), extent) for d, extent in enumerate(stage.extents)]
+        self.roots[stage] = loops
+        self.order[stage] = list(loops)
 
     # -- primitives; `op` is the scheduling operation, for messages --------------------------
 
@@ -151,7 +157,7 @@ class Plan:
         self._check_alive(loop, op)
         loop.accumulates = True
 
-    def fuse(self, stage: Stage, at: Loop, op: Operation) -> None:
+    def fuse(self, stage: Stage, at: Loop, op: Operation, rolled: bool = False) -> None:
         """Compute a stage inside a loop of another; see `schedule.fuse`."""
         host = at.stage
         self._check_alive(at, op)
@@ -165,10 +171,23 @@ class Plan:
             raise op.error("another stage is already fused into this one")
         matches = self.matching_dims(stage, host)
         depth = self.order[host].index(at) + 1
-        self._mirror(stage, host, matches, depth, op)
+        self._mirror(stage, host, matches, depth, op, rolled)
         for loop in (*self.order[host][:depth], *self.order[stage][:depth]):
             loop.is_shared = True
         self.sharing[stage] = Sharing(host, depth, matches, op.loc)
+
+    def cache(self, stage: Stage, number: int, order: Sequence[int], op: Operation) -> Stage:
+        """A stage that copies an operand of another, which reads the copy."""
+        if stage in self.sharing or any(s.host is stage for s in self.sharing.values()):
+            raise op.error("must come before the stage is fused with others")
+        made = cached(stage, number, order, op)
+        self.stages.insert(self.stages.index(stage), made)
+        for i, one in enumerate(self.stages):
+            one.index = i
+        self._add_loops(made)
+        self._correspondences.clear()
+        self.caches.append((made, stage))
+        return made
 
     # -- fusing ------------------------------------------------------------------------------
 
@@ -180,7 +199,13 @@ class Plan:
         return known.get(stage, {})
 
     def _mirror(
-        self, stage: Stage, host: Stage, matches: dict[int, int], depth: int, op: Operation
+        self,
+        stage: Stage,
+        host: Stage,
+        matches: dict[int, int],
+        depth: int,
+        op: Operation,
+        rolled: bool,
     ) -> None:
         """Give the stage the host's loops: `depth` shared ones first, then the inner ones."""
         to_stage = {theirs: ours for ours, theirs in matches.items()}
@@ -198,15 +223,16 @@ class Plan:
                 )
         inner = [twins[loop] for loop in self.order[host][depth:] if loop in twins]
         for loop in self.order[host]:
-            if loop in twins and loop.kind in ("unroll", "vector"):
-                twins[loop].kind = loop.kind
+            keep = loop.kind == "vector" or (loop.kind == "unroll" and not rolled)
+            if loop in twins and (keep or loop in shared):
+                twins[loop].kind = loop.kind if loop.kind != "parallel" else "for"
         mirrored = set(twins.values())
         own_loops = [loop for loop in self.order[stage] if loop not in mirrored]
+        rest = [*inner, *(loop for loop in own_loops if loop.kind != "for")]
         self.order[stage] = [
             *(twins[loop] for loop in shared),
             *(loop for loop in own_loops if loop.kind == "for"),
-            *inner,
-            *(loop for loop in own_loops if loop.kind != "for"),
+            *sorted(rest, key=lambda loop: ("for", "unroll", "vector").index(loop.kind)),
         ]
 
     def _twin_of_root(

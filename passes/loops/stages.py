@@ -163,6 +163,12 @@ class Access:
         self.strides = strides
         _flatten(self, self.stage.rank)
 
+    def redirect(self, value: Value, exprs: tuple[AffineExpr, ...]) -> None:
+        """Read another buffer instead, at other indices."""
+        assert self.stage.symbols is not None
+        self.value, self.exprs = value, exprs
+        self.restride(self.stage.symbols.strides(value))
+
     def plain_dims(self) -> list[int | None]:
         """For each dimension of the buffer, the stage's dimension that alone indexes it."""
         return [e.position if isinstance(e, AffineDim) else None for e in self.exprs]
@@ -182,6 +188,7 @@ class Stage:
     reads_outputs: bool = False
     indexed_dims: frozenset[int] = frozenset()
     """Dimensions whose coordinate the body uses."""
+    symbols: Extents | None = None
 
     @property
     def body(self) -> Block:
@@ -219,7 +226,7 @@ def stages_of(block: Block) -> list[Stage]:
     _unify_allocations(block, extents)
     for op in ops:
         _unify_dims(op, extents)
-    return [_make_stage(op, i, extents) for i, op in enumerate(ops)]
+    return [make_stage(op, i, extents) for i, op in enumerate(ops)]
 
 
 def _on_buffers(op: StructuredOp) -> bool:
@@ -251,8 +258,9 @@ def _unify_dims(op: StructuredOp, extents: Extents) -> None:
         extents.unify(keys)
 
 
-def _make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
-    stage = Stage(op, index, kinds=list(op.iterators))
+def make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
+    """An operation as a stage; its accesses see through windows at constant places."""
+    stage = Stage(op, index, kinds=list(op.iterators), symbols=extents)
     maps = op.maps
     stage.extents = [0] * len(stage.kinds)
     input_count = len(op.inputs)

@@ -80,9 +80,18 @@ class ScheduleWriter:
         self.plan.accumulate(loop, op)
         self._put(op)
 
-    def fuse(self, stage: Stage, at: Loop) -> None:
-        op = schedule.Fuse(self._stages[stage], self._loops[at])
-        self.plan.fuse(stage, at, op)
+    def cache(self, stage: Stage, number: int, order: Sequence[int]) -> Stage:
+        plain = list(order) == list(range(len(order)))
+        op = schedule.Cache(number, self._stages[stage], None if plain else tuple(order))
+        made = self.plan.cache(stage, number, order, op)
+        self.block.append(op)
+        op.results[0].name_hint = "copy"
+        self._stages[made] = op.results[0]
+        return made
+
+    def fuse(self, stage: Stage, at: Loop, rolled: bool = False) -> None:
+        op = schedule.Fuse(self._stages[stage], self._loops[at], rolled=rolled)
+        self.plan.fuse(stage, at, op, rolled)
         self._put(op)
 
 

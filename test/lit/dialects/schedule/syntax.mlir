@@ -4,6 +4,7 @@
 
 // CHECK-LABEL: schedule.for @conv {
 // CHECK-NEXT:  ^bb0(%fill: !schedule.stage, %conv: !schedule.stage):
+// CHECK-NEXT:    %copy = schedule.cache 1 of %conv order [1, 0]
 // CHECK-NEXT:    %n, %c, %k = schedule.loops 3 of %conv
 // CHECK-NEXT:    %nc = schedule.collapse %n, %c
 // CHECK-NEXT:    %o, %i = schedule.split %nc by 32
@@ -15,10 +16,12 @@
 // CHECK-NEXT:    schedule.vectorize %v
 // CHECK-NEXT:    schedule.accumulate %k
 // CHECK-NEXT:    schedule.fuse %fill at %o
+// CHECK-NEXT:    schedule.fuse rolled %copy at %o
 // GENERIC: "schedule.for"() <{kernel = @conv}> ({
 // GENERIC: "schedule.loops"(%{{.*}}) <{count = 3 : i64}> : (!schedule.stage) -> (!schedule.loop, !schedule.loop, !schedule.loop)
 schedule.for @conv {
 ^bb0(%fill: !schedule.stage, %conv: !schedule.stage):
+  %copy = schedule.cache 1 of %conv order [1, 0]
   %n, %c, %k = schedule.loops 3 of %conv
   %nc = schedule.collapse %n, %c
   %o, %i = schedule.split %nc by 32
@@ -30,4 +33,5 @@ schedule.for @conv {
   schedule.vectorize %v
   schedule.accumulate %k
   schedule.fuse %fill at %o
+  schedule.fuse rolled %copy at %o
 }
