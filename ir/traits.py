@@ -76,6 +76,25 @@ class ConstantLike(Trait):
 class Elementwise(Trait):
     """Works element by element on scalars, and on vectors or tensors of equal shape."""
 
+    @classmethod
+    def verify(cls, op: Operation) -> None:
+        from .types import ShapedType, UnrankedTensorType
+
+        shaped = (ShapedType, UnrankedTensorType)
+        operands = [t for t in op.operand_types if isinstance(t, shaped)]
+        results = [t for t in op.result_types if isinstance(t, shaped)]
+        if operands and not results:
+            raise op.error(
+                "if an operand is non-scalar, then there must be at least one non-scalar result"
+            )
+        if results and not operands:
+            raise op.error(
+                "if a result is non-scalar, then at least one operand must be non-scalar"
+            )
+        kinds = {(type(t), t.rank) for t in [*operands, *results] if isinstance(t, ShapedType)}
+        if len(kinds) > 1:
+            raise op.error("all non-scalar operands/results must have the same shape and base type")
+
 
 class IsolatedFromAbove(Trait):
     """Its regions use no value from outside."""

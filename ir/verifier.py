@@ -154,12 +154,16 @@ def _compile(definition: OpDefinition) -> tuple[Check, ...]:
         if isinstance(part.constraint, Derived):
             checks.append(_derived_check(part, part.constraint))
     checks += [_attribute_check(a) for a in definition.attributes.values()]
-    for trait in definition.cls.traits:
+    for trait in sorted(definition.cls.traits, key=_trait_name):
         if not isinstance(trait, type) or trait.verify.__func__ is not Trait.verify.__func__:
             checks.append(trait.verify)
     if definition.cls.verify_op is not Op.verify_op:
         checks.append(definition.cls.verify_op)
     return tuple(checks)
+
+
+def _trait_name(trait: Any) -> str:
+    return trait.__name__ if isinstance(trait, type) else type(trait).__name__
 
 
 def _count_check(definition: OpDefinition) -> Check:
