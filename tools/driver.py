@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..dialects import func
+from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 
@@ -30,7 +32,9 @@ def load_module(
     if isinstance(model, Operation):
         if shapes:
             raise NncError("shapes can be given for ONNX models only")
-        return model.clone()
+        module = model.clone()
+        mark_entry(module)
+        return module
     if isinstance(model, str | Path):
         path = Path(model)
         if path.suffix == ".mlir":
@@ -57,7 +61,31 @@ def _read_ir(path: Path) -> Operation:
         raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
     module = parse_module(text, str(path), resources=path.parent)
     module.verify()
+    mark_entry(module)
     return module
+
+
+def mark_entry(module: Operation) -> None:
+    """Make a function the entry where none is marked: @main, or the only public one with a body.
+
+    Hand-written IR then needs no `nn.entry`. A module in which there is no choice stays as it is.
+    """
+    functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    if any("nn.entry" in f.attributes for f in functions):
+        return
+    public = [f for f in functions if f.sym_visibility != "private" and not f.is_declaration]
+    chosen = [f for f in public if f.sym_name == "main"] or public
+    if len(chosen) != 1:
+        return
+    entry = chosen[0]
+    type = entry.function_type
+    entry.attributes["nn.entry"] = UnitAttr()
+    for key, kind, count in (
+        ("nn.input_names", "input", len(type.inputs)),
+        ("nn.output_names", "output", len(type.results)),
+    ):
+        names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
+        entry.attributes.setdefault(key, ArrayAttr(names))
 
 
 def run_stages(
