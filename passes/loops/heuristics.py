@@ -11,7 +11,8 @@ from .grouping import Group
 from .nest import depends
 from .plan import Loop, not_collapsible
 from .stages import Stage
-from .tiles import UNKNOWN_EXTENT, Tile, TileModel
+from .streaming import CHUNK, ROWS, Stream, stream_of
+from .tiles import UNKNOWN_EXTENT, Tile, TileModel, widest_element
 from .traffic import Traffic
 from .writer import ScheduleWriter
 
@@ -39,7 +40,11 @@ class Heuristics:
     def group(self, group: Group) -> None:
         match group.kind:
             case "tile":
-                self.tiled(group)
+                stream = stream_of(group.host, self.machine)
+                if stream is not None:
+                    self.streamed(group, stream)
+                else:
+                    self.tiled(group)
             case "row":
                 self.rows(group)
             case _:
@@ -76,6 +81,48 @@ class Heuristics:
         self.feed(group, parallel)
         for made in copies:
             self.feed_copy(made, host, parallel, tile)
+
+    def streamed(self, group: Group, stream: Stream) -> None:
+        """Rows of a large matrix side by side, over a chunk of results that stays in cache."""
+        host, writer = group.host, self.writer
+        roots = writer.loops(host)
+        lanes = self.machine.lanes(widest_element(host))
+        extent = host.extents[stream.lane_dim]
+        assert isinstance(extent, int)
+        width = 2 * lanes
+        chunk = CHUNK
+        if self.machine.cores > 1:
+            even = -(-extent // (2 * self.machine.cores))
+            chunk = min(CHUNK, max(CHUNK // 2, -(-even // width) * width))
+        rows, row = writer.split(roots[stream.row_dim], ROWS)
+        columns, inner = writer.split(roots[stream.lane_dim], chunk)
+        tiles, inner = writer.split(inner, width, ("t", "i"))
+        copies, vector = writer.split(inner, lanes, ("u", "v"))
+        taken = (stream.row_dim, stream.lane_dim)
+        rest = [l for l in roots if l.dims[0] not in taken]
+        readers = [
+            l for l in rest if not l.is_reduction and l.dims[0] in self.readers(host, stream)
+        ]
+        outer = [l for l in rest if l not in readers]
+        writer.reorder([*outer, columns, rows, tiles, row, *readers, copies, vector])
+        for loop in (row, *readers, copies):
+            writer.unroll(loop)
+        writer.vectorize(vector)
+        writer.accumulate(row)
+        work = prod(e for e in host.extents if isinstance(e, int)) / lanes
+        self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
+        for stage in group.members:
+            writer.fuse(stage, columns)
+        self.feed(group, [*outer, columns])
+
+    @staticmethod
+    def readers(host: Stage, stream: Stream) -> set[int]:
+        """Parallel dimensions that the streamed matrix does not depend on."""
+        for access in host.inputs:
+            dims = access.plain_dims()
+            if stream.lane_dim in dims and stream.row_dim in dims:
+                return {d for d in range(host.rank) if d not in dims}
+        return set()
 
     def caches(self, group: Group) -> list[Stage]:
         """Copies of operands that many rows of register tiles read: see `caching.worthwhile`."""

@@ -403,6 +403,7 @@ KERNELS = {
     "matmul_transposed_tall": lambda: matmul(33, 35, 20, True),
     "matmul_transposed_wide": lambda: matmul(33, 130, 32, True),
     "matmul_colliding": lambda: matmul(200, 1024, 3),
+    "matvec_streamed": lambda: matmul(2, 1030, 300),
     "matvec": lambda: matmul(1, 50, 37),
     "matvec_transposed": lambda: matmul(1, 9, 37, True),
     "conv": lambda: conv(1, 5, 2, 3, 14),

@@ -19,6 +19,9 @@ from .loop_kernels import KERNELS
 
 MACHINES = ("avx512", "avx2", "sse")
 
+LARGE = ("matmul_colliding", "matvec_streamed")
+"""Too large for the interpreter without vectors."""
+
 
 def run(module, kernel, seed=0):
     """The written arguments after a run."""
@@ -43,7 +46,7 @@ def leftovers(module):
     ]
 
 
-@pytest.mark.parametrize("name", [name for name in KERNELS if name != "matmul_colliding"])
+@pytest.mark.parametrize("name", [name for name in KERNELS if name not in LARGE])
 def test_plain_loops(name):
     kernel = KERNELS[name]()
     module = parse_module(kernel.text)
@@ -54,8 +57,10 @@ def test_plain_loops(name):
     check(module, kernel)
 
 
-@pytest.mark.parametrize("machine", MACHINES)
-@pytest.mark.parametrize("name", KERNELS)
+CHOSEN = [(n, m) for n in KERNELS for m in MACHINES if n not in LARGE or m == "avx512"]
+
+
+@pytest.mark.parametrize(("name", "machine"), CHOSEN)
 def test_chosen_schedule(name, machine):
     kernel = KERNELS[name]()
     module = parse_module(kernel.text)
@@ -92,6 +97,16 @@ def test_operands_are_copied_for_many_readers():
     assert buffers("matmul_transposed_wide")[0] == ["memref<3072xf32>"]
     (copy,) = buffers("matmul_colliding")[0]
     assert int(copy[len("memref<") :].split("x")[0]) % 3 == 0
+
+
+def test_a_large_matrix_is_read_along_its_rows():
+    """The loop over rows stands outside that over columns, in chunks that share results."""
+    module = parse_module(KERNELS["matvec_streamed"]().text)
+    ChooseSchedules("avx512").run(module, PassContext())
+    text = str(module)
+    assert "schedule.reorder %d1o, %d2o, %d1it, %d2i, %d0, %d1iiu, %d1iiv" in text
+    assert "schedule.fuse %fill at %d1o" in text
+    assert buffers("matvec_streamed")[0] == ["memref<2048xf32>"]
 
 
 def test_intermediates_of_rows_shrink_to_a_row():
