@@ -293,7 +293,7 @@ def _define(cls: Any) -> OpDefinition:
         raise fault("a docstring is missing")
     fields: dict[str, Field] = {}
     for base in reversed(cls.__mro__):
-        for key, value in vars(base).items():
+        for key, value in vars(base).items() if isinstance(base, OpMeta) else ():
             if isinstance(value, Field):
                 fields[key] = value
             elif key in fields:
