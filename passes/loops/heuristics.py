@@ -9,32 +9,19 @@ from .body import unvectorizable
 from .caching import worthwhile
 from .grouping import Group
 from .nest import depends
-from .plan import Loop, not_collapsible
+from .plan import Loop
+from .shaping import Shaping
 from .stages import Stage
 from .streaming import CHUNK, ROWS, Stream, stream_of
-from .tiles import UNKNOWN_EXTENT, Tile, TileModel, widest_element
-from .traffic import Traffic
+from .tiles import Tile, TileModel, widest_element
 from .writer import ScheduleWriter
 
-PARALLEL_MICROSECONDS = 20.0
-"""Kernels with less work stay on one thread."""
 
-CHUNKS_PER_CORE = 4
-"""Parallel iterations that are enough for an even share."""
-
-MAX_WINDOW = 12
-"""Reduction iterations that are unrolled at most, where windows overlap."""
-
-MAX_BODIES = 72
-"""Bodies in straight-line code."""
-
-
-class Heuristics:
+class Heuristics(Shaping):
     """Schedules groups of stages, one after the other, through a writer."""
 
     def __init__(self, writer: ScheduleWriter, machine: Machine, use_caches: bool = True) -> None:
-        self.writer = writer
-        self.machine = machine
+        super().__init__(writer, machine)
         self.use_caches = use_caches
 
     def group(self, group: Group) -> None:
@@ -173,99 +160,6 @@ class Heuristics:
             else:
                 self.row_stage(stage, to_host, rows, shared[-1], True)
 
-    def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
-        """The best register tile, in terms of the first dimension of each loop."""
-        fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
-        return TileModel(stage, self.machine, fixed, roots).best()
-
-    def split_tile(
-        self,
-        stage: Stage,
-        roots: list[Loop],
-        tile: Tile,
-        keep_outer: bool = False,
-        preferred: set[int] | None = None,
-    ) -> tuple[list[Loop], list[Loop]]:
-        """(loops outside the tile, loops of the tile with the lanes last).
-
-        With `keep_outer` there is a parallel loop outside, if only with one iteration: a place
-        to fuse other stages at. It is over one of the preferred dimensions if there are any.
-        """
-        keep = None
-        if keep_outer and all(self._in_tile(r, tile) for r in roots if not r.is_reduction):
-            places = [r for r in roots if not r.is_reduction]
-            places.sort(key=lambda r: preferred is not None and r.dims[-1] not in preferred)
-            keep = places[0] if places else None
-        outside: list[Loop] = []
-        copies: list[Loop] = []
-        lanes: list[Loop] = []
-        for root in roots:
-            dim = root.dims[-1]
-            is_lane = dim == tile.lane_dim
-            size = tile.size(dim)
-            if size == 1 and not is_lane:
-                outside.append(root)
-                continue
-            inner = root
-            if root is keep or not isinstance(root.extent, int) or root.extent > size:
-                outer, inner = self.writer.split(root, size)
-                outside.append(outer)
-            if is_lane:
-                if not isinstance(inner.extent, int) or inner.extent > tile.lanes:
-                    inner, vector = self.writer.split(inner, tile.lanes, ("u", "v"))
-                    copies.append(inner)
-                    inner = vector
-                lanes.append(inner)
-            else:
-                copies.append(inner)
-        # The operand that the innermost copies select is held in registers: the fewest.
-        copies.sort(key=lambda loop: -tile.copies.get(loop.dims[-1], 1))
-        return outside, [*copies, *lanes]
-
-    @staticmethod
-    def _in_tile(root: Loop, tile: Tile) -> bool:
-        """Whether the tile covers the whole loop."""
-        dim = root.dims[-1]
-        size = tile.size(dim)
-        covered = isinstance(root.extent, int) and root.extent <= size
-        return covered and (size > 1 or dim == tile.lane_dim)
-
-    def window(
-        self, stage: Stage, reductions: list[Loop], tile: Tile
-    ) -> tuple[list[Loop], list[Loop]]:
-        """Small reductions to unroll, (unrolled, others): windows whose loads overlap."""
-        bodies = prod(tile.copies.values())
-        unrolled: list[Loop] = []
-        for loop in reversed(reductions):
-            extent = loop.extent
-            if extent == 1:
-                continue
-            if loop.step != 1 or not isinstance(extent, int) or extent > MAX_WINDOW:
-                break
-            if bodies * extent > MAX_BODIES:
-                break
-            bodies *= extent
-            unrolled.insert(0, loop)
-        return unrolled, [l for l in reductions if l not in unrolled]
-
-    def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
-        for loop in (*window, *inner):
-            if loop.dims[-1] == tile.lane_dim and loop is inner[-1]:
-                self.writer.vectorize(loop)
-            else:
-                partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
-                self.writer.unroll(loop, partial)
-
-    def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
-        """Outer loops in the order that moves the least between caches."""
-        sizes = {d: tile.size(l.dims[-1]) for l in loops for d in l.dims if len(l.dims) == 1}
-        by_dims = {l.dims: l for l in loops}
-        chunks = 1
-        if self.is_parallel(tile.cycles):
-            chunks = 2 * self.machine.cores
-        order = Traffic(stage, sizes, self.machine).best_order(list(by_dims), chunks)
-        return [by_dims[dims] for dims in order]
-
     # -- row groups --------------------------------------------------------------------------------
 
     def rows(self, group: Group) -> None:
@@ -394,69 +288,3 @@ class Heuristics:
             for a in stage.accesses
             if not a.is_scalar
         )
-
-    # -- loops -------------------------------------------------------------------------------------
-
-    def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
-        """The host's loops, adjacent ones made one where all stages of the group allow it.
-
-        Of a row group, the dimensions in `keep` are not mixed with the others.
-        """
-        host = group.host
-        roots = self.writer.loops(host)
-        runs: list[list[Loop]] = []
-        for root in roots:
-            last = runs[-1][-1] if runs else None
-            if last is not None and self._can_collapse(group, last.dims[0], root.dims[0], keep):
-                runs[-1].append(root)
-            else:
-                runs.append([root])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
-
-    def collapse_run(self, stage: Stage, loops: list[Loop]) -> list[Loop]:
-        """Collapse adjacent loops of one stage."""
-        runs: list[list[Loop]] = []
-        for loop in loops:
-            last = runs[-1][-1] if runs else None
-            if (
-                last is not None
-                and loop.dims[0] == last.dims[0] + 1
-                and not not_collapsible(stage, last.dims[0], loop.dims[0])
-            ):
-                runs[-1].append(loop)
-            else:
-                runs.append([loop])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
-
-    def _can_collapse(self, group: Group, a: int, b: int, keep: set[int]) -> bool:
-        if (a in keep) != (b in keep):
-            return False
-        if not_collapsible(group.host, a, b):
-            return False
-        for stage, to_host in group.maps.items():
-            back = {theirs: ours for ours, theirs in to_host.items()}
-            if a not in back and b not in back:
-                continue
-            if a not in back or b not in back or not_collapsible(stage, back[a], back[b]):
-                return False
-        return True
-
-    def is_parallel(self, cycles: float) -> bool:
-        """Whether so much work is worth more than one core."""
-        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
-        return self.machine.cores > 1 and cycles >= enough
-
-    def parallelize(self, loops: list[Loop], cycles: float) -> None:
-        """Make the outermost loops parallel where there is enough work for several cores."""
-        cores = self.machine.cores
-        if not self.is_parallel(cycles):
-            return
-        chunks = 1
-        for loop in loops:
-            if chunks >= cores * CHUNKS_PER_CORE:
-                break
-            extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
-            if isinstance(loop.extent, int) and extent % loop.step and extent < 4 * loop.step:
-                break
-            self.writer.parallel(loop)
-            chunks *= max(1, extent // loop.step)
