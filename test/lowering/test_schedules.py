@@ -6,16 +6,18 @@ import numpy as np
 import pytest
 from nnc.dialects import linalg, memref, schedule
 from nnc.ir.diagnostics import NncError
-from nnc.ir.passes import PassContext
+from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.apply_schedules import ApplySchedules
 from nnc.lowering.choose_schedules import ChooseSchedules
+from nnc.lowering.pipelines import pipeline
 from nnc.passes.loops.nest import build_nest
 from nnc.passes.loops.stages import stages_of
 from nnc.passes.loops.writer import ScheduleWriter
 from nnc.runtime.interpreter import Interpreter
 
 from .loop_kernels import KERNELS
+from .to_llvm.native import call_native
 
 MACHINES = ("avx512", "avx2", "sse")
 
@@ -72,6 +74,23 @@ def test_chosen_schedule(name, machine):
     again.verify()
     assert not leftovers(again)
     check(again, kernel)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_chosen_schedule_as_machine_code(name):
+    """The machine code of this processor, with all that LLVM makes of masks and gathers."""
+    kernel = KERNELS[name]()
+    module = parse_module(kernel.text)
+    for step in ("choose-schedules", "apply-schedules", "canonicalize", "cse", "expand-math"):
+        PassManager(pipeline(step)).run(module)
+    function = next(op for op in module.body_block if op.name == "func.func")
+    del function.properties["sym_visibility"]
+    arguments = kernel.arguments()
+    expected = kernel.expected(*[a.copy() for a in arguments])
+    call_native(str(module), arguments, "k")
+    outputs = arguments[len(arguments) - kernel.outputs :]
+    for found, wanted in zip(outputs, expected, strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
 def buffers(name, machine="avx512"):
