@@ -50,8 +50,9 @@ class Heuristics(Shaping):
         parallel = [l for l in outer if not l.is_reduction]
         reductions = [l for l in outer if l.is_reduction]
         parallel = self.ordered(host, parallel, tile)
-        if copies:
-            parallel.sort(key=lambda l: l.extent != 1 and not set(l.root.dims) <= used)
+        for first in (self.fed_dims(group), used):
+            if first:
+                parallel.sort(key=lambda l, d=first: l.extent != 1 and not set(l.root.dims) <= d)
         window, reductions = self.window(host, reductions, tile)
         writer.reorder([*parallel, *reductions, *window, *inner])
         self.unroll_all(window, inner, tile)
@@ -65,7 +66,7 @@ class Heuristics(Shaping):
         else:
             for stage in group.members:
                 self.alone(stage)
-        self.feed(group, parallel)
+        self.feed(group, parallel, tile)
         for made in copies:
             self.feed_copy(made, host, parallel, tile)
 
@@ -100,7 +101,7 @@ class Heuristics(Shaping):
         self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
         for stage in group.members:
             writer.fuse(stage, columns)
-        self.feed(group, [*outer, columns])
+        self.feed(group, [*outer, columns], Tile(stream.lane_dim, lanes))
 
     @staticmethod
     def readers(host: Stage, stream: Stream) -> set[int]:
@@ -132,21 +133,34 @@ class Heuristics(Shaping):
             if not set(loop.root.dims) <= set(to_host.values()):
                 break
             shared.append(loop)
-        lanes = writer.loops(made)[-1]
-        if not shared or to_host.get(lanes.dims[0]) != tile.lane_dim:
+        if not shared or to_host.get(made.rank - 1) != tile.lane_dim:
             self.alone(made)
-            return
-        source = made.inputs[0].coefficients
-        assert source is not None
-        if source[lanes.dims[0]] != 1:
+        else:
+            self.along_lanes(made, to_host, tile, shared[-1])
+
+    def along_lanes(self, stage: Stage, to_host: dict[int, int], tile: Tile, at: Loop) -> None:
+        """Fuse a stage whose lanes are the host's; it takes over how those are split."""
+        writer = self.writer
+        lanes = next(ours for ours, theirs in to_host.items() if theirs == tile.lane_dim)
+        for access in stage.inputs:
+            strides = access.coefficients
+            if access.is_scalar or strides is None or strides[lanes] in (0, 1):
+                continue
             # Rows of the operand run along another dimension: blocks of it are transposed.
-            for loop in writer.loops(made)[:-1]:
-                if source[loop.dims[0]] == 1 and loop.extent != 1:
+            for loop in writer.loops(stage):
+                free = loop.is_alive and loop.dims[0] != lanes and loop.extent != 1
+                if free and strides[loop.dims[0]] == 1:
                     _, block = writer.split(loop, tile.lanes)
                     writer.unroll(block)
-        writer.fuse(made, shared[-1], rolled=True)
+        writer.fuse(stage, at, rolled=True)
 
-    def feed(self, group: Group, parallel: list[Loop]) -> None:
+    @staticmethod
+    def fed_dims(group: Group) -> set[int]:
+        """Dimensions of the host that all stages share which make its inputs."""
+        maps = [set(m.values()) for m in group.feeders.values()]
+        return set.intersection(*maps) if maps else set()
+
+    def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
         """Compute the host's inputs inside as many of its outer loops as they share."""
         shared: list[Loop] = []
         for loop in parallel:
@@ -157,6 +171,8 @@ class Heuristics(Shaping):
         for stage, to_host in group.feeders.items():
             if not shared or any(l.extent == 0 for l in shared):
                 self.alone(stage)
+            elif tile.lane_dim in rows:
+                self.along_lanes(stage, to_host, tile, shared[-1])
             else:
                 self.row_stage(stage, to_host, rows, shared[-1], True)
 

@@ -162,7 +162,7 @@ class Shaping:
             return False
         if not_collapsible(group.host, a, b):
             return False
-        for stage, to_host in group.maps.items():
+        for stage, to_host in (*group.maps.items(), *group.feeders.items()):
             back = {theirs: ours for ours, theirs in to_host.items()}
             if a not in back and b not in back:
                 continue
