@@ -232,12 +232,14 @@ def lower_global(op: memref.Global) -> llvm.Global:
     type: MemRefType = op.type
     memref_layout(type)
     stored = storage_type(type.element_type)
-    array = llvm.ArrayType(type.num_elements, stored)
     value = op.initial_value
     external = value is None
+    # One without elements still has an address, so it gets one element that nobody reads.
+    count = type.num_elements or 1
+    array = llvm.ArrayType(count, stored)
     if isinstance(value, UnitAttr) or (value is not None and type.num_elements == 0):
-        value = DenseElements.splat(0, _tensor(type, stored)) if type.num_elements else None
-    if isinstance(value, (DenseElements, DenseResource)):
+        value = DenseElements.splat(0, TensorType((count,), stored))
+    elif isinstance(value, (DenseElements, DenseResource)):
         value = _stored_elements(value, type, stored)
     made = llvm.Global(
         op.sym_name,
@@ -248,8 +250,6 @@ def lower_global(op: memref.Global) -> llvm.Global:
         alignment=max(op.alignment or 0, BUFFER_ALIGNMENT),
         loc=op.loc,
     )
-    if value is None and not external:
-        raise op.error("has no elements, so it cannot be a global")
     return made
 
 
