@@ -15,7 +15,8 @@ from ..attributes import (
 )
 from ..dialect import registry
 from ..types import VectorType, i8, i32, i64
-from .directive import Directive, directive
+from .directive import Directive, directive, listed
+from .directives import dict_text
 
 VISIBILITIES = ("default", "hidden", "protected")
 UNNAMED_ADDRESSES = ("none", "local_unnamed_addr", "unnamed_addr")
@@ -24,14 +25,8 @@ _LIST = {"flag_list": 'BARE_ID | flag_list "," BARE_ID'}
 
 
 def chain(child: Any) -> list[Any]:
-    """The elements of a left-recursive rule's match, whose alternatives are `x | #SELF x`."""
-    found: list[Any] = []
-    while child:
-        *before, one = child
-        found.append(one)
-        child = before[0] if before else None
-    found.reverse()
-    return found
+    """The items of a match of `list: item | list "," item` whose items are one child each."""
+    return [item for (item,) in listed(child, 1)]
 
 
 class _Words:
@@ -133,7 +128,7 @@ class LLVMFunction(Directive):
         block = op.regions[0].blocks[0] if op.regions[0].blocks else None
         parts = []
         for i, input in enumerate(type.inputs):
-            extra = _dictionary_text(op.arg_attrs, i, printer)
+            extra = dict_text(op.arg_attrs, i, printer)
             if block is not None:
                 parts.append(printer.argument(block.args[i], extra))
             else:
@@ -143,18 +138,13 @@ class LLVMFunction(Directive):
         printer.out.append(f"{head} {printer.attribute(SymbolRefAttr(op.sym_name))}")
         printer.out.append(f"({', '.join(parts)})")
         for output in type.results:
-            attributes = _dictionary_text(op.res_attrs, 0, printer)
+            attributes = dict_text(op.res_attrs, 0, printer)
             text = printer.type(output)
             printer.out.append(f" -> ({text}{attributes})" if attributes else f" -> {text}")
 
 
 def _dictionaries(found: list[Any]) -> ArrayAttr:
     return ArrayAttr(tuple(DictAttr(tuple((entries or {}).items())) for entries in found))
-
-
-def _dictionary_text(attributes: Any, i: int, printer: Any) -> str:
-    entries = attributes[i].items() if attributes else ()
-    return f" {{{printer.entries(entries)}}}" if entries else ""
 
 
 @directive("LLVMGlobal")
