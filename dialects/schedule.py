@@ -280,6 +280,15 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     example = "%copy = schedule.cache 1 of %matmul order [1, 0]"
 
 
+class Inline(Op, name="schedule.inline", traits=(_INSIDE,)):
+    """Remove a stage that only copies a buffer, in any order; its readers read the original."""
+
+    inlined: Operand = operand(Stage)
+
+    format = "$inlined attr-dict"
+    example = "schedule.inline %transpose"
+
+
 def schedules(module: Operation) -> dict[str, For]:
     """The schedules of a module by the name of the kernel. Raises NncError for two of one."""
     found: dict[str, For] = {}

@@ -81,6 +81,8 @@ def carry_out(one: schedule.For, stages: list[Stage]) -> Plan:
 
 
 def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop] | list[Stage]:
+    if any(operand in plan.inlined for operand in operands):
+        raise op.error("the stage is gone: it was inlined")
     match op:
         case schedule.Cache():
             shape = op.order or range(len(_operand_shape(operands[0], op.number)))
@@ -93,6 +95,8 @@ def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop] | lis
             if len(whole) != op.count:
                 raise op.error("must come before the loops of the stage are scheduled")
             return whole
+        case schedule.Inline():
+            plan.inline(operands[0], op)
         case schedule.Split():
             return list(plan.split(operands[0], op.factor, op))
         case schedule.Collapse():
@@ -133,7 +137,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
         emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)
-    for stage in plan.stages:
+    for stage in (*plan.stages, *plan.inlined):
         stage.op.erase()
     erase_dead_buffers(block)
 

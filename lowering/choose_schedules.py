@@ -10,6 +10,7 @@ from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..passes.loops.grouping import partition
 from ..passes.loops.heuristics import Heuristics
+from ..passes.loops.inlining import worth_inlining
 from ..passes.loops.nest import build_nest
 from ..passes.loops.stages import Stage, stages_of
 from ..passes.loops.writer import ScheduleWriter
@@ -54,7 +55,10 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
         heuristics = Heuristics(writer, target, use_caches=fuse)
         try:
             if fuse:
-                for group in partition(stages):
+                for stage in stages:
+                    if worth_inlining(stage, stages):
+                        writer.inline(stage)
+                for group in partition(writer.plan.stages):
                     heuristics.group(group)
             else:
                 for stage in stages:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...dialects import memref
 from .nest import depends
-from .stages import Stage, correspondences
+from .stages import Stage, correspondences, has_reuse
 
 
 @dataclass
@@ -33,21 +33,6 @@ class Group:
     def members(self) -> list[Stage]:
         """All stages but the host, in order."""
         return sorted((s for s in self.maps if s is not self.host), key=lambda s: s.index)
-
-
-def has_reuse(stage: Stage) -> bool:
-    """Whether register tiles save loads: a product, or a window that slides."""
-    if not stage.has_reduction:
-        return False
-    inputs = [a for a in stage.inputs if not a.is_scalar]
-    parallel = [d for d, k in enumerate(stage.kinds) if k == "parallel" and stage.extents[d] != 1]
-    for access in inputs:
-        used = set().union(*(e.dims_used() for e in access.exprs)) if access.exprs else set()
-        if any(d not in used for d in parallel):
-            return True
-        if any(len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs):
-            return True
-    return False
 
 
 def partition(stages: Sequence[Stage]) -> list[Group]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from ...ir.core import Operation
 from ...ir.location import Location
 from .caching import cached
+from .inlining import inline
 from .polynomial import Size
 from .stages import Stage, correspondences
 
@@ -71,6 +72,7 @@ class Plan:
         self.stages = list(stages)
         self.caches: list[tuple[Stage, Stage]] = []
         """(copying stage, the stage that reads the copy) for each cached operand."""
+        self.inlined: list[Stage] = []
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}
@@ -178,16 +180,30 @@ class Plan:
 
     def cache(self, stage: Stage, number: int, order: Sequence[int], op: Operation) -> Stage:
         """A stage that copies an operand of another, which reads the copy."""
-        if stage in self.sharing or any(s.host is stage for s in self.sharing.values()):
-            raise op.error("must come before the stage is fused with others")
+        self._check_unfused(stage, op)
+        self._check_uncollapsed(stage, op)
         made = cached(stage, number, order, op)
         self.stages.insert(self.stages.index(stage), made)
-        for i, one in enumerate(self.stages):
-            one.index = i
         self._add_loops(made)
-        self._correspondences.clear()
+        self._renumber()
         self.caches.append((made, stage))
         return made
+
+    def _renumber(self) -> None:
+        for i, one in enumerate(self.stages):
+            one.index = i
+        self._correspondences.clear()
+
+    def inline(self, stage: Stage, op: Operation) -> None:
+        """Remove a stage that only copies; its readers read what it copies."""
+        self._check_unfused(stage, op)
+        for reader in inline(stage, self.stages, op):
+            self._check_uncollapsed(reader, op)
+        self.stages.remove(stage)
+        self.inlined.append(stage)
+        for loop in self.order[stage]:
+            loop.is_alive = False
+        self._renumber()
 
     # -- fusing ------------------------------------------------------------------------------
 
@@ -269,12 +285,21 @@ class Plan:
 
     def _check_alive(self, loop: Loop, op: Operation) -> None:
         if not loop.is_alive:
-            raise op.error("the loop is gone: it was split or collapsed")
+            raise op.error("the loop is gone: it was split or collapsed, or its stage inlined")
 
     def _check_free(self, loop: Loop, op: Operation) -> None:
         self._check_alive(loop, op)
         if loop.is_shared:
             raise op.error("the loop is shared with a fused stage and cannot be changed any more")
+
+    def _check_unfused(self, stage: Stage, op: Operation) -> None:
+        if stage in self.sharing or any(s.host is stage for s in self.sharing.values()):
+            raise op.error("must come before the stage is fused with others")
+
+    def _check_uncollapsed(self, stage: Stage, op: Operation) -> None:
+        """Collapsed loops need operands that are contiguous over them; another may not be."""
+        if any(len(loop.dims) > 1 for loop in self.roots[stage]):
+            raise op.error("must come before loops of the stage that reads are collapsed")
 
     def _one_stage(self, loops: Sequence[Loop], op: Operation) -> Stage:
         if not loops:

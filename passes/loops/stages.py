@@ -377,3 +377,18 @@ def _match(
                     continue
                 if stage.extents[a] == host.extents[target]:
                     own[a] = target
+
+
+def has_reuse(stage: Stage) -> bool:
+    """Whether register tiles save loads: a product, or a window that slides."""
+    if not stage.has_reduction:
+        return False
+    inputs = [a for a in stage.inputs if not a.is_scalar]
+    parallel = [d for d, k in enumerate(stage.kinds) if k == "parallel" and stage.extents[d] != 1]
+    for access in inputs:
+        used = set().union(*(e.dims_used() for e in access.exprs)) if access.exprs else set()
+        if any(d not in used for d in parallel):
+            return True
+        if any(len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs):
+            return True
+    return False

@@ -24,6 +24,9 @@ UNKNOWN_EXTENT = 1024
 LONG_CODE = 2000.0
 """Instructions of all a tile's variants at which code counts as twice as expensive."""
 
+MAX_STREAMS = 16
+"""Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
+
 _FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
 
@@ -128,11 +131,19 @@ class TileModel:
         pairs = [(a, b) for i, a in enumerate(others) for b in others[i + 1 :]]
         groups = pairs or [(a,) for a in others] or [()]
         registers = self.machine.vector_registers
+        limit = MAX_STREAMS if self._streams(lane_dim) else registers - 2
         for along in self._factors(lane_dim, lanes, (1, 2, 3, 4, 6, 8)):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
-                for rest in self._combinations(group, max(1, (registers - 2) // along)):
+                for rest in self._combinations(group, max(1, limit // along)):
                     yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _streams(self, lane_dim: int | None) -> bool:
+        """Whether a reduction runs along rows of an operand that comes from memory."""
+        if lane_dim is None or self.stage.kinds[lane_dim] != "reduction":
+            return False
+        sizes = [prod(d or UNKNOWN_EXTENT for d in a.value.type.shape) for a in self.inputs]  # type: ignore[attr-defined]
+        return max(sizes, default=0) * self.bytes > self.machine.l2_bytes
 
     def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
         """A dimension along which an operand is contiguous whose lanes lie far apart.

@@ -80,6 +80,11 @@ class ScheduleWriter:
         self.plan.accumulate(loop, op)
         self._put(op)
 
+    def inline(self, stage: Stage) -> None:
+        op = schedule.Inline(self._stages[stage])
+        self.plan.inline(stage, op)
+        self._put(op)
+
     def cache(self, stage: Stage, number: int, order: Sequence[int]) -> Stage:
         plain = list(order) == list(range(len(order)))
         op = schedule.Cache(number, self._stages[stage], None if plain else tuple(order))

@@ -126,6 +126,20 @@ def matmul(m, n, k, transposed=False, dynamic=False):
     )  # fmt: skip
 
 
+def matmul_of_transpose(m, n, k):
+    """a @ transpose(b), the transposed operand in a buffer of its own."""
+    w = Writer(("a", memref(m, k)), ("b", memref(n, k)), ("c", memref(m, n)))
+    w.constant("zero", "0.0")
+    w.alloc("t", memref(k, n))
+    w.generic("k, n", "pp", [("b", "n, k")], [("t", "k, n")], [], [("i0", "f32")])
+    w.fill("zero", "c")
+    w.generic(
+        "m, n, k", "ppr", [("a", "m, k"), ("t", "k, n")], [("c", "m, n")],
+        _MULTIPLY_ADD, [("s", "f32")],
+    )  # fmt: skip
+    return Kernel(w.text(), [(m, k), (n, k), (m, n)], lambda a, b, c: [a @ b.T])
+
+
 def conv(n, oc, ic, oh, ow, k=3, stride=1, dilation=1, pad=0):
     """relu(conv(x) + bias), the input padded by fills of the border and a copy."""
     ih = (oh - 1) * stride + (k - 1) * dilation + 1 - 2 * pad
@@ -402,6 +416,8 @@ KERNELS = {
     "matmul_transposed_dynamic": lambda: matmul(3, 5, 41, True, True),
     "matmul_transposed_tall": lambda: matmul(33, 35, 20, True),
     "matmul_transposed_wide": lambda: matmul(33, 130, 32, True),
+    "matmul_of_transpose": lambda: matmul_of_transpose(5, 9, 40),
+    "matmul_of_transpose_tall": lambda: matmul_of_transpose(35, 33, 20),
     "matmul_colliding": lambda: matmul(200, 1024, 3),
     "matvec_streamed": lambda: matmul(2, 1030, 300),
     "matvec": lambda: matmul(1, 50, 37),

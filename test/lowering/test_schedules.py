@@ -118,6 +118,11 @@ def test_operands_are_copied_for_many_readers():
     assert int(copy[len("memref<") :].split("x")[0]) % 3 == 0
 
 
+def test_copies_of_operands_are_inlined():
+    assert buffers("matmul_of_transpose")[0] == []
+    assert buffers("matmul_of_transpose_tall")[0] == ["memref<20x33xf32>"]
+
+
 def test_a_large_matrix_is_read_along_its_rows():
     """The loop over rows stands outside that over columns, in chunks that share results."""
     module = parse_module(KERNELS["matvec_streamed"]().text)

@@ -4,6 +4,7 @@
 
 // CHECK-LABEL: schedule.for @conv {
 // CHECK-NEXT:  ^bb0(%fill: !schedule.stage, %conv: !schedule.stage):
+// CHECK-NEXT:    schedule.inline %fill
 // CHECK-NEXT:    %copy = schedule.cache 1 of %conv order [1, 0]
 // CHECK-NEXT:    %n, %c, %k = schedule.loops 3 of %conv
 // CHECK-NEXT:    %nc = schedule.collapse %n, %c
@@ -21,6 +22,7 @@
 // GENERIC: "schedule.loops"(%{{.*}}) <{count = 3 : i64}> : (!schedule.stage) -> (!schedule.loop, !schedule.loop, !schedule.loop)
 schedule.for @conv {
 ^bb0(%fill: !schedule.stage, %conv: !schedule.stage):
+  schedule.inline %fill
   %copy = schedule.cache 1 of %conv order [1, 0]
   %n, %c, %k = schedule.loops 3 of %conv
   %nc = schedule.collapse %n, %c
