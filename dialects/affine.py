@@ -25,6 +25,7 @@ from ..ir.declare import (
     result,
     results,
 )
+from ..ir.dialect import registry
 from ..ir.rewriting import constant_int
 from ..ir.traits import (
     HasParent,
@@ -36,6 +37,9 @@ from ..ir.traits import (
     WritesMemory,
 )
 from .memref.access import check_bounds
+
+registry.dialect("affine").doc = __doc__ or ""
+registry.dialect("affine").is_subset = True
 
 MAP = instance(AffineMapAttr)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..ir.attributes import ArrayAttr, Attribute, DictAttr, SymbolRefAttr
 from ..ir.constraints import AnyFunction
-from ..ir.core import Block, BlockArgument, Operation, Region
+from ..ir.core import Block, BlockArgument, Operation, Region, UnregisteredOp
 from ..ir.declare import (
     ARRAY,
     FUNCTION_TYPE,
@@ -124,7 +124,9 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
     def verify_op(self) -> None:
         self._verify_attribute_lists()
         parent = self.parent_op
-        if parent is not None and not parent.has_trait(SymbolTable):
+        if not (parent is None or isinstance(parent, UnregisteredOp)) and not parent.has_trait(
+            SymbolTable
+        ):
             raise self.error("symbol's parent must have the SymbolTable trait")
         if self.sym_visibility not in (None, "public", "private", "nested"):
             raise self.error(

@@ -5,7 +5,7 @@ Source: Cooper, Harvey, Kennedy, "A Simple, Fast Dominance Algorithm", 2001.
 
 from __future__ import annotations
 
-from .core import Block, Operation, Region, Value
+from .core import Block, Operation, Region, UnregisteredOp, Value
 from .traits import GraphRegion
 
 
@@ -62,6 +62,10 @@ class DominanceInfo:
             b = tree[b]
         return a is b
 
+    def is_reachable(self, block: Block) -> bool:
+        """Whether a path leads from the entry of the block's region to the block."""
+        return block.parent is None or block.is_entry or block in self._tree(block.parent)
+
     def value_dominates(self, value: Value, op: Operation) -> bool:
         """Whether `value` is defined on every path before `op` runs, and visible there."""
         block = value.parent_block
@@ -77,12 +81,12 @@ class DominanceInfo:
             return self.block_dominates(block, at.parent)
         if definer is None:
             return True
-        if definer is at:
-            return False
         owner = block.parent_op
-        if owner is not None and owner.has_trait(GraphRegion):
+        if owner is not None and (
+            isinstance(owner, UnregisteredOp) or owner.has_trait(GraphRegion)
+        ):
             return True
-        return block.comes_before(definer, at)
+        return definer is not at and block.comes_before(definer, at)
 
 
 def _intersect(tree: dict[Block, Block], number: dict[Block, int], a: Block, b: Block) -> Block:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .attributes import StringAttr
-from .core import Operation
+from .core import Operation, UnregisteredOp
 from .traits import SymbolTable
 
 
@@ -22,11 +22,19 @@ def symbol_table(op: Operation) -> Operation | None:
 
 
 def lookup_symbol(op: Operation, name: str) -> Operation | None:
-    """What `@name` means where `op` stands: a symbol of the nearest enclosing symbol table."""
-    table = symbol_table(op)
-    if table is None:
-        return None
-    for inner in table.regions[0].ops:
-        if symbol_name(inner) == name:
-            return inner
+    """What `@name` means where `op` stands: a symbol of the nearest enclosing symbol table.
+
+    An unregistered operation with one region may be a table or not, so the search goes on
+    outside it.
+    """
+    at = op.parent_op
+    while at is not None:
+        unknown = isinstance(at, UnregisteredOp) and len(at.regions) == 1
+        if unknown or at.has_trait(SymbolTable):
+            for inner in at.regions[0].ops:
+                if symbol_name(inner) == name:
+                    return inner
+            if not unknown:
+                return None
+        at = at.parent_op
     return None

@@ -60,8 +60,9 @@ class _Walk:
 
     def _push_regions(self, op: Operation, stack: list, visible: set[Value]) -> None:
         isolated = op.has_trait(IsolatedFromAbove)
-        graph = op.has_trait(GraphRegion)
-        needs_terminator = not (op.has_trait(NoTerminator) or isinstance(op, UnregisteredOp))
+        unknown = isinstance(op, UnregisteredOp)
+        graph = unknown or op.has_trait(GraphRegion)
+        needs_terminator = not (unknown or op.has_trait(NoTerminator))
         for region in reversed(op.regions):
             inner = set() if isolated else visible
             for block in reversed(region.blocks):
@@ -78,14 +79,18 @@ class _Walk:
         yield from block
 
     def _check_slowly(self, op: Operation, i: int, operand: Value) -> None:
-        if self.dominance.value_dominates(operand, op) and not _crosses_isolation(operand, op):
-            return
+        crosses = _crosses_isolation(operand, op)
+        if not crosses:
+            if self.dominance.value_dominates(operand, op):
+                return
+            if op.parent is not None and not self.dominance.is_reachable(op.parent):
+                return
         notes = []
         definer = operand.defining_op
         if definer is not None:
             place = "op in the same block" if definer.parent is op.parent else "op in another block"
             notes.append(Diagnostic("note", f"operand defined here ({place})", definer.loc))
-        if _crosses_isolation(operand, op):
+        if crosses:
             message = "using value defined outside the region"
             raise VerifyError(f"'{op.name}' op {message}", op.loc, notes)
         raise VerifyError(f"'{op.name}' op operand #{i} does not dominate this use", op.loc, notes)

@@ -4,10 +4,14 @@
 `interpretation` runs them on NumPy arrays.
 """
 
+from ...ir.dialect import registry
 from .attributes import BinaryFn, IteratorType, TypeFn, UnaryFn
 from .generic import Generic, Index, Yield, iterators_attribute, maps_attribute
 from .named import BatchMatmul, Broadcast, Copy, Fill, Map, Matmul, Reduce, Transpose
 from .structured import StructuredOp, static_ranges
+
+registry.dialect("linalg").doc = __doc__ or ""
+registry.dialect("linalg").is_subset = True
 
 __all__ = [
     "BatchMatmul",

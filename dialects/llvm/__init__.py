@@ -144,6 +144,7 @@ from .types import (
 )
 
 registry.dialect("llvm").doc = __doc__ or ""
+registry.dialect("llvm").is_subset = True
 
 __all__ = [
     "DYNAMIC_INDEX",

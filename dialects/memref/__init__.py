@@ -5,6 +5,7 @@ look at the same memory in another way. While interpreting, a memref is a NumPy 
 shares storage.
 """
 
+from ...ir.dialect import registry
 from .access import Copy, Load, Prefetch, Store
 from .buffers import (
     Alloc,
@@ -28,6 +29,9 @@ from .casts import (
 )
 from .reshapes import CollapseShape, ExpandShape, Reshape
 from .views import ReinterpretCast, SubView, View
+
+registry.dialect("memref").doc = __doc__ or ""
+registry.dialect("memref").is_subset = True
 
 __all__ = [
     "Alloc",

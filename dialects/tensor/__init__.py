@@ -4,6 +4,7 @@
 `parallel` puts parts into tensors from the iterations of scf.forall.
 """
 
+from ...ir.dialect import registry
 from .elements import (
     Bitcast,
     Cast,
@@ -27,6 +28,9 @@ from .slices import (
     Pad,
     Reshape,
 )
+
+registry.dialect("tensor").doc = __doc__ or ""
+registry.dialect("tensor").is_subset = True
 
 __all__ = [
     "Bitcast",

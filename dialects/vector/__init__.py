@@ -4,6 +4,7 @@
 `masks` make and rearrange them.
 """
 
+from ...ir.dialect import registry
 from .attributes import CombiningKind, IteratorType, PrintPunctuation
 from .compute import Contract, Fma, MultiReduction, OuterProduct, Reduction, Scan
 from .debugging import Print, Vscale
@@ -30,6 +31,9 @@ from .shapes import (
     Transpose,
 )
 from .transfers import TransferRead, TransferWrite, default_transfer_map, minor_identity
+
+registry.dialect("vector").doc = __doc__ or ""
+registry.dialect("vector").is_subset = True
 
 __all__ = [
     "Bitcast",

@@ -370,7 +370,7 @@ class Builder:
             operands.append(value)
         regions = [Region() for _ in nodes] if nodes else ()
         blocks = [self._block_named(*label) for label in successors] if successors else ()
-        cls = registry.ops.get(name)
+        cls = registry.ops.get(name) or registry.find_op(name)
         if cls is None:
             cls, op = UnregisteredOp, UnregisteredOp.__new__(UnregisteredOp)
             op.name = self._unregistered(name, pos)  # type: ignore[misc]
@@ -387,13 +387,20 @@ class Builder:
 
     def _unregistered(self, name: str, pos: int) -> str:
         dialect = name.partition(".")[0]
-        if dialect in registry.dialects and registry.dialects[dialect].ops:
+        known = registry.dialects.get(dialect)
+        if known is not None and known.ops and not known.is_subset:
             raise self.session.error(
                 f"unregistered operation '{name}' found in dialect ('{dialect}') that does not "
                 "allow unknown operations",
                 pos,
             )
         if not self.session.allow_unregistered:
+            if known is not None and known.ops:
+                raise self.session.error(
+                    f"operation '{name}' is not among those that we have of dialect '{dialect}'; "
+                    "--allow-unregistered-dialect permits it in generic form",
+                    pos,
+                )
             raise self.session.error(
                 f"operation '{name}' is of the unregistered dialect '{dialect}'; "
                 "--allow-unregistered-dialect permits it",
@@ -407,7 +414,7 @@ class Builder:
         if properties:
             for key, value in properties.items():
                 if not definition.is_inherent(key):
-                    raise self.session.error(f"'{definition.name}' op has no property '{key}'", pos)
+                    self._unknown_property(definition, key, pos)
                 full[key] = value
         if attributes:
             is_inherent = definition.is_inherent
@@ -415,6 +422,18 @@ class Builder:
                 full.update((k, v) for k, v in attributes.items() if is_inherent(k))
                 attributes = {k: v for k, v in attributes.items() if not is_inherent(k)}
         return full, attributes
+
+    def _unknown_property(self, definition: Any, key: str, pos: int) -> None:
+        """An error, unless upstream's op may have the property and ours does not."""
+        name = definition.name
+        if not registry.dialects[definition.dialect].is_subset:
+            raise self.session.error(f"'{name}' op has no property '{key}'", pos)
+        if not self.session.allow_unregistered:
+            raise self.session.error(
+                f"'{name}' op: property '{key}' is not among those that we have of it; "
+                "--allow-unregistered-dialect permits it",
+                pos,
+            )
 
     def _custom(self, body: tuple[Any, ...]) -> Operation:
         definition, pos = body[0]

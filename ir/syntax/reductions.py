@@ -91,9 +91,16 @@ def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str]:
 
     dialect = text.replace("<", ".", 1).partition(".")[0]
     rest = text[len(dialect) :]
-    if dialect in registry.dialects:
+    known = registry.dialects.get(dialect)
+    if known is not None and not known.is_subset:
         raise s.error(f"unknown {what} '{rest.strip('.<')}' in dialect '{dialect}'", pos)
     if not s.allow_unregistered:
+        if known is not None:
+            raise s.error(
+                f"{what} '{text}' is not among those that we have of dialect '{dialect}'; "
+                "--allow-unregistered-dialect permits it",
+                pos,
+            )
         raise s.error(
             f"{what} '{text}' is of the unregistered dialect '{dialect}'; "
             "--allow-unregistered-dialect permits it",

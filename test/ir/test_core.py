@@ -11,11 +11,13 @@ from nnc.ir.declare import (
     Operand,
     Operands,
     OptionalOperand,
+    RegionField,
     Result,
     attribute,
     operand,
     operands,
     optional_operand,
+    region,
     result,
 )
 from nnc.ir.diagnostics import DeclarationError, VerifyError
@@ -49,6 +51,13 @@ class Jump(Op, name="core_test.jump", traits=(Terminator,)):
     """Ends a block, goes anywhere."""
 
     example = '"core_test.jump"'
+
+
+class Holder(Op, name="core_test.holder"):
+    """Holds a region in which values are defined before they are used."""
+
+    body: RegionField = region()
+    example = '"core_test.holder"'
 
 
 def unknown(name: str, *args: object, **kwargs: object) -> Operation:
@@ -158,16 +167,33 @@ def test_dominance_in_a_diamond(a: int, b: int, dominates: bool) -> None:
     assert DominanceInfo().block_dominates(blocks[a], blocks[b]) is dominates
 
 
-def test_use_before_definition_is_found() -> None:
+def use_before_definition() -> Region:
     block = Block([f32])
     a = Add(block.args[0], block.args[0])
     b = Add(a, a)
     block.append(b)
     block.append(a)
     block.append(Jump())
-    outer = unknown("t.outer", regions=[Region([block])])
+    return Region([block])
+
+
+def test_use_before_definition_is_found() -> None:
     with pytest.raises(VerifyError, match=r"operand #0 does not dominate this use"):
-        outer.verify()
+        Holder(body=use_before_definition()).verify()
+
+
+def test_regions_of_unknown_operations_may_be_graphs() -> None:
+    unknown("t.outer", regions=[use_before_definition()]).verify()
+
+
+def test_uses_in_unreachable_blocks_are_not_checked() -> None:
+    entry, unreachable = Block(ops=[Jump()]), Block()
+    holder = Holder(body=Region([entry, unreachable]))
+    a = Add.create([], [f32])
+    a.operands = [a.out, a.out]
+    unreachable.append(a)
+    unreachable.append(Jump())
+    holder.verify()
 
 
 def test_a_value_of_a_sibling_region_is_not_visible() -> None:

@@ -111,8 +111,11 @@ def test_opaque_attributes_and_types_of_unknown_dialects():
     assert str(parse_type("!foo<bar>", allow_unregistered=True)) == "!foo.bar"
     with pytest.raises(ParseError, match="unregistered dialect 'foo'"):
         parse_type("!foo.bar")
-    with pytest.raises(ParseError, match="unknown type 'nothing' in dialect 'llvm'"):
-        parse_type("!llvm.nothing", allow_unregistered=True)
+    with pytest.raises(ParseError, match="unknown type 'nothing' in dialect 'nn'"):
+        parse_type("!nn.nothing", allow_unregistered=True)
+    with pytest.raises(ParseError, match="--allow-unregistered-dialect permits it"):
+        parse_type("!llvm.nothing")
+    assert str(parse_type("!llvm.nothing", allow_unregistered=True)) == "!llvm.nothing"
 
 
 def test_values_are_those_of_the_text():
