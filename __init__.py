@@ -29,12 +29,14 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
     machine: str = "host",
+    cache: bool = True,
 ) -> Executable:
     """A callable executable from a model.
 
     `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
     `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name; `machine` is the
-    processor to compile for: "host", "avx512", "avx2" or "sse". Called with
+    processor to compile for: "host", "avx512", "avx2" or "sse". With
+    `cache`, a model that was compiled before is read from disk (`nnc cache` shows it). Called with
     NumPy arrays, in order or by name, the executable returns the output, or a tuple of them.
 
     Raises:
@@ -42,7 +44,7 @@ def compile(
     """
     from .tools.driver import compile_model
 
-    return compile_model(model, shapes=shapes, threads=threads, machine=machine)
+    return compile_model(model, shapes=shapes, threads=threads, machine=machine, cache=cache)
 
 
 def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Operation:

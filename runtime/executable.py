@@ -5,26 +5,17 @@ from __future__ import annotations
 import ctypes
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..ir.attributes import (
-    ArrayAttr,
-    DenseElements,
-    DenseResource,
-    DictAttr,
-    IntegerAttr,
-    StringAttr,
-)
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
-from ..targets.native import LoadedCode, NativeTarget, emit_object, load_object
-from .abi import ALIGNMENT, ENTRY, RUN_TYPE, NncTensor
+from ..targets.native import LoadedCode, NativeTarget, load_object
+from .abi import ENTRY, RUN_TYPE, NncTensor
+from .program import Program, aligned_buffer, make_program
 from .threads import POOL_SYMBOLS, Pool
 
 
@@ -40,31 +31,25 @@ def compile_module(
 
     `cpu` and `features` are LLVM's names, this machine's by default. Raises NncError.
     """
-    target = NativeTarget(cpu or "", features or "", opt_level)
-    return Executable(module, target, threads=threads)
+    program = make_program(module, NativeTarget(cpu or "", features or "", opt_level))
+    return Executable(program, threads=threads)
 
 
 class Executable:
     """A compiled model. Calls may come from several threads at once."""
 
-    def __init__(
-        self, module: Operation, target: NativeTarget | None = None, *, threads: int = 1
-    ) -> None:
-        found = signature(module)
+    def __init__(self, program: Program, *, threads: int = 1) -> None:
+        found = program.signature
         self.input_names, self.input_types = found.input_names, found.input_types
         self.output_names, self.output_types = found.output_names, found.output_types
         self._arena_bytes = found.arena_bytes
-        defined = {op.properties.get("sym_name") for op in module.body_block}
-        parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
-        exports = (ENTRY, *POOL_SYMBOLS) if parallel else (ENTRY,)
-        self._code: LoadedCode = load_object(
-            emit_object(llvm_ir(module), target, has_scalar_loops(module)), exports
-        )
+        exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
+        self._code: LoadedCode = load_object(program.code, exports)
         self._run = RUN_TYPE(self._code[ENTRY])
-        self._weights = packed_weights(module)
+        self._weights = program.weights
         self._arenas: list[np.ndarray] = []
         self._lock = threading.Lock()
-        self._pool = Pool(self._code if parallel else None)
+        self._pool = Pool(self._code if program.parallel else None)
         self.threads = threads
 
     @property
@@ -208,13 +193,6 @@ def _c_free(address: int) -> None:
     free(address)
 
 
-def aligned_buffer(size: int) -> np.ndarray:
-    """Uninitialized bytes at an address that is a multiple of 64."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
-
-
 # -- inputs ------------------------------------------------------------------------------------
 
 
@@ -230,91 +208,3 @@ def _checked(name: str, value: Any, type: TensorType) -> np.ndarray:
     if array.dtype != dtype:
         array = array.astype(dtype)
     return np.ascontiguousarray(array) if array.ndim else array.reshape(())
-
-
-# -- what the module says ------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The entry of a module of the llvm dialect: inputs, outputs, and memory in bytes."""
-
-    input_names: list[str]
-    input_types: list[TensorType]
-    output_names: list[str]
-    output_types: list[TensorType]
-    arena_bytes: int
-    weights_bytes: int
-
-
-def signature(module: Operation) -> Signature:
-    """What the module says of its entry. Raises NncError where it has none."""
-    return Signature(
-        _strings(module, "nn.input_names"),
-        _types(module, "nn.inputs"),
-        _strings(module, "nn.output_names"),
-        _types(module, "nn.outputs"),
-        _integer(module, "nn.arena_bytes"),
-        _integer(module, "nn.weights_bytes"),
-    )
-
-
-def _entry_attribute(module: Operation, name: str) -> Any:
-    value = module.attribute(name)
-    if value is None:
-        raise NncError(
-            f"the module has no '{name}': it has no entry function, or is not lowered to the "
-            "llvm dialect",
-            module.loc,
-        )
-    return value
-
-
-def _strings(module: Operation, name: str) -> list[str]:
-    return [a.value for a in _entry_attribute(module, name)]
-
-
-def _types(module: Operation, name: str) -> list[TensorType]:
-    value = _entry_attribute(module, name)
-    assert isinstance(value, ArrayAttr)
-    return list(value.elements)  # type: ignore[arg-type]
-
-
-def _integer(module: Operation, name: str) -> int:
-    value = _entry_attribute(module, name)
-    assert isinstance(value, IntegerAttr)
-    return value.value
-
-
-def packed_weights(module: Operation) -> np.ndarray:
-    """The bytes of the weights buffer that the code expects, 64-byte aligned.
-
-    Raises NncError for data that is missing or does not fit.
-    """
-    size = _integer(module, "nn.weights_bytes")
-    buffer = aligned_buffer(size)
-    table = module.attribute("nn.weights")
-    if not isinstance(table, DictAttr):
-        if size:
-            raise NncError(f"the code needs {size} bytes of weights, but 'nn.weights' is missing")
-        return buffer
-    for key, entry in table.items():
-        offset = entry.get("offset")  # type: ignore[attr-defined]
-        data = entry.get("data")  # type: ignore[attr-defined]
-        if not isinstance(offset, IntegerAttr):
-            raise NncError(f"nn.weights: '{key}' has no offset")
-        raw = _bytes_of(key, data)
-        end = offset.value + raw.size
-        if offset.value < 0 or end > size:
-            raise NncError(f"nn.weights: '{key}' ends at byte {end} of {size}")
-        buffer[offset.value : end] = raw
-    return buffer
-
-
-def _bytes_of(key: str, data: Any) -> np.ndarray:
-    match data:
-        case DenseResource():
-            return np.ascontiguousarray(data.to_numpy()).reshape(-1).view(np.uint8)
-        case DenseElements():
-            return np.ascontiguousarray(data.to_numpy()).reshape(-1).view(np.uint8)
-    raise NncError(f"nn.weights: '{key}' has no data")

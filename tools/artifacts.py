@@ -20,7 +20,7 @@ from ..ir.diagnostics import NncError
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
 from ..runtime.abi import HEADER
-from ..runtime.executable import packed_weights, signature
+from ..runtime.program import packed_weights, signature
 from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 from ..targets.native import NativeTarget, emit_assembly, emit_object
 from .command import write_whole

@@ -23,6 +23,7 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
         shapes=session.shapes,
         threads=args.threads,
         machine=args.machine,
+        cache=False,
         progress=session.progress,
     )
     seconds = time.perf_counter() - started

@@ -12,8 +12,12 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from ..ir.passes import Instrumentation
     from ..runtime.executable import Executable
+    from ..runtime.program import Program
+    from ..targets.native import NativeTarget
 
 Progress = Callable[[str], None]
 
@@ -127,17 +131,50 @@ def compile_model(
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
     machine: str = "host",
+    cache: bool = True,
     progress: Progress | None = None,
 ) -> Executable:
-    """An executable from a model in any form that `load_module` takes."""
-    from ..runtime.executable import compile_module
+    """An executable from a model in any form that `load_module` takes.
+
+    With `cache`, a model that was compiled before is read from disk, see `runtime/cache.py`.
+    """
+    from ..runtime.cache import ModelCache, model_key
+    from ..runtime.executable import Executable
+    from ..targets.native import NativeTarget
 
     module = load_module(model, shapes=shapes, progress=progress)
+    target = NativeTarget(*processor(machine))
+    models = ModelCache() if cache else None
+    key = model_key(module, target, machine) if models and models.limit else None
+    if models is None or key is None:
+        return Executable(_compile(module, target, machine, progress), threads=threads)
+    program = models.find(key)
+    if program is not None:
+        if progress is not None:
+            progress("found in the cache")
+        return Executable(program, threads=threads)
+    with models.new_entry(key) as entry:
+        new_weights = entry.weights if entry is not None else None
+        program = _compile(module, target, machine, progress, new_weights)
+        if entry is not None:
+            entry.store(program)
+    return Executable(program, threads=threads)
+
+
+def _compile(
+    module: Operation,
+    target: NativeTarget,
+    machine: str,
+    progress: Progress | None,
+    new_weights: Callable[[int], np.ndarray] | None = None,
+) -> Program:
+    """The program of a module of any stage, which is consumed."""
+    from ..runtime.program import make_program
+
     run_stages(module, machine=machine, progress=progress)
     if progress is not None:
         progress("machine code: LLVM")
-    cpu, features = processor(machine)
-    return compile_module(module, cpu=cpu, features=features, threads=threads)
+    return make_program(module, target, new_weights)
 
 
 def processor(machine: str) -> tuple[str, str]:

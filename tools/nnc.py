@@ -75,6 +75,9 @@ def _argument_parser() -> argparse.ArgumentParser:
     sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
     _add_inputs(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
+    help = "Show or empty the cache of compiled models."
+    sub = commands.add_parser("cache", help=help, description=help, allow_abbrev=False)
+    sub.add_argument("--clear", action="store_true", help="remove all compiled models")
     sub = command("stages", "Write the IR after every stage, one file each.")
     sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
     return parser
@@ -91,6 +94,9 @@ def _add_inputs(sub: argparse.ArgumentParser) -> None:
     sub.add_argument("--random", action="store_true", help="random values for the other inputs")
     sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
     sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
+    sub.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
+    )
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
@@ -109,6 +115,8 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return 1
     if getattr(args, "threads", 1) < 1:
         raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
+    if args.command == "cache":
+        return _cache(args, streams)
     return _COMMANDS[args.command](args, _Session(args, streams))
 
 
@@ -190,6 +198,7 @@ def _run(args: argparse.Namespace, session: _Session) -> int:
         shapes=session.shapes,
         threads=args.threads,
         machine=args.machine,
+        cache=args.cache,
         progress=session.progress,
     )
     inputs = gather_inputs(executable, args, session.streams)
@@ -234,6 +243,25 @@ def _stages(args: argparse.Namespace, session: _Session) -> int:
         progress=session.progress,
     ):
         session.say(f"{path}")
+    return 0
+
+
+def _cache(args: argparse.Namespace, streams: Streams) -> int:
+    from ..runtime.cache import ModelCache
+
+    cache = ModelCache()
+    if args.clear:
+        freed = cache.clear()
+        print(f"removed {freed / 1e6:,.1f} MB from {cache.folder}", file=streams.stdout)
+        return 0
+    entries = cache.entries()
+    used = sum(entry.bytes for entry in entries)
+    print(f"folder:  {cache.folder}", file=streams.stdout)
+    print(f"models:  {len(entries)}", file=streams.stdout)
+    print(f"size:    {used / 1e6:,.1f} MB of at most {cache.limit / 1e6:,.0f}", file=streams.stdout)
+    for entry in entries:
+        when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
+        print(f"  {when}  {entry.bytes / 1e6:10,.1f} MB  {entry.path.name}", file=streams.stdout)
     return 0
 
 

@@ -15,6 +15,8 @@ from hashlib import blake2s
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 
+from ..cache_home import cache_home
+
 STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 
 _FORMAT = 1
@@ -56,14 +58,8 @@ def tables_for(grammar: str) -> Tables:
     """The tables of a grammar, from the cache on disk or built."""
     version = f"{_FORMAT} {sys.version_info[:3]} {sys.implementation.cache_tag}"
     key = blake2s(f"{version}\n{grammar}".encode()).hexdigest()
-    path = _cache_folder() / f"grammar-{key}.bin"
+    path = cache_home() / f"grammar-{key}.bin"
     return _load(path) or _build_and_store(grammar, path)
-
-
-def _cache_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME", "")
-    base = Path(home) if home and os.path.isabs(home) else Path(os.path.expanduser("~/.cache"))
-    return base / "nnc"
 
 
 def _load(path: Path) -> Tables | None:

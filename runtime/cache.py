@@ -1,0 +1,253 @@
+"""Compiled models kept on disk, so that the same model is compiled once.
+
+An entry is a folder named after a digest of everything that the result depends on: the
+module with its weights, nnc's own source, LLVM's version and the processor. It appears whole
+or not at all, by renaming, so any number of processes may read, add and remove entries at
+once. Its weights are mapped, and so shared between the processes that run the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from ..ir.cache_home import cache_home
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.resources import MissingBlob
+from ..ir.types import TensorType
+from ..ir.weights_file import collect_resources
+from ..targets.native import NativeTarget
+from .program import Program, Signature, aligned_buffer
+
+LIMIT = 8 << 30
+"""Bytes that the cache keeps at most; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""
+_ABANDONED = 3600.0
+"""Seconds after which an entry that was begun and never finished is removed."""
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One compiled model on disk; `used` is when it was last asked for, in seconds of Unix time."""
+
+    path: Path
+    bytes: int
+    used: float
+
+
+def limit() -> int:
+    """How many bytes the cache keeps. Raises NncError for a limit that is not a size."""
+    text = os.environ.get("NNC_CACHE_LIMIT", "").strip()
+    if not text:
+        return LIMIT
+    digits = text.rstrip("kKmMgG")
+    unit = text[len(digits) :].lower()
+    if not digits.isdecimal() or unit not in _UNITS:
+        raise NncError(f"NNC_CACHE_LIMIT is a size such as 500M, 8G or 0, not '{text}'")
+    return int(digits) * _UNITS[unit]
+
+
+class ModelCache:
+    """The compiled models in a folder, the least recently used forgotten first."""
+
+    def __init__(self, folder: Path | None = None, limit_bytes: int | None = None) -> None:
+        self.folder = folder or cache_home() / "models"
+        self.limit = limit() if limit_bytes is None else limit_bytes
+
+    def find(self, key: str) -> Program | None:
+        """The program of a key; None where there is none or its files are damaged."""
+        folder = self.folder / key
+        try:
+            about = json.loads((folder / "model.json").read_text())
+            code = (folder / "model.o").read_bytes()
+            found = _signature(about["signature"])
+            if blake2b(code).hexdigest() != about["code"]:
+                raise ValueError("damaged")
+            weights = _mapped(folder / "weights", found.weights_bytes, "r")
+            os.utime(folder)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError, KeyError, TypeError, NncError):
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+        return Program(found, code, weights, about["parallel"])
+
+    @contextmanager
+    def new_entry(self, key: str) -> Iterator[NewEntry | None]:
+        """A place to compile into, published at the end of the block unless it raises.
+
+        None where nothing can be written or the cache is off: then compile without it.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            folder = Path(mkdtemp(dir=self.folder, prefix=".new-"))
+        except OSError:
+            yield None
+            return
+        entry = NewEntry(folder, self.limit)
+        try:
+            yield entry
+            # Where another process was faster, the folder exists and ours goes.
+            if entry.complete:
+                with suppress(OSError):
+                    folder.rename(self.folder / key)
+                self.trim()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def entries(self) -> list[Entry]:
+        """What is there, the most recently used first."""
+        found: list[Entry] = []
+        for path in _folders(self.folder):
+            if path.name.startswith("."):
+                continue
+            with suppress(OSError):
+                size = sum(file.stat().st_size for file in path.iterdir())
+                found.append(Entry(path, size, path.stat().st_mtime))
+        return sorted(found, key=lambda entry: -entry.used)
+
+    def trim(self) -> int:
+        """Remove what is over the limit, and what was never finished; returns the bytes freed."""
+        for path in _folders(self.folder):
+            with suppress(OSError):
+                old = time.time() - path.stat().st_mtime > _ABANDONED
+                if path.name.startswith(".new-") and old:
+                    shutil.rmtree(path, ignore_errors=True)
+        total = freed = 0
+        for entry in self.entries():
+            total += entry.bytes
+            if total > self.limit:
+                shutil.rmtree(entry.path, ignore_errors=True)
+                freed += entry.bytes
+        return freed
+
+    def clear(self) -> int:
+        """Remove everything; returns the bytes freed."""
+        freed = sum(entry.bytes for entry in self.entries())
+        for path in _folders(self.folder):
+            shutil.rmtree(path, ignore_errors=True)
+        return freed
+
+
+class NewEntry:
+    """An entry that is being made."""
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        self.complete = False
+        self._folder = folder
+        self._limit = limit_bytes
+
+    def weights(self, size: int) -> np.ndarray:
+        """A buffer for the weights, mapped to the entry's file where the cache has room for it."""
+        if size > self._limit:
+            return aligned_buffer(size)
+        try:
+            return _mapped(self._folder / "weights", size, "w+")
+        except OSError:
+            return aligned_buffer(size)
+
+    def store(self, program: Program) -> None:
+        """Write the rest of the program; without room for it the entry stays incomplete."""
+        weights = program.weights
+        if weights.size and not isinstance(weights, np.memmap):
+            return
+        about = {
+            "signature": _described(program.signature),
+            "code": blake2b(program.code).hexdigest(),
+            "parallel": program.parallel,
+        }
+        with suppress(OSError):
+            (self._folder / "model.o").write_bytes(program.code)
+            (self._folder / "model.json").write_text(json.dumps(about))
+            self.complete = True
+
+
+def model_key(module: Operation, target: NativeTarget, *options: str) -> str | None:
+    """A digest of all that the program of a module depends on; None where weights are missing."""
+    resources = collect_resources(module)
+    if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
+        return None
+    digest = blake2b(digest_size=24)
+    for part in (
+        *_compiler(),
+        target.cpu_name,
+        target.feature_text,
+        str(target.opt_level),
+        *options,
+        str(module),
+    ):
+        digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+    for name, resource in sorted(resources.items()):
+        digest.update(f"{len(name)}:{name}".encode())
+        digest.update(np.ascontiguousarray(resource.blob.bytes()).data)
+    return digest.hexdigest()
+
+
+@cache
+def _compiler() -> tuple[str, ...]:
+    """What tells two compilers apart: LLVM's version, each source file's size and time."""
+    root = Path(__file__).parent.parent
+    parts = [version("llvmlite")]
+    for floor in ("ir", "dialects", "passes", "targets", "lowering", "runtime"):
+        for path in sorted((root / floor).rglob("*")):
+            if path.suffix in (".py", ".mlir", ".lark"):
+                state = path.stat()
+                parts.append(f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}")
+    return tuple(parts)
+
+
+def _mapped(path: Path, size: int, mode: str) -> np.ndarray:
+    """A file's bytes: `r` those that are there, `w+` new ones, on disk space that is reserved.
+
+    Without the reservation, a full disk would end the process at the first write.
+    """
+    if not size:
+        return np.empty(0, np.uint8)
+    if mode == "w+":
+        with path.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, size)
+        return np.memmap(path, np.uint8, "r+", shape=(size,))
+    if path.stat().st_size != size:
+        raise ValueError(f"{path} has not {size} bytes")
+    return np.memmap(path, np.uint8, "r", shape=(size,))
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError:
+        return []
+
+
+def _described(signature: Signature) -> dict[str, Any]:
+    """The signature as JSON can hold it."""
+    types = ("input_types", "output_types")
+    return {
+        key: [str(type) for type in value] if key in types else value
+        for key, value in vars(signature).items()
+    }
+
+
+def _signature(about: dict[str, Any]) -> Signature:
+    from ..ir.syntax.parser import parse_type
+
+    def types(texts: list[str]) -> list[TensorType]:
+        return [parse_type(text) for text in texts]  # type: ignore[misc]
+
+    about = dict(about)
+    inputs, outputs = types(about.pop("input_types")), types(about.pop("output_types"))
+    return Signature(input_types=inputs, output_types=outputs, **about)

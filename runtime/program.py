@@ -1,0 +1,158 @@
+"""A compiled model as data: machine code, weights, and the signature of its entry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..ir.attributes import (
+    ArrayAttr,
+    DenseElements,
+    DenseResource,
+    DictAttr,
+    IntegerAttr,
+    StringAttr,
+)
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.types import TensorType
+from ..targets.llvm_ir import has_scalar_loops, llvm_ir
+from ..targets.native import NativeTarget, emit_object
+from .abi import ALIGNMENT
+from .threads import POOL_SYMBOLS
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The entry of a compiled model: inputs, outputs, and memory in bytes."""
+
+    input_names: list[str]
+    input_types: list[TensorType]
+    output_names: list[str]
+    output_types: list[TensorType]
+    arena_bytes: int
+    weights_bytes: int
+
+
+@dataclass(frozen=True)
+class Program:
+    """Machine code of a model and what is needed to call it.
+
+    `code` is an object file; `weights` the bytes of the buffer that the code reads, 64-byte
+    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool.
+    """
+
+    signature: Signature
+    code: bytes
+    weights: np.ndarray
+    parallel: bool
+
+
+def make_program(
+    module: Operation,
+    target: NativeTarget | None = None,
+    new_weights: Callable[[int], np.ndarray] | None = None,
+) -> Program:
+    """The program of a module of the llvm dialect that has an entry. Raises NncError.
+
+    `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
+    """
+    found = signature(module)
+    defined = {op.properties.get("sym_name") for op in module.body_block}
+    parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
+    code = emit_object(llvm_ir(module), target, has_scalar_loops(module))
+    weights = (new_weights or aligned_buffer)(found.weights_bytes)
+    fill_weights(module, weights)
+    return Program(found, code, weights, parallel)
+
+
+def aligned_buffer(size: int) -> np.ndarray:
+    """Uninitialized bytes at an address that is a multiple of 64."""
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size]
+
+
+# -- what the module says ------------------------------------------------------------------------
+
+
+def signature(module: Operation) -> Signature:
+    """What the module says of its entry. Raises NncError where it has none."""
+    return Signature(
+        _strings(module, "nn.input_names"),
+        _types(module, "nn.inputs"),
+        _strings(module, "nn.output_names"),
+        _types(module, "nn.outputs"),
+        _integer(module, "nn.arena_bytes"),
+        _integer(module, "nn.weights_bytes"),
+    )
+
+
+def _entry_attribute(module: Operation, name: str) -> Any:
+    value = module.attribute(name)
+    if value is None:
+        raise NncError(
+            f"the module has no '{name}': it has no entry function, or is not lowered to the "
+            "llvm dialect",
+            module.loc,
+        )
+    return value
+
+
+def _strings(module: Operation, name: str) -> list[str]:
+    return [a.value for a in _entry_attribute(module, name)]
+
+
+def _types(module: Operation, name: str) -> list[TensorType]:
+    value = _entry_attribute(module, name)
+    assert isinstance(value, ArrayAttr)
+    return list(value.elements)  # type: ignore[arg-type]
+
+
+def _integer(module: Operation, name: str) -> int:
+    value = _entry_attribute(module, name)
+    assert isinstance(value, IntegerAttr)
+    return value.value
+
+
+# -- weights -------------------------------------------------------------------------------------
+
+
+def packed_weights(module: Operation) -> np.ndarray:
+    """The bytes of the weights buffer that the code expects, 64-byte aligned.
+
+    Raises NncError for data that is missing or does not fit.
+    """
+    buffer = aligned_buffer(_integer(module, "nn.weights_bytes"))
+    fill_weights(module, buffer)
+    return buffer
+
+
+def fill_weights(module: Operation, buffer: np.ndarray) -> None:
+    """Put every weight where the code expects it. Raises NncError as `packed_weights` does."""
+    table = module.attribute("nn.weights")
+    if not isinstance(table, DictAttr):
+        if buffer.size:
+            raise NncError(
+                f"the code needs {buffer.size} bytes of weights, but 'nn.weights' is missing"
+            )
+        return
+    for key, entry in table.items():
+        offset = entry.get("offset")  # type: ignore[attr-defined]
+        data = entry.get("data")  # type: ignore[attr-defined]
+        if not isinstance(offset, IntegerAttr):
+            raise NncError(f"nn.weights: '{key}' has no offset")
+        raw = _bytes_of(key, data)
+        end = offset.value + raw.size
+        if offset.value < 0 or end > buffer.size:
+            raise NncError(f"nn.weights: '{key}' ends at byte {end} of {buffer.size}")
+        buffer[offset.value : end] = raw
+
+
+def _bytes_of(key: str, data: Any) -> np.ndarray:
+    if isinstance(data, DenseResource | DenseElements):
+        return np.ascontiguousarray(data.to_numpy()).reshape(-1).view(np.uint8)
+    raise NncError(f"nn.weights: '{key}' has no data")
