@@ -360,7 +360,11 @@ class DenseElements(ByContent):
         from .numpy_types import type_to_numpy
 
         dtype = type_to_numpy(self.type.element_type)
-        flat = np.frombuffer(self.data, dtype)
+        if dtype.itemsize == self.type.element_type.byte_width:
+            flat = np.frombuffer(self.data, dtype)
+        else:
+            flat = np.array(self.values(), dtype)
+            flat.flags.writeable = False
         if self.is_splat:
             return np.broadcast_to(flat[0], self.type.shape)
         return flat.reshape(self.type.shape)

@@ -29,7 +29,10 @@ _SMALL = {
 
 @cache
 def type_to_numpy(type: Type) -> np.dtype:
-    """The dtype of an element type; signless integers are signed. Raises NncError if none."""
+    """The dtype of an element type; signless integers are signed. Raises NncError if none.
+
+    An integer of another width than NumPy's is held in the next larger one.
+    """
     import numpy as np
 
     match type:
@@ -37,8 +40,9 @@ def type_to_numpy(type: Type) -> np.dtype:
             return np.dtype(np.int64)
         case IntegerType(1):
             return np.dtype(np.bool_)
-        case IntegerType(8 | 16 | 32 | 64 as width, signedness):
-            return np.dtype(f"{'u' if signedness == 'u' else ''}int{width}")
+        case IntegerType(width, signedness) if 0 < width <= 64:
+            held = next(w for w in (8, 16, 32, 64) if w >= width)
+            return np.dtype(f"{'u' if signedness == 'u' else ''}int{held}")
         case FloatType("f16" | "f32" | "f64" as kind):
             return np.dtype(f"float{kind[1:]}")
         case FloatType(kind) if kind in _SMALL:

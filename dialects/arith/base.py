@@ -19,6 +19,7 @@ from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
 from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, NoMemoryEffect, Pure
 from ...ir.types import Type, element_type
+from ...ir.undefined import note_where
 from ..folding import (
     fold_elementwise,
     is_constant_number,
@@ -38,11 +39,15 @@ def as_signed(x: Any) -> Any:
     return -x.astype(np.int8) if x.dtype == np.bool_ else x
 
 
-def as_unsigned(x: Any) -> Any:
-    """NumPy integers read as unsigned."""
+def as_unsigned(x: Any, type: Type | None = None) -> Any:
+    """NumPy integers read as unsigned; the type says where the width is not the dtype's."""
     import numpy as np
 
-    return x.astype(np.uint8) if x.dtype == np.bool_ else x.view(f"u{x.dtype.itemsize}")
+    if x.dtype == np.bool_:
+        return x.astype(np.uint8)
+    bits = x.view(f"u{x.dtype.itemsize}")
+    width = 64 if type is None else width_of(type)
+    return bits & ((1 << width) - 1) if width < 8 * x.dtype.itemsize else bits
 
 
 def as_type(x: Any, type: Type) -> Any:
@@ -52,7 +57,12 @@ def as_type(x: Any, type: Type) -> Any:
     dtype = type_to_numpy(element_type(type))
     if dtype == np.bool_:
         return (np.asarray(x) & 1).astype(np.bool_)[()]
-    return np.asarray(x).astype(dtype)[()]
+    wrapped = np.asarray(x).astype(dtype)
+    spare = 8 * dtype.itemsize - width_of(type)
+    if spare:
+        # The sign fills the bits that the type does not have.
+        wrapped = np.right_shift(np.left_shift(wrapped, spare), spare)
+    return wrapped[()]
 
 
 def round_to(x: Any, type: Type) -> Any:
@@ -156,9 +166,21 @@ class IntBinary(Op, traits=(Elementwise,)):
     def evaluate(self, lhs, rhs):
         import numpy as np
 
-        read = as_unsigned if self.is_unsigned else as_signed
+        a, b = self._read(lhs), self._read(rhs)
         with np.errstate(all="ignore"):
-            return as_type(self.apply(read(lhs), read(rhs)), self.result.type)
+            result = as_type(self.apply(a, b), self.result.type)
+        note_where(lambda: self.is_undefined(a, b), f"'{self.name}' op: {self.undefined}")
+        return result
+
+    def _read(self, x):
+        return as_unsigned(x, self.lhs.type) if self.is_unsigned else as_signed(x)
+
+    undefined: ClassVar[str] = "no result is defined"
+    """In words, when `is_undefined`."""
+
+    def is_undefined(self, a, b):
+        """Where NumPy integers have no defined result."""
+        return False
 
     def apply(self, a, b):
         """The result on NumPy integers of the right signedness; wrapped afterwards."""
@@ -173,10 +195,43 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
     overflowFlags = attribute(OVERFLOW, default="none")  # noqa: N815
 
     format = "$lhs `,` $rhs (`overflow` `` $overflowFlags^)? attr-dict `:` type($result)"
+    undefined = "the result wraps, against its overflow flags"
+
+    def is_undefined(self, a, b):
+        """Where the exact result is not one of the type, read as the flags say."""
+        flags = str(self.properties.get("overflowFlags", "none"))
+        kinds = [kind for kind in ("nsw", "nuw") if kind in flags]
+        return any(_wraps(self, a, b, signed=kind == "nsw") for kind in kinds)
+
+
+def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:
+    import numpy as np
+
+    width = width_of(op.lhs.type)
+    low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
+
+    def read(x: int) -> int:
+        bits = int(x) & ((1 << width) - 1)
+        return bits - (1 << width) if signed and bits >> (width - 1) else bits
+
+    def wraps(x: int, y: int) -> bool:
+        operands = (read(x), read(y), width)[: 3 if op.needs_width else 2]
+        exact = op.compute(*operands)
+        return exact is not None and not low <= exact < high
+
+    return np.any(np.frompyfunc(wraps, 2, 1)(a, b).astype(np.bool_))
 
 
 class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
     """A division or remainder: undefined for a divisor of zero, so not `Pure`."""
+
+    undefined = "the least value is divided by -1"
+
+    def is_undefined(self, a, b):
+        """Where the quotient would be one more than the largest value."""
+        if self.is_unsigned:
+            return False
+        return (b == -1) & (a == -(1 << (width_of(self.lhs.type) - 1)))
 
     def is_speculatable(self) -> bool:
         """Whether the divisor is a constant other than 0 and, where signed, -1."""

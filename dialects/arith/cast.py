@@ -27,6 +27,7 @@ from ...ir.types import (
     UnrankedTensorType,
     element_type,
 )
+from ...ir.undefined import note_where
 from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_of
 from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE
 from .base import as_signed, as_type, as_unsigned, round_to
@@ -87,6 +88,11 @@ class Cast(Op, traits=(Pure, Elementwise)):
             )
 
 
+def _read(op: Cast, x):
+    """NumPy integers with the sign that the operation gives them."""
+    return as_unsigned(x, op.input.type) if op.source_unsigned else as_signed(x)
+
+
 class _IntToInt(Cast):
     """From one width of integers to another."""
 
@@ -97,8 +103,7 @@ class _IntToInt(Cast):
         return (unsigned if self.source_unsigned else signed)(value, width_of(self.input.type))
 
     def evaluate(self, x):
-        read = as_unsigned if self.source_unsigned else as_signed
-        return as_type(read(x), self.out.type)
+        return as_type(_read(self, x), self.out.type)
 
 
 class _Extend(_IntToInt):
@@ -221,7 +226,7 @@ class _IntToFloat(Cast):
     def evaluate(self, x):
         import numpy as np
 
-        number = (as_unsigned if self.source_unsigned else as_signed)(x)
+        number = _read(self, x)
         # Narrow integers are exact in f64; rounding a wide one twice is what hardware without
         # a direct conversion does too.
         exact = number.astype(np.float64) if number.dtype.itemsize < 8 else number
@@ -267,10 +272,22 @@ class _FloatToInt(Cast):
     def evaluate(self, x):
         import numpy as np
 
-        width = max(8, width_of(self.out.type))
+        note_where(
+            lambda: self._has_no_integer(x), f"'{self.name}' op: a value has no integer of the type"
+        )
+        width = 8 * type_to_numpy(element_type(self.out.type)).itemsize
         dtype = np.dtype(f"{'u' if self.target_unsigned else ''}int{width}")
         with np.errstate(invalid="ignore"):
             return as_type(np.trunc(x).astype(dtype), self.out.type)
+
+    def _has_no_integer(self, x):
+        import numpy as np
+
+        width = width_of(self.out.type)
+        whole = np.trunc(np.asarray(x).astype(np.float64))
+        high = 2.0**width if self.target_unsigned else 2.0 ** (width - 1)
+        low = 0.0 if self.target_unsigned else -high
+        return ~((whole >= low) & (whole < high))
 
 
 class FPToUI(_FloatToInt, name="arith.fptoui"):
@@ -326,8 +343,7 @@ class _IndexCastBase(Cast):
         return inner.input if isinstance(element_type(self.input.type), IndexType) else None
 
     def evaluate(self, x):
-        read = as_unsigned if self.source_unsigned else as_signed
-        return as_type(read(x), self.out.type)
+        return as_type(_read(self, x), self.out.type)
 
     def types_fit(self, source, target):
         return isinstance(source, IndexType) != isinstance(target, IndexType)

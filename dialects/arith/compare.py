@@ -94,8 +94,10 @@ class CmpI(TruthOp, name="arith.cmpi"):
         return None if folded is None else [folded]
 
     def evaluate(self, lhs, rhs):
-        read = as_unsigned if self.is_unsigned else as_signed
-        return self._relation(read(lhs), read(rhs))
+        if self.is_unsigned:
+            type = self.lhs.type
+            return self._relation(as_unsigned(lhs, type), as_unsigned(rhs, type))
+        return self._relation(as_signed(lhs), as_signed(rhs))
 
 
 class CmpF(TruthOp, name="arith.cmpf"):

@@ -6,6 +6,7 @@ import operator
 
 from ...ir.declare import UNIT, attribute
 from ...ir.traits import Commutative, Idempotent, Pure
+from ..folding import width_of
 from .base import (
     IntBinary,
     IntBinaryWithOverflow,
@@ -156,7 +157,16 @@ class _RightShift(IntBinary, traits=(Pure,)):
     def apply(self, a, b):
         import numpy as np
 
-        return np.right_shift(a, as_unsigned(b).astype(a.dtype))
+        return np.right_shift(a, as_unsigned(b, self.lhs.type).astype(a.dtype))
+
+    undefined = "a shift by the width or more"
+
+    def is_undefined(self, a, b):
+        """Where the distance is not below the width, or bits are lost against `exact`."""
+        far = as_unsigned(b, self.lhs.type) >= width_of(self.lhs.type)
+        if not self.isExact:
+            return far
+        return far | ((self.apply(a, b) << as_unsigned(b, self.lhs.type).astype(a.dtype)) != a)
 
 
 class ShLI(IntBinaryWithOverflow, name="arith.shli"):
@@ -173,6 +183,11 @@ class ShLI(IntBinaryWithOverflow, name="arith.shli"):
     @staticmethod
     def compute(a: int, b: int, width: int) -> int | None:
         return a << b if 0 <= b < width else None
+
+    def is_undefined(self, a, b):
+        """Where the distance is not below the width, or the result wraps against the flags."""
+        far = as_unsigned(b, self.lhs.type) >= width_of(self.lhs.type)
+        return far | super().is_undefined(a, b)
 
 
 class ShRUI(_RightShift, name="arith.shrui"):

@@ -1,0 +1,109 @@
+"""Work done in a process of its own, so that machine code may crash, print, or never end."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from ..ir.diagnostics import NncError
+
+
+@dataclass(frozen=True)
+class Done:
+    """What the work gave, and what it printed to standard output."""
+
+    value: Any
+    printed: str
+
+
+def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
+    """The work's value, computed in a copy of this process.
+
+    Raises the work's NncError, or one that says how the process ended. The value must be
+    picklable; what the work changes in memory is lost.
+    """
+    sys.stdout.flush()
+    sys.stderr.flush()
+    reading, writing = os.pipe()
+    with tempfile.TemporaryFile() as output:
+        child = os.fork()
+        if child == 0:
+            os.close(reading)
+            _work_and_leave(work, writing, output)
+        os.close(writing)
+        data = _read_all(reading, child, seconds)
+        _, status = os.waitpid(child, 0)
+        output.seek(0)
+        printed = output.read().decode("utf-8", "replace")
+    if data is None:
+        raise NncError(f"the machine code did not end within {seconds:g} s")
+    if os.WIFSIGNALED(status):
+        raise NncError(f"the machine code ended with {_signal_name(os.WTERMSIG(status))}")
+    if not data:
+        raise NncError(
+            f"the machine code ended the process with {os.waitstatus_to_exitcode(status)}"
+        )
+    kind, value = pickle.loads(data)
+    if kind == "error":
+        raise NncError(value)
+    return Done(value, printed)
+
+
+def _work_and_leave(work: Callable[[], Any], writing: int, output: BinaryIO) -> None:
+    """In the child: never returns."""
+    try:
+        os.dup2(output.fileno(), 1)
+        try:
+            answer = ("value", work())
+        except NncError as error:
+            answer = ("error", error.message)
+        except Exception as error:
+            answer = ("error", f"{type(error).__name__}: {error}")
+        _flush_c()
+        with os.fdopen(writing, "wb") as pipe:
+            pickle.dump(answer, pipe, protocol=pickle.HIGHEST_PROTOCOL)
+    finally:
+        os._exit(0)
+
+
+def _flush_c() -> None:
+    import ctypes
+
+    ctypes.CDLL(None).fflush(None)
+
+
+def _read_all(reading: int, child: int, seconds: float) -> bytes | None:
+    """What the child wrote until it closed the pipe; None where it had to be ended."""
+    deadline = time.monotonic() + seconds
+    parts: list[bytes] = []
+    try:
+        while True:
+            left = deadline - time.monotonic()
+            ready = left > 0 and select.select([reading], [], [], left)[0]
+            if not ready:
+                os.kill(child, signal.SIGKILL)
+                return None
+            part = os.read(reading, 1 << 20)
+            if not part:
+                return b"".join(parts)
+            parts.append(part)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        raise
+    finally:
+        os.close(reading)
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
