@@ -63,6 +63,16 @@ class Listener:
     def replaced(self, op: Operation, values: Sequence[Value]) -> None: ...
 
 
+class RewriteTrace(Listener):
+    """Is told which rule fired on which operation, and through Listener what it made."""
+
+    def start(self, op: Operation) -> None:
+        """`op` is looked at: it still stands as it was."""
+
+    def fired(self, rule: str, op: Operation) -> None:
+        """`rule` has changed the IR at `op`, which may be gone by now."""
+
+
 class Rewriter(Builder):
     """A builder placed before the matched operation, through which patterns change the IR."""
 
@@ -234,7 +244,7 @@ class _Greedy(Listener):
     """The worklist: operations to look at again, each at most once, last in first out."""
 
     patterns: PatternSet
-    trace: Callable[[str, Operation], None] | None = None
+    trace: RewriteTrace | None = None
     worklist: list[Operation | None] = field(default_factory=list)
     positions: dict[Operation, int] = field(default_factory=dict)
     counts: Counter[str] = field(default_factory=Counter)
@@ -267,6 +277,23 @@ class _Greedy(Listener):
     def replaced(self, op: Operation, values: Sequence[Value]) -> None: ...
 
 
+class _TracedGreedy(_Greedy):
+    """The same, passing on what is made."""
+
+    trace: RewriteTrace
+
+    def inserted(self, op: Operation) -> None:
+        super().inserted(op)
+        self.trace.inserted(op)
+
+    def modified(self, op: Operation) -> None:
+        super().modified(op)
+        self.trace.modified(op)
+
+    def replaced(self, op: Operation, values: Sequence[Value]) -> None:
+        self.trace.replaced(op, values)
+
+
 def apply_greedily(
     root: Operation,
     patterns: Iterable[Pattern] | PatternSet,
@@ -274,23 +301,28 @@ def apply_greedily(
     fold: bool = True,
     dce: bool = True,
     max_rewrites: int | None = None,
-    trace: Callable[[str, Operation], None] | None = None,
+    trace: RewriteTrace | None = None,
 ) -> bool:
     """Apply patterns, folds and dead-code removal inside `root` until nothing changes.
 
     Bounded by `max_rewrites` (default: generous in the size of the IR); past it a PassError
-    names the rules that fired most, which are those that cycle. `trace` is called with the
-    rule's name and the matched operation. Returns whether anything changed.
+    names the rules that fired most, which are those that cycle. `trace` is told of every
+    rule that fires. Returns whether anything changed.
     """
-    driver = _Greedy(patterns if isinstance(patterns, PatternSet) else PatternSet(patterns), trace)
+    make = _Greedy if trace is None else _TracedGreedy
+    driver = make(patterns if isinstance(patterns, PatternSet) else PatternSet(patterns), trace)
     ops = [op for op in root.walk() if op is not root]
     for op in reversed(ops):
         driver.push(op)
     limit = max_rewrites if max_rewrites is not None else 64 * len(ops) + 4096
     while (op := driver.pop()) is not None:
+        if trace is not None:
+            trace.start(op)
         if dce and not any(r.has_uses for r in op.results) and _is_dead(op):
             _erase_dead(op, driver)
             driver.rewrites += 1
+            if trace is not None:
+                trace.fired("dead code", op)
             continue
         if fold and _try_fold(op, driver):
             driver.counts["fold " + op.name] += 1
@@ -338,13 +370,13 @@ def _try_fold(op: Operation, driver: _Greedy) -> bool:
             return False
         made.append(constant)
         values.append(constant.result)
-    if driver.trace is not None:
-        driver.trace("fold", op)
     rewriter = Rewriter(op, driver)
     for constant in made:
         rewriter.insert(constant)
     rewriter.replace(op, values)
     driver.rewrites += 1
+    if driver.trace is not None:
+        driver.trace.fired("fold", op)
     return True
 
 
@@ -354,7 +386,7 @@ def _try_patterns(op: Operation, driver: _Greedy) -> None:
         pattern.apply(op, rewriter)
         if rewriter.changed:
             if driver.trace is not None:
-                driver.trace(pattern.name, op)
+                driver.trace.fired(pattern.name, op)
             driver.counts[pattern.name] += 1
             driver.rewrites += 1
             if op.parent is not None:
@@ -362,32 +394,54 @@ def _try_patterns(op: Operation, driver: _Greedy) -> None:
             return
 
 
-def apply_once(root: Operation, patterns: Iterable[Pattern] | PatternSet) -> bool:
+class _Gone(Listener):
+    """Notes what is erased, and passes on to a trace what is made."""
+
+    def __init__(self, trace: RewriteTrace | None) -> None:
+        self.ops: set[Operation] = set()
+        self.trace = trace or Listener()
+
+    def erased(self, op: Operation) -> None:
+        self.ops.add(op)
+
+    def inserted(self, op: Operation) -> None:
+        self.trace.inserted(op)
+
+    def replaced(self, op: Operation, values: Sequence[Value]) -> None:
+        self.trace.replaced(op, values)
+
+
+def apply_once(
+    root: Operation,
+    patterns: Iterable[Pattern] | PatternSet,
+    trace: RewriteTrace | None = None,
+) -> bool:
     """Try the patterns once on each operation that is inside `root` now, in order.
 
     For lowerings, whose patterns replace each operation by others that need no second look.
     """
     table = patterns if isinstance(patterns, PatternSet) else PatternSet(patterns)
-    gone: set[Operation] = set()
-
-    class Gone(Listener):
-        def erased(self, op: Operation) -> None:
-            gone.add(op)
-
-    listener, changed = Gone(), False
+    listener, changed = _Gone(trace), False
     for op in [op for op in root.walk() if op is not root]:
-        for pattern in table.of(type(op)) if op not in gone else ():
+        if op in listener.ops:
+            continue
+        candidates = table.of(type(op))
+        if trace is not None and candidates:
+            trace.start(op)
+        for pattern in candidates:
             rewriter = Rewriter(op, listener)
             pattern.apply(op, rewriter)
-            changed |= rewriter.changed
             if rewriter.changed:
+                changed = True
+                if trace is not None:
+                    trace.fired(pattern.name, op)
                 break
     return changed
 
 
-def erase_dead_code(root: Operation) -> bool:
+def erase_dead_code(root: Operation, trace: RewriteTrace | None = None) -> bool:
     """Erase the operations inside `root` whose results nobody uses and that have no effect."""
-    return apply_greedily(root, (), fold=False)
+    return apply_greedily(root, (), fold=False, trace=trace)
 
 
 # -- rules as a table ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ class DeadCode(Pass, name="remove-dead-values"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """To a fixed point."""
-        erase_dead_code(op)
+        erase_dead_code(op, context.trace)
 
 
 @dataclass(frozen=True)

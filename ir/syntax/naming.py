@@ -28,6 +28,11 @@ class Naming:
     values had in text are hints too. The generic form takes no hints.
     """
 
+    unique_ids = False
+    """Whether names are given once in all regions, instead of once where they are visible."""
+    number_all = False
+    """Whether operations without results get numbers too, by `number_operation`."""
+
     def __init__(self, op: Operation, hints: bool = True, keep: bool = False) -> None:
         self.values: Names = Names()
         self.blocks: dict[Block, str] = {}
@@ -47,9 +52,10 @@ class Naming:
         while pending:
             region, numbers, scopes = pending.pop()
             # Upstream's generic form numbers on through all regions.
-            if self._hints:
+            if self._hints and not self.unique_ids:
                 self._numbers = list(numbers)
-            self._scopes = [*scopes, set()] if self._uses_names(region) else scopes
+            new_scope = self._uses_names(region) and not self.unique_ids
+            self._scopes = [*scopes, set()] if new_scope else scopes
             nested = self._region(region)
             numbers = self._numbers
             for inner in nested:
@@ -76,6 +82,8 @@ class Naming:
             while op is not None:
                 if op.results:
                     self._op(op)
+                elif self.number_all:
+                    self.number_operation(op)
                 if op.regions:
                     nested += op.regions
                 op = op._next
@@ -110,6 +118,9 @@ class Naming:
                 self._numbers[0] += 1
             return
         self._several(op, hints)
+
+    def number_operation(self, op: Operation) -> None:
+        """Give an operation without results a number."""
 
     def _several(self, op: Operation, hints: list[Any]) -> None:
         """A group starts at result 0 and at each result with a name of its own."""

@@ -209,4 +209,4 @@ class ExpandMath(Pass, name="expand-math"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Expand all operations inside."""
-        apply_once(op, PATTERNS)
+        apply_once(op, PATTERNS, context.trace)

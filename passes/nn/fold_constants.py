@@ -44,7 +44,7 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
                 if isinstance(inner, nn.NnOp) and not isinstance(inner, nn.Constant):
                     refine(inner, known)
                     context.statistic("ops folded", self.fold(inner, known))
-        erase_dead_code(op)
+        erase_dead_code(op, context.trace)
         for inner in op.regions[0].ops:
             if isinstance(inner, nn.Constant):
                 name_resource(inner)

@@ -35,7 +35,7 @@ class SinkViews(Pass, name="sink-views", anchor="func.func"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Slices first; then one walk in order, so that a chain sinks in one go."""
-        apply_greedily(op, (split_into_slices, reshape_before_slice), fold=False)
+        apply_greedily(op, (split_into_slices, reshape_before_slice), fold=False, trace=context.trace)
         for block in op.regions[0].blocks:
             from_product: set[Value] = set()
             for inner in block:
