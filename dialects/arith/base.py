@@ -219,7 +219,7 @@ def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:
         exact = op.compute(*operands)
         return exact is not None and not low <= exact < high
 
-    return np.any(np.frompyfunc(wraps, 2, 1)(a, b).astype(np.bool_))
+    return np.any(np.asarray(np.frompyfunc(wraps, 2, 1)(a, b), np.bool_))
 
 
 class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
