@@ -30,7 +30,7 @@ class AttrKind(Generic[T]):
     that is implied, or None. `cases` are the words of an integer enumeration, which they print
     as a bare word; `dense` is the element type of a dense array, which they print as `[1, 2]`;
     `cls` is the class that `instance` asks for; `is_symbol_name` marks a string that they print
-    as `@name`.
+    as `@name`; `parameter` is how they print an attribute with parameters, without its name.
     """
 
     words: str
@@ -42,6 +42,7 @@ class AttrKind(Generic[T]):
     dense: Type | None = None
     cls: type[Attribute] | None = None
     is_symbol_name: bool = False
+    parameter: Any = None
 
     def word_of(self, attribute: Any) -> str:
         """The word of an integer enumeration's attribute."""

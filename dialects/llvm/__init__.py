@@ -56,6 +56,7 @@ from .arithmetic import (
     ZExt,
 )
 from .attributes import CallingConventionAttr, FastmathFlagsAttr, LinkageAttr, TailCallKindAttr
+from . import debug_info  # noqa: F401 - declares attributes
 from .control import Br, Call, CondBr, Return, Switch, Unreachable
 from .intrinsics import (
     IntrAbs,

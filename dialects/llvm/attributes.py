@@ -35,7 +35,53 @@ class CallingConventionAttr(EnumAttr):
     """`#llvm.cconv<ccc>`"""
 
     name: ClassVar[str] = "llvm.cconv"
-    cases: ClassVar[tuple[str, ...]] = ("ccc", "fastcc", "coldcc")
+    cases: ClassVar[tuple[str, ...]] = (
+        *("ccc", "fastcc", "coldcc", "cc_10", "cc_11", "anyregcc", "preserve_mostcc"),
+        *("preserve_allcc", "swiftcc", "cxx_fast_tlscc", "tailcc", "cfguard_checkcc"),
+        *("swifttailcc", "x86_stdcallcc", "x86_fastcallcc", "arm_apcscc", "arm_aapcscc"),
+        *("arm_aapcs_vfpcc", "msp430_intrcc", "x86_thiscallcc", "ptx_kernelcc", "ptx_devicecc"),
+        *("spir_funccc", "spir_kernelcc", "intel_ocl_bicc", "x86_64_sysvcc", "win64cc"),
+        *("x86_vectorcallcc", "hhvmcc", "hhvm_ccc", "x86_intrcc", "avr_intrcc"),
+        *("avr_builtincc", "amdgpu_vscc", "amdgpu_gscc", "amdgpu_cscc", "amdgpu_kernelcc"),
+        *("x86_regcallcc", "amdgpu_hscc", "msp430_builtincc", "amdgpu_lscc", "amdgpu_escc"),
+        *("aarch64_vectorcallcc", "aarch64_sve_vectorcallcc", "wasm_emscripten_invokecc"),
+        *("amdgpu_gfxcc", "m68k_intrcc"),
+    )
+
+
+@attribute_class
+class FramePointerKindAttr(EnumAttr):
+    """`#llvm.framePointerKind<"non-leaf">`: which functions keep a frame pointer."""
+
+    name: ClassVar[str] = "llvm.framePointerKind"
+    cases: ClassVar[tuple[str, ...]] = (
+        *("none", "non-leaf", "all", "reserved", "non-leaf-no-reserve"),
+    )
+
+    def parameters_text(self) -> str:
+        """What follows the attribute's name; words with dashes are quoted."""
+        return f'<"{self.value}">' if "-" in self.value else f"<{self.value}>"
+
+
+@attribute_class
+class UWTableKindAttr(EnumAttr):
+    """`#llvm.uwtableKind<sync>`: how exact the table for unwinding is."""
+
+    name: ClassVar[str] = "llvm.uwtableKind"
+    cases: ClassVar[tuple[str, ...]] = ("none", "sync", "async")
+
+
+@attribute_class
+class OverflowFlagsAttr(EnumAttr):
+    """`#llvm.overflow<nsw, nuw>`"""
+
+    name: ClassVar[str] = "llvm.overflow"
+    flags: ClassVar[bool] = True
+    cases: ClassVar[tuple[str, ...]] = ("none", "nsw", "nuw")
+
+    def parameters_text(self) -> str:
+        """What follows the attribute's name."""
+        return f"<{self.value.replace(',', ', ')}>"
 
 
 @attribute_class
@@ -78,6 +124,8 @@ LINKAGE = instance(LinkageAttr)
 CCONV = instance(CallingConventionAttr)
 TAIL_CALL_KIND = instance(TailCallKindAttr)
 FASTMATH = instance(FastmathFlagsAttr)
+FRAME_POINTER = instance(FramePointerKindAttr)
+UWTABLE_KIND = instance(UWTableKindAttr)
 
 INTEGER_PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge")
 FLOAT_PREDICATES = (
@@ -91,7 +139,14 @@ ORDERINGS = (
 ATOMIC_OPERATIONS = (
     *("xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin"),
     *("fadd", "fsub", "fmax", "fmin", "uinc_wrap", "udec_wrap", "usub_cond", "usub_sat"),
+    *("fmaximum", "fminimum"),
 )
+VISIBILITIES = ("default", "hidden", "protected")
+UNNAMED_ADDRESSES = ("none", "local_unnamed_addr", "unnamed_addr")
+COMDATS = ("any", "exactmatch", "largest", "nodeduplicate", "samesize")
+ROUNDING_MODES = ("towardzero", "tonearest", "upward", "downward", "tonearestaway", "dynamic")
+EXCEPTION_BEHAVIORS = ("ignore", "maytrap", "strict")
+ASM_DIALECTS = ("att", "intel")
 
 
 def integer_flags(words: str, bits: dict[str, int]) -> AttrKind[str]:
@@ -125,6 +180,15 @@ def integer_flags(words: str, bits: dict[str, int]) -> AttrKind[str]:
 
 ICMP_PREDICATE = int_enum("icmp predicate attribute", INTEGER_PREDICATES)
 FCMP_PREDICATE = int_enum("fcmp predicate attribute", FLOAT_PREDICATES)
+VISIBILITY = int_enum("visibility attribute", VISIBILITIES)
+UNNAMED_ADDR = int_enum("unnamed address attribute", UNNAMED_ADDRESSES)
+COMDAT = int_enum("comdat attribute", COMDATS)
+ASM_DIALECT = int_enum("asm dialect attribute", ASM_DIALECTS)
+ROUNDING_MODE = int_enum(
+    "rounding mode attribute",
+    {**{word: i for i, word in enumerate(ROUNDING_MODES[:5])}, "dynamic": 7},
+)
+EXCEPTION_BEHAVIOR = int_enum("floating-point exception attribute", EXCEPTION_BEHAVIORS)
 ORDERING = int_enum("atomic ordering attribute", ORDERINGS)
 ATOMIC_OPERATION = int_enum("atomicrmw operation attribute", ATOMIC_OPERATIONS)
 OVERFLOW_FLAGS = integer_flags("overflow flag", {"none": 0, "nsw": 1, "nuw": 2})

@@ -162,3 +162,56 @@ def _dialect_attribute(s, c):
 def _opaque_attribute(s, c):
     dialect, text = dialect_text(s, *c[0], what="attribute")
     return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None)
+
+
+# -- parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of ----------------
+
+
+@action
+def _parameter_list(s, c):
+    return "list", *c
+
+
+@action
+def _parameter_strings(s, c):
+    return "list", [("attribute", a.StringAttr(text)) for text, _ in c]
+
+
+@action
+def _named_parameter(s, c):
+    return "named", c[0][0], c[1]
+
+
+@action
+def _attribute_parameter(s, c):
+    return "attribute", c[0]
+
+
+@action
+def _word_parameter(s, c):
+    return "word", c[0][0]
+
+
+@action
+def _nested_parameter(s, c):
+    return "nested", c[0]
+
+
+@action
+def _words_parameter(s, c):
+    return "words", c[0]
+
+
+@action
+def _braced_parameter(s, c):
+    return "braced", c[0]
+
+
+@action
+def _called_word(s, c):
+    return c[0][0], tuple(c[1]) if len(c) > 1 else ()
+
+
+@action
+def _aliased_parameter(s, c):
+    return "attribute", _alias(s, c)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import attributes as a
 from .. import location as l
+from ..parameters import ParametrizedAttr
 from .attribute_printer import AttributePrinter
 
 _KINDS = {
@@ -20,9 +21,9 @@ _KINDS = {
 class Aliases:
     """Names for the attributes that a text writes as aliases, in the order they are met.
 
-    Maps and sets get their final number when they are met. Locations are numbered by how
-    deep they nest others, so a text with locations is written twice: once to meet them all,
-    and again after `number`. Source: upstream's AliasInitializer.
+    Maps and sets get their final number when they are met. Locations and attributes that nest
+    others are numbered by how deep they do, so a text with them is written twice: once to meet
+    them all, and again after `number`. Source: upstream's AliasInitializer.
     """
 
     def __init__(self) -> None:
@@ -32,15 +33,21 @@ class Aliases:
         self._deferred: dict[Any, bool] = {}
         self._counts: dict[str, int] = {}
         self._visited: set[Any] = set()
+        self.distinct: dict[Any, int] = {}
+        """The numbers of distinct attributes, in the order in which they are written."""
 
     @property
-    def has_locations(self) -> bool:
-        return "loc" in self._counts
+    def are_provisional(self) -> bool:
+        """Whether `number` may change a name."""
+        return any(kind not in ("map", "set") for kind in self._counts)
 
     def name_of(self, attribute: Any) -> str | None:
         """The alias of an attribute, made when it is first met; None if it gets none."""
         kind = _KINDS.get(attribute.__class__)
         if kind is None:
+            if attribute.__class__ is ParametrizedAttr and attribute.definition.alias:
+                self.depth_of(attribute)
+                return self.names[attribute]
             return None
         if kind == "loc":
             self.visit_location(attribute.location, deferred=False)
@@ -54,6 +61,30 @@ class Aliases:
                 depth = self._depth.get(attribute.value, -1) + 1
             self._add(attribute, kind, depth, deferred=False)
         return self.names[attribute]
+
+    def depth_of(self, attribute: Any) -> int:
+        """How deep the attribute nests aliases: -1 where it is and has none, 0 for a plain one."""
+        known = self._depth.get(attribute)
+        if known is not None:
+            return known
+        match attribute:
+            case ParametrizedAttr():
+                children = attribute.children()
+            case a.ArrayAttr(elements):
+                children = iter(elements)
+            case a.DictAttr(entries):
+                children = (value for _, value in entries)
+            case a.LocationAttr(location):
+                self.name_of(attribute)
+                return self._depth[location]
+            case _:
+                return self._depth[attribute] if self.name_of(attribute) is not None else -1
+        deepest = max([self.depth_of(child) for child in children], default=-1)
+        own = isinstance(attribute, ParametrizedAttr) and attribute.definition.alias
+        depth = deepest + 1 if own or deepest >= 0 else -1
+        if own:
+            self._add(attribute, own, depth, deferred=False)
+        return depth
 
     def _add(self, key: Any, kind: str, depth: int, deferred: bool) -> None:
         number = self._counts.get(kind, 0)
@@ -75,14 +106,15 @@ class Aliases:
         for child in _children(location):
             depth = max(depth, self.visit_location(child, deferred) + 1)
         metadata = getattr(location, "metadata", None)
-        if metadata is not None and self.name_of(metadata) is not None:
-            depth = max(depth, self._depth.get(metadata, 0) + 1)
+        if metadata is not None:
+            depth = max(depth, self.depth_of(metadata) + 1)
         self._add(location, "loc", depth, deferred)
         return depth
 
     def number(self) -> None:
         """Give the final numbers: by depth, in the order in which they were met."""
         counts: dict[str, int] = {}
+        self.distinct.clear()
         for key in self._ordered():
             kind = self._kind[key]
             number = counts.get(kind, 0)
@@ -118,14 +150,12 @@ class Aliases:
         if not keys:
             return ""
         lines = []
+        writer = AttributePrinter(self.names, self.distinct)
         for key in keys:
-            # The definition itself spells the attribute out, everything in it by alias.
-            names = {k: v for k, v in self.names.items() if k is not key}
-            writer = AttributePrinter(names)
             if self._kind[key] == "loc":
-                text = f"loc({writer.inner_location(key)})"
+                text = f"loc({writer.inner_location(key, spelled=True)})"
             else:
-                text = writer.attribute(key)
+                text = writer.spelled(key)
             lines.append(f"{self.names[key]} = {text}")
         joined = "\n".join(lines)
         return f"{joined}\n" if early else f"\n{joined}"

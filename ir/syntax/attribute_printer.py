@@ -9,6 +9,7 @@ from typing import Any
 from .. import attributes as a
 from .. import location as l
 from .. import types as t
+from ..parameters import ParametrizedAttr
 from .number_text import float_text, number_text
 
 HEX_THRESHOLD = 100
@@ -48,11 +49,15 @@ def symbol_text(name: str) -> str:
 class AttributePrinter:
     """Writes attributes, types and locations, with the aliases given.
 
-    `aliases` maps an attribute to the `#alias` that stands for it.
+    `aliases` maps an attribute to the `#alias` that stands for it; `distinct` numbers the
+    distinct attributes in the order in which they are written.
     """
 
-    def __init__(self, aliases: dict[Any, str] | None = None) -> None:
+    def __init__(
+        self, aliases: dict[Any, str] | None = None, distinct: dict[Any, int] | None = None
+    ) -> None:
         self.aliases = aliases if aliases is not None else {}
+        self.distinct = distinct if distinct is not None else {}
         self._types: dict[Any, str] = {}
 
     # -- attributes ------------------------------------------------------------------------
@@ -61,6 +66,10 @@ class AttributePrinter:
         """The text; `implied` leaves out the type of an i64 or f64, as in arrays."""
         if self.aliases and attribute.__class__ in ALIASED and attribute in self.aliases:
             return self.aliases[attribute]
+        return self.spelled(attribute, implied)
+
+    def spelled(self, attribute: Any, implied: bool = False) -> str:
+        """The text without the attribute's own alias."""
         writer = _WRITERS.get(attribute.__class__)
         if writer is not None:
             return writer(self, attribute, implied)
@@ -70,6 +79,8 @@ class AttributePrinter:
 
     def parameters(self, attribute: Any) -> str:
         """What follows the name of a dialect's type or attribute."""
+        if attribute.__class__ is ParametrizedAttr:
+            return attribute.write_parameters(self)
         write = getattr(attribute, "parameters_text", None)
         return write() if write is not None else ""
 
@@ -145,8 +156,9 @@ class AttributePrinter:
 
     def _distinct(self, attribute: Any, implied: bool) -> str:
         inner = attribute.value
+        number = self.distinct.setdefault(attribute, len(self.distinct))
         text = "" if isinstance(inner, a.UnitAttr) else self.attribute(inner)
-        return f"distinct[{attribute.id}]<{text}>"
+        return f"distinct[{number}]<{text}>"
 
     def _location_attribute(self, attribute: Any, implied: bool) -> str:
         return self.location(attribute.location)
@@ -244,9 +256,9 @@ class AttributePrinter:
             return self.aliases[location]
         return f"loc({self.inner_location(location)})"
 
-    def inner_location(self, location: Any) -> str:
-        """A location inside another: its alias, else without the word `loc`."""
-        if location in self.aliases:
+    def inner_location(self, location: Any, spelled: bool = False) -> str:
+        """A location inside another: its alias unless `spelled`, else without the word `loc`."""
+        if location in self.aliases and not spelled:
             return self.aliases[location]
         match location:
             case l.FileLineColLoc(file, line, column):
@@ -314,7 +326,10 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
     t.UnrankedMemRefType: AttributePrinter._unranked_memref,
 }
 
-ALIASED = (a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr)
+ALIASED = (
+    *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),
+    ParametrizedAttr,
+)
 """The attributes that whole modules write as aliases."""
 
 

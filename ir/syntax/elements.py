@@ -154,6 +154,8 @@ def attribute_rule(kind: Any, whole: bool, grammar: Grammar) -> str:
         return "type"
     if kind.dense is not None:
         return "bare_array"
+    if kind.parameter is not None:
+        return "parameter"
     if kind.cls is not None and issubclass(kind.cls, EnumAttr):
         return "enum_case"
     return "attribute"
@@ -197,6 +199,8 @@ class AttributeElement(Element):
             return printer.bare_attribute(value)
         if isinstance(value, EnumAttr) and kind.cls is not None:
             return value.parameters_text()
+        if kind.parameter is not None:
+            return kind.parameter.write(value, printer)
         return printer.attribute(value)
 
     def present(self, op: Any) -> bool:

@@ -25,6 +25,8 @@ class Language:
 
     def __init__(self) -> None:
         self.ops: dict[str, tuple[str, Any]] = {}
+        self.deferred: dict[str, str] = {}
+        """The terminals of ops that are declared when they are first met."""
         self.types: dict[str, tuple[str, Any]] = {}
         self.attributes: dict[str, tuple[str, Any]] = {}
         grammar = Grammar()
@@ -51,6 +53,16 @@ class Language:
         self.known_types: dict[str, Any] = {}
         """Types by their text, where the text says it all: no alias in it."""
 
+    def met_op(self, name: str) -> tuple[str, Any] | None:
+        """The terminal and the definition of an op that was deferred until now."""
+        terminal = self.deferred.get(name)
+        if terminal is None:
+            return None
+        cls = registry.find_op(name)
+        assert cls is not None
+        found = self.ops[name] = (terminal, cls.definition)
+        return found
+
     def _contributions(self, grammar: Grammar) -> list[str]:
         shapes: dict[str, str] = {}
         for name, cls in registry.ops.items():
@@ -65,6 +77,8 @@ class Language:
             for dialect in BARE_DIALECTS:
                 if name.startswith(dialect):
                     self.ops.setdefault(name.removeprefix(dialect), self.ops[name])
+        for name, (like, _) in registry.deferred.items():
+            self.deferred[name] = like.definition.format.terminal
         alternatives = [f"{terminal} {shape} -> custom_op" for terminal, shape in shapes.items()]
         lines = [f"%extend operation: {text}" for text in sorted(alternatives)]
         parameters: set[str] = set()
@@ -74,7 +88,7 @@ class Language:
                 parameters.add(self._production("type_text", "dialect_type", self.types[name]))
             for name, cls in dialect.attributes.items():
                 self.attributes[name] = self._class(cls, "DIALECT_ATTR", "PLAIN_ATTR", grammar)
-                if not issubclass(cls, EnumAttr):
+                if not _is_enum(cls):
                     parameters.add(
                         self._production("attribute", "dialect_attribute", self.attributes[name])
                     )
@@ -84,7 +98,7 @@ class Language:
 
     def _class(self, cls: Any, prefix: str, plain: str, grammar: Grammar) -> tuple[str, Any]:
         """The terminal of a dialect's type or attribute class, by its parameters' grammar."""
-        if issubclass(cls, EnumAttr) and "grammar" not in vars(cls):
+        if _is_enum(cls) and "grammar" not in vars(cls):
             return "ENUM_ATTR", cls
         text = getattr(cls, "grammar", None)
         if text is None:
@@ -101,6 +115,10 @@ class Language:
             )
         rule = f"parameters_{terminal.rpartition('_')[2].lower()}"
         return f"%extend {origin}: {terminal} {rule} -> {action}"
+
+
+def _is_enum(cls: Any) -> bool:
+    return isinstance(cls, type) and issubclass(cls, EnumAttr)
 
 
 @lru_cache(1)
@@ -122,7 +140,7 @@ def current_language() -> Language:
     """The language of the dialects loaded so far; made anew when more are declared."""
     dialects = registry.dialects.values()
     key = (
-        len(registry.ops),
+        len(registry.ops) + len(registry.deferred),
         sum(len(d.types) for d in dialects),
         sum(len(d.attributes) for d in dialects),
     )

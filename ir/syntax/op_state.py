@@ -137,6 +137,8 @@ class OpState:
                 return enum_from(session, kind.cls, child)
             case "STRING":
                 return StringAttr(child[0])
+            case "parameter":
+                return kind.parameter.read(child)
             case "SYMBOL" if kind.is_symbol_name:
                 return self.symbol_name(child)
         if not kind.allows(child):

@@ -39,7 +39,10 @@ class Printer(AttributePrinter):
     def __init__(
         self, naming: Naming, aliases: Aliases | None, generic: bool, debuginfo: bool
     ) -> None:
-        super().__init__(aliases.names if aliases is not None else None)
+        if aliases is not None:
+            super().__init__(aliases.names, aliases.distinct)
+        else:
+            super().__init__()
         self._aliases = aliases
         self.names = naming.values
         self._naming = naming
@@ -147,6 +150,9 @@ class Printer(AttributePrinter):
         text = f"{self.names[arg]}: {self.type(arg.type)}{attributes}"
         return f"{text} {self.argument_location(arg)}" if self.debuginfo else text
 
+    def trailing_location(self, op: Operation) -> str:
+        return f"loc({self.inner_location(op.loc)})"
+
     def argument_location(self, arg: Any) -> str:
         if self._aliases is not None:
             self._aliases.visit_location(arg.loc, deferred=False)
@@ -196,7 +202,7 @@ class Printer(AttributePrinter):
                 out.append(name)
             definition.format.write(op, self)
         if self.debuginfo:
-            out.append(f" loc({self.inner_location(op.loc)})")
+            out.append(f" {self.trailing_location(op)}")
 
     def _generic(self, op: Operation) -> None:
         names = self.names
@@ -308,7 +314,10 @@ def print_op(
         return Printer(naming, None, generic, debuginfo).text_of(op)
     aliases = Aliases()
     text = Printer(naming, aliases, generic, debuginfo).text_of(op)
-    if aliases.has_locations:
+    if aliases.are_provisional:
         aliases.number()
+        head = aliases.definitions(early=True)
         text = Printer(naming, aliases, generic, debuginfo).text_of(op)
-    return aliases.definitions(early=True) + text + aliases.definitions(early=False)
+    else:
+        head = aliases.definitions(early=True)
+    return head + text + aliases.definitions(early=False)
