@@ -42,37 +42,3 @@ POOL_CREATE_TYPE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)
 
 POOL_DESTROY_TYPE = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 """nnc_pool_destroy"""
-
-HEADER = """\
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-/* A contiguous, row-major tensor. */
-typedef struct {
-    void *data;
-    int64_t *shape;
-} nnc_tensor;
-
-/* Threads that share the work of a call. */
-typedef struct nnc_pool nnc_pool;
-
-/* Runs the model. Outputs of fixed shape are written in place. For an output whose shape
-   depends on the input, `data` is set to a buffer that the caller frees with free(), and
-   `shape` is filled in. `arena` is scratch memory, aligned to 64 bytes, of one call at a
-   time; so is `pool`, which may be NULL. Returns 0. */
-int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
-                const void *weights, nnc_pool *pool);
-
-/* A pool of `threads` threads, the caller counted; NULL for 1, or where none can be started.
-   Only in models that have parallel loops. */
-nnc_pool *nnc_pool_create(int32_t threads);
-void nnc_pool_destroy(nnc_pool *pool);
-
-#ifdef __cplusplus
-}
-#endif
-"""
-"""The interface as a C header."""

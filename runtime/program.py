@@ -55,15 +55,18 @@ def make_program(
     module: Operation,
     target: NativeTarget | None = None,
     new_weights: Callable[[int], np.ndarray] | None = None,
+    rename: Callable[[str], str] | None = None,
 ) -> Program:
     """The program of a module of the llvm dialect that has an entry. Raises NncError.
 
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
+    `rename` may change the names in the LLVM IR text.
     """
     found = signature(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
-    code = emit_object(llvm_ir(module), target, has_scalar_loops(module))
+    text = llvm_ir(module)
+    code = emit_object(rename(text) if rename else text, target, has_scalar_loops(module))
     weights = (new_weights or aligned_buffer)(found.weights_bytes)
     fill_weights(module, weights)
     return Program(found, code, weights, parallel)

@@ -64,9 +64,16 @@ def _argument_parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
     sub = command(
         "compile",
-        "Compile a model; the suffix says to what: .mlir .ll .s .o, or .so with a header.",
+        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .a.",
     )
     sub.add_argument("-o", "--output", required=True, metavar="FILE")
+    sub.add_argument(
+        "--weights",
+        choices=("inside", "beside"),
+        help="where a library has its weights (default: inside, above 1 GiB beside)",
+    )
+    sub.add_argument("--prefix", default="nnc", help="the start of the names in C (default: nnc)")
+    sub.add_argument("--static", action="store_true", help="a static library, .a")
     sub = command("run", "Compile a model and run it once.")
     _add_inputs(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one) or .npz")
@@ -179,12 +186,15 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
-    from .artifacts import write_artifact
+    from .artifacts import ArtifactOptions, check_output, write_artifact
     from .driver import load_module, run_stages
 
+    output = session.streams.path(args.output)
+    options = ArtifactOptions(args.machine, args.weights, args.prefix, args.static)
+    check_output(output, options)
     module = load_module(session.model, shapes=session.shapes, progress=session.progress)
     run_stages(module, machine=args.machine, progress=session.progress)
-    for path in write_artifact(module, session.streams.path(args.output), args.machine):
+    for path in write_artifact(module, output, options):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
     return 0
 

@@ -9,7 +9,6 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.abi import HEADER
 from nnc.runtime.executable import compile_module
 
 SCALE = """
@@ -197,24 +196,3 @@ def test_threads(scale):
     with pytest.raises(NncError, match="at least 1"):
         scale.threads = 0
     scale.threads = 1
-
-
-def test_the_header_is_c(tmp_path):
-    import shutil
-    import subprocess
-
-    compiler = shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler is installed")
-    (tmp_path / "nnc.h").write_text(HEADER)
-    (tmp_path / "use.c").write_text(
-        '#include "nnc.h"\nint f(nnc_tensor *t) { return nnc_run(t, t, 0, 0, 0); }\n'
-    )
-    run = subprocess.run(
-        [compiler, "-Wall", "-Werror", "-c", "use.c", "-o", "use.o"],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 0, run.stderr

@@ -1,0 +1,60 @@
+"""Object files into libraries, by the system's C compiler driver or the `ziglang` package."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..ir.diagnostics import NncError
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """The commands of a C compiler driver and of an archiver."""
+
+    driver: tuple[str, ...]
+    archiver: tuple[str, ...]
+
+    def compile(self, source: Path, output: Path, defines: dict[str, str]) -> None:
+        """An object file of C or assembler text, position-independent. Raises NncError."""
+        flags = ["-Os", "-fPIC", "-fvisibility=hidden"]
+        flags += [f"-D{name}={value}" for name, value in defines.items()]
+        self._run([*self.driver, "-c", *flags, str(source), "-o", str(output)])
+
+    def shared_library(self, objects: Sequence[Path], output: Path) -> None:
+        """A stripped shared library that needs libc, libm and the threads library alone."""
+        options = ("-shared", "-s", "-Wl,--gc-sections")
+        libraries = ("-lm", "-lpthread")
+        self._run([*self.driver, *options, "-o", str(output), *map(str, objects), *libraries])
+
+    def archive(self, objects: Sequence[Path], output: Path) -> None:
+        """A static library with an index of its symbols."""
+        self._run([*self.archiver, "rcs", str(output), *map(str, objects)])
+
+    def _run(self, command: list[str]) -> None:
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise NncError(f"cannot run {command[0]}: {error.strerror or error}") from None
+        if done.returncode:
+            raise NncError(f"{command[0]} failed: {done.stderr.strip()}")
+
+
+def find_toolchain() -> Toolchain:
+    """The system's, else the one of the ziglang package. Raises NncError where there is none."""
+    driver = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+    archiver = shutil.which("ar") or shutil.which("llvm-ar")
+    if driver and archiver:
+        return Toolchain((driver,), (archiver,))
+    if find_spec("ziglang"):
+        zig = (sys.executable, "-m", "ziglang")
+        return Toolchain((*zig, "cc"), (*zig, "ar"))
+    raise NncError(
+        "a library needs a linker: install a C compiler (cc), or `pip install ziglang`; "
+        "or write a .o instead"
+    )
