@@ -143,7 +143,10 @@ class OpDefinition:
     format: Any = None  # syntax.format.AssemblyFormat, compiled when the class is made
 
     def __post_init__(self) -> None:
-        for group in (self.operands, self.results, self.regions, self.successors):
+        for group in (self.operands, self.results):
+            for i, part in enumerate(group):
+                part.place(i, group)
+        for group in (self.regions, self.successors):
             for i, part in enumerate(group):
                 part.position = i
         self.defaults = {

@@ -36,6 +36,10 @@ class ValueField(Field):
     variadic = False
     optional = False
     position = 0  # among the operands, or among the results
+    at: int | None = None
+    """The index of a single value, from the end where it follows a group of any size."""
+    after: int | None = None
+    """How many values follow those of a variadic or optional field; None if segments tell."""
 
     def __init__(self, constraint: Constraint, doc: str = "") -> None:
         self.constraint = constraint
@@ -44,6 +48,19 @@ class ValueField(Field):
     @property
     def is_single(self) -> bool:
         return not (self.variadic or self.optional)
+
+    def place(self, position: int, group: tuple[ValueField, ...]) -> None:
+        """Learn where the field's values lie among those of its group."""
+        self.position = position
+        loose = [i for i, part in enumerate(group) if not part.is_single]
+        if len(loose) > 1:
+            return
+        if not self.is_single:
+            self.after = len(group) - 1 - position
+        elif not loose or position < loose[0]:
+            self.at = position
+        else:
+            self.at = position - len(group)
 
 
 class Operand(ValueField):
@@ -56,8 +73,10 @@ class Operand(ValueField):
     def __get__(self, op: Operation | None, owner: type) -> Any:
         if op is None:
             return self
-        start, _ = op.definition.operand_range(op, self.position)  # type: ignore[attr-defined]
-        return op._operands[start]
+        at = self.at
+        if at is None:
+            at, _ = op.definition.operand_range(op, self.position)
+        return op._operands[at]
 
     def __set__(self, op: Operation, value: ValueLike) -> None:
         start, _ = op.definition.operand_range(op, self.position)
@@ -76,8 +95,11 @@ class Operands(ValueField):
     def __get__(self, op: Operation | None, owner: type) -> Any:
         if op is None:
             return self
+        values = op._operands
+        if self.after is not None:
+            return tuple(values[self.position : len(values) - self.after])
         start, end = op.definition.operand_range(op, self.position)
-        return tuple(op._operands[start:end])
+        return tuple(values[start:end])
 
     def __set__(self, op: Operation, values: Iterable[ValueLike]) -> None:
         op.definition.set_operand_group(op, self.position, [as_value(v) for v in values])
@@ -113,8 +135,10 @@ class Result(ValueField):
     def __get__(self, op: Operation | None, owner: type) -> Any:
         if op is None:
             return self
-        start, _ = op.definition.result_range(op, self.position)
-        return op.results[start]
+        at = self.at
+        if at is None:
+            at, _ = op.definition.result_range(op, self.position)
+        return op.results[at]
 
     def __set__(self, op: Operation, value: Type) -> None:
         raise AttributeError("a result cannot be set; make a new operation")
@@ -132,8 +156,11 @@ class Results(ValueField):
     def __get__(self, op: Operation | None, owner: type) -> Any:
         if op is None:
             return self
+        values = op.results
+        if self.after is not None:
+            return values[self.position : len(values) - self.after]
         start, end = op.definition.result_range(op, self.position)
-        return op.results[start:end]
+        return values[start:end]
 
     def __set__(self, op: Operation, value: Sequence[Type]) -> None:
         raise AttributeError("results cannot be set; make a new operation")

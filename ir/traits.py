@@ -6,7 +6,7 @@ A trait is a class; an op lists it in `traits=`. `verify(op)` checks what the tr
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from .core import Operation
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 class Trait:
     """Base of traits; most are used as classes, those with parameters as instances."""
+
+    types_only: ClassVar[bool] = False
+    """Whether `verify` looks at nothing but the types of operands and results."""
 
     @classmethod
     def verify(cls, op: Operation) -> None:
@@ -75,6 +78,8 @@ class ConstantLike(Trait):
 
 class Elementwise(Trait):
     """Works element by element on scalars, and on vectors or tensors of equal shape."""
+
+    types_only = True
 
     @classmethod
     def verify(cls, op: Operation) -> None:

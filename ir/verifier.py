@@ -7,9 +7,10 @@ operand is defined before, and visible at, its use. Iterative: nesting depth is 
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
-from .attributes import Attribute, DenseArrayAttr
+from .attributes import Attribute, DenseArrayAttr, DenseElements, DenseResource
 from .constraints import Derived, Exactly, Same
 from .core import Block, Operation, Region, UnregisteredOp, Value
 from .declare import UNIT, Op, OpDefinition, ValueField
@@ -35,48 +36,56 @@ class _Walk:
         self.dominance = DominanceInfo()
 
     def run(self, root: Operation) -> None:
-        visible: set[Value] = set()
         verify_operation(root)
-        # A frame is an iterator over operations, what to forget at its end, and the outer set.
-        stack: list[tuple[Any, list[Value], set[Value]]] = []
-        self._push_regions(root, stack, visible)
+        # A frame is a block to enter or None, its next operation, what to forget at its end,
+        # and what is visible.
+        stack: list[_Frame] = []
+        self._push_regions(root, stack, set())
+        checks = _CHECKS
         while stack:
-            ops, defined, visible = stack[-1]
-            for op in ops:
-                for i, operand in enumerate(op._operands):
+            block, op, defined, visible = stack.pop()
+            if block is not None:
+                op, defined = block._first, [*block.args]
+                visible.update(defined)
+                if _is_graph(block):
+                    for inner in block:
+                        visible.update(inner.results)
+            while op is not None:
+                for operand in op._operands:
                     if operand not in visible:
-                        self._check_slowly(op, i, operand)
-                verify_operation(op)
-                results = op.results
-                if results:
-                    visible.update(results)
-                    defined.extend(results)
+                        self._look_up(op, visible)
+                        break
+                check = checks.get(op.__class__)
+                if check is not None:
+                    check(op)
+                else:
+                    verify_operation(op)
+                for result in op.results:
+                    visible.add(result)
+                    defined.append(result)
                 if op.regions:
+                    stack.append((None, op._next, defined, visible))
                     self._push_regions(op, stack, visible)
                     break
+                op = op._next
             else:
                 visible.difference_update(defined)
-                stack.pop()
 
-    def _push_regions(self, op: Operation, stack: list, visible: set[Value]) -> None:
-        isolated = op.has_trait(IsolatedFromAbove)
-        unknown = isinstance(op, UnregisteredOp)
-        graph = unknown or op.has_trait(GraphRegion)
-        needs_terminator = not (unknown or op.has_trait(NoTerminator))
+    def _push_regions(self, op: Operation, stack: list[_Frame], visible: set[Value]) -> None:
+        traits = op.traits
+        needs_terminator = NoTerminator not in traits and op.__class__ is not UnregisteredOp
         for region in reversed(op.regions):
-            inner = set() if isolated else visible
+            inner = set() if IsolatedFromAbove in traits else visible
             for block in reversed(region.blocks):
                 if needs_terminator:
                     _verify_terminator(op, block)
-                stack.append((self._ops_of(block, inner, graph), list(block.args), inner))
+                stack.append((block, None, [], inner))
 
-    @staticmethod
-    def _ops_of(block: Block, visible: set[Value], graph: bool):
-        visible.update(block.args)
-        if graph:
-            for op in block:
-                visible.update(op.results)
-        yield from block
+    def _look_up(self, op: Operation, visible: set[Value]) -> None:
+        """Check the operands that the blocks walked through have not defined."""
+        for i, operand in enumerate(op._operands):
+            if operand not in visible:
+                self._check_slowly(op, i, operand)
 
     def _check_slowly(self, op: Operation, i: int, operand: Value) -> None:
         crosses = _crosses_isolation(operand, op)
@@ -94,6 +103,15 @@ class _Walk:
             message = "using value defined outside the region"
             raise VerifyError(f"'{op.name}' op {message}", op.loc, notes)
         raise VerifyError(f"'{op.name}' op operand #{i} does not dominate this use", op.loc, notes)
+
+
+_Frame = tuple[Block | None, Operation | None, list[Value], set[Value]]
+
+
+def _is_graph(block: Block) -> bool:
+    """Whether values may be used in the block before they are defined."""
+    owner = block.parent_op
+    return owner is not None and (GraphRegion in owner.traits or owner.__class__ is UnregisteredOp)
 
 
 def _crosses_isolation(value: Value, op: Operation) -> bool:
@@ -121,15 +139,14 @@ def _verify_terminator(op: Operation, block: Block) -> None:
 
 def verify_operation(op: Operation) -> None:
     """One operation's own rules; not its regions' contents, not dominance."""
-    if op.successors:
-        _verify_successors(op)
-    if not isinstance(op, Op):
-        return
-    checks = _CHECKS.get(type(op))
-    if checks is None:
-        checks = _CHECKS[type(op)] = _compile(op.definition)
-    for check in checks:
-        check(op)
+    check = _CHECKS.get(op.__class__)
+    if check is None:
+        if not isinstance(op, Op):
+            if op.successors:
+                _verify_successors(op)
+            return
+        check = _CHECKS[op.__class__] = _compile(op.definition)
+    check(op)
 
 
 def _verify_successors(op: Operation) -> None:
@@ -146,25 +163,74 @@ def _verify_successors(op: Operation) -> None:
 # -- checks compiled from a declaration ------------------------------------------------------
 
 Check = Callable[[Any], None]
-_CHECKS: dict[type, tuple[Check, ...]] = {}
+_CHECKS: dict[type, Check] = {}
+
+_MOST_SIGNATURES = 4096
+"""How many combinations of types are remembered for an op class."""
+
+_types = attrgetter("type")
 
 
-def _compile(definition: OpDefinition) -> tuple[Check, ...]:
-    checks: list[Check] = [_count_check(definition)]
-    checks += _value_checks(definition.operands, "operand", definition)
-    checks += _value_checks(definition.results, "result", definition)
+def _compile(definition: OpDefinition) -> Check:
+    """The check of an op class, of two kinds.
+
+    What depends on nothing but the types of operands and results and on how many parts there
+    are is checked once for each combination of these: types are interned.
+    """
+    signed: list[Check] = [_count_check(definition)]
+    signed += _value_checks(definition.operands, "operand", definition)
+    signed += _value_checks(definition.results, "result", definition)
     if same := _same_check(definition):
-        checks.append(same)
+        signed.append(same)
     for part in (*definition.operands, *definition.results):
         if isinstance(part.constraint, Derived):
-            checks.append(_derived_check(part, part.constraint))
-    checks += [_attribute_check(a) for a in definition.attributes.values()]
+            signed.append(_derived_check(part, part.constraint))
+    others: list[Check] = []
+    if attributes := [_attribute_check(a) for a in definition.attributes.values()]:
+        others.append(_attributes_check(definition, attributes))
     for trait in sorted(definition.cls.traits, key=_trait_name):
         if not isinstance(trait, type) or trait.verify.__func__ is not Trait.verify.__func__:
-            checks.append(trait.verify)
+            (signed if trait.types_only else others).append(trait.verify)
     if definition.cls.verify_op is not Op.verify_op:
-        checks.append(definition.cls.verify_op)
-    return tuple(checks)
+        others.append(definition.cls.verify_op)
+    return _joined(definition, tuple(signed), tuple(others))
+
+
+def _joined(
+    definition: OpDefinition, signed: tuple[Check, ...], others: tuple[Check, ...]
+) -> Check:
+    seen: set[tuple[Any, ...]] = set()
+    segments = [
+        name
+        for name, is_needed in (
+            ("operandSegmentSizes", definition.sized_operands),
+            ("resultSegmentSizes", definition.sized_results),
+        )
+        if is_needed
+    ]
+
+    def check(op: Operation) -> None:
+        if op.successors:
+            _verify_successors(op)
+        signature = (
+            len(op.regions),
+            len(op.successors),
+            *map(_types, op._operands),
+            None,
+            *map(_types, op.results),
+        )
+        if segments:
+            signature += tuple([op.properties.get(name) for name in segments])
+        if signature not in seen:
+            for one in signed:
+                one(op)
+            if len(seen) >= _MOST_SIGNATURES:
+                seen.clear()
+            seen.add(signature)
+        for one in others:
+            one(op)
+
+    return check
 
 
 def _trait_name(trait: Any) -> str:
@@ -359,3 +425,24 @@ def _attribute_check(part: Any) -> Check:
             raise op.error(f"attribute '{name}' failed to satisfy constraint: {words}")
 
     return check
+
+
+def _attributes_check(definition: OpDefinition, checks: list[Check]) -> Check:
+    """All attributes; an interned one that has passed is known by being the same object."""
+    passed: dict[str, set[Any]] = {name: set() for name in definition.attributes}
+    rows = [(name, passed[name], check) for name, check in zip(passed, checks, strict=True)]
+
+    def check(op: Operation) -> None:
+        get = op.properties.get
+        for name, known, one in rows:
+            value = get(name)
+            if value.__class__ in _LARGE or value not in known:
+                one(op)
+                if value.__class__ not in _LARGE and len(known) < _MOST_SIGNATURES:
+                    known.add(value)
+
+    return check
+
+
+_LARGE = (DenseElements, DenseResource)
+"""Attributes that are compared by content, which takes longer than checking them."""
