@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..ir.passes import Pass, Pipeline, parse_pipeline
+from ..ir.passes import Pass, Pipeline
+from ..ir.pipeline_text import parse_pipeline
 from .catalog import find_pass
 
 
@@ -47,6 +48,7 @@ STAGES: tuple[Stage, ...] = (
         ("canonicalize", "the static forms of what was dynamic"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
+        ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),
         ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
         ("choose-algorithms", "on blocked layouts, whose blocks are the vectors of the transforms"),
         "fold-constants",

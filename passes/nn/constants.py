@@ -29,14 +29,17 @@ def constant_array(value: Value) -> np.ndarray | None:
     return op.value.to_numpy()
 
 
-def array_attribute(array: np.ndarray, type: TensorType) -> DenseElements | DenseResource:
+def array_attribute(
+    array: np.ndarray, type: TensorType, stored: bool = False
+) -> DenseElements | DenseResource:
     """Elements as an attribute: in the text where they are few or equal, else a resource.
 
-    A resource has the key UNNAMED until `name_resource` gives it one.
+    With `stored`, equal elements are a resource too. A resource has the key UNNAMED until
+    `name_resource` gives it one.
     """
     import numpy as np
 
-    if array.size <= INLINE or _is_uniform(array):
+    if array.size <= INLINE or (not stored and _is_uniform(array)):
         return DenseElements.from_numpy(array, type)
     return DenseResource(UNNAMED, type, MemoryBlob(np.ascontiguousarray(array)))
 
@@ -65,12 +68,12 @@ def _is_uniform(array: np.ndarray) -> bool:
     return bool((raw[:: max(1, flat.size // 16)] == raw[0]).all() and (raw == raw[0]).all())
 
 
-def make_constant(array: np.ndarray) -> nn.Constant:
-    """A constant op with the elements of an array."""
+def make_constant(array: np.ndarray, stored: bool = False) -> nn.Constant:
+    """A constant op with the elements of an array; see `array_attribute`."""
     import numpy as np
 
     from ...ir.numpy_types import numpy_to_type
 
     array = np.asarray(array)
     type = TensorType(array.shape, numpy_to_type(array.dtype))
-    return nn.Constant(array_attribute(array, type))
+    return nn.Constant(array_attribute(array, type, stored))

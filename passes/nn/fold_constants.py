@@ -7,8 +7,8 @@ from typing import Any
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
-from ...ir.attributes import DenseElements, UnitAttr
-from ...ir.core import Operation, OpResult
+from ...ir.attributes import DenseElements, DenseResource, UnitAttr
+from ...ir.core import Operation, OpResult, Value
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import erase_dead_code
@@ -29,7 +29,8 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
     %1 = nn.gather %0, %zero ..                 ->
 
     Types become as precise as the new constants allow. A result that is much larger than its
-    operands stays an op: it is cheaper to compute than to load.
+    operands stays an op: it is cheaper to compute than to load. Not so the weights of products,
+    whose layout is chosen at compile time.
     """
 
     limit: int = option(1 << 16, help="bytes that a result may have whatever its operands")
@@ -64,8 +65,10 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
             return 0
         block = op.parent
         assert block is not None
+        # What was stored, or is weights, is not looked through for equal elements.
+        stored = any(map(_is_stored, op.operands)) or is_weight(op)
         for array, result in zip(arrays, op.results, strict=True):
-            constant = make_constant(array)
+            constant = make_constant(array, stored)
             constant.loc = op.loc
             constant.result.name_hint = result.name_hint
             block.insert_before(constant, op)
@@ -112,7 +115,43 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
         """Whether the results are small, or not much larger than the operands."""
         made = sum(t.num_bytes for t in op.result_types)  # type: ignore[attr-defined]
         given = sum(_stored_bytes(v.defined_by(nn.Constant)) for v in op.operands)
-        return made <= max(self.limit, GROWTH * given)
+        return made <= max(self.limit, GROWTH * given) or is_weight(op)
+
+
+WEIGHT_NUMBERS: dict[type[nn.NnOp], int] = {
+    nn.Conv: 1,
+    nn.ConvTranspose: 1,
+    nn.Matmul: 1,
+    nn.PackedMatmul: 1,
+    nn.BlockedConv: 1,
+    nn.BlockedDepthwiseConv: 1,
+    nn.WinogradWeight: 0,
+}
+"""Which operand of a product is a weight where it is constant."""
+
+ARRANGEMENTS = (nn.Reshape, nn.Transpose, nn.Pad)
+"""What may stand between a weight and its product."""
+
+
+def is_weight(op: nn.NnOp) -> bool:
+    """Whether an op makes the weights of products, through changes of layout, and only those."""
+    users = [(user, result) for result in op.results for user in result.users]
+    return bool(users) and all(
+        (isinstance(user, ARRANGEMENTS) and user.operands[0] is result and is_weight(user))
+        or _takes_as_weight(user, result)
+        for user, result in users
+    )
+
+
+def _takes_as_weight(user: Operation, value: OpResult) -> bool:
+    number = WEIGHT_NUMBERS.get(type(user))  # type: ignore[arg-type]
+    return number is not None and user.operands[number] is value
+
+
+def _is_stored(value: Value) -> bool:
+    """Whether a constant's elements are kept one by one."""
+    op = value.defined_by(nn.Constant)
+    return op is not None and isinstance(op.value, DenseResource)
 
 
 def _stored_bytes(op: nn.Constant | None) -> int:

@@ -51,3 +51,31 @@ func.func @growing(%x: tensor<1000000xi64>) -> tensor<1000000xi64> {
   %2 = nn.add %x, %1 : (tensor<1000000xi64>, tensor<?xi64>) -> tensor<1000000xi64>
   return %2 : tensor<1000000xi64>
 }
+
+// -----
+
+// The weights of a product are constants all the same: their layout is chosen at compile time.
+
+// CHECK-LABEL: func.func @weights
+// CHECK:         %[[W:.*]] = nn.constant dense_resource<{{.*}}> : tensor<300x200xf32>
+// CHECK-NEXT:    nn.matmul %{{.*}}, %[[W]]
+func.func @weights(%x: tensor<1x300xf32>) -> tensor<1x200xf32> {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.fill %half : (tensor<f32>) -> tensor<200x300xf32>
+  %1 = nn.transpose %0 {permutation = array<i64: 1, 0>} : (tensor<200x300xf32>) -> tensor<300x200xf32>
+  %2 = nn.matmul %x, %1 : (tensor<1x300xf32>, tensor<300x200xf32>) -> tensor<1x200xf32>
+  return %2 : tensor<1x200xf32>
+}
+
+// -----
+
+// Not where something else reads the whole of them too.
+
+// CHECK-LABEL: func.func @shared_weights
+// CHECK:         nn.fill
+func.func @shared_weights(%x: tensor<1x300xf32>) -> (tensor<1x200xf32>, tensor<300x200xf32>) {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %0 = nn.fill %half : (tensor<f32>) -> tensor<300x200xf32>
+  %1 = nn.matmul %x, %0 : (tensor<1x300xf32>, tensor<300x200xf32>) -> tensor<1x200xf32>
+  return %1, %0 : tensor<1x200xf32>, tensor<300x200xf32>
+}
