@@ -282,7 +282,10 @@ class UnrankedTensorType(Type):
 
 @attribute_class
 class MemRefType(ShapedType):
-    """`memref<4x?xf32, strided<[?, 1]>, 1>`: layout is None for row-major, contiguous."""
+    """`memref<4x?xf32, strided<[?, 1]>, 1>`: layout is None for row-major, contiguous.
+
+    Strides that say the same stay in the type, as upstream; `is_row_major` sees both.
+    """
 
     shape: tuple[Any, ...]
     element_type: Any
@@ -295,10 +298,19 @@ class MemRefType(ShapedType):
         object.__setattr__(self, "shape", _shape(self.shape))
         if isinstance(self.layout, AffineMapAttr) and self.layout.map.is_identity():
             object.__setattr__(self, "layout", None)
-        strides, offset = self._contiguous()
+
+    @property
+    def is_row_major(self) -> bool:
+        """Whether the type says that the elements are contiguous, the last dimension fastest."""
+        if self.layout is None:
+            return True
         # Unknown strides need not be the contiguous ones.
-        if None not in strides and self.layout is StridedLayoutAttr(strides, offset):
-            object.__setattr__(self, "layout", None)
+        known = self._contiguous()
+        return None not in known[0] and self.strides_and_offset() == known
+
+    def with_layout(self, layout: Attribute | None) -> MemRefType:
+        """The type with another layout."""
+        return MemRefType(self.shape, self.element_type, layout, self.memory_space)
 
     def _contiguous(self) -> tuple[tuple[Dim, ...], int]:
         strides: list[Dim] = []

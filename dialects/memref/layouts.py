@@ -26,7 +26,8 @@ def strided(
 ) -> MemRefType:
     """A type like another with shape, strides and offset; contiguous ones lose the layout."""
     layout = StridedLayoutAttr(tuple(strides), offset)
-    return MemRefType(tuple(shape), type.element_type, layout, type.memory_space)
+    made = MemRefType(tuple(shape), type.element_type, layout, type.memory_space)
+    return made.with_layout(None) if made.is_row_major else made
 
 
 def reshaped(

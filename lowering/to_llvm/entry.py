@@ -162,7 +162,7 @@ class _Entry(FunctionLowering):
 
     def _tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
         """The pointer of a tensor, and its unknown extents."""
-        if type.layout is not None:
+        if not type.is_row_major:
             raise PassError(f"an entry function takes contiguous memrefs, not {type}", self.op.loc)
         values = [self._load(self._field(tensors, number, 0), llvm.ptr)]
         dynamic = [i for i, extent in enumerate(type.shape) if extent is None]

@@ -139,7 +139,7 @@ def contiguous(f: FunctionLowering, pointer: Value, sizes: tuple[Size, ...]) -> 
 
 
 def _require_contiguous(type: MemRefType) -> None:
-    if type.layout is not None:
+    if not type.is_row_major:
         raise NncError(f"a new buffer must have a contiguous layout, not {type}")
     memref_layout(type)
 

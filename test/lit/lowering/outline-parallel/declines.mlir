@@ -43,7 +43,7 @@ func.func @nested(%a: memref<8x8xf32>) {
 
 // Two views of one argument may overlap.
 // CHECK-LABEL: func.func private @views_parallel_0
-// CHECK-SAME:    memref<4xf32>, %{{.*}}: memref<4xf32, strided<[1], offset: 4>>)
+// CHECK-SAME:    memref<4xf32, strided<[1]>>, %{{.*}}: memref<4xf32, strided<[1], offset: 4>>)
 func.func private @views(%a: memref<8xf32>) attributes {nn.kernel} {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
