@@ -43,3 +43,19 @@ class TypeFn(EnumAttr):
 
     name: ClassVar[str] = "linalg.type_fn"
     cases: ClassVar[tuple[str, ...]] = ("cast_signed", "cast_unsigned")
+
+
+@attribute_class
+class TernaryFn(EnumAttr):
+    """`#linalg.ternary_fn<select>`"""
+
+    name: ClassVar[str] = "linalg.ternary_fn"
+    cases: ClassVar[tuple[str, ...]] = ("select",)
+
+
+@attribute_class
+class ElementwiseKind(EnumAttr):
+    """`#linalg.elementwise_kind<add>`: the function of `linalg.elementwise`."""
+
+    name: ClassVar[str] = "linalg.elementwise_kind"
+    cases: ClassVar[tuple[str, ...]] = (*UnaryFn.cases, *BinaryFn.cases, *TernaryFn.cases)

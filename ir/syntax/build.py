@@ -73,6 +73,7 @@ class _Frame:
         "outer_pending",
         "region",
         "rest",
+        "shadowed",
     )
 
     def __init__(self, region: Region, ops: Iterator[Any], block: Block, isolated: bool) -> None:
@@ -84,6 +85,7 @@ class _Frame:
         self.blocks: dict[str, tuple[Block, int, bool]] = {}
         self.defined: list[str] = []
         self.is_generic = False
+        self.shadowed: dict[str, Value] = {}
         self.outer_pending = 0
         """How many regions of operations further out were still to be read at its start."""
 
@@ -198,6 +200,7 @@ class Builder:
             values = self._scopes[-1].values
             for name in frame.defined:
                 values.pop(name, None)
+            values.update(frame.shadowed)
 
     @staticmethod
     def _add_terminator(owner: Operation, region: Region) -> None:
@@ -221,7 +224,7 @@ class Builder:
         """Give the value its name, and to those who used the name before, the value."""
         scope = self._scopes[-1]
         if name in scope.values:
-            raise self._redefinition(name, scope.values[name], pos)
+            self._shadow(name, scope.values[name], pos)
         if scope.forward:
             forward = scope.forward.pop(name, None)
             if forward is not None:
@@ -233,6 +236,15 @@ class Builder:
         frames = self._frames
         if frames:
             frames[-1].defined.append(name)
+
+    def _shadow(self, name: str, first: Value, pos: int) -> None:
+        """Note that a region uses the name of a result of the operation around it.
+
+        The results are defined where the operation ends, so the name is free until then.
+        """
+        if first.defining_op not in [frame.region.parent for frame in self._frames]:
+            raise self._redefinition(name, first, pos)
+        self._frames[-1].shadowed.setdefault(name, first)
 
     def _redefinition(self, name: str, first: Value, pos: int) -> ParseError:
         owner = first.defining_op

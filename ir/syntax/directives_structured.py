@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import ArrayAttr, DenseArrayAttr, EnumAttr, StringAttr
+from ..attributes import ArrayAttr, DenseArrayAttr, DictAttr, EnumAttr, StringAttr
 from ..dialect import registry
 from ..types import i64
 from .directive import Directive, directive
@@ -14,6 +14,20 @@ OPERANDS = {
     "ins": '| "ins" "(" values ":" types ")"',
     "outs": '| "outs" "(" values ":" types ")"',
 }
+
+TRAIT = {"trait": "dict -> written | ATTR_ALIAS -> named"}
+
+
+def trait_entries(state: Any, child: Any) -> Any:
+    """The entries of a match of `trait`: a dictionary, or an alias of one."""
+    kind, found = child
+    if kind == "written":
+        return found
+    name, pos = found
+    value = state.session.attribute_aliases.get(name)
+    if not isinstance(value, DictAttr):
+        state.fail(f"expected '#{name.lstrip('#')}' to be defined as a dictionary before", pos)
+    return dict(value.items())
 
 
 def operands_text(printer: Any, word: str, values: Any) -> str:
@@ -61,15 +75,20 @@ class LinalgGeneric(Directive):
     Arguments: $inputs, $outputs, $body_region, type($result_tensors), attr-dict.
     """
 
-    fragment = "dict ins outs generic_attrs region arrow_types"
-    rules = {"generic_attrs": '| "attrs" "=" dict', **OPERANDS, **ARROW_RULES}  # noqa: RUF012
+    fragment = "trait ins outs generic_attrs region arrow_types"
+    rules = {  # noqa: RUF012
+        "generic_attrs": '| "attrs" "=" trait',
+        **TRAIT,
+        **OPERANDS,
+        **ARROW_RULES,
+    }
 
     def read(self, child: Any, state: Any) -> None:
         inputs, outputs, body, results = self.names[:4]
         head, ins, outs, attrs, region, arrow = child
-        state.add_attributes(head)
+        state.add_attributes(trait_entries(state, head))
         if attrs:
-            state.add_attributes(attrs[0])
+            state.add_attributes(trait_entries(state, attrs[0]))
         if "iterator_types" in state.properties:
             state.properties["iterator_types"] = iterators_from_strings(
                 state, state.properties["iterator_types"], "linalg.iterator_type"
@@ -96,8 +115,8 @@ class LinalgGeneric(Directive):
 class ImpliedBody(Directive):
     """The body that an op's name implies: not in the text. Argument: $body_region.
 
-    The op's method `complete` makes it. Maps that differ from the op's `default_maps` are
-    written before the operands, `indexing_maps = [..]`.
+    The op's method `complete` makes it. Maps other than the op's `implied_maps` are written
+    before the operands, `indexing_maps = [..]`.
     """
 
     fragment = "given_maps"
@@ -110,11 +129,12 @@ class ImpliedBody(Directive):
         state.finish.append(lambda op: op.complete())
 
     def write(self, op: Any, printer: Any) -> None:
+        printer.elide("linalg.memoized_indexing_maps")
         maps = op.properties.get("indexing_maps")
         if maps is None:
             return
         printer.elide("indexing_maps")
-        if [m.map for m in maps.elements] != list(getattr(op, "default_maps", ())):
+        if maps != op.implied_maps():
             printer.out.append(f" indexing_maps = {printer.attribute(maps)}")
 
 
@@ -207,7 +227,7 @@ def is_memref(type: Any) -> bool:
 def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_first: bool) -> None:
     """Have a body made of the one operation that a short form names."""
     (name, pos), attributes = payload
-    cls = registry.ops.get(name)
+    cls = registry.find_op(name)
     if cls is None:
         state.fail(f"unknown operation '{name}'", pos)
     state.regions[region] = [([], [])]
@@ -289,10 +309,11 @@ class ContractAttributes(Directive):
     Arguments: $indexing_maps, $iterator_types, $kind.
     """
 
-    fragment = "dict"
+    fragment = "trait"
+    rules = TRAIT
 
     def read(self, child: Any, state: Any) -> None:
-        state.add_attributes(child[0])
+        state.add_attributes(trait_entries(state, child[0]))
         if "iterator_types" in state.properties:
             state.properties["iterator_types"] = iterators_from_strings(
                 state, state.properties["iterator_types"], "vector.iterator_type"

@@ -70,6 +70,7 @@ def _punctuation(char: str, accepted: dict[str, int]) -> Handler:
 def _word(language: Language, accepted: dict[str, int]) -> Handler:
     keywords = {w: t for w, t in language.keywords.items() if t in accepted}
     ops = language.ops if any(t.startswith("OP_") for t in accepted) else {}
+    deferred = language.deferred if ops else {}
     type_terminal = next((t for t in ("TYPE", "TYPE_NOT_FUNCTION") if t in accepted), None)
     short = next((t for t in accepted if t.startswith("TYPE_IN_")), None)
     bare = "BARE_ID" in accepted
@@ -85,6 +86,8 @@ def _word(language: Language, accepted: dict[str, int]) -> Handler:
         if terminal is not None:
             return terminal, pos, match.end()
         op = ops.get(word)
+        if op is None and word in deferred:
+            op = language.met_op(word)
         if op is not None and op[0] in accepted:
             return op[0], (op[1], pos), match.end()
         if short is not None:

@@ -1,0 +1,196 @@
+"""Ops that stand for several structured ones: softmax, and the transforms of Winograd."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.attribute_kinds import int_enum
+from ...ir.constraints import AnyType, Constraint
+from ...ir.core import Value
+from ...ir.declare import (
+    I64,
+    Op,
+    Operand,
+    OptionalResult,
+    Result,
+    attribute,
+    operand,
+    optional_result,
+    result,
+)
+from ...ir.traits import Pure, WritesMemory
+from ...ir.types import Dim, TensorType, i32
+from ..memref.layouts import compatible
+from .structured import AnyShaped
+
+
+class Softmax(Op, name="linalg.softmax", traits=(WritesMemory,)):
+    """exp(x - max) / sum(exp(x - max)), the maximum and the sum being along a dimension.
+
+    The result is written to the output, which is not read.
+    """
+
+    input: Operand = operand(AnyShaped)
+    output: Operand = operand(AnyShaped)
+    dimension = attribute(I64)
+    out: OptionalResult = optional_result(AnyType)
+
+    format = (
+        "attr-dict `dimension` `(` $dimension `)` `ins` `(` $input `:` type($input) `)` "
+        "`outs` `(` $output `:` type($output) `)` (`->` type($out)^)?"
+    )
+    example = "linalg.softmax dimension(1) ins(%a : memref<4x8xf32>) outs(%b : memref<4x8xf32>)"
+
+    @classmethod
+    def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
+        """The output's type if it is a tensor."""
+        return [t for t in operand_types[-1:] if isinstance(t, TensorType)]
+
+    def verify_op(self) -> None:
+        source, target = self.input.type, self.output.type
+        if source.element_type is not target.element_type:
+            raise self.error("failed to verify that input and output have same element type")
+        if len(source.shape) != len(target.shape) or not all(
+            compatible(a, b) for a, b in zip(source.shape, target.shape, strict=True)
+        ):
+            raise self.error("incompatible output shape")
+        if not 0 <= self.dimension < len(source.shape):
+            raise self.error("incorrect dimension specified")
+        expected = [target] if isinstance(target, TensorType) else []
+        if [v.type for v in self.results] != expected:
+            raise self.error(f"expected {len(expected)} results of the output's type")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        source, target = operands
+        wide = source.astype(np.promote_types(source.dtype, np.float32))
+        powers = np.exp(wide - wide.max(axis=self.dimension, keepdims=True))
+        found = powers / powers.sum(axis=self.dimension, keepdims=True)
+        if self.results:
+            return [found.astype(target.dtype)]
+        target[...] = found
+        return []
+
+
+_FMR = {"F_2_3": 0, "F_4_3": 1, "F_2_5": 2}
+
+
+def tensor_of_rank(rank: int) -> Constraint:
+    """Tensors of one rank."""
+    return Constraint(
+        f"{rank}D tensor of any type values",
+        lambda t: isinstance(t, TensorType) and t.rank == rank,
+    )
+
+
+_FORMAT = (
+    "attr-dict `fmr` `(` $fmr `)` `ins` `(` ${0} `:` type(${0}) `)` "
+    "`outs` `(` $output `:` type($output) `)` `->` type($out)"
+)
+
+
+class _WinogradTransform(Op, traits=(Pure,)):
+    """One of the transforms of F(m x m, r x r); `fmr` is `F_m_r`."""
+
+    fmr = attribute(int_enum("winograd F(m, r)", _FMR, i32))
+
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """m, of the output, and r, of the filter."""
+        _, m, r = self.fmr.split("_")
+        return int(m), int(r)
+
+    def expect(self, value: Value, dims: list[int], wanted: list[Dim], what: str) -> None:
+        """The dimensions of the value, as far as they are known, have these extents."""
+        for d, extent in zip(dims, wanted, strict=True):
+            found = value.type.shape[d]  # type: ignore[attr-defined]
+            if None not in (found, extent) and found != extent:
+                raise self.error(f"expect {what} dimension {d} to be {extent}, found {found}")
+
+    def check_elements(self, source: Value, target: Value) -> None:
+        """All hold elements of one type."""
+        if source.type.element_type is not target.type.element_type:  # type: ignore[attr-defined]
+            raise self.error("failed to verify that all have same element type")
+
+
+class WinogradFilterTransform(_WinogradTransform, name="linalg.winograd_filter_transform"):
+    """G g G^T for each filter: [F, H, W, C] -> [alpha H, alpha W, C, F]."""
+
+    filter: Operand = operand(tensor_of_rank(4))
+    output: Operand = operand(tensor_of_rank(4))
+    out: Result = result(tensor_of_rank(4))
+
+    format = _FORMAT.format("filter")
+    example = (
+        "%0 = linalg.winograd_filter_transform fmr(F_4_3) ins(%a : tensor<2x3x3x5xf32>) "
+        "outs(%b : tensor<6x6x5x2xf32>) -> tensor<6x6x5x2xf32>"
+    )
+
+    def verify_op(self) -> None:
+        m, r = self.sizes
+        self.check_elements(self.filter, self.output)
+        f, h, w, c = self.filter.type.shape  # type: ignore[attr-defined]
+        for extent, word in ((h, "height"), (w, "width")):
+            if extent not in (None, 1, r):
+                raise self.error(f"expect filter {word} either equals to r or 1")
+        alpha: list[Dim] = [n if n in (None, 1) else m + r - 1 for n in (h, w)]
+        self.expect(self.output, [0, 1, 2, 3], [*alpha, c, f], "output")
+
+
+class WinogradInputTransform(_WinogradTransform, name="linalg.winograd_input_transform"):
+    """B^T d B for each tile: [N, H, W, C] -> [alpha H, alpha W, tiles H, tiles W, N, C]."""
+
+    input: Operand = operand(tensor_of_rank(4))
+    output: Operand = operand(tensor_of_rank(6))
+    out: Result = result(tensor_of_rank(6))
+
+    format = _FORMAT.format("input")
+    example = (
+        "%0 = linalg.winograd_input_transform fmr(F_4_3) ins(%a : tensor<2x10x10x5xf32>) "
+        "outs(%b : tensor<6x6x2x2x2x5xf32>) -> tensor<6x6x2x2x2x5xf32>"
+    )
+
+    def verify_op(self) -> None:
+        m, r = self.sizes
+        self.check_elements(self.input, self.output)
+        n, h, w, c = self.input.type.shape  # type: ignore[attr-defined]
+        shape = self.output.type.shape  # type: ignore[attr-defined]
+        wanted: list[Dim] = []
+        for d, extent in enumerate((h, w)):
+            flat = shape[d] == 1
+            if extent is None or flat:
+                wanted.append(extent)
+                continue
+            if (extent - r + 1) % m:
+                raise self.error("the size of input is not divisible into tiles")
+            wanted.append((extent - r + 1) // m)
+        alpha: list[Dim] = [1 if shape[d] == 1 else m + r - 1 for d in (0, 1)]
+        self.expect(self.output, [0, 1, 2, 3, 4, 5], [*alpha, *wanted, n, c], "output")
+
+
+class WinogradOutputTransform(_WinogradTransform, name="linalg.winograd_output_transform"):
+    """A^T y A for each tile: [alpha H, alpha W, tiles H, tiles W, N, F] -> [N, H, W, F]."""
+
+    value: Operand = operand(tensor_of_rank(6))
+    output: Operand = operand(tensor_of_rank(4))
+    out: Result = result(tensor_of_rank(4))
+
+    format = _FORMAT.format("value")
+    example = (
+        "%0 = linalg.winograd_output_transform fmr(F_4_3) ins(%a : tensor<6x6x2x2x3x5xf32>) "
+        "outs(%b : tensor<3x8x8x5xf32>) -> tensor<3x8x8x5xf32>"
+    )
+
+    def verify_op(self) -> None:
+        m, r = self.sizes
+        self.check_elements(self.value, self.output)
+        shape = self.value.type.shape  # type: ignore[attr-defined]
+        for d, word in ((0, "height"), (1, "width")):
+            if shape[d] not in (None, 1, m + r - 1):
+                raise self.error(f"expect alpha {word} either equals to m + r - 1 or 1")
+        sizes: list[Dim] = [
+            None if None in (a, t) else (1 if a == 1 else m) * t
+            for a, t in ((shape[0], shape[2]), (shape[1], shape[3]))
+        ]
+        self.expect(self.output, [0, 1, 2, 3], [shape[4], *sizes, shape[5]], "output")

@@ -1,0 +1,64 @@
+"""linalg.elementwise: a function by its kind, over maps that may be given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.affine import AffineMap
+from ...ir.attributes import ArrayAttr
+from ...ir.builder import Builder
+from ...ir.core import Value
+from ...ir.declare import ARRAY, attribute, instance
+from .attributes import ElementwiseKind
+from .generic import maps_attribute
+from .named import NamedOp
+from .scalars import apply, arity
+from .structured import SegmentedOp
+
+
+class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
+    """A function of elements at the same place, or where the maps say."""
+
+    kind = attribute(instance(ElementwiseKind))
+    indexing_maps = attribute(ARRAY, optional=True)
+
+    format = (
+        "`kind` `` `=` `` qualified($kind) custom<ImpliedBody>($body_region) attr-dict "
+        "(`ins` `(` $inputs^ `:` type($inputs) `)`)? "
+        "`outs` `(` $outputs `:` type($outputs) `)` (`->` type($result_tensors)^)?"
+    )
+    example = """
+        linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%x, %y : memref<4x8xf32>, memref<4x8xf32>) outs(%z : memref<4x8xf32>)
+    """  # noqa: E501
+
+    def check_operand_count(self, found: int) -> None:
+        wanted = arity(self.kind) + 1
+        if found != wanted:
+            raise self.error(f"expected {wanted} operands, found {found}")
+
+    def complete(self) -> None:
+        super().complete()
+        if self.indexing_maps is None:
+            self.indexing_maps = self.implied_maps()
+
+    def implied_maps(self) -> ArrayAttr:
+        """The maps that text leaves out: every operand at the place itself."""
+        return maps_attribute([AffineMap.identity(self._rank)] * len(self.operands))
+
+    @property
+    def _rank(self) -> int:
+        return getattr(self.outputs[0].type, "rank", 0) if self.outputs else 0
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        given: Any = self.indexing_maps
+        if given is None:
+            return [AffineMap.identity(self._rank)] * len(self.operands)
+        return [a.map for a in given]
+
+    @property
+    def iterators(self) -> list[str]:
+        return ["parallel"] * self._rank
+
+    def build_body(self, builder: Builder, *elements: Value) -> Value:
+        return apply(builder, self.kind, *elements[:-1])

@@ -1,0 +1,214 @@
+"""Structured ops whose body or dimensions the text gives: transpose, broadcast, map, reduce."""
+
+from __future__ import annotations
+
+from ...ir.affine import AffineMap
+from ...ir.constraints import AnyType
+from ...ir.core import Value
+from ...ir.declare import (
+    INT_ARRAY,
+    Operand,
+    Operands,
+    OptionalResult,
+    RegionField,
+    Results,
+    attribute,
+    operand,
+    operands,
+    optional_result,
+    region,
+    results,
+)
+from ..memref.layouts import compatible
+from .named import NamedOp, projection
+from .structured import AnyShaped, StructuredOp
+
+
+class _OneToOne(NamedOp):
+    """One input, one output."""
+
+    input: Operand = operand(AnyShaped)
+    init: Operand = operand(AnyShaped)
+    output: OptionalResult = optional_result(AnyShaped)
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return (self.input,)
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return (self.init,)
+
+    @property
+    def iterators(self) -> list[str]:
+        return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
+
+
+_ONE_TO_ONE = (
+    "custom<ImpliedBody>($body_region) `ins` `(` $input `:` type($input) `)` "
+    "`outs` `(` $init `:` type($init) `)` {} ` ` attr-dict"
+)
+
+
+class Transpose(_OneToOne, name="linalg.transpose"):
+    """The input with its dimensions in another order: dimension i is the input's order[i]."""
+
+    permutation = attribute(INT_ARRAY)
+
+    result_name = "transposed"
+    format = _ONE_TO_ONE.format("`permutation` `=` $permutation")
+    example = (
+        "linalg.transpose ins(%a : memref<4x8xf32>) outs(%b : memref<8x4xf32>) "
+        "permutation = [1, 0] "
+    )
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        rank = len(self.permutation)
+        where = [self.permutation.index(d) for d in range(rank)]
+        return [AffineMap.permutation(where), AffineMap.identity(rank)]
+
+    def verify_op(self) -> None:
+        source, target = self.input.type, self.init.type
+        order = self.permutation
+        if sorted(order) != list(range(len(order))):
+            raise self.error("permutation is not valid")
+        if source.rank != target.rank or source.rank != len(order):
+            raise self.error(
+                f"size of permutation {len(order)} does not match the argument rank {source.rank}"
+            )
+        for i, d in enumerate(order):
+            if not compatible(target.shape[i], source.shape[d]):
+                raise self.error(
+                    f"dim(result, {i}) = {target.shape[i]} doesn't match "
+                    f"dim(input, permutation[{i}]) = {source.shape[d]}"
+                )
+        self.verify_structure()
+
+
+class Broadcast(_OneToOne, name="linalg.broadcast"):
+    """The input repeated along new dimensions."""
+
+    dimensions = attribute(INT_ARRAY)
+
+    result_name = "broadcasted"
+    format = _ONE_TO_ONE.format("`dimensions` `=` $dimensions")
+    example = (
+        "linalg.broadcast ins(%a : memref<4xf32>) outs(%b : memref<4x8xf32>) dimensions = [1] "
+    )
+
+    @property
+    def kept(self) -> list[int]:
+        """The dimensions of the output that the input has."""
+        return [d for d in range(self.init.type.rank) if d not in self.dimensions]  # type: ignore[attr-defined]
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        rank = self.init.type.rank  # type: ignore[attr-defined]
+        return [projection(rank, *self.kept), AffineMap.identity(rank)]
+
+    def verify_op(self) -> None:
+        source, target = self.input.type, self.init.type
+        for i, d in enumerate(self.dimensions):
+            if not 0 <= d < target.rank:
+                raise self.error(
+                    f"dimension {i} is out of range. expected range: [0, {target.rank - 1}], "
+                    f"got: {d}"
+                )
+        if source.rank + len(self.dimensions) != target.rank:
+            raise self.error(
+                "input rank plus added dimensions does not match init rank. input rank: "
+                f"{source.rank}, dimensions size: {len(self.dimensions)}, init rank: {target.rank}"
+            )
+        for i, d in enumerate(self.kept):
+            if not compatible(source.shape[i], target.shape[d]):
+                raise self.error(
+                    f"input dim {i} should match init dim {d}. "
+                    f"input: {source.shape[i]}, init: {target.shape[d]}"
+                )
+        self.verify_structure()
+
+
+class Map(StructuredOp, name="linalg.map"):
+    """The body on the elements of inputs of one shape, into an output of that shape."""
+
+    inputs: Operands = operands(AnyShaped)
+    init: Operand = operand(AnyShaped)
+    mapper: RegionField = region()
+    result_tensors: Results = results(AnyType)
+
+    result_name = "mapped"
+    output_name = "init"
+    format = "custom<LinalgMap>($inputs, $init, $mapper, type($result_tensors))"
+    example = """
+        linalg.map { math.exp } ins(%a : memref<4xf32>) outs(%b : memref<4xf32>)
+    """
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return (self.init,)
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        return [AffineMap.identity(self.init.type.rank)] * len(self.operands)  # type: ignore[attr-defined]
+
+    @property
+    def iterators(self) -> list[str]:
+        return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
+
+
+class Reduce(StructuredOp, name="linalg.reduce"):
+    """The body combines elements of the inputs along dimensions into the outputs."""
+
+    values: Operands = operands(AnyShaped, doc="all inputs, then as many outputs")
+    dimensions = attribute(INT_ARRAY)
+    combiner: RegionField = region()
+    result_tensors: Results = results(AnyType)
+
+    result_name = "reduced"
+    output_name = "init"
+    format = (
+        "custom<LinalgReduce>($values, $dimensions, $combiner, type($result_tensors), attr-dict)"
+    )
+    example = (
+        "linalg.reduce { arith.addf } ins(%a : memref<4x8xf32>) outs(%b : memref<4xf32>) "
+        "dimensions = [1] "
+    )
+
+    @property
+    def inputs(self) -> tuple[Value, ...]:
+        return tuple(self.operands[: len(self.operands) // 2])
+
+    @property
+    def outputs(self) -> tuple[Value, ...]:
+        return tuple(self.operands[len(self.operands) // 2 :])
+
+    @property
+    def iterators(self) -> list[str]:
+        rank = self.operands[0].type.rank  # type: ignore[attr-defined]
+        return ["reduction" if d in self.dimensions else "parallel" for d in range(rank)]
+
+    @property
+    def maps(self) -> list[AffineMap]:
+        rank = self.operands[0].type.rank  # type: ignore[attr-defined]
+        kept = projection(rank, *(d for d in range(rank) if d not in self.dimensions))
+        count = len(self.operands) // 2
+        return [AffineMap.identity(rank)] * count + [kept] * count
+
+    def verify_op(self) -> None:
+        if len(self.operands) % 2 or not self.operands:
+            raise self.error("expects equal numbers of inputs and outputs")
+        source, target = self.operands[0].type, self.outputs[0].type
+        if any(not 0 <= d < source.rank for d in self.dimensions):
+            raise self.error(
+                f"dimensions for reduction should be in the range [0, {source.rank - 1}]."
+            )
+        left = [n for d, n in enumerate(source.shape) if d not in self.dimensions]
+        if len(left) != target.rank or any(
+            a != b for a, b in zip(left, target.shape, strict=True) if None not in (a, b)
+        ):
+            raise self.error(
+                f"init dimensions {list(target.shape)} doesn't match input dimensions after "
+                f"reduction {left}"
+            )
+        self.verify_structure()

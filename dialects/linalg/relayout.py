@@ -1,0 +1,213 @@
+"""linalg.pack and linalg.unpack: dimensions cut into tiles that become inner dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.constraints import AnyType, Constraint, Index, Same
+from ...ir.declare import (
+    INT_ARRAY,
+    Op,
+    Operand,
+    Operands,
+    OptionalOperand,
+    Result,
+    attribute,
+    operand,
+    operands,
+    optional_operand,
+    result,
+)
+from ...ir.traits import Pure
+from ...ir.types import Dim, TensorType
+from ..index_lists import mix, to_dims
+
+AnyRankedTensor = Constraint(
+    "ranked tensor of any type values", lambda t: isinstance(t, TensorType)
+)
+
+
+class _Relayout(Op, traits=(Pure,)):
+    """What packing and unpacking share: which dimensions are tiled, and by how much."""
+
+    outer_dims_perm = attribute(INT_ARRAY, default=(), optional=True)
+    inner_dims_pos = attribute(INT_ARRAY)
+    static_inner_tiles = attribute(INT_ARRAY)
+
+    source: Any
+    dest: Any
+    inner_tiles: Any
+
+    @property
+    def tiles(self) -> tuple[Dim, ...]:
+        """The sizes of the tiles, None where they are values."""
+        return to_dims(self.static_inner_tiles)
+
+    def verify_layout(self, plain: TensorType, packed: TensorType) -> None:
+        """The packed type is the plain one, tiled and permuted."""
+        positions, order, tiles = self.inner_dims_pos, self.outer_dims_perm, self.tiles
+        if any(t == 0 for t in tiles):
+            raise self.error("invalid zero tile factor")
+        for word, dims in (("inner_dims_pos", positions), ("outer_dims_perm", order)):
+            if any(not 0 <= d < plain.rank for d in dims) or len(set(dims)) != len(dims):
+                raise self.error(f"invalid {word} vector")
+        if order and len(order) != plain.rank:
+            raise self.error("outer_dims_perm must be a permutation or empty")
+        if len(tiles) > plain.rank or len(tiles) != len(positions):
+            raise self.error(
+                "tiling factors must be less than or equal to the input rank for pack or output "
+                "rank for unpack"
+                if len(tiles) > plain.rank
+                else "tiling factors must equal the number of dimensions to tile"
+            )
+        expected = packed_shape(plain.shape, positions, order, tiles)
+        if packed.rank != len(expected):
+            raise self.error(
+                "packed rank != (unpacked rank + num tiling factors), got "
+                f"{packed.rank} != {len(expected)}"
+            )
+        self._verify_sizes(plain, packed, expected)
+
+    def _verify_sizes(self, plain: TensorType, packed: TensorType, expected: Sequence[Dim]) -> None:
+        for tile, extent in zip(self.tiles, packed.shape[plain.rank :], strict=True):
+            if tile is not None and tile < 0:
+                raise self.error("invalid tile factor or tile size in the inner tiles")
+            if (tile is None) != (extent is None) or tile != extent:
+                raise self.error(
+                    "mismatch in inner tile sizes specified and shaped of tiled dimension in the "
+                    "packed type"
+                )
+        wanted = TensorType(tuple(expected), packed.element_type)
+        for a, b in zip(packed.shape, expected, strict=True):
+            if None not in (a, b) and a < b:  # type: ignore[operator]
+                raise self.error(f"expected '{wanted}' for the packed domain value, got '{packed}'")
+
+
+def packed_shape(
+    shape: Sequence[Dim], positions: Sequence[int], order: Sequence[int], tiles: Sequence[Dim]
+) -> list[Dim]:
+    """The shape after tiling the dimensions at the positions and permuting the outer ones."""
+    outer = list(shape)
+    for d, tile in zip(positions, tiles, strict=True):
+        extent = outer[d]
+        outer[d] = None if extent is None or not tile else -(-extent // tile)
+    if order:
+        outer = [outer[d] for d in order]
+    return [*outer, *tiles]
+
+
+def _axes(rank: int, positions: Sequence[int], order: Sequence[int]) -> list[int]:
+    """Where the axes of the packed array are found in (outer and inner interleaved)."""
+    outer, inner, at = [0] * rank, {}, 0
+    for d in range(rank):
+        outer[d] = at
+        at += 1
+        if d in positions:
+            inner[d] = at
+            at += 1
+    first = [outer[d] for d in order] if order else outer
+    return [*first, *(inner[d] for d in positions)]
+
+
+class Pack(_Relayout, name="linalg.pack"):
+    """A tensor with some dimensions cut into tiles, the tiles being the last dimensions.
+
+    Dimension `inner_dims_pos[i]` is cut into tiles of `inner_tiles[i]`; the outer dimensions are
+    then permuted by `outer_dims_perm`. Where a dimension is no multiple of its tile, the rest of
+    the last tile is `padding_value`, or undefined.
+    """
+
+    source: Operand = operand(AnyRankedTensor)
+    dest: Operand = operand(AnyRankedTensor)
+    padding_value: OptionalOperand = optional_operand(AnyType)
+    inner_tiles: Operands = operands(Index)
+    result: Result = result(Same("dest"))
+
+    format = (
+        "$source (`padding_value` `(` $padding_value^ `:` type($padding_value) `)`)? "
+        "(`outer_dims_perm` `=` $outer_dims_perm^)? `inner_dims_pos` `=` $inner_dims_pos "
+        "`inner_tiles` `=` custom<DynamicIndexList>($inner_tiles, $static_inner_tiles) "
+        "`into` $dest attr-dict `:` type($source) `->` type($dest)"
+    )
+    result_name = "pack"
+    example = """
+        %pack = linalg.pack %a padding_value(%pad : f32) outer_dims_perm = [1, 0] inner_dims_pos = [0, 1] inner_tiles = [8, %tile] into %b : tensor<30x?xf32> -> tensor<?x4x8x?xf32>
+    """  # noqa: E501
+
+    def verify_op(self) -> None:
+        source, dest = self.source.type, self.dest.type
+        pad = self.padding_value
+        if pad is not None and pad.type is not source.element_type:  # type: ignore[attr-defined]
+            raise self.error(
+                f"expected padding_value has '{source.element_type}' but got: '{pad.type}'"  # type: ignore[attr-defined]
+            )
+        self.verify_layout(source, dest)  # type: ignore[arg-type]
+        if pad is None:
+            self._verify_no_rest()
+
+    def _verify_no_rest(self) -> None:
+        shape = self.source.type.shape  # type: ignore[attr-defined]
+        for d, tile in zip(self.inner_dims_pos, self.tiles, strict=True):
+            if shape[d] is not None and tile and shape[d] % tile:
+                raise self.error(
+                    "invalid tile factor or output size provided. Only full tiles are supported "
+                    "when padding_value is not set"
+                )
+
+    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
+        import numpy as np
+
+        pad = rest[0] if self.padding_value is not None else 0
+        tiles = mix(self.static_inner_tiles, rest[self.padding_value is not None :])
+        widths, shape = [], []
+        for d, extent in enumerate(source.shape):
+            if d not in self.inner_dims_pos:
+                widths.append((0, 0))
+                shape.append(extent)
+                continue
+            tile = int(tiles[self.inner_dims_pos.index(d)])
+            widths.append((0, -extent % tile))
+            shape += [-(-extent // tile), tile]
+        whole = np.pad(source, widths, constant_values=pad).reshape(shape)
+        order = _axes(source.ndim, self.inner_dims_pos, self.outer_dims_perm)
+        return np.ascontiguousarray(whole.transpose(order))
+
+
+class UnPack(_Relayout, name="linalg.unpack"):
+    """The tensor that `linalg.pack` made tiles of; what is beyond the result's size is dropped."""
+
+    source: Operand = operand(AnyRankedTensor)
+    dest: Operand = operand(AnyRankedTensor)
+    inner_tiles: Operands = operands(Index)
+    result: Result = result(Same("dest"))
+
+    format = (
+        "$source (`outer_dims_perm` `=` $outer_dims_perm^)? `inner_dims_pos` `=` $inner_dims_pos "
+        "`inner_tiles` `=` custom<DynamicIndexList>($inner_tiles, $static_inner_tiles) "
+        "`into` $dest attr-dict `:` type($source) `->` type($dest)"
+    )
+    result_name = "unpack"
+    example = """
+        %unpack = linalg.unpack %a inner_dims_pos = [0] inner_tiles = [8] into %b : tensor<4x16x8xf32> -> tensor<30x16xf32>
+    """  # noqa: E501
+
+    def verify_op(self) -> None:
+        self.verify_layout(self.dest.type, self.source.type)  # type: ignore[arg-type]
+
+    def evaluate(self, source: Any, dest: Any, *tiles: Any) -> Any:
+        import numpy as np
+
+        rank = dest.ndim
+        order = _axes(rank, self.inner_dims_pos, self.outer_dims_perm)
+        flat = source.transpose(np.argsort(order))
+        shape, axis = [], 0
+        for d in range(rank):
+            extent = flat.shape[axis]
+            axis += 1
+            if d in self.inner_dims_pos:
+                extent *= flat.shape[axis]
+                axis += 1
+            shape.append(extent)
+        whole = flat.reshape(shape)[tuple(slice(n) for n in dest.shape)]
+        return np.ascontiguousarray(whole)
