@@ -3,7 +3,7 @@
 from setuptools import find_packages, setup
 
 # Folders with Python that are not part of the installed package.
-NOT_PACKAGED = ("bench", "docs", "examples", "test")
+NOT_PACKAGED = ("bench", "docs", "examples", "fuzz", "test")
 
 setup(
     packages=[

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_PACKAGED = {"bench", "build", "dist", "docs", "examples", "test"}
+NOT_PACKAGED = {"bench", "build", "dist", "docs", "examples", "fuzz", "test"}
 SOURCES = {".py", ".lark", ".mlir"}
 
 

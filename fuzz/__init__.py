@@ -1,0 +1,1 @@
+"""The fuzzer: makes texts, pipelines and models, and looks for what no input may cause."""

@@ -1,0 +1,51 @@
+"""`python -m fuzz.coverage_guided`: atheris keeps the texts that reach new code of nnc.
+
+Arguments are libFuzzer's: `-runs=N`, `-max_total_time=S`, `-seed=N`, a folder for the corpus.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from .cases import Case
+from .mutate import mutated
+
+CHANGED_AT_ONCE = 0.7
+"""How often a text is changed by our mutations, which know tokens; else by libFuzzer's bytes."""
+
+
+def main() -> None:
+    """Hands over to libFuzzer, which never returns."""
+    import atheris
+
+    with atheris.instrument_imports(include=["nnc.ir", "nnc.dialects"]):
+        import nnc.dialects  # noqa: F401
+        from nnc.tools import nn_opt  # noqa: F401
+    from . import seeds
+    from .oracle import check
+
+    texts = seeds.texts()
+    scratch = Path(tempfile.mkdtemp(prefix="fuzz-"))
+
+    def one(data: bytes) -> None:
+        case = Case("nn-opt", ("%s", "--allow-unregistered-dialect"), data, round_trip=True)
+        finding = check(case, scratch)
+        if finding is not None:
+            raise RuntimeError(f"{finding.key}\n{finding.report}")
+
+    def change(data: bytes, size: int, seed: int) -> bytes:
+        choice = random.Random(seed)
+        if choice.random() > CHANGED_AT_ONCE:
+            return atheris.Mutate(data, size)
+        text = data.decode("utf-8", "surrogateescape") if data.strip() else choice.choice(texts)
+        return mutated(choice, text, choice.choice(texts))[:size]
+
+    atheris.Setup(sys.argv, one, custom_mutator=change)
+    atheris.Fuzz()
+
+
+if __name__ == "__main__":
+    main()
