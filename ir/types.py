@@ -50,10 +50,10 @@ class IndexType(ScalarType):
     byte_width: ClassVar[int] = 8
 
     def to_bytes(self, value: int) -> bytes:
-        return struct.pack("<q", value)
+        return (value & (1 << 64) - 1).to_bytes(8, "little")
 
     def from_bytes(self, data: bytes) -> int:
-        return struct.unpack("<q", data)[0]
+        return int.from_bytes(data, "little", signed=True)
 
 
 @attribute_class

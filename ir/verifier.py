@@ -6,7 +6,8 @@ operand is defined before, and visible at, its use. Iterative: nesting depth is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
@@ -14,7 +15,7 @@ from .attributes import Attribute, DenseArrayAttr, DenseElements, DenseResource
 from .constraints import Derived, Exactly, Same
 from .core import Block, Operation, Region, UnregisteredOp, Value
 from .declare import UNIT, Op, OpDefinition, ValueField
-from .diagnostics import Diagnostic, VerifyError
+from .diagnostics import Diagnostic, NncError, VerifyError
 from .dominance import DominanceInfo
 from .traits import GraphRegion, IsolatedFromAbove, NoTerminator, Terminator, Trait
 from .types import Type
@@ -355,6 +356,33 @@ def _constraint_check(part: ValueField, constraint: Any, noun: str, single: bool
     return check_group
 
 
+def check_before_inference(
+    definition: OpDefinition,
+    operand_types: Sequence[Sequence[Type]],
+    properties: Mapping[str, Attribute],
+) -> None:
+    """Raises NncError where `infer_result_types` could not rely on operands and attributes."""
+    if not _infers(definition.cls):
+        return
+    at = 0
+    for part, types in zip(definition.operands, operand_types, strict=True):
+        for type in types:
+            if not part.constraint.allows(type):
+                words = ("variadic of " if part.variadic else "") + part.constraint.words
+                raise NncError(
+                    f"'{definition.name}' op operand #{at} must be {words}, but got '{type}'"
+                )
+            at += 1
+    for part in definition.attributes.values():
+        if (fault := _attribute_fault(part, properties.get(part.name))) is not None:
+            raise NncError(f"'{definition.name}' op {fault}")
+
+
+@cache
+def _infers(cls: type[Op]) -> bool:
+    return cls.infer_result_types.__func__ is not Op.infer_result_types.__func__  # type: ignore[attr-defined]
+
+
 def _same_check(definition: OpDefinition) -> Check | None:
     """Fields tied together by `Same` have one type."""
     parts = (*definition.operands, *definition.results)
@@ -412,17 +440,28 @@ def _derived_check(part: ValueField, constraint: Derived) -> Check:
     return check
 
 
+def _is_required(part: Any) -> bool:
+    return not part.optional and part.default is None and part.kind is not UNIT
+
+
+def _attribute_fault(part: Any, value: Attribute | None) -> str | None:
+    """What is wrong with the value of an attribute field."""
+    if value is None:
+        return f"requires attribute '{part.name}'" if _is_required(part) else None
+    if not part.kind.allows(value):
+        return f"attribute '{part.name}' failed to satisfy constraint: {part.kind.words}"
+    return None
+
+
 def _attribute_check(part: Any) -> Check:
-    name, allows, words = part.name, part.kind.allows, part.kind.words
-    required = not part.optional and part.default is None and part.kind is not UNIT
+    name, allows, required = part.name, part.kind.allows, _is_required(part)
 
     def check(op: Operation) -> None:
         value: Attribute | None = op.properties.get(name)
-        if value is None:
-            if required:
-                raise op.error(f"requires attribute '{name}'")
-        elif not allows(value):
-            raise op.error(f"attribute '{name}' failed to satisfy constraint: {words}")
+        if (required if value is None else not allows(value)) and (
+            fault := _attribute_fault(part, value)
+        ):
+            raise op.error(fault)
 
     return check
 

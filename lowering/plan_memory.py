@@ -39,7 +39,7 @@ _BYTE = IntegerType(8)
 
 
 @dataclass(frozen=True)
-class PlanMemory(Pass, name="plan-memory"):
+class PlanMemory(Pass, name="plan-memory", anchor="builtin.module"):
     """Give every buffer of static size a place in one arena, and weights in another.
 
     Entry functions (nn.entry) get the arguments %arena and %weights, functions they call

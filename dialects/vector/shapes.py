@@ -235,6 +235,10 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
         return vector.transpose(self.permutation).copy()
 
 
+def _twice(type: Any) -> Type:
+    return VectorType((*type.shape[:-1], 2 * (type.shape or (1,))[-1]), type.element_type)
+
+
 class Interleave(Op, name="vector.interleave", traits=(Pure,)):
     """Elements of two vectors in turn along the last dimension."""
 
@@ -243,7 +247,7 @@ class Interleave(Op, name="vector.interleave", traits=(Pure,)):
     result: Result = result(
         Derived(
             "lhs",
-            lambda t: VectorType((*t.shape[:-1], 2 * t.shape[-1]), t.element_type),  # type: ignore[attr-defined]
+            _twice,
             "twice as long as lhs",
         )
     )
@@ -257,7 +261,9 @@ class Interleave(Op, name="vector.interleave", traits=(Pure,)):
         return np.stack([lhs, rhs], axis=-1).reshape(*lhs.shape[:-1], -1)
 
 
-def _half(type: Type) -> Type:
+def _half(type: Type) -> Type | None:
+    if not type.shape:  # type: ignore[attr-defined]
+        return None
     return VectorType((*type.shape[:-1], type.shape[-1] // 2), type.element_type)  # type: ignore[attr-defined]
 
 

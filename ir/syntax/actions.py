@@ -67,12 +67,12 @@ def _false(s, c):
 
 @action
 def _true_token(s, c):
-    return "true", 0
+    return "true", s.at
 
 
 @action
 def _false_token(s, c):
-    return "false", 0
+    return "false", s.at
 
 
 @action

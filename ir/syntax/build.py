@@ -460,7 +460,7 @@ class Builder:
         ]
         nodes = self._region_nodes(state)
         regions = [Region() for _ in nodes]
-        results = state.result_types([v.type for v in operands], regions)
+        results = state.result_types(types, regions)
         if definition.sized_operands or definition.sized_results:
             state.properties.update(
                 definition.segment_properties(

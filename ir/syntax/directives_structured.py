@@ -9,6 +9,7 @@ from ..dialect import registry
 from ..types import i64
 from .directive import Directive, directive
 from .directives_control import ARROW_RULES, arrow_types, types_of_arrow
+from .literals import number_of
 
 OPERANDS = {
     "ins": '| "ins" "(" values ":" types ")"',
@@ -193,7 +194,9 @@ class LinalgReduce(Directive):
         types = [type for given in both for type in given[1]]
         state.types[values] = types
         state.types[results] = [t for t in (outs[1] if outs else []) if not is_memref(t)]
-        state.properties[dimensions] = DenseArrayAttr(i64, tuple(int(n, 0) for n, _ in dims))
+        state.properties[dimensions] = DenseArrayAttr(
+            i64, tuple(number_of(state.session, token, i64) for token in dims)
+        )
         state.add_attributes(attributes or {})
         if body:
             state.regions[combiner] = [body[1]]

@@ -16,6 +16,7 @@ from ..attributes import (
 from ..constraints import Derived, Exactly, Same
 from ..diagnostics import NncError, ParseError
 from ..types import FloatType, Type, i1
+from ..verifier import check_before_inference
 from .actions_attributes import enum_from
 from .literals import number_of
 
@@ -244,8 +245,8 @@ class OpState:
             self.types[part.name] = types[at : at + count]
             at += count
 
-    def result_types(self, operand_types: list[Type], regions: list[Any]) -> list[list[Type]]:
-        """The types of each result field, given or inferred."""
+    def result_types(self, operand_types: list[list[Type]], regions: list[Any]) -> list[list[Type]]:
+        """The types of each result field, given or inferred from those of each operand field."""
         fields = self.definition.results
         groups = [self.types.get(part.name) for part in fields]
         typed = self.definition.format.typed
@@ -257,9 +258,9 @@ class OpState:
         if not missing:
             return [group or [] for group in groups]
         try:
-            inferred = self.definition.cls.infer_result_types(
-                operand_types, self.properties, regions
-            )
+            check_before_inference(self.definition, operand_types, self.properties)
+            flat = [type for group in operand_types for type in group]
+            inferred = self.definition.cls.infer_result_types(flat, self.properties, regions)
         except NncError as fault:
             raise self.error(fault.message) from None
         if inferred is None and not any(part.is_single for part in missing):
@@ -283,6 +284,11 @@ def _by_constraint(constraint: Any, known: dict[str, Any]) -> Type | None:
     return None
 
 
+def _derive_allowed(derive: Any, allows: Any) -> Any:
+    """`derive` for the types it is made for; the verifier says what is wrong with others."""
+    return lambda type: derive(type) if allows(type) else None
+
+
 Step = tuple[str, str | None, Any]
 """A field; the field its type follows from, or None; how, or None for the same type."""
 
@@ -290,6 +296,7 @@ Step = tuple[str, str | None, Any]
 def inference_plan(definition: OpDefinition, given: tuple[str, ...]) -> list[Step]:
     """The steps that complete the types of single fields from those given."""
     parts = (*definition.operands, *definition.results)
+    allows = {part.name: part.constraint.allows for part in parts}
     known = set(given)
     plan: list[Step] = []
 
@@ -309,7 +316,7 @@ def inference_plan(definition: OpDefinition, given: tuple[str, ...]) -> list[Ste
                     case Same(field=other) if other in known:
                         add(part.name, other, None)
                     case Derived(field=other) if other in known:
-                        add(part.name, other, constraint.derive)
+                        add(part.name, other, _derive_allowed(constraint.derive, allows[other]))
             if part.name in known and isinstance(constraint, Same):
                 unknown = (x for x in parts if x.name not in known and x.is_single)
                 if other := next((x for x in unknown if x.name == constraint.field), None):

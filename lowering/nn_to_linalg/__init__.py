@@ -28,7 +28,7 @@ from .globals import Globals
 
 
 @dataclass(frozen=True)
-class LowerToLinalg(Pass, name="lower-to-linalg"):
+class LowerToLinalg(Pass, name="lower-to-linalg", anchor="builtin.module"):
     """Lower nn operations on tensors to linalg operations on memrefs.
 
     Functions write their results to arguments. Each operation becomes one or several stages:

@@ -41,9 +41,10 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
         places: list[Size] = [
-            e.position(d if d < axis else d + count - 1) for d in range(len(extents))
+            *(e.position(d) for d in range(axis)),
+            clamped(e, at, extents[axis]),
+            *(e.position(d + count - 1) for d in range(axis + 1, len(extents))),
         ]
-        places[axis] = clamped(e, at, extents[axis])
         return e.load(data, places)
 
     e.generic([indices], [out], [read, AffineMap.identity(rank)], ["parallel"] * rank, pick)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from ...dialects import arith, scf
 from ...ir.core import Block as IRBlock
@@ -154,7 +155,7 @@ class Emission:
 
     def unrolled(self, node: Node) -> None:
         """The iterations one after the other."""
-        parts = self.parts(node.loops[0])
+        parts = list(self.parts(node.loops[0]))
         for loop in node.loops:
             self.copies[loop] = len(parts) if loop.step == 1 else 0
         for offset, inner in parts:
@@ -165,15 +166,16 @@ class Emission:
         for loop in node.loops:
             self.positions[loop.stage].partials.pop(loop, None)
 
-    def parts(self, loop: Loop) -> list[tuple[int, Number]]:
+    def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
         """(offset, extent of the inner half) for each iteration of an unrolled loop."""
         extent, step = self.extents[loop.span], loop.step
         if not isinstance(extent, int):
-            return [(0, extent)]
-        parts: list[tuple[int, Number]] = [(i, step) for i in range(0, extent - step + 1, step)]
+            yield 0, extent
+            return
+        for i in range(0, extent - step + 1, step):
+            yield i, step
         if extent % step:
-            parts.append((extent - extent % step, extent % step))
-        return parts
+            yield extent - extent % step, extent % step
 
     def vectorized(self, node: Node) -> None:
         """The iterations as lanes."""
@@ -319,9 +321,9 @@ class Emission:
             return
         parts = self.parts(loop)
         if loop.kind != "unroll" and not isinstance(self.extents[loop.span], int):
-            parts = [(0, loop.step)]
+            parts = iter([(0, loop.step)])
         elif loop.kind != "unroll" or (loop.is_reduction and not loop.partial):
-            parts = parts[:1]
+            parts = islice(parts, 1)
         for offset, inner in parts:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
