@@ -26,6 +26,8 @@ class ApplySchedules(Pass, name="apply-schedules", anchor="builtin.module"):
     Every `schedule.for` is carried out and erased. Functions without one get plain loops.
     """
 
+    numerics = "rounding"
+
     machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
 
     def run(self, op: Operation, context: PassContext) -> None:

@@ -55,6 +55,17 @@ from ..ir.types import (
 OnValue = Callable[[Operation, list[Any]], None]
 
 
+class Observer:
+    """Is told of every operation before and after it is executed, with its operands."""
+
+    def before_op(self, op: Operation, operands: list[Any]) -> None: ...
+    def after_op(self, op: Operation, operands: list[Any], results: list[Any]) -> None: ...
+
+
+class CannotInterpretError(NncError):
+    """The interpreter has to give up where machine code need not: no semantics, or no time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Branch:
     """Where a terminator goes, and the arguments it passes."""
@@ -88,6 +99,7 @@ class Interpreter:
         self.steps = 0
         self._plans: dict[Block, list[_Step]] = {}
         self.storage: dict[Any, Any] = {}
+        self.observer: Observer | None = None
         self.symbols: dict[str, Operation] = {}
         for region in module.regions:
             for op in region.ops:
@@ -119,13 +131,17 @@ class Interpreter:
             to_value(arg, param.type, f"argument {i} of '@{name}'", function.loc)
             for i, (arg, param) in enumerate(zip(args, params, strict=True))
         ]
-        _, results = Frame(self).run_region(body, values)
+        return self.run_function(name, function, values)
+
+    def run_function(self, name: str, function: Operation, values: list[Any]) -> list[Any]:
+        """The results of a function that has a body; tools override it to watch calls."""
+        _, results = Frame(self).run_region(function.regions[0], values)
         return list(results)
 
     def _call_external(self, name: str, function: Operation, args: Sequence[Any]) -> list[Any]:
         external = self.externals.get(name)
         if external is None:
-            raise NncError(f"'@{name}' has no body to interpret", function.loc)
+            raise CannotInterpretError(f"'@{name}' has no body to interpret", function.loc)
         results = external(*args)
         if results is None:
             return []
@@ -142,7 +158,7 @@ class Interpreter:
         """One more executed operation. Raises NncError beyond `max_steps`."""
         self.steps += 1
         if self.max_steps is not None and self.steps > self.max_steps:
-            raise NncError(f"stopped after {self.max_steps} operations", op.loc)
+            raise CannotInterpretError(f"stopped after {self.max_steps} operations", op.loc)
 
 
 class Frame:
@@ -218,12 +234,15 @@ class Frame:
 
     def _run(self, op: Operation, perform: Perform, operands: list[Any]) -> list[Any] | Branch:
         self.interpreter.count_step(op)
+        observer = self.interpreter.observer
+        if observer is not None:
+            observer.before_op(op, operands)
         try:
             outcome = perform(operands, self)
         except NncError as error:
             if error.location is not None:
                 raise
-            raise NncError(error.message, op.loc, error.diagnostic.notes) from error
+            raise type(error)(error.message, op.loc, error.diagnostic.notes) from error
         except RecursionError:
             raise
         except Exception as error:
@@ -236,6 +255,8 @@ class Frame:
             self.values[result] = value
         if self.interpreter.on_value is not None:
             self.interpreter.on_value(op, results)
+        if observer is not None:
+            observer.after_op(op, operands, results)
         return results
 
 
@@ -258,7 +279,7 @@ def _performer(op: Operation) -> Perform:
         return lambda operands, frame: evaluate(*operands)
 
     def nothing(operands: list[Any], frame: Frame) -> Any:
-        raise NncError(f"'{op.name}' op has no semantics to interpret", op.loc)
+        raise CannotInterpretError(f"'{op.name}' op has no semantics to interpret", op.loc)
 
     return nothing
 

@@ -35,6 +35,8 @@ class LowerToLinalg(Pass, name="lower-to-linalg", anchor="builtin.module"):
     a comprehension a fill and a `linalg.generic`, the others copies, generics and loops.
     """
 
+    numerics = "rounding"
+
     def run(self, op: Operation, context: PassContext) -> None:
         """Convert every function of the module, composite ops taken apart first."""
         Decompose("all").run(op, context)

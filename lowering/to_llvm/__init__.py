@@ -34,6 +34,8 @@ class LowerToLlvm(Pass, name="lower-to-llvm", anchor="builtin.module"):
     calls it. An op that has no lowering is an error.
     """
 
+    numerics = "rounding"
+
     def run(self, op: Operation, context: PassContext) -> None:
         """Lower the module."""
         ModuleLowering(op).lower()

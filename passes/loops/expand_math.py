@@ -207,6 +207,8 @@ class ExpandMath(Pass, name="expand-math"):
     the tangent of numbers beyond 2**18 are left to a library, in a branch of their own.
     """
 
+    numerics = "rounding"
+
     def run(self, op: Operation, context: PassContext) -> None:
         """Expand all operations inside."""
         apply_once(op, PATTERNS, context.trace)

@@ -36,6 +36,8 @@ class ChooseAlgorithms(Pass, name="choose-algorithms", anchor="func.func"):
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
 
+    numerics = "approximate"
+
     winograd: bool = option(True, help="use Winograd's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:

@@ -45,6 +45,8 @@ class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
     The weights are blocked at compile time; `fold-constants` does it.
     """
 
+    numerics = "rounding"
+
     block: int = option(16, help="channels that lie together, where their number allows")
 
     def run(self, op: Operation, context: PassContext) -> None:

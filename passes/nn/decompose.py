@@ -28,6 +28,8 @@ class Decompose(Pass, name="decompose"):
                              %s = nn.reduce_sum %e     %e * nn.reciprocal %s
     """
 
+    numerics = "rounding"
+
     level: str = option(
         "all",
         help="graph: only what fusion should see in parts; all: everything",

@@ -25,6 +25,8 @@ class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
     Whatever batch normalization of constants is left becomes one multiplication and addition.
     """
 
+    numerics = "rounding"
+
     def run(self, op: Operation, context: PassContext) -> None:
         """Rewrites; `fold-constants` then computes the new weights."""
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)

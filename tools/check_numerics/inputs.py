@@ -1,0 +1,185 @@
+"""Random inputs with the values that passes get wrong.
+
+    ordinary   standard normal floats, small integers
+    special    the same, every sixth element NaN, an infinity, +-0, a denormal, or the
+               smallest or largest value; integers at their limits
+    wide       floats of any magnitude whose fourth power is finite, integers of any value
+
+What an integer may be, nobody says: it may be an index. So a run that fails or whose result is
+not defined is tried again with integers of ever smaller ranges (`Ladder`), and with other
+extents for unknown dimensions; an input that never runs is left out and reported.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects import llvm
+from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import MemRefType, ScalarType, ShapedType, TensorType, Type, VectorType
+
+KINDS = ("ordinary", "special", "wide")
+ALIGNMENT = 64
+POINTER_BYTES = 1 << 16
+"""What a pointer whose extent nobody says points to. Units: bytes."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Bounds of integers (None: as the kind says) and the extent of unknown dimensions."""
+
+    bounds: tuple[int, int] | None
+    extent: int
+
+
+LADDER = tuple(
+    Attempt(bounds, extent)
+    for extent in (3, 4, 1, 8)
+    for bounds in (None, (-8, 8), (0, 50), (0, 3), (0, 2), (1, 2), (0, 1))
+)
+"""From everything to zero alone."""
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One input of a function, made anew for each run because runs write to buffers."""
+
+    types: tuple[Type, ...]
+    kind: str
+    seed: tuple[int, ...]
+    attempt: Attempt
+
+    def values(self) -> list[Any]:
+        """The arguments, the same each time."""
+        generator = np.random.default_rng(self.seed)
+        return [self._value(type, generator) for type in self.types]
+
+    def _value(self, type: Type, generator: np.random.Generator) -> Any:
+        match type:
+            case MemRefType():
+                return _in_layout(self._array(type, generator), type)
+            case TensorType() | VectorType():
+                return self._array(type, generator)
+            case ScalarType():
+                return self.elements(type_to_numpy(type), (), generator, type)[()]
+            case llvm.PointerType():
+                array = aligned_array((POINTER_BYTES // 4,), np.dtype(np.float32))
+                array[:] = self.elements(array.dtype, array.shape, generator, None)
+                return array
+        raise NncError(f"no inputs of type {type} can be made")
+
+    def _array(self, type: ShapedType, generator: np.random.Generator) -> np.ndarray:
+        shape = tuple(self.attempt.extent if d is None else d for d in type.shape)
+        dtype = type_to_numpy(type.element_type)
+        array = aligned_array(shape, dtype)
+        array[...] = self.elements(dtype, shape, generator, type.element_type)
+        return array
+
+    def elements(
+        self, dtype: np.dtype, shape: tuple[int, ...], generator: Any, element: Type | None
+    ) -> np.ndarray:
+        """Random elements of the sample's kind."""
+        if dtype.kind == "b":
+            return generator.integers(0, 2, shape).astype(dtype)
+        if dtype.kind in "iu":
+            width = getattr(element, "width", 8 * dtype.itemsize)
+            return self._integers(dtype, shape, generator, width)
+        if dtype.kind == "c":
+            part = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
+            real, imaginary = (self.elements(part, shape, generator, None) for _ in range(2))
+            with np.errstate(all="ignore"):
+                return (real + 1j * imaginary).astype(dtype)
+        return self._floats(dtype, shape, generator)
+
+    def _integers(self, dtype, shape, generator, width: int) -> np.ndarray:
+        unsigned = dtype.kind == "u"
+        low, high = (
+            (0, (1 << width) - 1) if unsigned else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
+        )
+        if self.attempt.bounds is not None:
+            least, most = self.attempt.bounds
+            low, high = max(low, least), min(high, most - 1)
+        elif self.kind != "wide":
+            limits = np.array([low, high, 0, 1, max(low, -1), low + 1, high - 1], dtype)
+            small = generator.integers(max(low, -8), min(high, 8), shape, endpoint=True)
+            if self.kind == "ordinary":
+                return small.astype(dtype)
+            chosen = generator.choice(limits, shape)
+            return np.where(generator.random(shape) < 0.5, chosen, small).astype(dtype)
+        return generator.integers(
+            low, high, shape, endpoint=True, dtype=np.uint64 if unsigned else np.int64
+        ).astype(dtype)
+
+    def _floats(self, dtype, shape, generator) -> np.ndarray:
+        import ml_dtypes
+
+        info = ml_dtypes.finfo(dtype)
+        normal = generator.standard_normal(shape)
+        with np.errstate(all="ignore"):
+            if self.kind == "wide":
+                exponents = generator.uniform(float(info.minexp) / 4, float(info.maxexp) / 4, shape)
+                return (normal * np.exp2(exponents)).astype(dtype)
+            if self.kind == "special":
+                tiny, largest = float(info.smallest_subnormal), float(info.max)
+                values = [
+                    math.nan,
+                    math.inf,
+                    -math.inf,
+                    0.0,
+                    -0.0,
+                    tiny,
+                    -3 * tiny,
+                    largest,
+                    -largest,
+                ]
+                values += [float(info.tiny), 1.0, -1.0, 0.5]
+                chosen = generator.choice(np.array(values), shape)
+                normal = np.where(generator.random(shape) < 1 / 6, chosen, normal)
+            return normal.astype(dtype)
+
+
+def aligned_array(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """Uninitialized elements at an address that is a multiple of 64."""
+    size = math.prod(shape) * dtype.itemsize
+    raw = np.empty(size + ALIGNMENT, np.uint8)
+    start = -raw.ctypes.data % ALIGNMENT
+    return raw[start : start + size].view(dtype).reshape(shape)
+
+
+def aligned_copy(value: Any) -> Any:
+    """A copy with the strides of the original, on an aligned address; scalars as they are."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.flags.c_contiguous or not value.size or min(value.strides, default=0) < 0:
+        made = aligned_array(value.shape, value.dtype)
+    else:
+        span = 1 + sum(
+            (n - 1) * (s // value.itemsize) for n, s in zip(value.shape, value.strides, strict=True)
+        )
+        flat = aligned_array((span,), value.dtype)
+        made = np.lib.stride_tricks.as_strided(flat, value.shape, value.strides)
+    made[...] = value
+    return made
+
+
+def _in_layout(array: np.ndarray, type: MemRefType) -> np.ndarray:
+    """The elements in a buffer with the strides that the memref type says."""
+    found = type.strides_and_offset()
+    if type.layout is None or found is None or not array.size:
+        return array
+    strides, step = list(found[0]), 1
+    for dim in reversed(range(array.ndim)):
+        strides[dim] = step if strides[dim] is None else strides[dim]
+        step = max(step, strides[dim] * array.shape[dim])  # type: ignore[operator]
+    span = 1 + sum((n - 1) * s for n, s in zip(array.shape, strides, strict=True))  # type: ignore[operator]
+    flat = aligned_array((span,), array.dtype)
+    steps = [s * array.itemsize for s in strides]  # type: ignore[operator]
+    made = np.lib.stride_tricks.as_strided(flat, array.shape, steps)
+    made[...] = array
+    return made
