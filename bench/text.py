@@ -35,7 +35,10 @@ def write_texts(folder: Path, ops: int, fold: int) -> dict[str, Path]:
     texts["upstream ops, generic"] = print_op(module, generic=True)
     module = parse_module(text_workloads.upstream_ops(ops, skip=PEER_LACKS))
     texts["upstream ops, custom"] = print_op(module)
-    for name, graph in (("CNN", text_workloads.cnn()), ("transformer", text_workloads.transformer())):
+    for name, graph in (
+        ("CNN", text_workloads.cnn()),
+        ("transformer", text_workloads.transformer()),
+    ):
         for stage, text in model_stages(graph).items():
             texts[f"{name}, {stage}, generic"] = text
     texts["folding"] = print_op(parse_module(text_workloads.foldable(fold)), generic=True)
@@ -134,6 +137,7 @@ def scaling(folder: Path, sizes: list[int]) -> None:
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--peer-python", metavar="PATH", help="an interpreter with xDSL installed")
     parser.add_argument("--ops", type=int, default=8000, help="operations of the upstream text")

@@ -33,8 +33,8 @@ class Nnc:
 
     def rewrite(self, module: Any) -> None:
         """The canonicalize pass: folding, identities, dead code."""
-        from nnc.passes.canonicalize import Canonicalize
         from nnc.ir.passes import PassContext
+        from nnc.passes.canonicalize import Canonicalize
 
         Canonicalize().run(module, PassContext())
 
@@ -76,6 +76,7 @@ def timed(action: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def middle(numbers: list[float]) -> float:
+    """The median."""
     return sorted(numbers)[len(numbers) // 2]
 
 
@@ -98,6 +99,7 @@ def text_task(tool: Any, text: str, generic: bool, repeats: int) -> dict[str, fl
 
 
 def rewrite_task(tool: Any, text: str) -> dict[str, float]:
+    """Seconds to rewrite until nothing changes, and how many operations that leaves."""
     module = tool.parse(text)
     before = sum(1 for _ in module.walk())
     seconds, _ = timed(lambda: tool.rewrite(module))
@@ -117,10 +119,12 @@ def memory_task(tool: Any, text: str) -> dict[str, float]:
     gc.collect()
     held = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
+    del module
     return {"bytes": held / ops, "ops": ops}
 
 
 def main() -> None:
+    """The command line of one measurement."""
     tool_name, task, path = sys.argv[1:4]
     # A script's own folder comes first on the path; nothing is wanted from it.
     sys.path.pop(0)

@@ -99,9 +99,7 @@ def _memory(b: _Body) -> None:
     buffer = b.name()
     b.line(f"{buffer} = memref.alloc() {{alignment = 64 : i64}} : {MEMREF}")
     b.make(f"memref.load {b.any(MEMREF)}[{b.any('index')}, {b.any('index')}] : {MEMREF}", "f32")
-    b.line(
-        f"memref.store {b.any('f32')}, {buffer}[{b.any('index')}, {b.any('index')}] : {MEMREF}"
-    )
+    b.line(f"memref.store {b.any('f32')}, {buffer}[{b.any('index')}, {b.any('index')}] : {MEMREF}")
     b.make(f"memref.dim {buffer}, {b.any('index')} : {MEMREF}", "index")
     b.line(f"memref.dealloc {buffer} : {MEMREF}")
 
@@ -279,9 +277,7 @@ def cnn(layers: int = 6) -> str:
         value, channels = f"%r{i}", wide
     parameters["wf"] = f"{channels * size * size}x10"
     flat = f"tensor<1x{channels * size * size}xf32>"
-    lines.append(
-        f"%flat = nn.reshape {value} : (tensor<1x{channels}x{size}x{size}xf32>) -> {flat}"
-    )
+    lines.append(f"%flat = nn.reshape {value} : (tensor<1x{channels}x{size}x{size}xf32>) -> {flat}")
     lines.append(
         f"%logits = nn.matmul %flat, %wf : ({flat}, tensor<{channels * size * size}x10xf32>) "
         "-> tensor<1x10xf32>"

@@ -46,7 +46,7 @@ class _Walk:
         while stack:
             block, op, defined, visible = stack.pop()
             if block is not None:
-                op, defined = block._first, [*block.args]
+                op, defined = block._first, list[Value](block.args)
                 visible.update(defined)
                 if _is_graph(block):
                     for inner in block:
