@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from .diagnostics.recorder import Recorder
 from .skips import is_allowed
 
 # The first example of a test pays for imports and parse tables; time says nothing here.
@@ -135,3 +136,22 @@ def _skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """`--lit-shell` runs the golden tests' RUN lines under a real shell."""
     parser.addoption("--lit-shell", action="store_true", help="run RUN lines under a shell")
+    parser.addoption(
+        "--record-diagnostics", metavar="DIR", help="note there which errors the tests provoke"
+    )
+
+
+_recorder = pytest.StashKey[Recorder]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch errors from the start, where that is asked for."""
+    if config.getoption("--record-diagnostics"):
+        config.stash[_recorder] = recorder = Recorder()
+        recorder.install()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """Write what was noted; every process of xdist has its own file."""
+    if _recorder in config.stash:
+        config.stash[_recorder].write(Path(config.getoption("--record-diagnostics")))

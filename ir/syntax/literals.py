@@ -104,7 +104,7 @@ def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
         return DenseElements(type, b"")
     number_types = (IntegerType, IndexType, FloatType, ComplexType)
     is_number = isinstance(type.element_type, number_types)
-    if is_number and root[0] == "string" and not isinstance(root, list):
+    if is_number and not isinstance(root, list) and root[0] == "string":
         return _from_hex(session, root, type)
     leaves = [root] if not isinstance(root, list) else _leaves(session, root, type, pos)
     if not is_number:
