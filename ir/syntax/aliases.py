@@ -153,12 +153,16 @@ class Aliases:
         writer = AttributePrinter(self.names, self.distinct)
         for key in keys:
             if self._kind[key] == "loc":
-                text = f"loc({writer.inner_location(key, spelled=True)})"
+                text = self.location_text(writer, key)
             else:
                 text = writer.spelled(key)
             lines.append(f"{self.names[key]} = {text}")
         joined = "\n".join(lines)
         return f"{joined}\n" if early else f"\n{joined}"
+
+    def location_text(self, writer: AttributePrinter, location: Any) -> str:
+        """What an alias stands for, itself spelled out."""
+        return f"loc({writer.inner_location(location, spelled=True)})"
 
 
 class _Visitor(AttributePrinter):

@@ -53,6 +53,8 @@ class AttributePrinter:
     distinct attributes in the order in which they are written.
     """
 
+    hex_threshold = HEX_THRESHOLD
+
     def __init__(
         self, aliases: dict[Any, str] | None = None, distinct: dict[Any, int] | None = None
     ) -> None:
@@ -177,7 +179,7 @@ class AttributePrinter:
                 return quote(attribute.strings[0])
             return _nested([quote(s) for s in attribute.strings], type.shape)
         count = type.num_elements
-        if not attribute.is_splat and count > HEX_THRESHOLD and count:
+        if not attribute.is_splat and count > self.hex_threshold and count:
             return f'"0x{self._hex(attribute)}"'
         texts = [number_text(v, inner) for v in attribute.values()]
         if attribute.is_splat:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -156,7 +156,7 @@ class Printer(AttributePrinter):
     def argument_location(self, arg: Any) -> str:
         if self._aliases is not None:
             self._aliases.visit_location(arg.loc, deferred=False)
-        return f"loc({AttributePrinter().inner_location(arg.loc)})"
+        return f"loc({self.inner_location(arg.loc, spelled=True)})"
 
     # -- operations ------------------------------------------------------------------------------
 
@@ -313,11 +313,18 @@ def print_op(
     if op is not top:
         return Printer(naming, None, generic, debuginfo).text_of(op)
     aliases = Aliases()
-    text = Printer(naming, aliases, generic, debuginfo).text_of(op)
+    return with_definitions(
+        aliases, lambda: Printer(naming, aliases, generic, debuginfo).text_of(op)
+    )
+
+
+def with_definitions(aliases: Aliases, write: Callable[[], str]) -> str:
+    """The text that `write` makes between the definitions of the aliases that it uses."""
+    text = write()
     if aliases.are_provisional:
         aliases.number()
         head = aliases.definitions(early=True)
-        text = Printer(naming, aliases, generic, debuginfo).text_of(op)
+        text = write()
     else:
         head = aliases.definitions(early=True)
     return head + text + aliases.definitions(early=False)
