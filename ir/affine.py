@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import gcd
 
 
 class AffineExpr:
@@ -135,7 +136,29 @@ _EVALUATE = {
 }
 
 
+def largest_known_divisor(expr: AffineExpr) -> int:
+    """A number that divides every value of the expression; 0 for the constant 0."""
+    match expr:
+        case AffineConstant(value):
+            return abs(value)
+        case AffineBinary("floordiv" | "ceildiv", lhs, AffineConstant(by)) if by:
+            divisor = largest_known_divisor(lhs)
+            return abs(divisor // by) if divisor % by == 0 else 1
+        case AffineBinary("*", lhs, rhs):
+            return largest_known_divisor(lhs) * largest_known_divisor(rhs)
+        case AffineBinary("+" | "mod", lhs, rhs):
+            return gcd(largest_known_divisor(lhs), largest_known_divisor(rhs))
+    return 1
+
+
+# The rules and their order are upstream's (AffineExpr.cpp), since text shows what they leave.
+
+
 def _add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
+    return _simplified_sum(lhs, rhs) or AffineBinary("+", lhs, rhs)
+
+
+def _simplified_sum(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
     match lhs, rhs:
         case AffineConstant(a), AffineConstant(b):
             return AffineConstant(a + b)
@@ -145,13 +168,44 @@ def _add(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
             return lhs
         case AffineBinary("+", inner, AffineConstant(a)), AffineConstant(b):
             return _add(inner, AffineConstant(a + b))
-        case AffineBinary("+", inner, AffineConstant() as a), _:
-            return _add(_add(inner, rhs), a)
+        case _, AffineConstant():
+            return None
+    if lhs.is_symbolic_or_constant() and not rhs.is_symbolic_or_constant():
+        return _add(rhs, lhs)
+    if _out_of_order(lhs, rhs):
+        return _add(rhs, lhs)
     a_base, a_factor = _scaled(lhs)
     b_base, b_factor = _scaled(rhs)
     if a_base == b_base:
         return _mul(a_base, AffineConstant(a_factor + b_factor))
-    return AffineBinary("+", lhs, rhs)
+    if isinstance(lhs, AffineBinary) and lhs.kind == "+" and isinstance(lhs.rhs, AffineConstant):
+        return _add(_add(lhs.lhs, rhs), lhs.rhs)
+    return _remainder(lhs, rhs)
+
+
+def _out_of_order(lhs: AffineExpr, rhs: AffineExpr) -> bool:
+    match lhs, rhs:
+        case (AffineDim(a), AffineDim(b)) | (AffineSymbol(a), AffineSymbol(b)):
+            return a > b
+    return False
+
+
+def _remainder(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr | None:
+    """`x - (x floordiv q) * q` as `x mod q`, also where x is the last term of a sum."""
+    match rhs:
+        case AffineBinary(
+            "*",
+            AffineBinary("*", AffineBinary("floordiv", x, q), factor),
+            AffineConstant(-1),
+        ) if factor == q and x == lhs:
+            return _div(lhs, q, "mod")
+        case AffineBinary("*", AffineBinary("floordiv", x, q), factor):
+            if isinstance(q, AffineConstant) and q.value > 0 and x == lhs and factor == -q:
+                return _div(lhs, q, "mod")
+            if isinstance(lhs, AffineBinary) and lhs.kind == "+":
+                last = _simplified_sum(lhs.rhs, rhs)
+                return None if last is None else _add(lhs.lhs, last)
+    return None
 
 
 def _scaled(expr: AffineExpr) -> tuple[AffineExpr, int]:
@@ -173,18 +227,49 @@ def _mul(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
             return rhs
         case AffineBinary("*", inner, AffineConstant(a)), AffineConstant(b):
             return _mul(inner, AffineConstant(a * b))
+        case _, AffineConstant():
+            return AffineBinary("*", lhs, rhs)
+    if _out_of_order(lhs, rhs):
+        return _mul(rhs, lhs)
+    if not rhs.is_symbolic_or_constant():
+        return _mul(rhs, lhs) if lhs.is_symbolic_or_constant() else AffineBinary("*", lhs, rhs)
+    if isinstance(lhs, AffineBinary) and lhs.kind == "*" and isinstance(lhs.rhs, AffineConstant):
+        return _mul(_mul(lhs.lhs, rhs), lhs.rhs)
     return AffineBinary("*", lhs, rhs)
 
 
 def _div(lhs: AffineExpr, rhs: AffineExpr, kind: str) -> AffineExpr:
-    match lhs, rhs:
-        case AffineConstant(a), AffineConstant(b) if b > 0:
-            return AffineConstant(_EVALUATE[kind](a, b))
-        case _, AffineConstant(1):
-            return AffineConstant(0) if kind == "mod" else lhs
-        case AffineBinary("*", base, AffineConstant(a)), AffineConstant(b) if b > 0 and a % b == 0:
-            return AffineConstant(0) if kind == "mod" else _mul(base, AffineConstant(a // b))
-    return AffineBinary(kind, lhs, rhs)
+    plain = AffineBinary(kind, lhs, rhs)
+    if not isinstance(rhs, AffineConstant) or rhs.value == 0 or (kind == "mod" and rhs.value < 1):
+        return plain
+    by = rhs.value
+    if isinstance(lhs, AffineConstant):
+        return AffineConstant(_EVALUATE[kind](lhs.value, by))
+    if kind == "mod":
+        return _modulo(lhs, by) or plain
+    if by == 1:
+        return lhs
+    match lhs:
+        case AffineBinary("*", base, AffineConstant(factor)) if factor % by == 0:
+            return _mul(base, AffineConstant(factor // by))
+        case AffineBinary("+", a, b) if kind == "floordiv":
+            if largest_known_divisor(a) % by == 0 or largest_known_divisor(b) % by == 0:
+                return _add(_div(a, rhs, kind), _div(b, rhs, kind))
+    return plain
+
+
+def _modulo(lhs: AffineExpr, by: int) -> AffineExpr | None:
+    if largest_known_divisor(lhs) % by == 0:
+        return AffineConstant(0)
+    match lhs:
+        case AffineBinary("+", a, b):
+            if largest_known_divisor(a) % by == 0:
+                return b % by
+            if largest_known_divisor(b) % by == 0:
+                return a % by
+        case AffineBinary("mod", a, AffineConstant(inner)) if inner >= 1 and inner % by == 0:
+            return a % by
+    return None
 
 
 def _text(expr: AffineExpr, parenthesize: bool = False) -> str:

@@ -51,7 +51,9 @@ def _affine_map(s, c):
 
 @action
 def _affine_set(s, c):
-    constraints = tuple((_shallow(e), equal) for e, equal in c[2])
+    # A set without constraints is written as one that always holds, as upstream.
+    given = c[2] or [(affine.AffineConstant(0), True)]
+    constraints = tuple((_shallow(e), equal) for e, equal in given)
     return a.IntegerSetAttr(affine.IntegerSet(c[0], c[1], constraints))
 
 

@@ -51,7 +51,7 @@ ATTRIBUTES = [
     "affine_map<() -> ()>", "affine_map<(d0, d1)[s0] -> (d0 + s0, d1 * 2 - 1)>",
     "affine_map<(d0) -> (d0 floordiv 2, d0 ceildiv 4, d0 mod 8)>",
     "affine_map<(d0, d1) -> (-d0 + d1, (d0 + d1) * 3)>", "affine_map<(d0) -> (d0 - 7)>",
-    "affine_set<(d0)[s0] : (d0 - s0 >= 0, -d0 + 4 == 0)>", "affine_set<() : ()>",
+    "affine_set<(d0)[s0] : (d0 - s0 >= 0, -d0 + 4 == 0)>", "affine_set<() : (0 == 0)>",
     "strided<[]>", "strided<[4, 1]>", "strided<[?, 1], offset: ?>", "strided<[1], offset: -3>",
     "distinct[0]<5 : i32>", "distinct[1]<>",
     'loc("a.py":1:2)', "loc(unknown)", 'loc("name")', 'loc("name"("f":3:4))',
