@@ -31,9 +31,15 @@ class _Parser(argparse.ArgumentParser):
         raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
 
 
-def _argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line of nnc."""
     parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
     parser.add_argument("--version", action="store_true", help="show the version")
+    parser.add_argument(
+        "--completion",
+        choices=("bash", "zsh", "fish"),
+        help="print a script that completes nnc's command line in this shell",
+    )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
 
     def command(name: str, help: str) -> argparse.ArgumentParser:
@@ -107,7 +113,7 @@ def _add_inputs(sub: argparse.ArgumentParser) -> None:
 
 
 def _main(argv: Sequence[str], streams: Streams) -> int:
-    parser = _argument_parser()
+    parser = argument_parser()
     try:
         args = parser.parse_args(argv)
     except SystemExit as done:  # --help
@@ -116,6 +122,11 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         from .. import __version__
 
         print(f"nnc {__version__}", file=streams.stdout)
+        return 0
+    if args.completion:
+        from .completion import completion_script
+
+        streams.stdout.write(completion_script("nnc", args.completion))
         return 0
     if args.command is None:
         parser.print_help(streams.stdout)

@@ -1,0 +1,1 @@
+"""`nnc profile`: where a compiled model's time goes, kernel by kernel."""

@@ -1,0 +1,83 @@
+"""A profile as a table of text and as a Chrome trace."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from .collect import KernelRun, Profile
+
+
+def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
+    """Lines of a table, the slowest kernels first; `rows` at most, None for all."""
+    total = sum(k.median for k in profile.kernels)
+    yield summary(profile)
+    yield (
+        f"{'ms':>9}{'share':>7}{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>8}"
+        "  kernel, and the nodes it came from"
+    )
+    ordered = sorted(profile.kernels, key=lambda k: -k.median)
+    for kernel in ordered[:rows]:
+        nodes = ", ".join(kernel.nodes)
+        yield (
+            f"{kernel.median / 1e6:9.3f}{kernel.median / total:7.1%}"
+            f"{_number(kernel.gflops, 1):>9}{_share(kernel.gflops, profile.peaks.gflops):>8}"
+            f"{_number(kernel.gigabytes, 1):>8}"
+            f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}  {kernel.kernel}: {nodes}"
+        )
+    left = ordered[len(ordered) if rows is None else rows :]
+    if left:
+        rest = sum(k.median for k in left)
+        yield f"{rest / 1e6:9.3f}{rest / total:7.1%}{'':33}{len(left)} more"
+    between = profile.median - total
+    yield f"{between / 1e6:9.3f}{'':40}outside of kernels: the call from Python and back"
+
+
+def summary(profile: Profile) -> str:
+    """One line: how long a run takes, what it computes, and what the machine could do."""
+    rate = profile.operations / profile.median
+    return (
+        f"{profile.median / 1e6:.3f} ms a run (median of {profile.runs}), "
+        f"{profile.threads} thread(s), {len(profile.kernels)} kernels, "
+        f"{profile.operations / 1e9:.3f} GFLOP, {rate:.1f} GFLOP/s; the machine: "
+        f"{profile.peaks.gflops:.0f} GFLOP/s, {profile.peaks.gigabytes:.0f} GB/s from memory"
+    )
+
+
+def chrome_trace(profile: Profile) -> str:
+    """The fastest run in the format of Chrome's trace viewer and of Perfetto; in microseconds.
+
+    Source: "Trace Event Format", complete events.
+    """
+    events = [
+        {
+            "name": kernel.kernel,
+            "cat": "kernel",
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "ts": kernel.start / 1e3,
+            "dur": kernel.duration / 1e3,
+            "args": _arguments(kernel),
+        }
+        for kernel in profile.kernels
+    ]
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=1) + "\n"
+
+
+def _arguments(kernel: KernelRun) -> dict[str, object]:
+    return {
+        "nodes": list(kernel.nodes),
+        "operations": kernel.cost.operations,
+        "bytes": kernel.cost.bytes,
+        "GFLOP/s": kernel.gflops,
+        "GB/s": kernel.gigabytes,
+    }
+
+
+def _number(value: float | None, digits: int) -> str:
+    return "?" if value is None else f"{value:.{digits}f}"
+
+
+def _share(value: float | None, peak: float) -> str:
+    return "?" if value is None else f"{value / peak:.0%}"
