@@ -22,6 +22,7 @@ PASS_MODULES: dict[str, str] = {
     "fold-batch-norm": "..passes.nn.fold_batch_norm",
     "fold-constants": "..passes.nn.fold_constants",
     "fuse": "..passes.nn.fuse",
+    "instrument-kernels": ".instrument_kernels",
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-parallel": ".outline_parallel",

@@ -1,4 +1,4 @@
-"""nnc: the user's command line: import, compile, run, bench, stages."""
+"""nnc: the user's command line: import, compile, run, bench, profile, stages, cache."""
 
 from __future__ import annotations
 
@@ -88,6 +88,12 @@ def argument_parser() -> argparse.ArgumentParser:
     sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
     _add_inputs(sub)
     sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
+    sub = command("profile", "Time each kernel of a model: a table, a page, a trace.")
+    _add_inputs(sub)
+    sub.add_argument("--runs", type=int, default=20, help="timed runs (default: 20)")
+    sub.add_argument("--all", action="store_true", help="all kernels, not just the slowest 20")
+    sub.add_argument("--html", metavar="FILE", help="write a page: roofline, time line, table")
+    sub.add_argument("--trace", metavar="FILE", help="write a trace for Perfetto or Chrome")
     help = "Show or empty the cache of compiled models."
     sub = commands.add_parser("cache", help=help, description=help, allow_abbrev=False)
     sub.add_argument("--clear", action="store_true", help="remove all compiled models")
@@ -252,6 +258,35 @@ def _bench(args: argparse.Namespace, session: _Session) -> int:
     return 0
 
 
+def _profile(args: argparse.Namespace, session: _Session) -> int:
+    from .command import write_whole
+    from .driver import load_module
+    from .inputs import gather_inputs
+    from .profiling.collect import profile_model
+    from .profiling.page import html_page
+    from .profiling.report import chrome_trace, table
+
+    if args.runs < 1:
+        raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
+    args.random = True
+    profile = profile_model(
+        Path(session.model).name,
+        load_module(session.model, shapes=session.shapes, progress=session.progress),
+        lambda executable: gather_inputs(executable, args, session.streams),
+        threads=args.threads,
+        machine=args.machine,
+        runs=args.runs,
+        progress=session.progress,
+    )
+    for line in table(profile, None if args.all else 20):
+        session.say(line)
+    if args.html:
+        write_whole(session.streams.path(args.html), html_page(profile))
+    if args.trace:
+        write_whole(session.streams.path(args.trace), chrome_trace(profile))
+    return 0
+
+
 def _stages(args: argparse.Namespace, session: _Session) -> int:
     from .driver import write_stages
 
@@ -291,6 +326,7 @@ _COMMANDS = {
     "compile": _compile,
     "run": _run,
     "bench": _bench,
+    "profile": _profile,
     "stages": _stages,
 }
 
