@@ -20,7 +20,12 @@ from ..targets.machine import MACHINE_NAMES, Machine, machine
 
 
 @dataclass(frozen=True)
-class ApplySchedules(Pass, name="apply-schedules", anchor="builtin.module"):
+class ApplySchedules(
+    Pass,
+    name="apply-schedules",
+    anchor="builtin.module",
+    statistics={"functions": "Number of kernels whose schedule was applied"},
+):
     """Make loops of linalg operations on buffers, as their schedules say.
 
     Every `schedule.for` is carried out and erased. Functions without one get plain loops.

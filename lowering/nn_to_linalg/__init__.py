@@ -28,7 +28,12 @@ from .globals import Globals
 
 
 @dataclass(frozen=True)
-class LowerToLinalg(Pass, name="lower-to-linalg", anchor="builtin.module"):
+class LowerToLinalg(
+    Pass,
+    name="lower-to-linalg",
+    anchor="builtin.module",
+    statistics={"functions": "Number of functions lowered"},
+):
     """Lower nn operations on tensors to linalg operations on memrefs.
 
     Functions write their results to arguments. Each operation becomes one or several stages:

@@ -26,7 +26,12 @@ EPILOGUE = 1.15
 
 
 @dataclass(frozen=True)
-class ChooseAlgorithms(Pass, name="choose-algorithms", anchor="func.func"):
+class ChooseAlgorithms(
+    Pass,
+    name="choose-algorithms",
+    anchor="func.func",
+    statistics={"winograd-convolutions": "Number of convolutions by Winograd's algorithm"},
+):
     """Make 3x3 convolutions of stride 1 Winograd's F(4x4, 3x3), where a cost model says so.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
@@ -45,7 +50,7 @@ class ChooseAlgorithms(Pass, name="choose-algorithms", anchor="func.func"):
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if self.winograd and is_winograd(conv) and winograd_cost(conv) < direct_cost(conv):
                 use_winograd(conv)
-                context.statistic("winograd convolutions")
+                context.statistic("winograd-convolutions")
 
 
 def is_winograd(conv: nn.BlockedConv) -> bool:

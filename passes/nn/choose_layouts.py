@@ -35,7 +35,15 @@ MANY_BLOCKS = 32
 
 
 @dataclass(frozen=True)
-class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
+class ChooseLayouts(
+    Pass,
+    name="choose-layouts",
+    anchor="func.func",
+    statistics={
+        "matrices-packed": "Number of constant matrices packed",
+        "convolutions-blocked": "Number of convolutions on blocked layouts",
+    },
+):
     """Bring convolutions and what stands between them into blocked layouts.
 
     %y = nn.conv %x, %w      ->    %b = nn.transpose (nn.reshape %x)
@@ -55,10 +63,10 @@ class ChooseLayouts(Pass, name="choose-layouts", anchor="func.func"):
             if isinstance(product, nn.Matmul):
                 if self.is_packable(product):
                     pack_matmul(product, self.block)
-                    context.statistic("matrices packed")
+                    context.statistic("matrices-packed")
             elif blocks := self.blocks_of(product):
                 block_conv(product, *blocks)
-                context.statistic("convolutions blocked")
+                context.statistic("convolutions-blocked")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
     def blocks_of(self, conv: nn.Conv) -> tuple[int, int] | None:

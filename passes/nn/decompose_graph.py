@@ -7,9 +7,18 @@ import math
 from ...dialects import nn
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.rewriting import Rewriter, rewrite
+from ...ir.rewriting import Rewriter, Var, rewrite, rule, rules, term
 from ...ir.types import Dim, TensorType, i64
 from .building import element_of, finish, per_channel, reshape, scalar, shape_of
+
+x = Var("x")
+mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
+
+POWERS = rules(
+    rule("pow-three", pow_(x, 3) >> mul(mul(x, x), x)),
+    rule("pow-minus-one", pow_(x, -1) >> reciprocal(x)),
+)
+"""Rounded otherwise than by `pow`, which is why they are no canonicalizations."""
 
 
 @rewrite(nn.DepthToSpace)
@@ -208,6 +217,7 @@ def _sample(b: Rewriter, x: Value, axis: int, positions, weights) -> Value:
 
 
 PATTERNS = (
+    *POWERS,
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,

@@ -10,7 +10,7 @@ See docs/numerics.md. `options` has the flags, `inputs` the values, `compare` th
 
 from .checker import CheckNumerics
 from .compare import Difference, Tolerance
-from .options import NumericsOptions, add_arguments, options_of, parse_options
+from ..numerics_options import NumericsOptions, add_arguments, options_of, parse_options
 from .report import Finding, NumericsError
 
 __all__ = [

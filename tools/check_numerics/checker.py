@@ -12,7 +12,7 @@ from ...ir.passes import Instrumentation, Pass
 from ...ir.types import FunctionType
 from .compare import Tolerance, find_difference, tolerance_of
 from .inputs import KINDS, LADDER, Sample
-from .options import NumericsOptions
+from ..numerics_options import NumericsOptions
 from .report import Finding
 from .running import Outcome, Runner, types_of
 from .subjects import Subject, find_subjects
@@ -26,6 +26,8 @@ class _Checked:
     samples: list[Sample]
     outcomes: list[Outcome]
     undefined: list[bool]
+    slow: bool = False
+    """Whether it takes too long to be interpreted."""
     since: list[str] = field(default_factory=list)
     """Passes after which the function could not be run."""
 
@@ -74,7 +76,7 @@ class CheckNumerics(Instrumentation):
         assert self._before is not None
         after = _root_of(op)
         runner = Runner(after, self.options, self._types)
-        tolerance = tolerance_of(one, self.options.tolerance, self.options.exact)
+        tolerance = tolerance_of(one, self.options, self._before)
         for checked in list(self._checked.values()):
             if not checked.samples:
                 continue
@@ -114,7 +116,6 @@ class CheckNumerics(Instrumentation):
             seed = (self.options.seed, number)
             sample = Sample(tuple(subject.type.inputs), kind, seed, attempt)
             try:
-
                 (outcome,) = runner.run_all(subject, [sample])
             except NncError as error:
                 return error
@@ -130,11 +131,9 @@ class CheckNumerics(Instrumentation):
         assert first is not None
         return first
 
-    def _check(
-        self, checked: _Checked, runner: Runner, one: Pass, tolerance: Tolerance
-    ) -> None:
+    def _check(self, checked: _Checked, runner: Runner, one: Pass, tolerance: Tolerance) -> None:
         try:
-            outcomes = runner.run_all(checked.subject, checked.samples)
+            outcomes = runner.run_all(checked.subject, checked.samples, not checked.slow)
         except NncError as error:
             outcomes = [Outcome(None, error)] * len(checked.samples)
         if any(not after.comparable for after in outcomes):
@@ -148,6 +147,7 @@ class CheckNumerics(Instrumentation):
         for i, after in enumerate(outcomes):
             self._compare(checked, i, after, runner, one, tolerance)
         checked.outcomes = outcomes
+        checked.slow = any(o.executed for o in outcomes)
         checked.since = []
 
     def _compare(

@@ -7,7 +7,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ...ir.core import Operation
 from ...ir.passes import Pass
+from ..numerics_options import NumericsOptions
 
 Strictness = Literal["exact", "rounding", "approximate"]
 
@@ -27,6 +29,8 @@ class Tolerance:
 
     strictness: Strictness
     relative: float | None = None
+    signed_zeros: bool = True
+    """Whether -0.0 is another value than 0.0; `nn` does not keep the sign of a zero."""
 
     def of(self, dtype: np.dtype) -> float:
         """The allowed part of the largest value."""
@@ -41,9 +45,11 @@ class Tolerance:
         return least if self.relative is None else max(self.relative, 0.0)
 
 
-def tolerance_of(one: Pass, relative: float | None, exact: bool) -> Tolerance:
+def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
     """What a pass declares in its class's `numerics` (default: exact), or what was asked for."""
-    return Tolerance("exact" if exact else getattr(one, "numerics", "exact"), relative)
+    strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
+    on_graph = any(op.name.startswith("nn.") for op in module.walk())
+    return Tolerance(strictness, options.tolerance, signed_zeros=not on_graph)
 
 
 @dataclass(frozen=True)
@@ -105,7 +111,7 @@ def _of_floats(
         x, y = a.astype(wide), b.astype(wide)
         same = (x == y) | (np.isnan(x) & np.isnan(y))
         if tolerance.strictness == "exact":
-            if wide is np.float64:
+            if wide is np.float64 and tolerance.signed_zeros:
                 same &= (np.signbit(x) == np.signbit(y)) | np.isnan(x)
             allowed = 0.0
         else:

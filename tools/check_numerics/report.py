@@ -15,7 +15,7 @@ from ...ir.syntax.printer import print_op
 from .bisect import Bisection, Fault
 from .compare import Difference, Tolerance
 from .inputs import Sample
-from .options import NumericsOptions
+from ..numerics_options import NumericsOptions
 from .running import Runner
 from .subjects import Subject
 
@@ -80,7 +80,9 @@ class Finding:
             "error",
             f"pass '{self.one.text()}' {what} '@{self.subject.name}' computes",
             self.op.loc if self.op is not None else None,
-            tuple(note if isinstance(note, Diagnostic) else Diagnostic("note", note) for note in notes),
+            tuple(
+                note if isinstance(note, Diagnostic) else Diagnostic("note", note) for note in notes
+            ),
         )
 
     def _place_notes(self) -> list[Diagnostic | str]:

@@ -18,7 +18,7 @@ from ...runtime.interpreter import CannotInterpretError, Interpreter
 from ...runtime.isolated import run_isolated
 from ..buffer_functions import BufferFunctions, call_flat, function_types
 from .inputs import Sample, aligned_copy
-from .options import NumericsOptions
+from ..numerics_options import NumericsOptions
 from .subjects import Convention, Subject, converted
 
 
@@ -62,17 +62,22 @@ class Runner:
     def _is_lowered_entry(self, subject: Subject) -> bool:
         return subject.is_entry and self.module.attribute("nn.inputs") is not None
 
-    def run_all(self, subject: Subject, samples: Sequence[Sample]) -> list[Outcome]:
+    def run_all(
+        self, subject: Subject, samples: Sequence[Sample], interpret: bool = True
+    ) -> list[Outcome]:
         """One outcome per sample; machine code runs in a process of its own."""
         inputs: list[Callable[[], list[Any]]] = [s.values for s in samples]
-        return self.run_inputs(subject, inputs)
+        return self.run_inputs(subject, inputs, interpret)
 
     def run_inputs(
-        self, subject: Subject, inputs: Sequence[Callable[[], list[Any]]]
+        self,
+        subject: Subject,
+        inputs: Sequence[Callable[[], list[Any]]],
+        interpret: bool = True,
     ) -> list[Outcome]:
         """The same on inputs that are made by calls."""
         outcomes: list[Outcome | None] = [None] * len(inputs)
-        if isinstance(self.symbols.get(subject.name), func.FuncOp):
+        if interpret and isinstance(self.symbols.get(subject.name), func.FuncOp):
             for i, make in enumerate(inputs):
                 outcome = self._interpret(subject, make())
                 if not outcome.comparable:
@@ -184,8 +189,10 @@ class Runner:
             return run
 
         def run_directly(inputs: list[Any]) -> list[Any]:
-            flat = [v.ctypes.data if isinstance(v, np.ndarray) and t is llvm.ptr else v
-                    for v, t in zip(inputs, subject.type.inputs, strict=True)]
+            flat = [
+                v.ctypes.data if isinstance(v, np.ndarray) and t is llvm.ptr else v
+                for v, t in zip(inputs, subject.type.inputs, strict=True)
+            ]
             results = native.call(subject.name, flat)
             written = [v for v, t in zip(inputs, subject.type.inputs, strict=True) if t is llvm.ptr]
             return [*_leaves(results), *written]
@@ -232,5 +239,3 @@ class CallRecorder(Interpreter):
             return super().run_function(name, function, values)
         finally:
             self._depth -= 1
-
-

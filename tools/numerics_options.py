@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 from dataclasses import dataclass
 
-from ...ir.diagnostics import NncError
+from ..ir.diagnostics import NncError
 
 FLAG = "--check-numerics"
 
@@ -23,7 +23,7 @@ class NumericsOptions:
     """Allowed error of a pass that rounds, as a part of the largest value; None: by type."""
     exact: bool = False
     """Hold every pass to the same bits."""
-    max_steps: int = 100_000
+    max_steps: int = 20_000
     """Operations that one run may take before the code is executed instead."""
     seconds: float = 60.0
     """Time that machine code may take."""
