@@ -43,13 +43,13 @@ class Parameter:
         return Parameter(self.read, self.write, (), True)
 
 
-class ParameterFault(NncError):
+class ParameterError(NncError):
     """A parameter's text does not fit; the attribute's name is added where it is known."""
 
 
 def _attribute_of(piece: Any, wanted: str = "an attribute") -> Attribute:
     if piece[0] != "attribute":
-        raise ParameterFault(f"expected {wanted}")
+        raise ParameterError(f"expected {wanted}")
     return piece[1]
 
 
@@ -62,7 +62,7 @@ def attribute_parameter(of: str = "", words: str = "") -> Parameter:
             return registry.dialect(of.partition(".")[0]).attributes[of].from_syntax(piece[1])
         made = _attribute_of(piece, words or (of and f"an attribute '{of}'") or "an attribute")
         if of and made.name != of:
-            raise ParameterFault(f"expected an attribute '{of}', found '{made}'")
+            raise ParameterError(f"expected an attribute '{of}', found '{made}'")
         return made
 
     def write(value: Any, printer: Any) -> str:
@@ -78,7 +78,7 @@ def checked_parameter(words: str, allows: Callable[[Attribute], bool]) -> Parame
     def read(piece: Any) -> Attribute:
         made = _attribute_of(piece, words)
         if not allows(made):
-            raise ParameterFault(f"expected {words}, found '{made}'")
+            raise ParameterError(f"expected {words}, found '{made}'")
         return made
 
     return Parameter(read, lambda value, printer: printer.attribute(value))
@@ -87,14 +87,14 @@ def checked_parameter(words: str, allows: Callable[[Attribute], bool]) -> Parame
 def _number(piece: Any) -> int:
     made = _attribute_of(piece, "an integer")
     if not isinstance(made, IntegerAttr) or made.type is i1:
-        raise ParameterFault(f"expected an integer, found '{made}'")
+        raise ParameterError(f"expected an integer, found '{made}'")
     return made.value
 
 
 def _truth(piece: Any) -> bool:
     made = _attribute_of(piece, "'true' or 'false'")
     if not isinstance(made, IntegerAttr) or made.type is not i1:
-        raise ParameterFault(f"expected 'true' or 'false', found '{made}'")
+        raise ParameterError(f"expected 'true' or 'false', found '{made}'")
     return bool(made.value)
 
 
@@ -111,7 +111,7 @@ def word_of(piece: Any) -> str:
         return piece[1].value
     if piece[0] == "attribute" and isinstance(piece[1], NoneType):
         return "none"
-    raise ParameterFault("expected a word")
+    raise ParameterError("expected a word")
 
 
 def word_parameter(words: str, *cases: str, prefix: str = "") -> Parameter:
@@ -121,7 +121,7 @@ def word_parameter(words: str, *cases: str, prefix: str = "") -> Parameter:
         word = word_of(piece)
         if word not in cases and not (prefix and word.startswith(prefix)):
             expected = ", ".join(cases) or f"one that starts with {prefix}"
-            raise ParameterFault(f"'{word}' is not a {words}; expected: {expected}")
+            raise ParameterError(f"'{word}' is not a {words}; expected: {expected}")
         return word
 
     return Parameter(read, lambda value, printer: value)
@@ -137,7 +137,7 @@ def flags_parameter(words: str, groups: Mapping[str, tuple[str, ...]], *cases: s
         given: set[str] = set()
         for word in word_of(piece).split("|"):
             if word.strip() not in cases:
-                raise ParameterFault(f"'{word}' is not a {words}; expected: {', '.join(cases)}")
+                raise ParameterError(f"'{word}' is not a {words}; expected: {', '.join(cases)}")
             given.add(word.strip())
         for group, members in groups.items():
             if given.issuperset(members):
@@ -185,10 +185,10 @@ class AttributeDefinition:
         for name, parameter in self.parameters.items():
             value = given.pop(name, parameter.default)
             if value is REQUIRED:
-                raise ParameterFault(f"#{self.name}: struct is missing required parameter: {name}")
+                raise ParameterError(f"#{self.name}: struct is missing required parameter: {name}")
             values.append(tuple(value) if parameter.several else value)
         if given:
-            raise ParameterFault(f"#{self.name} has no parameter '{next(iter(given))}'")
+            raise ParameterError(f"#{self.name} has no parameter '{next(iter(given))}'")
         return ParametrizedAttr(self, tuple(values))
 
     def from_syntax(self, child: Any) -> ParametrizedAttr:
@@ -201,13 +201,13 @@ class AttributeDefinition:
             parameter = self.parameters.get(name)
             if parameter is None or name in given:
                 what = "duplicate or unknown struct parameter name"
-                raise ParameterFault(f"#{self.name}: {what}: {name}")
+                raise ParameterError(f"#{self.name}: {what}: {name}")
             if len(pieces) != 1 and not parameter.several:
-                raise ParameterFault(f"#{self.name}: parameter '{name}' takes one value")
+                raise ParameterError(f"#{self.name}: parameter '{name}' takes one value")
             try:
                 values = [parameter.read(piece) for piece in pieces]
-            except ParameterFault as fault:
-                raise ParameterFault(f"#{self.name}: parameter '{name}': {fault.message}") from None
+            except ParameterError as fault:
+                raise ParameterError(f"#{self.name}: parameter '{name}': {fault.message}") from None
             given[name] = tuple(values) if parameter.several else values[0]
         return self(**given)
 
@@ -219,7 +219,7 @@ class AttributeDefinition:
                 pieces = [item[2]]
                 found.append((item[1], pieces))
             elif not found:
-                raise ParameterFault(f"#{self.name}: expected the name of a parameter and '='")
+                raise ParameterError(f"#{self.name}: expected the name of a parameter and '='")
             else:
                 pieces.append(item)
         return iter(found)
@@ -233,7 +233,7 @@ class AttributeDefinition:
             if pieces:
                 yield name, [pieces.pop(0)]
         if pieces:
-            raise ParameterFault(f"#{self.name} has {len(self.parameters)} parameters")
+            raise ParameterError(f"#{self.name} has {len(self.parameters)} parameters")
 
     def text(self, values: tuple[Any, ...], printer: Any) -> str:
         """What follows the name."""

@@ -96,6 +96,11 @@ def _scalar_text(value: int | float, type: Type) -> str:
 _BYTES = [chr(b) if 32 <= b < 127 and chr(b) not in '"\\' else f"\\{b:02X}" for b in range(256)]
 
 
+def quoted(text: str) -> str:
+    """A string literal."""
+    return '"' + "".join([_BYTES[b] for b in text.encode("utf-8", "surrogateescape")]) + '"'
+
+
 def bytes_text(data: bytes) -> str:
     """A byte array constant, in LLVM's quotes."""
     table = _BYTES

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..dialects import llvm
-from ..ir.attributes import DictAttr, IntegerAttr
-from ..ir.core import Operation, Value
-from ..ir.types import Type, VectorType
-from .llvm_constants import mangled, symbol_text, type_text
+from ..ir.core import Operation
+from ..ir.parameters import ParametrizedAttr
+from ..ir.types import i1
+from .llvm_constants import quoted, symbol_text, type_text
 
 if TYPE_CHECKING:
     from .llvm_ir import FunctionWriter
@@ -32,7 +32,8 @@ def emitter(*classes: type[Operation]) -> Callable[[Emitter], Emitter]:
     return register
 
 
-def _fastmath(op: Operation) -> str:
+def fastmath(op: Operation) -> str:
+    """The op's fast-math flags, each with a space after it."""
     flags = op.properties.get("fastmathFlags")
     if flags is None or flags.value == "none":  # type: ignore[attr-defined]
         return ""
@@ -79,7 +80,7 @@ def _flagged_binary(word: str, flag: str, key: str) -> Emitter:
 def _float_binary(word: str) -> Emitter:
     def emit(w: FunctionWriter, op: Operation) -> str:
         a, b = op._operands
-        return f"{word} {_fastmath(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
+        return f"{word} {fastmath(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
 
     return emit
 
@@ -147,7 +148,7 @@ EMITTERS[llvm.FPTrunc] = _cast("fptrunc")
 
 @emitter(llvm.FNeg)
 def _fneg(w: FunctionWriter, op: Operation) -> str:
-    return f"fneg {_fastmath(op)}{w.typed(op._operands[0])}"
+    return f"fneg {fastmath(op)}{w.typed(op._operands[0])}"
 
 
 @emitter(llvm.Freeze)
@@ -165,12 +166,12 @@ def _icmp(w: FunctionWriter, op: Operation) -> str:
 def _fcmp(w: FunctionWriter, op: Operation) -> str:
     a, b = op._operands
     word = op.predicate.strip("_")  # type: ignore[attr-defined]
-    return f"fcmp {_fastmath(op)}{word} {w.typed(a)}, {w.names[b]}"
+    return f"fcmp {fastmath(op)}{word} {w.typed(a)}, {w.names[b]}"
 
 
 @emitter(llvm.Select)
 def _select(w: FunctionWriter, op: Operation) -> str:
-    return f"select {_fastmath(op)}{w.arguments(op._operands)}"
+    return f"select {fastmath(op)}{w.arguments(op._operands)}"
 
 
 @emitter(llvm.Load)
@@ -210,7 +211,8 @@ def _syncscope(op: Operation) -> str:
 
 @emitter(llvm.Alloca)
 def _alloca(w: FunctionWriter, op: llvm.Alloca) -> str:  # type: ignore[misc]
-    return f"alloca {type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
+    inalloca = "inalloca " if op.inalloca else ""
+    return f"alloca {inalloca}{type_text(op.elem_type)}, {w.typed(op.arraySize)}{_align(op)}"
 
 
 _GEP_WORDS = (
@@ -292,21 +294,49 @@ def _shufflevector(w: FunctionWriter, op: llvm.ShuffleVector) -> str:  # type: i
 # -- control flow ----------------------------------------------------------------------------
 
 
+_LOOP_FLAGS = {
+    ("unroll", "disable", True): "unroll.disable",
+    ("unroll", "disable", False): "unroll.enable",
+    ("unroll", "full", True): "unroll.full",
+    ("vectorize", "disable", True): 'vectorize.enable", i1 false',
+    ("vectorize", "disable", False): 'vectorize.enable", i1 true',
+    ("interleave", "count", None): "interleave.count",
+    ("unroll", "count", None): "unroll.count",
+    ("vectorize", "width", None): "vectorize.width",
+}
+"""LLVM's loop metadata for (part of the annotation, parameter, value; None for a number)."""
+
+
 def _loop(w: FunctionWriter, op: Operation) -> str:
     annotation = op.properties.get("loop_annotation")
-    if not isinstance(annotation, DictAttr):
+    if annotation is None:
         return ""
     parts = []
-    for key, value in annotation.items():
-        word = f"llvm.loop.{key}"
-        if isinstance(value, IntegerAttr):
-            inner = f'!"{word}", {type_text(value.type)} {int(value)}'
-        else:
-            inner = f'!"{word}"'
-        parts.append(w.module.node(f"!{{{inner}}}"))
+    for part, chosen in _parameters(annotation):
+        if part == "mustProgress" and chosen.value:
+            parts.append('!"llvm.loop.mustprogress"')
+            continue
+        if not isinstance(chosen, ParametrizedAttr):
+            raise op.error(f"loop annotation '{part}' has no translation to LLVM IR")
+        for key, value in _parameters(chosen):
+            is_flag = value.type is i1
+            word = _LOOP_FLAGS.get((part, key, bool(value.value) if is_flag else None))
+            if word is None:
+                raise op.error(f"loop annotation '{part}.{key}' has no translation to LLVM IR")
+            number = "" if is_flag else f", {type_text(value.type)} {value.value}"
+            closed = word if '"' in word else word + '"'
+            parts.append(f'!"llvm.loop.{closed}{number}')
+    nodes = [w.module.node(f"!{{{part}}}") for part in parts]
     number = len(w.module.metadata)
-    w.module.metadata[f"distinct !{{!{number}, {', '.join(parts)}}}"] = number
+    inner = ", ".join([f"!{number}", *nodes])
+    w.module.metadata[f"distinct !{{{inner}}}"] = number
     return f", !llvm.loop !{number}"
+
+
+def _parameters(attribute: Any) -> list[tuple[str, Any]]:
+    """The parameters that are given."""
+    names = attribute.definition.parameters
+    return [(n, v) for n, v in zip(names, attribute.values, strict=True) if v not in (None, ())]
 
 
 @emitter(llvm.Br)
@@ -345,6 +375,7 @@ def _unreachable(w: FunctionWriter, op: Operation) -> str:
 
 @emitter(llvm.Call)
 def _call(w: FunctionWriter, op: llvm.Call) -> str:  # type: ignore[misc]
+    refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs", "memory_effects", "convergent")
     kind = op.TailCallKind
     words = "" if kind == "none" else kind + " "
     operands = op.callee_operands
@@ -357,145 +388,42 @@ def _call(w: FunctionWriter, op: llvm.Call) -> str:  # type: ignore[misc]
     if op.var_callee_type is not None:
         result = type_text(op.var_callee_type)
     convention = "" if op.CConv == "ccc" else op.CConv + " "
-    return f"{words}call {_fastmath(op)}{convention}{result} {target}({w.arguments(operands)})"
+    flags = {"no_unwind": "nounwind", "will_return": "willreturn", "no_inline": "noinline",
+             "always_inline": "alwaysinline"}  # fmt: skip
+    tail = "".join(f" {word}" for key, word in flags.items() if key in op.properties)
+    called = f"call {fastmath(op)}{convention}{result} {target}({w.arguments(operands)})"
+    return f"{words}{called}{tail}"
 
 
-# -- intrinsics ------------------------------------------------------------------------------
+def refuse(op: Operation, *keys: str) -> None:
+    """Raise for attributes that change what the op means and that are not translated."""
+    for key in keys:
+        if key in op.properties:
+            raise op.error(f"'{key}' has no translation to LLVM IR")
 
 
-def intrinsic_call(
-    w: FunctionWriter,
-    name: str,
-    op: Operation,
-    overloads: Iterable[Type],
-    extra: str = "",
-    flags: str = "",
-) -> str:
-    """The call of an intrinsic with the op's operands and constant arguments after them."""
-    full = f"@llvm.{name}" + "".join(f".{mangled(t)}" for t in overloads)
+@emitter(llvm.CallIntrinsic)
+def _call_intrinsic(w: FunctionWriter, op: llvm.CallIntrinsic) -> str:  # type: ignore[misc]
+    refuse(op, "op_bundle_tags", "arg_attrs", "res_attrs")
     result = type_text(op.results[0].type) if op.results else "void"
-    if full not in w.module.declarations:
-        types = [type_text(v.type) for v in op._operands]
-        types += [part.split()[0] for part in extra.split(", ") if part]
-        w.module.declare(full, result, ", ".join(types))
-    tail = f", {extra}" if extra else ""
-    return f"call {flags}{result} {full}({w.arguments(op._operands)}{tail})"
+    name = symbol_text(op.intrin)
+    w.module.declare(name, result, ", ".join(type_text(v.type) for v in op._operands))
+    return f"call {fastmath(op)}{result} {name}({w.arguments(op._operands)})"
 
 
-def _intrinsic(name: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        return intrinsic_call(w, name, op, [op.results[0].type], flags=_fastmath(op))
-
-    return emit
-
-
-def _flag_intrinsic(name: str, key: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        flag = "i1 true" if op.properties[key].value else "i1 false"  # type: ignore[attr-defined]
-        return intrinsic_call(w, name, op, [op.results[0].type], flag)
-
-    return emit
+@emitter(llvm.InlineAsm)
+def _inline_asm(w: FunctionWriter, op: llvm.InlineAsm) -> str:  # type: ignore[misc]
+    refuse(op, "operand_attrs")
+    kind = op.tail_call_kind
+    words = "" if kind == "none" else kind + " "
+    flags = "sideeffect " if op.has_side_effects else ""
+    flags += "alignstack " if op.is_align_stack else ""
+    flags += "inteldialect " if op.asm_dialect == "intel" else ""
+    result = type_text(op.results[0].type) if op.results else "void"
+    text = f"asm {flags}{quoted(op.asm_string)}, {quoted(op.constraints)}"
+    return f"{words}call {result} {text}({w.arguments(op._operands)})"
 
 
-def _reduction(name: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        return intrinsic_call(w, name, op, [op._operands[-1].type], flags=_fastmath(op))
-
-    return emit
-
-
-def _memory_intrinsic(name: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        types = [v.type for v in op._operands]
-        volatile = op.properties.get("isVolatile")
-        flag = "i1 true" if volatile is not None and volatile.value else "i1 false"  # type: ignore[attr-defined]
-        if name == "memset":
-            types = [types[0], types[2]]
-        return intrinsic_call(w, name, op, types, flag)
-
-    return emit
-
-
-for _cls in (
-    *(llvm.IntrFabs, llvm.IntrSqrt, llvm.IntrFloor, llvm.IntrCeil, llvm.IntrRint),
-    *(llvm.IntrNearbyInt, llvm.IntrRoundEven, llvm.IntrRound, llvm.IntrTrunc),
-    *(llvm.IntrExp, llvm.IntrExp2, llvm.IntrLog, llvm.IntrLog2, llvm.IntrLog10),
-    *(llvm.IntrSin, llvm.IntrCos, llvm.IntrTan, llvm.IntrAsin, llvm.IntrAcos, llvm.IntrAtan),
-    *(llvm.IntrSinh, llvm.IntrCosh, llvm.IntrTanh, llvm.IntrPow, llvm.IntrCopySign),
-    *(llvm.IntrMaxNum, llvm.IntrMinNum, llvm.IntrMaximum, llvm.IntrMinimum),
-    *(llvm.IntrFma, llvm.IntrFMulAdd, llvm.IntrSMax, llvm.IntrSMin, llvm.IntrUMax),
-    *(llvm.IntrUMin, llvm.IntrCtPop, llvm.IntrBitReverse, llvm.IntrBSwap),
-):
-    EMITTERS[_cls] = _intrinsic(_cls.name.removeprefix("llvm.intr."))
-EMITTERS[llvm.IntrCtLz] = _flag_intrinsic("ctlz", "is_zero_poison")
-EMITTERS[llvm.IntrCtTz] = _flag_intrinsic("cttz", "is_zero_poison")
-EMITTERS[llvm.IntrAbs] = _flag_intrinsic("abs", "is_int_min_poison")
-for _cls in (
-    *(llvm.IntrVectorReduceAdd, llvm.IntrVectorReduceMul, llvm.IntrVectorReduceAnd),
-    *(llvm.IntrVectorReduceOr, llvm.IntrVectorReduceXor, llvm.IntrVectorReduceSMax),
-    *(llvm.IntrVectorReduceSMin, llvm.IntrVectorReduceUMax, llvm.IntrVectorReduceUMin),
-    *(llvm.IntrVectorReduceFMax, llvm.IntrVectorReduceFMin, llvm.IntrVectorReduceFMaximum),
-    *(llvm.IntrVectorReduceFMinimum, llvm.IntrVectorReduceFAdd, llvm.IntrVectorReduceFMul),
-):
-    EMITTERS[_cls] = _reduction(_cls.name.removeprefix("llvm.intr."))
-EMITTERS[llvm.IntrMemcpy] = _memory_intrinsic("memcpy")
-EMITTERS[llvm.IntrMemmove] = _memory_intrinsic("memmove")
-EMITTERS[llvm.IntrMemset] = _memory_intrinsic("memset")
-
-
-@emitter(llvm.IntrPowI)
-def _powi(w: FunctionWriter, op: Operation) -> str:
-    return intrinsic_call(w, "powi", op, op.operand_types, flags=_fastmath(op))
-
-
-@emitter(llvm.IntrIsFPClass)
-def _is_fpclass(w: FunctionWriter, op: llvm.IntrIsFPClass) -> str:  # type: ignore[misc]
-    return intrinsic_call(w, "is.fpclass", op, op.operand_types, f"i32 {op.bit}")
-
-
-@emitter(llvm.IntrPrefetch)
-def _prefetch(w: FunctionWriter, op: llvm.IntrPrefetch) -> str:  # type: ignore[misc]
-    extra = f"i32 {op.rw}, i32 {op.hint}, i32 {op.cache}"
-    return intrinsic_call(w, "prefetch", op, op.operand_types, extra)
-
-
-@emitter(llvm.IntrAssume)
-def _assume(w: FunctionWriter, op: Operation) -> str:
-    return intrinsic_call(w, "assume", op, [])
-
-
-def _aligned(w: FunctionWriter, pointer: Value, op: Operation) -> str:
-    alignment = op.properties["alignment"].value  # type: ignore[attr-defined]
-    return f"{type_text(pointer.type)} align {alignment} {w.names[pointer]}"
-
-
-@emitter(llvm.IntrMaskedLoad, llvm.IntrMaskedGather)
-def _masked_load(w: FunctionWriter, op: Operation) -> str:
-    pointer, mask, *rest = op._operands
-    type = op.results[0].type
-    name = "gather" if isinstance(pointer.type, VectorType) else "load"
-    full = f"@llvm.masked.{name}.{mangled(type)}.{mangled(pointer.type)}"
-    through = w.typed(rest[0]) if rest else f"{type_text(type)} poison"
-    result = type_text(type)
-    types = ", ".join([type_text(pointer.type), type_text(mask.type), result])
-    w.module.declare(full, result, types)
-    return f"call {result} {full}({_aligned(w, pointer, op)}, {w.typed(mask)}, {through})"
-
-
-@emitter(llvm.IntrMaskedStore, llvm.IntrMaskedScatter)
-def _masked_store(w: FunctionWriter, op: Operation) -> str:
-    value, pointer, mask = op._operands
-    name = "scatter" if isinstance(pointer.type, VectorType) else "store"
-    full = f"@llvm.masked.{name}.{mangled(value.type)}.{mangled(pointer.type)}"
-    w.module.declare(full, "void", ", ".join(type_text(v.type) for v in op._operands))
-    return f"call void {full}({w.typed(value)}, {_aligned(w, pointer, op)}, {w.typed(mask)})"
-
-
-@emitter(llvm.IntrMaskedExpandLoad)
-def _expand_load(w: FunctionWriter, op: Operation) -> str:
-    return intrinsic_call(w, "masked.expandload", op, [op.results[0].type])
-
-
-@emitter(llvm.IntrMaskedCompressStore)
-def _compress_store(w: FunctionWriter, op: Operation) -> str:
-    return intrinsic_call(w, "masked.compressstore", op, [op._operands[0].type])
+@emitter(llvm.VaArg)
+def _va_arg(w: FunctionWriter, op: Operation) -> str:
+    return f"va_arg {w.typed(op._operands[0])}, {type_text(op.results[0].type)}"

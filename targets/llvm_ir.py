@@ -14,8 +14,9 @@ from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitA
 from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.types import VectorType
+from . import llvm_intrinsics  # noqa: F401 - registers emitters
 from .llvm_constants import constant_text, global_text, symbol_text, type_text
-from .llvm_instructions import EMITTERS
+from .llvm_instructions import EMITTERS, refuse
 
 
 class FunctionWriter:
@@ -174,6 +175,7 @@ class ModuleWriter:
 
     def signature(self, func: llvm.Func, names: list[str] | None = None) -> str:
         """What follows `define` or `declare`."""
+        refuse(func, *_REFUSED_OF_FUNCTIONS)
         type = func.function_type
         attributes = func.arg_attrs or ()
         parts = []
@@ -188,6 +190,7 @@ class ModuleWriter:
             parts.append("...")
         linkage = func.linkage
         words = [] if linkage == "external" else [linkage]
+        words += [func.visibility_] if func.visibility_ != "default" else []
         if func.CConv != "ccc":
             words.append(func.CConv)
         tail = "".join(f" {word}" for word in _function_attributes(func))
@@ -195,6 +198,7 @@ class ModuleWriter:
         return f"{head} {symbol_text(func.sym_name)}({', '.join(parts)}) #0{tail}"
 
     def _global(self, op: llvm.Global) -> str:
+        refuse(op, "section", "comdat", "target_specific_attrs")
         linkage = op.linkage
         words = [symbol_text(op.sym_name), "="]
         value = op.value
@@ -204,10 +208,15 @@ class ModuleWriter:
             words.append("external" if linkage == "external" else linkage)
         elif linkage != "external":
             words.append(linkage)
+        words += [op.visibility_] if op.visibility_ != "default" else []
         if op.thread_local_:
             words.append("thread_local")
+        if op.unnamed_addr not in (None, "none"):
+            words.append(op.unnamed_addr)
         if op.addr_space:
             words.append(f"addrspace({op.addr_space})")
+        if op.externally_initialized:
+            words.append("externally_initialized")
         words.append("constant" if op.constant else "global")
         if value is None:
             words.append(type_text(op.global_type))
@@ -228,6 +237,39 @@ def _returned_constant(op: llvm.Global) -> str:
             return constant(source)
     raise op.error("its region must return one constant")
 
+
+_REFUSED_OF_FUNCTIONS = (
+    *("comdat", "personality", "garbageCollector", "section", "vscale_range", "convergent"),
+    *("arm_streaming", "arm_locally_streaming", "arm_streaming_compatible", "arm_new_za"),
+    *("arm_in_za", "arm_out_za", "arm_inout_za", "arm_preserves_za", "memory_effects"),
+    *("vec_type_hint", "work_group_size_hint", "reqd_work_group_size", "res_attrs"),
+    "intel_reqd_sub_group_size",
+)
+"""Attributes of functions that change what code means and that are not translated."""
+
+_WORDS_OF_FUNCTIONS = {
+    "no_inline": "noinline",
+    "always_inline": "alwaysinline",
+    "inline_hint": "inlinehint",
+    "no_unwind": "nounwind",
+    "will_return": "willreturn",
+    "optimize_none": "optnone",
+}
+_PAIRS_OF_FUNCTIONS = {
+    "target_cpu": "target-cpu",
+    "tune_cpu": "tune-cpu",
+    "reciprocal_estimates": "reciprocal-estimates",
+    "prefer_vector_width": "prefer-vector-width",
+    "no_infs_fp_math": "no-infs-fp-math",
+    "no_nans_fp_math": "no-nans-fp-math",
+    "no_signed_zeros_fp_math": "no-signed-zeros-fp-math",
+    "denormal_fp_math": "denormal-fp-math",
+    "denormal_fp_math_f32": "denormal-fp-math-f32",
+    "fp_contract": "fp-contract",
+    "instrument_function_entry": "instrument-function-entry",
+    "instrument_function_exit": "instrument-function-exit",
+    "frame_pointer": "frame-pointer",
+}
 
 _ARGUMENT_WORDS = {
     "llvm.noalias": "noalias",
@@ -259,11 +301,19 @@ def _argument_attributes(attributes: Attribute, func: llvm.Func) -> list[str]:
 
 
 def _function_attributes(func: llvm.Func) -> list[str]:
-    words = []
-    if func.no_inline:
-        words.append("noinline")
-    if func.always_inline:
-        words.append("alwaysinline")
+    words = [word for key, word in _WORDS_OF_FUNCTIONS.items() if key in func.properties]
+    for key, word in _PAIRS_OF_FUNCTIONS.items():
+        value = getattr(func, key)
+        if value is not None:
+            text = str(value).lower() if isinstance(value, bool) else value
+            words.append(f'"{word}"="{text}"')
+    if func.target_features is not None:
+        features = ",".join(f.value for f in func.target_features.value("features"))
+        words.append(f'"target-features"="{features}"')
+    if func.alignment is not None:
+        words.append(f"align {func.alignment}")
+    if func.uwtable_kind not in (None, "none"):
+        words.append("uwtable(sync)" if func.uwtable_kind == "sync" else "uwtable")
     for entry in func.passthrough or ():
         match entry:
             case StringAttr(word):
@@ -316,10 +366,23 @@ def _constant(op: Operation) -> str:
     return constant_text(op.properties["value"], op.results[0].type)
 
 
+UNTRANSLATED = frozenset(
+    (
+        *("llvm.mlir.none", "llvm.invoke", "llvm.landingpad", "llvm.resume", "llvm.indirectbr"),
+        *("llvm.blockaddress", "llvm.blocktag", "llvm.mlir.alias", "llvm.mlir.ifunc"),
+        *("llvm.mlir.global_ctors", "llvm.mlir.global_dtors", "llvm.comdat"),
+        *("llvm.comdat_selector", "llvm.linker_options", "llvm.module_flags"),
+    )
+)
+"""Ops that are refused: exceptions, computed jumps, and what only a linker looks at."""
+
 _INLINE: dict[type[Operation], Callable[[Operation], str]] = {
     llvm.Constant: _constant,
     llvm.Zero: lambda op: "null" if op.result_types[0] is llvm.ptr else "zeroinitializer",
     llvm.Undef: lambda op: "undef",
     llvm.Poison: lambda op: "poison",
+    llvm.DSOLocalEquivalent: lambda op: (
+        "dso_local_equivalent " + symbol_text(op.properties["function_name"].root)  # type: ignore[attr-defined]
+    ),
     llvm.AddressOf: lambda op: symbol_text(op.properties["global_name"].root),  # type: ignore[attr-defined]
 }

@@ -5,13 +5,16 @@ holds what our lowerings make and what hand-written runtime parts need.
 """
 
 from ...ir.dialect import registry
+from . import debug_info  # noqa: F401 - declares attributes
 from .aggregates import (
     AddressOf,
     Constant,
+    DSOLocalEquivalent,
     ExtractElement,
     ExtractValue,
     InsertElement,
     InsertValue,
+    NoneToken,
     Poison,
     ShuffleVector,
     Undef,
@@ -56,8 +59,18 @@ from .arithmetic import (
     ZExt,
 )
 from .attributes import CallingConventionAttr, FastmathFlagsAttr, LinkageAttr, TailCallKindAttr
-from . import debug_info  # noqa: F401 - declares attributes
-from .control import Br, Call, CondBr, Return, Switch, Unreachable
+from .calls import Call, CallIntrinsic, InlineAsm, Invoke, Landingpad, VaArg
+from .control import (
+    BlockAddressOp,
+    BlockTagOp,
+    Br,
+    CondBr,
+    IndirectBr,
+    Resume,
+    Return,
+    Switch,
+    Unreachable,
+)
 from .intrinsics import (
     IntrAbs,
     IntrAcos,
@@ -130,7 +143,18 @@ from .intrinsics import (
     IntrVectorReduceXor,
 )
 from .memory import DYNAMIC_INDEX, Alloca, AtomicRMW, CmpXchg, Fence, GetElementPtr, Load, Store
-from .symbols import Func, Global
+from .symbols import (
+    Alias,
+    Comdat,
+    ComdatSelector,
+    Func,
+    Global,
+    GlobalCtors,
+    GlobalDtors,
+    IFunc,
+    LinkerOptions,
+    ModuleFlags,
+)
 from .types import (
     ArrayType,
     LLVMFunctionType,
@@ -153,17 +177,24 @@ __all__ = [
     "Add",
     "AddrSpaceCast",
     "AddressOf",
+    "Alias",
     "Alloca",
     "And",
     "ArrayType",
     "AtomicRMW",
     "Bitcast",
+    "BlockAddressOp",
+    "BlockTagOp",
     "Br",
     "Call",
+    "CallIntrinsic",
     "CallingConventionAttr",
     "CmpXchg",
+    "Comdat",
+    "ComdatSelector",
     "CondBr",
     "Constant",
+    "DSOLocalEquivalent",
     "ExtractElement",
     "ExtractValue",
     "FAdd",
@@ -183,7 +214,12 @@ __all__ = [
     "Func",
     "GetElementPtr",
     "Global",
+    "GlobalCtors",
+    "GlobalDtors",
     "ICmp",
+    "IFunc",
+    "IndirectBr",
+    "InlineAsm",
     "InsertElement",
     "InsertValue",
     "IntToPtr",
@@ -256,15 +292,21 @@ __all__ = [
     "IntrVectorReduceUMax",
     "IntrVectorReduceUMin",
     "IntrVectorReduceXor",
+    "Invoke",
     "LLVMFunctionType",
     "LShr",
+    "Landingpad",
     "LinkageAttr",
+    "LinkerOptions",
     "Load",
+    "ModuleFlags",
     "Mul",
+    "NoneToken",
     "Or",
     "PointerType",
     "Poison",
     "PtrToInt",
+    "Resume",
     "Return",
     "SDiv",
     "SExt",
@@ -284,6 +326,7 @@ __all__ = [
     "URem",
     "Undef",
     "Unreachable",
+    "VaArg",
     "VoidType",
     "Xor",
     "ZExt",

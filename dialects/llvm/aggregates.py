@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...ir.attributes import Attribute
-from ...ir.constraints import Constraint, Same
+from ...ir.constraints import Constraint, Exactly, Same
 from ...ir.declare import (
     I32_ARRAY,
     INT_ARRAY,
@@ -21,7 +21,7 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import ConstantLike, Pure
 from ...ir.types import Type, VectorType
 from .arithmetic import IntegerLike, LLVMType, PointerLike
-from .types import ArrayType, StructType
+from .types import ArrayType, StructType, token
 
 Aggregate = Constraint("LLVM aggregate type", lambda t: isinstance(t, (ArrayType, StructType)))
 LLVMVector = Constraint("LLVM dialect-compatible vector type", lambda t: isinstance(t, VectorType))
@@ -64,6 +64,28 @@ class Poison(Op, name="llvm.mlir.poison", traits=(Pure,)):
     example = "%u = llvm.mlir.poison : vector<4xf32>"
 
 
+class NoneToken(Op, name="llvm.mlir.none", traits=(Pure,)):
+    """The token that stands for none."""
+
+    res: Result = result(Exactly(token, "LLVM token type"))
+
+    format = "attr-dict `:` type($res)"
+    example = "%t = llvm.mlir.none : !llvm.token"
+
+
+class DSOLocalEquivalent(Op, name="llvm.dso_local_equivalent", traits=(Pure, ConstantLike)):
+    """A function that behaves as another one and is in the same library."""
+
+    function_name: str = attribute(SYMBOL)
+    res: Result = result(PointerLike)
+
+    format = "$function_name attr-dict `:` type($res)"
+    example = """llvm.func @f() -> !llvm.ptr {
+  %0 = llvm.dso_local_equivalent @f : !llvm.ptr
+  llvm.return %0 : !llvm.ptr
+}"""
+
+
 class AddressOf(Op, name="llvm.mlir.addressof", traits=(Pure,)):
     """The address of a global or a function."""
 
@@ -97,7 +119,7 @@ class ExtractValue(Op, name="llvm.extractvalue", traits=(Pure,)):
     position: tuple[int, ...] = attribute(INT_ARRAY)
     res: Result = result(LLVMType)
 
-    format = "$container `` $position attr-dict `:` type($container)"
+    format = "$container `` $position attr-dict `:` type($container) ` `"
     example = "%m = llvm.extractvalue %s[0] : !llvm.struct<(i64, ptr)>"
 
     @classmethod
@@ -114,7 +136,7 @@ class InsertValue(Op, name="llvm.insertvalue", traits=(Pure,)):
     position: tuple[int, ...] = attribute(INT_ARRAY)
     res: Result = result(Same("container"))
 
-    format = "custom<InsertValue>($container, $value, $position) attr-dict `:` type($container)"
+    format = "custom<InsertValue>($container, $value, $position) attr-dict `:` type($container) ` `"
     example = """llvm.func @f(%arg0: !llvm.struct<(i64, ptr)>, %arg1: i64) {
   %0 = llvm.insertvalue %arg1, %arg0[0] : !llvm.struct<(i64, ptr)>
   llvm.return
@@ -169,7 +191,7 @@ class ShuffleVector(Op, name="llvm.shufflevector", traits=(Pure,)):
     mask: tuple[int, ...] = attribute(I32_ARRAY)
     res: Result = result(LLVMVector)
 
-    format = "$v1 `,` $v2 $mask attr-dict `:` type($v1)"
+    format = "$v1 `,` $v2 $mask attr-dict `:` type($v1) ` `"
     example = "%w = llvm.shufflevector %v, %v [0, 0, -1, 7] : vector<4xf32>"
 
     @classmethod

@@ -4,11 +4,13 @@
 
 from __future__ import annotations
 
+from ...ir.attributes import Attribute
 from ...ir.constraints import Constraint, Derived, Same
 from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
 from ...ir.traits import Commutative, Pure
 from ...ir.types import FloatType, IntegerType, Type, VectorType, i1, with_shape_of
 from .attributes import FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
+from .metadata import Dereferenceable, attribute_of
 from .types import PointerType, is_llvm_type
 
 
@@ -30,6 +32,8 @@ FloatLike = _scalar_or_vector(
 IntegerOrPointerLike = _scalar_or_vector(
     "signless integer or LLVM pointer type or vector of them", IntegerType, PointerType
 )
+AnyPointer = Constraint("LLVM pointer type", lambda t: isinstance(t, PointerType))
+AnyPointer = Constraint("LLVM pointer type", lambda t: isinstance(t, PointerType))
 PointerLike = _scalar_or_vector("LLVM pointer type or vector of LLVM pointer type", PointerType)
 BoolLike = Constraint(
     "1-bit signless integer or vector of it",
@@ -350,6 +354,11 @@ class PtrToInt(Cast, name="llvm.ptrtoint", traits=(Pure,)):
 class IntToPtr(Cast, name="llvm.inttoptr", traits=(Pure,)):
     """The integer as an address."""
 
+    dereferenceable: Attribute | None = attribute(attribute_of(Dereferenceable), optional=True)
+
+    format = (
+        "$arg (`dereferenceable` `` $dereferenceable^)? attr-dict `:` type($arg) `to` type($res)"
+    )
     example = "%r = llvm.inttoptr %a : i64 to !llvm.ptr"
 
 

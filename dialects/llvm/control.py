@@ -1,4 +1,4 @@
-"""Control flow and calls of the llvm dialect."""
+"""Control flow of the llvm dialect."""
 
 # ruff: noqa: N815 - the names of properties are upstream's
 
@@ -7,40 +7,38 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, DenseArrayAttr, DenseElements, SymbolRefAttr
+from ...ir.attributes import Attribute, DenseArrayAttr, DenseElements
 from ...ir.constraints import Exactly
 from ...ir.core import Block, Value
 from ...ir.declare import (
     ANY,
-    ARRAY,
     I32_ARRAY,
-    SYMBOL,
-    TYPE,
     Op,
     Operand,
-    OptionalResult,
+    Result,
     ValueLike,
     as_value,
     attribute,
     operand,
     operands,
     optional_operand,
-    optional_result,
+    result,
     successor,
 )
 from ...ir.location import UNKNOWN, Location
-from ...ir.traits import Terminator
-from ...ir.types import Type, VectorType, i1, i32
-from .arithmetic import IntegerLike, LLVMType
-from .attributes import CCONV, FASTMATH, TAIL_CALL_KIND
-from .types import LLVMFunctionType
+from ...ir.traits import ConstantLike, Pure, Terminator
+from ...ir.types import VectorType, i1, i32
+from .arithmetic import AnyPointer, IntegerLike, LLVMType
+from .metadata import BlockAddress, BlockTag, LoopAnnotation, attribute_of
+
+_LOOP = attribute_of(LoopAnnotation)
 
 
 class Br(Op, name="llvm.br", traits=(Terminator,)):
     """Jump to a block; the operands become its arguments."""
 
     destOperands: Sequence[Value] = operands(LLVMType)
-    loop_annotation: Attribute | None = attribute(ANY, optional=True)
+    loop_annotation: Attribute | None = attribute(_LOOP, optional=True)
     dest: Block = successor()
 
     format = "custom<Successor>($dest, $destOperands, type($destOperands)) attr-dict"
@@ -58,7 +56,7 @@ class CondBr(Op, name="llvm.cond_br", traits=(Terminator,)):
     trueDestOperands: Sequence[Value] = operands(LLVMType)
     falseDestOperands: Sequence[Value] = operands(LLVMType)
     branch_weights: tuple[int, ...] | None = attribute(I32_ARRAY, optional=True)
-    loop_annotation: Attribute | None = attribute(ANY, optional=True)
+    loop_annotation: Attribute | None = attribute(_LOOP, optional=True)
     trueDest: Block = successor()
     falseDest: Block = successor()
 
@@ -193,49 +191,74 @@ class Unreachable(Op, name="llvm.unreachable", traits=(Terminator,)):
 }"""
 
 
-class Call(Op, name="llvm.call"):
-    """Call a function by name, or through a pointer that is the first operand."""
+class IndirectBr(Op, name="llvm.indirectbr", traits=(Terminator,)):
+    """Jump to the block whose address the operand is, one of those listed."""
 
-    callee: str | None = attribute(SYMBOL, optional=True)
-    callee_operands: Sequence[Value] = operands(LLVMType)
-    op_bundle_operands: Sequence[Value] = operands(LLVMType)
-    var_callee_type: Type | None = attribute(TYPE, optional=True)
-    fastmathFlags: str = attribute(FASTMATH, default="none")
-    CConv: str = attribute(CCONV, default="ccc")
-    TailCallKind: str = attribute(TAIL_CALL_KIND, default="none")
-    op_bundle_sizes: tuple[int, ...] = attribute(I32_ARRAY, default=())
-    op_bundle_tags: tuple | None = attribute(ARRAY, optional=True)
-    res: OptionalResult = optional_result(LLVMType)
+    addr: Operand = operand(AnyPointer)
+    succOperands: Sequence[Value] = operands(LLVMType)
+    indbr_operand_segments: tuple[int, ...] = attribute(I32_ARRAY)
+    targets: Sequence[Block] = successor(variadic=True)
 
     format = (
-        "custom<CallHead>($TailCallKind, $callee, $callee_operands, $var_callee_type) attr-dict "
-        "`:` custom<CallType>($callee, $callee_operands, type($callee_operands), type($res))"
+        "$addr `:` type($addr) `,` custom<IndirectTargets>($targets, $succOperands, "
+        "type($succOperands), $indbr_operand_segments) attr-dict"
     )
-    example = """llvm.func @expf(f32) -> f32
-llvm.func @f(%arg0: f32, %arg1: !llvm.ptr) {
-  %0 = llvm.call @expf(%arg0) : (f32) -> f32
-  %1 = llvm.call %arg1(%0) : !llvm.ptr, (f32) -> f32
+    example = """llvm.func @f(%x: i64) {
+  %0 = llvm.blockaddress <function = @f, tag = <id = 1>> : !llvm.ptr
+  llvm.indirectbr %0 : !llvm.ptr, [
+  ^bb1(%x : i64),
+  ^bb2
+  ]
+^bb1(%1: i64):
+  llvm.blocktag <id = 1>
+  llvm.br ^bb2
+^bb2:
   llvm.return
 }"""
 
-    @staticmethod
-    def of(
-        callee: str | ValueLike,
-        arguments: Sequence[Value],
-        result: Type | None = None,
-        loc: Location = UNKNOWN,
-        variadic: LLVMFunctionType | None = None,
-    ) -> Call:
-        """A call of a symbol or of a pointer."""
-        operands_ = list(arguments)
-        properties: dict[str, Attribute] = {}
-        if isinstance(callee, str):
-            properties["callee"] = SymbolRefAttr(callee)
-        else:
-            operands_.insert(0, as_value(callee))
-        if variadic is not None:
-            properties["var_callee_type"] = variadic
-        properties["operandSegmentSizes"] = DenseArrayAttr(i32, (len(operands_), 0))
-        properties["op_bundle_sizes"] = DenseArrayAttr(i32, ())
-        types = [] if result is None else [result]
-        return Call.create(operands_, types, properties=properties, loc=loc)
+    def cases(self) -> list[tuple[Block, tuple[Value, ...]]]:
+        """Each block with its arguments."""
+        rest, at, out = self.succOperands, 0, []
+        for block, count in zip(self.targets, self.indbr_operand_segments, strict=True):
+            out.append((block, tuple(rest[at : at + count])))
+            at += count
+        return out
+
+
+class BlockAddressOp(Op, name="llvm.blockaddress", traits=(Pure, ConstantLike)):
+    """The address of a block, for `llvm.indirectbr`."""
+
+    block_addr: Attribute = attribute(attribute_of(BlockAddress))
+    res: Result = result(AnyPointer)
+
+    format = "$block_addr attr-dict `:` type($res)"
+    example = """llvm.func @f() -> !llvm.ptr {
+  %0 = llvm.blockaddress <function = @f, tag = <id = 1>> : !llvm.ptr
+  llvm.br ^bb1
+^bb1:
+  llvm.blocktag <id = 1>
+  llvm.return %0 : !llvm.ptr
+}"""
+
+
+class BlockTagOp(Op, name="llvm.blocktag"):
+    """Gives the block in which it stands the number by which its address is taken."""
+
+    tag: Attribute = attribute(attribute_of(BlockTag))
+
+    format = "$tag attr-dict"
+    example = """llvm.func @f() {
+  llvm.blocktag <id = 1>
+  llvm.return
+}"""
+
+
+class Resume(Op, name="llvm.resume", traits=(Terminator,)):
+    """Go on with an exception that a landing pad got."""
+
+    value: Operand = operand(LLVMType)
+
+    format = "$value attr-dict `:` type($value)"
+    example = """llvm.func @f(%x: !llvm.struct<(ptr, i32)>) {
+  llvm.resume %x : !llvm.struct<(ptr, i32)>
+}"""

@@ -12,7 +12,7 @@ from ...ir.parameters import (
     STRING,
     TRUTH,
     Parameter,
-    ParameterFault,
+    ParameterError,
     flags_parameter,
     parametrized,
     word_parameter,
@@ -48,10 +48,10 @@ def _operations(piece: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if piece[0] == "attribute" and not getattr(piece[1], "elements", True):
         return ()
     if piece[0] != "words":
-        raise ParameterFault("expected a list of operations '[DW_OP_..]'")
+        raise ParameterError("expected a list of operations '[DW_OP_..]'")
     for word, _ in piece[1]:
         if not word.startswith("DW_OP_"):
-            raise ParameterFault(f"'{word}' is not an operation; expected one that starts DW_OP_")
+            raise ParameterError(f"'{word}' is not an operation; expected one that starts DW_OP_")
     return tuple(piece[1])
 
 

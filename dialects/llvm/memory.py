@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.attributes import DenseArrayAttr
+from ...ir.attributes import Attribute, DenseArrayAttr
 from ...ir.constraints import Same
 from ...ir.core import Value
 from ...ir.declare import (
@@ -28,15 +28,32 @@ from ...ir.declare import (
 from ...ir.location import UNKNOWN, Location
 from ...ir.traits import Pure, ReadsMemory, WritesMemory
 from ...ir.types import Type, VectorType, i1, i32
-from .arithmetic import IntegerLike, LLVMType, PointerLike
+from .arithmetic import AnyPointer, IntegerLike, LLVMType, PointerLike
 from .attributes import ATOMIC_OPERATION, GEP_FLAGS, ORDERING
+from .metadata import AccessGroup, AliasScope, Dereferenceable, TBAATag, array_of, attribute_of
 from .types import ArrayType, StructType, ptr
 
 DYNAMIC_INDEX = -(2**31)
 """Stands in `rawConstantIndices` for an index that is an operand."""
 
 
-class Load(Op, name="llvm.load", traits=(ReadsMemory,)):
+_SCOPES = array_of(AliasScope, "LLVM dialect alias scope array")
+
+
+class MemoryAccess(Op):
+    """Base of the ops that say what their accesses do not overlap."""
+
+    access_groups: tuple[Attribute, ...] | None = attribute(
+        array_of(AccessGroup, "LLVM dialect access group metadata array"), optional=True
+    )
+    alias_scopes: tuple[Attribute, ...] | None = attribute(_SCOPES, optional=True)
+    noalias_scopes: tuple[Attribute, ...] | None = attribute(_SCOPES, optional=True)
+    tbaa: tuple[Attribute, ...] | None = attribute(
+        array_of(TBAATag, "LLVM dialect TBAA tag metadata array"), optional=True
+    )
+
+
+class Load(MemoryAccess, name="llvm.load", traits=(ReadsMemory,)):
     """Read a value from memory.
 
     Units: `alignment` in bytes; without it the type's natural alignment is assumed.
@@ -47,6 +64,8 @@ class Load(Op, name="llvm.load", traits=(ReadsMemory,)):
     volatile_: bool = attribute(UNIT)
     nontemporal: bool = attribute(UNIT)
     invariant: bool = attribute(UNIT)
+    invariantGroup: bool = attribute(UNIT)
+    dereferenceable: Attribute | None = attribute(attribute_of(Dereferenceable), optional=True)
     ordering: str = attribute(ORDERING, default="not_atomic")
     syncscope: str | None = attribute(STRING, optional=True)
     res: Result = result(LLVMType)
@@ -54,12 +73,13 @@ class Load(Op, name="llvm.load", traits=(ReadsMemory,)):
     format = (
         "(`volatile` $volatile_^)? $addr "
         "custom<AtomicAccess>($ordering, $syncscope) (`invariant` $invariant^)? "
+        "(`invariant_group` $invariantGroup^)? (`dereferenceable` `` $dereferenceable^)? "
         "attr-dict `:` type($addr) `->` type($res)"
     )
     example = "%v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> f32"
 
 
-class Store(Op, name="llvm.store", traits=(WritesMemory,)):
+class Store(MemoryAccess, name="llvm.store", traits=(WritesMemory,)):
     """Write a value to memory.
 
     Units: `alignment` in bytes; without it the type's natural alignment is assumed.
@@ -70,12 +90,13 @@ class Store(Op, name="llvm.store", traits=(WritesMemory,)):
     alignment: int | None = attribute(I64, optional=True)
     volatile_: bool = attribute(UNIT)
     nontemporal: bool = attribute(UNIT)
+    invariantGroup: bool = attribute(UNIT)
     ordering: str = attribute(ORDERING, default="not_atomic")
     syncscope: str | None = attribute(STRING, optional=True)
 
     format = (
         "(`volatile` $volatile_^)? $value `,` $addr "
-        "custom<AtomicAccess>($ordering, $syncscope) "
+        "custom<AtomicAccess>($ordering, $syncscope) (`invariant_group` $invariantGroup^)? "
         "attr-dict `:` type($value) `,` type($addr)"
     )
     example = "llvm.store %v, %p {alignment = 4 : i64} : f32, !llvm.ptr"
@@ -87,9 +108,13 @@ class Alloca(Op, name="llvm.alloca"):
     arraySize: Operand = operand(IntegerLike)
     elem_type: Type = attribute(TYPE)
     alignment: int | None = attribute(I64, optional=True)
-    res: Result = result(PointerLike)
+    inalloca: bool = attribute(UNIT)
+    res: Result = result(AnyPointer)
 
-    format = "$arraySize `x` $elem_type attr-dict `:` functional-type(operands, results)"
+    format = (
+        "(`inalloca` $inalloca^)? $arraySize `x` $elem_type custom<HideZero>($alignment) "
+        "attr-dict `:` functional-type(operands, results)"
+    )
     example = "%p = llvm.alloca %n x f32 {alignment = 64 : i64} : (i64) -> !llvm.ptr"
 
 
@@ -164,7 +189,7 @@ class GetElementPtr(Op, name="llvm.getelementptr", traits=(Pure,)):
                     raise self.error(f"type {at} cannot be indexed")
 
 
-class AtomicRMW(Op, name="llvm.atomicrmw", traits=(WritesMemory,)):
+class AtomicRMW(MemoryAccess, name="llvm.atomicrmw", traits=(WritesMemory,)):
     """Combine a value into memory in one step; gives the old value."""
 
     bin_op: str = attribute(ATOMIC_OPERATION)
@@ -183,7 +208,7 @@ class AtomicRMW(Op, name="llvm.atomicrmw", traits=(WritesMemory,)):
     example = "%old = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i64"
 
 
-class CmpXchg(Op, name="llvm.cmpxchg", traits=(WritesMemory,)):
+class CmpXchg(MemoryAccess, name="llvm.cmpxchg", traits=(WritesMemory,)):
     """Compare and exchange; gives the old value and whether it was exchanged."""
 
     addr: Operand = operand(PointerLike)

@@ -15,7 +15,7 @@ from ...ir.parameters import (
     TRUTH,
     AttributeDefinition,
     Parameter,
-    ParameterFault,
+    ParameterError,
     ParametrizedAttr,
     attribute_parameter,
     checked_parameter,
@@ -202,7 +202,7 @@ parametrized("llvm.tbaa_member", "A member of a type.", named=False, typeDesc=AN
 
 def _members(piece: Any) -> tuple[Any, ...]:
     if piece[0] != "braced":
-        raise ParameterFault("expected '{' and members")
+        raise ParameterError("expected '{' and members")
     return tuple(_member.read(one) for one in piece[1])
 
 
@@ -277,7 +277,7 @@ VScaleRange = parametrized(
 def _strings(piece: Any) -> tuple[Any, ...]:
     if piece[0] == "attribute" and ARRAY.allows(piece[1]):
         return piece[1].elements
-    raise ParameterFault("expected a list of strings")
+    raise ParameterError("expected a list of strings")
 
 
 TargetFeatures = parametrized(

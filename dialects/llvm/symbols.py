@@ -1,17 +1,48 @@
-"""Functions and globals of the llvm dialect."""
+"""Functions, globals and what else has a name in the llvm dialect."""
+
+# ruff: noqa: N815 - the names of properties are upstream's
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...ir.attributes import Attribute, DictAttr, StringAttr
+from ...ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRefAttr
 from ...ir.core import Block, Region
-from ...ir.declare import ANY, ARRAY, I32, I64, SYMBOL_NAME, TYPE, UNIT, Op, attribute, region
+from ...ir.declare import (
+    ANY,
+    ARRAY,
+    BOOL,
+    I32,
+    I32_ARRAY,
+    I64,
+    STRING,
+    SYMBOL,
+    SYMBOL_NAME,
+    TYPE,
+    UNIT,
+    Op,
+    attribute,
+    instance,
+    region,
+)
 from ...ir.location import UNKNOWN, Location
-from ...ir.traits import IsolatedFromAbove, Symbol
+from ...ir.traits import IsolatedFromAbove, NoTerminator, Symbol, SymbolTable
 from ...ir.types import Type
-from .attributes import CCONV, LINKAGE, LinkageAttr
+from .attributes import (
+    CCONV,
+    COMDAT,
+    FRAME_POINTER,
+    LINKAGE,
+    UNNAMED_ADDR,
+    UWTABLE_KIND,
+    VISIBILITY,
+    LinkageAttr,
+)
+from .debug_info import GLOBAL_EXPRESSIONS
+from .metadata import MemoryEffects, TargetFeatures, VecTypeHint, VScaleRange, attribute_of
 from .types import LLVMFunctionType
+
+SYMBOL_PATH = instance(SymbolRefAttr, "symbol reference attribute")
 
 
 class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
@@ -26,19 +57,59 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
     function_type: LLVMFunctionType = attribute(TYPE)
     linkage: str = attribute(LINKAGE, default="external")
     CConv: str = attribute(CCONV, default="ccc")
-    visibility_: int = attribute(I64, default=0)
-    unnamed_addr: int = attribute(I64, default=0)
+    visibility_: str = attribute(VISIBILITY, default="default")
+    unnamed_addr: str | None = attribute(UNNAMED_ADDR, optional=True)
+    sym_visibility: str | None = attribute(STRING, optional=True)
     dso_local: bool = attribute(UNIT)
+    comdat: SymbolRefAttr | None = attribute(SYMBOL_PATH, optional=True)
+    convergent: bool = attribute(UNIT)
+    personality: str | None = attribute(SYMBOL, optional=True)
+    garbageCollector: str | None = attribute(STRING, optional=True)
+    passthrough: tuple[Attribute, ...] | None = attribute(ARRAY, optional=True)
     arg_attrs: tuple[Attribute, ...] | None = attribute(ARRAY, optional=True)
     res_attrs: tuple[Attribute, ...] | None = attribute(ARRAY, optional=True)
-    passthrough: tuple[Attribute, ...] | None = attribute(ARRAY, optional=True)
+    function_entry_count: int | None = attribute(I64, optional=True)
+    memory_effects: Attribute | None = attribute(attribute_of(MemoryEffects), optional=True)
+    arm_streaming: bool = attribute(UNIT)
+    arm_locally_streaming: bool = attribute(UNIT)
+    arm_streaming_compatible: bool = attribute(UNIT)
+    arm_new_za: bool = attribute(UNIT)
+    arm_in_za: bool = attribute(UNIT)
+    arm_out_za: bool = attribute(UNIT)
+    arm_inout_za: bool = attribute(UNIT)
+    arm_preserves_za: bool = attribute(UNIT)
+    section: str | None = attribute(STRING, optional=True)
+    alignment: int | None = attribute(I64, optional=True)
+    vscale_range: Attribute | None = attribute(attribute_of(VScaleRange), optional=True)
+    frame_pointer: str | None = attribute(FRAME_POINTER, optional=True)
+    target_cpu: str | None = attribute(STRING, optional=True)
+    tune_cpu: str | None = attribute(STRING, optional=True)
+    reciprocal_estimates: str | None = attribute(STRING, optional=True)
+    prefer_vector_width: str | None = attribute(STRING, optional=True)
+    target_features: Attribute | None = attribute(attribute_of(TargetFeatures), optional=True)
+    no_infs_fp_math: bool | None = attribute(BOOL, optional=True)
+    no_nans_fp_math: bool | None = attribute(BOOL, optional=True)
+    no_signed_zeros_fp_math: bool | None = attribute(BOOL, optional=True)
+    denormal_fp_math: str | None = attribute(STRING, optional=True)
+    denormal_fp_math_f32: str | None = attribute(STRING, optional=True)
+    fp_contract: str | None = attribute(STRING, optional=True)
+    instrument_function_entry: str | None = attribute(STRING, optional=True)
+    instrument_function_exit: str | None = attribute(STRING, optional=True)
     no_inline: bool = attribute(UNIT)
     always_inline: bool = attribute(UNIT)
-    memory_effects: Attribute | None = attribute(ANY, optional=True)
+    inline_hint: bool = attribute(UNIT)
+    no_unwind: bool = attribute(UNIT)
+    will_return: bool = attribute(UNIT)
+    optimize_none: bool = attribute(UNIT)
+    vec_type_hint: Attribute | None = attribute(attribute_of(VecTypeHint), optional=True)
+    work_group_size_hint: tuple[int, ...] | None = attribute(I32_ARRAY, optional=True)
+    reqd_work_group_size: tuple[int, ...] | None = attribute(I32_ARRAY, optional=True)
+    intel_reqd_sub_group_size: int | None = attribute(I32, optional=True)
+    uwtable_kind: str | None = attribute(UWTABLE_KIND, optional=True)
     body: Region = region()  # type: ignore[assignment]
 
     format = (
-        "custom<LLVMFunction>($sym_name, $function_type, $linkage, $arg_attrs, $res_attrs, $body) "
+        "custom<LLVMFunction>($sym_name, $function_type, $arg_attrs, $res_attrs, $body) "
         "attr-dict-with-keyword custom<FunctionBody>($body)"
     )
     example = """llvm.func internal @scale(%p: !llvm.ptr {llvm.noalias}, %s: f32) -> f32 {
@@ -63,6 +134,7 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
             name,
             type,
             LinkageAttr(linkage),
+            unnamed_addr="none",
             arg_attrs=tuple(map(_dictionary, arg_attrs)) if arg_attrs is not None else None,
             passthrough=tuple(map(StringAttr, passthrough)) if passthrough else None,
             loc=loc,
@@ -80,6 +152,8 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
         """The entry block's arguments are the function's."""
         if not isinstance(self.function_type, LLVMFunctionType):
             raise self.error(f"requires a type of form !llvm.func, found {self.function_type}")
+        if self.linkage in ("common", "appending"):
+            raise self.error(f"functions cannot have '{self.linkage}' linkage")
         if self.is_declaration:
             if self.linkage not in ("external", "extern_weak"):
                 raise self.error("external functions must have 'external' or 'extern_weak' linkage")
@@ -104,16 +178,233 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
     alignment: int | None = attribute(I64, optional=True)
     addr_space: int = attribute(I32, default=0, shows_default=True)
     thread_local_: bool = attribute(UNIT)
+    externally_initialized: bool = attribute(UNIT)
     dso_local: bool = attribute(UNIT)
-    unnamed_addr: int = attribute(I64, default=0)
-    visibility_: int = attribute(I64, default=0)
+    unnamed_addr: str | None = attribute(UNNAMED_ADDR, optional=True)
+    visibility_: str = attribute(VISIBILITY, default="default")
+    section: str | None = attribute(STRING, optional=True)
+    comdat: SymbolRefAttr | None = attribute(SYMBOL_PATH, optional=True)
+    dbg_exprs: tuple[Attribute, ...] | None = attribute(GLOBAL_EXPRESSIONS, optional=True)
+    target_specific_attrs: tuple[Attribute, ...] | None = attribute(ARRAY, optional=True)
     initializer: Region = region()
 
     format = (
-        "custom<LLVMGlobal>($linkage, $constant, $thread_local_, $sym_name, $value) "
-        "attr-dict custom<LLVMGlobalType>($global_type, $value) custom<OptionalBody>($initializer)"
+        "custom<LLVMGlobal>($sym_name, $value) attr-dict "
+        "custom<LLVMGlobalType>($global_type, $value) custom<OptionalBody>($initializer)"
     )
     example = (
         "llvm.mlir.global internal constant @table(dense<[1.000000e+00, 2.000000e+00]> : "
         "tensor<2xf32>) {addr_space = 0 : i32, alignment = 64 : i64} : !llvm.array<2 x f32>"
     )
+
+    def verify_op(self) -> None:
+        """A value or a body, not both; what the body returns is of the global's type."""
+        if self.initializer.blocks and self.value is not None:
+            raise self.error("cannot have both initializer value and region")
+        if self.linkage == "common" and self.constant:
+            raise self.error("expected no value and not constant for 'common' linkage")
+        _verify_body(self, self.initializer, self.global_type, "global")
+
+
+def _verify_body(op: Op, body: Region, type: Type, words: str) -> None:
+    for block in body.blocks:
+        last = block.last
+        if last is None or last.name != "llvm.return":
+            continue
+        if not last.operands:
+            raise op.error("initializer region cannot return void")
+        found = last.operands[0].type
+        if words == "global" and found is not type:
+            raise op.error(f"initializer region type '{found}' does not match global type '{type}'")
+        if words == "alias" and found.name != "llvm.ptr":
+            raise op.error("initializer region must always return a pointer")
+
+
+class GlobalCtors(Op, name="llvm.mlir.global_ctors"):
+    """Functions that run before `main`, with priorities and the data that they belong to."""
+
+    ctors: tuple[Attribute, ...] = attribute(ARRAY)
+    priorities: tuple[Attribute, ...] = attribute(ARRAY)
+    data: tuple[Attribute, ...] = attribute(ARRAY)
+
+    format = "`ctors` `=` $ctors `,` `priorities` `=` $priorities `,` `data` `=` $data attr-dict"
+    example = """module {
+  llvm.mlir.global_ctors ctors = [@start], priorities = [0 : i32], data = [#llvm.zero]
+  llvm.func @start() {
+    llvm.return
+  }
+}"""
+
+    def verify_op(self) -> None:
+        """As many priorities and data as functions."""
+        _verify_lists(self, self.ctors, self.priorities, self.data, "ctors")
+
+
+class GlobalDtors(Op, name="llvm.mlir.global_dtors"):
+    """Functions that run after `main`, with priorities and the data that they belong to."""
+
+    dtors: tuple[Attribute, ...] = attribute(ARRAY)
+    priorities: tuple[Attribute, ...] = attribute(ARRAY)
+    data: tuple[Attribute, ...] = attribute(ARRAY)
+
+    format = "`dtors` `=` $dtors `,` `priorities` `=` $priorities `,` `data` `=` $data attr-dict"
+    example = """module {
+  llvm.mlir.global_dtors dtors = [@stop], priorities = [0 : i32], data = [#llvm.zero]
+  llvm.func @stop() {
+    llvm.return
+  }
+}"""
+
+    def verify_op(self) -> None:
+        """As many priorities and data as functions."""
+        _verify_lists(self, self.dtors, self.priorities, self.data, "dtors")
+
+
+def _verify_lists(
+    op: Op, functions: Sequence, priorities: Sequence, data: Sequence, words: str
+) -> None:
+    if len(functions) != len(priorities):
+        raise op.error(f"{words}, priorities, and data must have the same number of elements")
+    if len(functions) != len(data):
+        raise op.error(f"{words}, priorities, and data must have the same number of elements")
+
+
+_ALIASABLE = ("private", "internal", "linkonce", "weak", "linkonce_odr", "weak_odr", "external")
+
+
+def _verify_linkage(op: Alias | IFunc, words: str, last: str) -> None:
+    if op.linkage in _ALIASABLE or ("available" in last and op.linkage == "available_externally"):
+        return
+    raise op.error(
+        f"'{op.linkage}' linkage not supported in {words}, available options: "
+        f"{', '.join(_ALIASABLE[:-1])}, {last}"
+    )
+
+
+class Alias(Op, name="llvm.mlir.alias", traits=(IsolatedFromAbove, Symbol)):
+    """Another name for the pointer that the body returns."""
+
+    sym_name: str = attribute(SYMBOL_NAME)
+    alias_type: Type = attribute(TYPE)
+    linkage: str = attribute(LINKAGE)
+    dso_local: bool = attribute(UNIT)
+    thread_local_: bool = attribute(UNIT)
+    unnamed_addr: str | None = attribute(UNNAMED_ADDR, optional=True)
+    visibility_: str = attribute(VISIBILITY, default="default")
+    initializer: Region = region()
+
+    format = "custom<LLVMAlias>($sym_name) attr-dict `:` $alias_type $initializer"
+    example = """module {
+  llvm.mlir.global internal @x(1 : i32) {addr_space = 0 : i32} : i32
+  llvm.mlir.alias external @y : i32 {
+    %0 = llvm.mlir.addressof @x : !llvm.ptr
+    llvm.return %0 : !llvm.ptr
+  }
+}"""
+
+    def verify_op(self) -> None:
+        """The body returns a pointer."""
+        _verify_linkage(self, "aliases", "external or available_externally")
+        _verify_body(self, self.initializer, self.alias_type, "alias")
+
+
+class IFunc(Op, name="llvm.mlir.ifunc", traits=(IsolatedFromAbove, Symbol)):
+    """A function whose address another function gives when the program is loaded."""
+
+    sym_name: str = attribute(SYMBOL_NAME)
+    i_func_type: Type = attribute(TYPE)
+    resolver: str = attribute(SYMBOL)
+    resolver_type: Type = attribute(TYPE)
+    linkage: str = attribute(LINKAGE)
+    dso_local: bool = attribute(UNIT)
+    address_space: int = attribute(I32, default=0)
+    unnamed_addr: str = attribute(UNNAMED_ADDR, default="none")
+    visibility_: str = attribute(VISIBILITY, default="default")
+
+    format = "custom<LLVMIFunc>($sym_name) `:` $i_func_type `,` $resolver_type $resolver attr-dict"
+    example = """module {
+  llvm.mlir.ifunc external @f : !llvm.func<f32 (i64)>, !llvm.ptr @resolver
+  llvm.func @resolver() -> !llvm.ptr {
+    %0 = llvm.mlir.zero : !llvm.ptr
+    llvm.return %0 : !llvm.ptr
+  }
+}"""
+
+    def verify_op(self) -> None:
+        """A linkage that such functions may have."""
+        _verify_linkage(self, "ifuncs", "external linkage")
+
+
+class ComdatSelector(Op, name="llvm.comdat_selector", traits=(Symbol,)):
+    """How a linker chooses among several definitions."""
+
+    sym_name: str = attribute(SYMBOL_NAME)
+    comdat: str = attribute(COMDAT)
+
+    format = "$sym_name $comdat attr-dict"
+    example = """module {
+  llvm.comdat @choices {
+    llvm.comdat_selector @one any
+  }
+}"""
+
+
+class Comdat(Op, name="llvm.comdat", traits=(NoTerminator, SymbolTable, Symbol)):
+    """A table of comdat selectors."""
+
+    sym_name: str = attribute(SYMBOL_NAME)
+    body: Region = region()  # type: ignore[assignment]
+
+    format = "$sym_name $body attr-dict"
+    example = """module {
+  llvm.comdat @choices {
+    llvm.comdat_selector @one exactmatch
+    llvm.comdat_selector @two largest
+  }
+}"""
+
+    def verify_op(self) -> None:
+        """Only selectors are in it."""
+        for block in self.body.blocks:
+            for op in block:
+                if not isinstance(op, ComdatSelector):
+                    raise op.error("only comdat selector symbols can appear in a comdat region")
+
+
+def _verify_at_module_level(op: Op) -> None:
+    parent = op.parent_op
+    if parent is not None and parent.name != "builtin.module":
+        raise op.error("must appear at the module level")
+
+
+class LinkerOptions(Op, name="llvm.linker_options"):
+    """Options for the linker."""
+
+    options: tuple[Attribute, ...] = attribute(ARRAY)
+
+    format = "$options attr-dict"
+    example = """module {
+  llvm.linker_options ["/DEFAULTLIB:", "libcmt"]
+}"""
+
+    def verify_op(self) -> None:
+        """It stands in a module."""
+        _verify_at_module_level(self)
+
+
+class ModuleFlags(Op, name="llvm.module_flags"):
+    """Flags of the module."""
+
+    flags: tuple[Attribute, ...] = attribute(ARRAY)
+
+    format = "$flags attr-dict"
+    example = """module {
+  llvm.module_flags [#llvm.mlir.module_flag<error, "wchar_size", 4 : i32>]
+}"""
+
+    def verify_op(self) -> None:
+        """Only flags are in it."""
+        _verify_at_module_level(self)
+        for flag in ArrayAttr(self.flags).elements:
+            if flag.name != "llvm.mlir.module_flag":
+                raise self.error("expected a module flag attribute")

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, attribute_class
+from ...ir.syntax.attribute_printer import quote
 from ...ir.types import FloatType, FunctionType, IntegerType, Type, VectorType
 
 
@@ -32,14 +33,76 @@ class PointerType(Type):
 
 
 @attribute_class
-class VoidType(Type):
-    """`!llvm.void`, the result of a function that returns nothing."""
-
-    name: ClassVar[str] = "llvm.void"
+class PlainType(Type):
+    """Base of the types without parameters."""
 
     def parameters_text(self) -> str:
         """Nothing follows the type's name."""
         return ""
+
+
+class VoidType(PlainType):
+    """`!llvm.void`, the result of a function that returns nothing."""
+
+    name: ClassVar[str] = "llvm.void"
+
+
+class TokenType(PlainType):
+    """`!llvm.token`, which ties operations together and is no value in memory."""
+
+    name: ClassVar[str] = "llvm.token"
+
+
+class LabelType(PlainType):
+    """`!llvm.label`, a block."""
+
+    name: ClassVar[str] = "llvm.label"
+
+
+class MetadataType(PlainType):
+    """`!llvm.metadata`, metadata as an argument."""
+
+    name: ClassVar[str] = "llvm.metadata"
+
+
+class X86AMXType(PlainType):
+    """`!llvm.x86_amx`, a tile of AMX."""
+
+    name: ClassVar[str] = "llvm.x86_amx"
+
+
+class PPCFP128Type(PlainType):
+    """`!llvm.ppc_fp128`, a pair of doubles."""
+
+    name: ClassVar[str] = "llvm.ppc_fp128"
+
+
+@attribute_class
+class TargetType(Type):
+    """`!llvm.target<"spirv.Image", i32, 0>`, a type of a target: its name, types, numbers."""
+
+    target: str
+    types: tuple[Type, ...] = ()
+    numbers: tuple[int, ...] = ()
+    name: ClassVar[str] = "llvm.target"
+    grammar: ClassVar[str] = (
+        '"<" STRING ">" -> neither | "<" STRING "," types_in_llvm ">" -> types '
+        '| "<" STRING "," bare_numbers ">" -> numbers '
+        '| "<" STRING "," types_in_llvm "," bare_numbers ">" -> both'
+    )
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> TargetType:
+        """From what the grammar made of `<"x", i32, 0>`."""
+        kind, (target, _), *rest = child
+        types = tuple(rest[0]) if kind in ("types", "both") else ()
+        numbers = [int(token[0], 0) for token in rest[-1]] if kind in ("numbers", "both") else ()
+        return cls(target, types, tuple(numbers))
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        parts = [quote(self.target), *map(str, self.types), *map(str, self.numbers)]
+        return f"<{', '.join(parts)}>"
 
 
 @attribute_class
@@ -63,20 +126,34 @@ class ArrayType(Type):
 
 @attribute_class
 class StructType(Type):
-    """`!llvm.struct<(ptr, i64)>`, `!llvm.struct<packed (i8, i32)>`; literal structs only."""
+    """`!llvm.struct<(ptr, i64)>`, `!llvm.struct<packed (i8, i32)>`, `!llvm.struct<"name", (i8)>`.
+
+    With an `identifier`, `form` may be "opaque", a struct without a body, or "reference", the
+    mention of a struct inside its own body.
+    """
 
     elements: tuple[Type, ...]
     packed: bool = False
+    identifier: str | None = None
+    form: str = ""
     name: ClassVar[str] = "llvm.struct"
     grammar: ClassVar[str] = (
-        '"<" "(" ")" ">" | "<" "(" types_in_llvm ")" ">" -> plain '
-        '| "<" "packed" "(" types_in_llvm ")" ">" -> packed'
+        '"<" "(" ")" ">" -> plain | "<" "(" types_in_llvm ")" ">" -> plain '
+        '| "<" "packed" "(" ")" ">" -> packed | "<" "packed" "(" types_in_llvm ")" ">" -> packed '
+        '| "<" STRING "," "(" ")" ">" -> named | "<" STRING "," "(" types_in_llvm ")" ">" -> named '
+        '| "<" STRING "," "packed" "(" ")" ">" -> named_packed '
+        '| "<" STRING "," "packed" "(" types_in_llvm ")" ">" -> named_packed '
+        '| "<" STRING "," "opaque" ">" -> opaque | "<" STRING ">" -> reference'
     )
 
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> StructType:
         """From what the grammar made of `<packed (i8, i32)>`."""
-        return cls(tuple(child[1]), child[0] == "packed") if child else cls(())
+        kind, *rest = child
+        identifier = rest.pop(0)[0] if kind not in ("plain", "packed") else None
+        elements = tuple(rest[0]) if rest else ()
+        form = kind if kind in ("opaque", "reference") else ""
+        return cls(elements, kind in ("packed", "named_packed"), identifier, form)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "elements", tuple(self.elements))
@@ -84,7 +161,13 @@ class StructType(Type):
     def parameters_text(self) -> str:
         """What follows the type's name."""
         inner = ", ".join(nested_text(t) for t in self.elements)
-        return f"<{'packed ' if self.packed else ''}({inner})>"
+        body = f"{'packed ' if self.packed else ''}({inner})"
+        if self.identifier is None:
+            return f"<{body}>"
+        head = quote(self.identifier)
+        if self.form == "reference":
+            return f"<{head}>"
+        return f"<{head}, {self.form or body}>"
 
 
 @attribute_class
@@ -128,6 +211,7 @@ class LLVMFunctionType(Type):
 
 ptr = PointerType()
 void = VoidType()
+token = TokenType()
 
 
 def function_type(inputs: tuple[Type, ...] | list[Type], *outputs: Type) -> LLVMFunctionType:
@@ -142,19 +226,17 @@ def nested_text(type: Attribute) -> str:
 
 
 def is_llvm_type(type: Attribute) -> bool:
-    """Whether LLVM IR has the type: scalars, 1-d fixed vectors, pointers and aggregates."""
+    """Whether LLVM IR has the type: scalars, 1-d vectors, pointers and aggregates."""
     match type:
         case IntegerType():
             return type.is_signless
         case FloatType(kind):
             return kind in ("f16", "bf16", "f32", "f64", "f80", "f128")
         case VectorType(shape, element):
-            return (
-                len(shape) == 1
-                and not type.scalable
-                and (is_llvm_type(element) and not isinstance(element, (StructType, ArrayType)))
+            return len(shape) == 1 and (
+                is_llvm_type(element) and not isinstance(element, (StructType, ArrayType))
             )
-        case PointerType() | VoidType():
+        case PointerType() | PlainType() | TargetType():
             return True
         case ArrayType(_, element):
             return is_llvm_type(element)

@@ -164,7 +164,7 @@ def _opaque_attribute(s, c):
     return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None)
 
 
-# -- parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of ----------------
+# -- parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of ------
 
 
 @action

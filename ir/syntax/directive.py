@@ -20,6 +20,8 @@ _MODULES = (
     "directives_structured",
     "directives_affine",
     "directives_llvm",
+    "directives_llvm_symbols",
+    "directives_llvm_calls",
     "directives_nn",
 )
 """Modules of this folder that define custom directives, loaded when a name is not known."""

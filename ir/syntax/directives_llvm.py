@@ -4,211 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import (
-    ArrayAttr,
-    DenseArrayAttr,
-    DenseElements,
-    DictAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-)
-from ..dialect import registry
-from ..types import VectorType, i8, i32, i64
+from ..attributes import DenseArrayAttr, DenseElements, StringAttr
+from ..types import VectorType, i32
 from .directive import Directive, directive, listed
-from .directives import dict_text
 
-VISIBILITIES = ("default", "hidden", "protected")
-UNNAMED_ADDRESSES = ("none", "local_unnamed_addr", "unnamed_addr")
-_WORDS = {"words": "| words BARE_ID"}
 _LIST = {"flag_list": 'BARE_ID | flag_list "," BARE_ID'}
 
 
 def chain(child: Any) -> list[Any]:
     """The items of a match of `list: item | list "," item` whose items are one child each."""
     return [item for (item,) in listed(child, 1)]
-
-
-class _Words:
-    """Bare words in front of a symbol, each a case of one of several properties."""
-
-    def __init__(self, state: Any, words: list[Any]) -> None:
-        self.state = state
-        self.left = list(words)
-
-    def take(self, field: str, cases: tuple[str, ...]) -> None:
-        """Set the property if one of its cases is among the words."""
-        for i, (word, _) in enumerate(self.left):
-            if word in cases:
-                kind = self.state.definition.attributes[field].kind
-                self.state.properties[field] = kind.from_python(word)
-                del self.left[i]
-                return
-
-    def number(self, field: str, cases: tuple[str, ...]) -> None:
-        """Set an i64 property to the number of the case that is among the words."""
-        for i, (word, _) in enumerate(self.left):
-            if word in cases[1:]:
-                self.state.properties[field] = IntegerAttr(cases.index(word), i64)
-                del self.left[i]
-                return
-
-    def done(self) -> None:
-        """Every word must have been taken."""
-        for word, pos in self.left:
-            self.state.fail(f"expected '@' and a name, found '{word}'", pos)
-
-
-def _cases(op_or_definition: Any, field: str) -> tuple[str, ...]:
-    return op_or_definition.attributes[field].kind.cls.cases
-
-
-def _number_word(op: Any, field: str, cases: tuple[str, ...]) -> str:
-    value = op.properties.get(field)
-    number = value.value if value is not None else 0
-    return f" {cases[number]}" if number else ""
-
-
-@directive("LLVMFunction")
-class LLVMFunction(Directive):
-    """`internal fastcc @f(%x: f32 {llvm.noundef}, ...) -> f32 attributes {..} {..}`
-
-    Arguments: $sym_name, $function_type, $linkage, $arg_attrs, $res_attrs, $body.
-    """
-
-    fragment = "words SYMBOL llvm_args llvm_result"
-    rules = {  # noqa: RUF012
-        **_WORDS,
-        "llvm_args": '"(" ")" | "(" llvm_arg_list ")"',
-        "llvm_arg_list": 'llvm_arg | llvm_arg_list "," llvm_arg',
-        "llvm_arg": 'VALUE ":" TYPE dict_opt [location] -> named | TYPE dict_opt -> plain '
-        '| "..." -> more',
-        "llvm_result": '| "->" TYPE_NOT_FUNCTION | "->" "(" TYPE dict_opt ")"',
-    }
-
-    def fields(self):
-        yield from super().fields()
-        for name in ("CConv", "visibility_", "unnamed_addr"):
-            yield "attribute", name
-
-    def read(self, child: Any, state: Any) -> None:
-        words, symbol, args, result = child
-        taken = _Words(state, chain(words))
-        taken.take("linkage", _cases(state.definition, "linkage"))
-        taken.take("CConv", _cases(state.definition, "CConv"))
-        taken.number("visibility_", VISIBILITIES)
-        taken.number("unnamed_addr", UNNAMED_ADDRESSES)
-        taken.done()
-        state.properties["sym_name"] = state.symbol_name(symbol)
-        arguments = [a for a in chain(args[0]) if a[0] != "more"] if args else []
-        variadic = bool(args) and any(a[0] == "more" for a in chain(args[0]))
-        named = [a for a in arguments if a[0] == "named"]
-        if named and len(named) != len(arguments):
-            state.fail("either all arguments have names or none has")
-        types: Any = registry.dialect("llvm").types
-        output = types["llvm.void"]() if not result else result[0]
-        function = types["llvm.func"]
-        state.properties["function_type"] = function(
-            output, tuple(a[2] if a[0] == "named" else a[1] for a in arguments), variadic
-        )
-        dictionaries = [a[3] if a[0] == "named" else a[2] for a in arguments]
-        if any(dictionaries):
-            state.properties["arg_attrs"] = _dictionaries(dictionaries)
-        if len(result) > 1 and result[1]:
-            state.properties["res_attrs"] = _dictionaries([result[1]])
-        if named:
-            state.entry_args["body"] = [(a[1], a[2], a[4]) for a in named]
-
-    def write(self, op: Any, printer: Any) -> None:
-        head = f" {op.linkage}" if op.linkage != "external" else ""
-        head += _number_word(op, "visibility_", VISIBILITIES)
-        head += _number_word(op, "unnamed_addr", UNNAMED_ADDRESSES)
-        head += f" {op.CConv}" if op.CConv != "ccc" else ""
-        type = op.function_type
-        block = op.regions[0].blocks[0] if op.regions[0].blocks else None
-        parts = []
-        for i, input in enumerate(type.inputs):
-            extra = dict_text(op.arg_attrs, i, printer)
-            if block is not None:
-                parts.append(printer.argument(block.args[i], extra))
-            else:
-                parts.append(printer.type(input) + extra)
-        if type.variadic:
-            parts.append("...")
-        printer.out.append(f"{head} {printer.attribute(SymbolRefAttr(op.sym_name))}")
-        printer.out.append(f"({', '.join(parts)})")
-        for output in type.results:
-            attributes = dict_text(op.res_attrs, 0, printer)
-            text = printer.type(output)
-            printer.out.append(f" -> ({text}{attributes})" if attributes else f" -> {text}")
-
-
-def _dictionaries(found: list[Any]) -> ArrayAttr:
-    return ArrayAttr(tuple(DictAttr(tuple((entries or {}).items())) for entries in found))
-
-
-@directive("LLVMGlobal")
-class LLVMGlobal(Directive):
-    """`internal constant @x(1 : i32)`
-
-    Arguments: $linkage, $constant, $thread_local_, $sym_name, $value. The attribute
-    dictionary, the type and the region follow.
-    """
-
-    fragment = 'words SYMBOL "(" global_value ")"'
-    rules = {**_WORDS, "global_value": "| attribute"}  # noqa: RUF012
-
-    def fields(self):
-        yield from super().fields()
-        for name in ("visibility_", "unnamed_addr"):
-            yield "attribute", name
-
-    def read(self, child: Any, state: Any) -> None:
-        words, symbol, value = child
-        taken = _Words(state, chain(words))
-        taken.take("linkage", _cases(state.definition, "linkage"))
-        taken.number("visibility_", VISIBILITIES)
-        taken.number("unnamed_addr", UNNAMED_ADDRESSES)
-        for flag, field in (("constant", "constant"), ("thread_local", "thread_local_")):
-            if any(word == flag for word, _ in taken.left):
-                taken.left = [w for w in taken.left if w[0] != flag]
-                unit = state.definition.attributes[field].kind.from_python(True)
-                state.properties[field] = unit
-        taken.done()
-        state.properties["sym_name"] = state.symbol_name(symbol)
-        if value:
-            state.properties["value"] = value[0]
-
-    def write(self, op: Any, printer: Any) -> None:
-        head = f" {op.linkage}" + _number_word(op, "visibility_", VISIBILITIES)
-        head += " thread_local" if op.thread_local_ else ""
-        head += _number_word(op, "unnamed_addr", UNNAMED_ADDRESSES)
-        head += " constant" if op.constant else ""
-        value = printer.attribute(op.value) if op.value is not None else ""
-        printer.out.append(f"{head} {printer.attribute(SymbolRefAttr(op.sym_name))}({value})")
-
-
-@directive("LLVMGlobalType")
-class LLVMGlobalType(Directive):
-    """`: i32`, or nothing where the value is a string. Arguments: $global_type, $value."""
-
-    fragment = "global_type"
-    rules = {"global_type": '| ":" TYPE'}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        (type,) = child
-        if type:
-            state.properties["global_type"] = type[0]
-            return
-        value = state.properties.get("value")
-        if not isinstance(value, StringAttr):
-            state.fail("expected ':' and a type: only a string implies the type of a global")
-        array: Any = registry.dialect("llvm").types["llvm.array"]
-        state.properties["global_type"] = array(len(value.value.encode()), i8)
-
-    def write(self, op: Any, printer: Any) -> None:
-        if not isinstance(op.value, StringAttr):
-            printer.out.append(f" : {printer.type(op.global_type)}")
 
 
 @directive("OptionalBody")
@@ -358,10 +163,11 @@ class AtomicAccess(Directive):
 
 # -- control flow ------------------------------------------------------------------------------
 
-_TARGET = {"branch_target": 'BLOCK | BLOCK "(" values ":" types ")"'}
+TARGET = {"branch_target": 'BLOCK | BLOCK "(" values ":" types ")"'}
 
 
-def _target_text(printer: Any, block: Any, args: Any) -> str:
+def target_text(printer: Any, block: Any, args: Any) -> str:
+    """`^bb1(%x : i64)`"""
     name = printer.block_name(block)
     if not args:
         return name
@@ -374,7 +180,7 @@ class Successor(Directive):
     """`^bb1(%x : i64)`. Arguments: $dest, $operands, type($operands)."""
 
     fragment = "branch_target"
-    rules = _TARGET
+    rules = TARGET
 
     def read(self, child: Any, state: Any) -> None:
         block, *passed = child[0]
@@ -385,7 +191,36 @@ class Successor(Directive):
 
     def write(self, op: Any, printer: Any) -> None:
         dest, operands = (getattr(op, name) for name in self.names[:2])
-        printer.out.append(" " + _target_text(printer, dest, operands))
+        printer.out.append(" " + target_text(printer, dest, operands))
+
+
+@directive("IndirectTargets")
+class IndirectTargets(Directive):
+    """`[ ^bb1(%x : i64), ^bb2 ]`, a line for each block.
+
+    Arguments: $targets, $operands, type($operands), $segments.
+    """
+
+    fragment = '"[" target_list "]"'
+    rules = {  # noqa: RUF012
+        **TARGET,
+        "target_list": '| branch_target | target_list "," branch_target',
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        dests, operands, _, segments = self.names
+        targets = chain(child[0])
+        state.successors[dests] = [target[0] for target in targets]
+        state.operands[operands] = [n for t in targets if len(t) > 1 for n in t[1]]
+        state.types[operands] = [n for t in targets if len(t) > 1 for n in t[2]]
+        counts = tuple(len(t[1]) if len(t) > 1 else 0 for t in targets)
+        state.properties[segments] = DenseArrayAttr(i32, counts)
+
+    def write(self, op: Any, printer: Any) -> None:
+        lines = [
+            f"\n{printer.indent}{target_text(printer, block, args)}" for block, args in op.cases()
+        ]
+        printer.out.append(f" [{','.join(lines)}\n{printer.indent}]")
 
 
 @directive("LLVMSwitchCases")
@@ -397,7 +232,7 @@ class LLVMSwitchCases(Directive):
 
     fragment = '"[" case_list "]"'
     rules = {  # noqa: RUF012
-        **_TARGET,
+        **TARGET,
         "case_list": '| one_case | case_list "," one_case',
         "one_case": 'INTEGER ":" branch_target',
     }
@@ -419,86 +254,10 @@ class LLVMSwitchCases(Directive):
     def write(self, op: Any, printer: Any) -> None:
         inner = printer.indent + "  "
         lines = [
-            f"\n{inner}{number}: {_target_text(printer, block, args)}"
+            f"\n{inner}{number}: {target_text(printer, block, args)}"
             for number, block, args in op.cases()
         ]
         printer.out.append(f" [{','.join(lines)}\n{printer.indent}]")
-
-
-@directive("CallHead")
-class CallHead(Directive):
-    """` tail fastcc @f(%x) vararg(!llvm.func<..>)`
-
-    Arguments: $TailCallKind, $callee, $callee_operands, $var_callee_type.
-    """
-
-    fragment = 'words call_target "(" values_opt ")" call_vararg'
-    rules = {  # noqa: RUF012
-        **_WORDS,
-        "call_target": "SYMBOL -> symbol | VALUE -> value",
-        "call_vararg": '| "vararg" "(" TYPE ")"',
-    }
-
-    def fields(self):
-        yield from super().fields()
-        yield "attribute", "CConv"
-        yield "attribute", "op_bundle_sizes"
-        yield "value", "op_bundle_operands"
-        yield "type", "op_bundle_operands"
-
-    def read(self, child: Any, state: Any) -> None:
-        tail, callee, operands, variadic = self.names
-        words, (kind, target), names, vararg = child
-        taken = _Words(state, chain(words))
-        taken.take(tail, _cases(state.definition, tail))
-        taken.take("CConv", _cases(state.definition, "CConv"))
-        taken.done()
-        if kind == "symbol":
-            state.properties[callee] = target
-            state.operands[operands] = list(names)
-        else:
-            state.operands[operands] = [target, *names]
-        if vararg:
-            state.properties[variadic] = vararg[0]
-
-    def write(self, op: Any, printer: Any) -> None:
-        tail, callee, operands, variadic = (getattr(op, name) for name in self.names)
-        head = f" {tail}" if tail != "none" else ""
-        head += f" {op.CConv}" if op.CConv != "ccc" else ""
-        if callee is not None:
-            head += f" {printer.attribute(op.properties[self.names[1]])}"
-        else:
-            head += f" {printer.value(operands[0])}"
-            operands = operands[1:]
-        head += f"({printer.values(operands)})"
-        printer.out.append(head + (f" vararg({printer.type(variadic)})" if variadic else ""))
-
-
-@directive("CallType")
-class CallType(Directive):
-    """`(f32) -> f32`, after `!llvm.ptr, ` for a call through a pointer.
-
-    Arguments: $callee, $callee_operands, type($callee_operands), type($res).
-    """
-
-    fragment = "call_type"
-    rules = {"call_type": 'function_type -> direct | TYPE "," function_type -> indirect'}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        operands, result = self.names[2], self.names[3]
-        _, *pointer, function = child[0]
-        state.types[operands] = [*pointer, *function.inputs]
-        void = [t for t in function.results if str(t) != "!llvm.void"]
-        state.types[result] = void
-
-    def write(self, op: Any, printer: Any) -> None:
-        types = [v.type for v in getattr(op, self.names[1])]
-        head = " "
-        if getattr(op, self.names[0]) is None:
-            head = f" {printer.type(types[0])}, "
-            types = types[1:]
-        results = [v.type for v in op.results]
-        printer.out.append(head + printer.function_type(types, results))
 
 
 # -- aggregates and vectors ----------------------------------------------------------------------
@@ -546,3 +305,25 @@ class InsertElement(Directive):
             f" {printer.value(value)}, {printer.value(vector)}"
             f"[{printer.value(position)} : {printer.type(position.type)}]"
         )
+
+
+@directive("HideZero")
+class HideZero(Directive):
+    """Nothing, and the attribute is left out where it is zero. Argument: $attribute."""
+
+    fragment = "hide_zero"
+    rules = {"hide_zero": ""}  # noqa: RUF012
+
+    def fields(self):
+        return iter(())
+
+    def read(self, child: Any, state: Any) -> None:
+        state.finish.append(self._forget_zero)
+
+    def _forget_zero(self, op: Any) -> None:
+        if getattr(op, self.names[0]) == 0:
+            setattr(op, self.names[0], None)
+
+    def write(self, op: Any, printer: Any) -> None:
+        if getattr(op, self.names[0]) == 0:
+            printer.elide(self.names[0])
