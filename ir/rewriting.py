@@ -72,6 +72,9 @@ class RewriteTrace(Listener):
     def fired(self, rule: str, op: Operation) -> None:
         """`rule` has changed the IR at `op`, which may be gone by now."""
 
+    def replacement(self, rule: str, op: Operation, values: Sequence[Value]) -> None:
+        """A pass without a rewriter is about to replace `op`, which still stands, by values."""
+
 
 class Rewriter(Builder):
     """A builder placed before the matched operation, through which patterns change the IR."""

@@ -27,6 +27,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-parallel": ".outline_parallel",
     "sink-views": "..passes.nn.sink_views",
+    "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",
 }
 

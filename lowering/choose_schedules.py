@@ -18,7 +18,12 @@ from ..targets.machine import MACHINE_NAMES, Machine, machine
 
 
 @dataclass(frozen=True)
-class ChooseSchedules(Pass, name="choose-schedules", anchor="builtin.module"):
+class ChooseSchedules(
+    Pass,
+    name="choose-schedules",
+    anchor="builtin.module",
+    statistics={"schedules": "Number of schedules chosen"},
+):
     """Put a schedule beside every function of linalg operations that has none yet.
 
     Register tiles, loop orders, fusion inside kernels and parallel loops come from a model

@@ -25,7 +25,12 @@ IN_PLACE = "nn.in_place"
 
 
 @dataclass(frozen=True)
-class OutlineParallel(Pass, name="outline-parallel", anchor="builtin.module"):
+class OutlineParallel(
+    Pass,
+    name="outline-parallel",
+    anchor="builtin.module",
+    statistics={"loops": "Number of parallel loops made functions"},
+):
     """Make the body of every outermost scf.parallel without results a function.
 
     func.func @f(%a: memref<64xf32>) {

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..ir.passes import Pass, Pipeline, parse_pipeline
+from ..ir.passes import Pass, Pipeline
+from ..ir.pipeline_text import parse_pipeline
 from .catalog import find_pass
 
 

@@ -39,7 +39,18 @@ _BYTE = IntegerType(8)
 
 
 @dataclass(frozen=True)
-class PlanMemory(Pass, name="plan-memory", anchor="builtin.module"):
+class PlanMemory(
+    Pass,
+    name="plan-memory",
+    anchor="builtin.module",
+    statistics={
+        "buffers": "Number of buffers placed",
+        "arena-bytes": "Bytes of the arena of each entry",
+        "peak-live-bytes": "Bytes that are live at once, below which no arena can be",
+        "scratch-bytes": "Bytes of scratch memory of each thread",
+        "weights-bytes": "Bytes of weights",
+    },
+):
     """Give every buffer of static size a place in one arena, and weights in another.
 
     Entry functions (nn.entry) get the arguments %arena and %weights, functions they call

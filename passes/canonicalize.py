@@ -11,7 +11,11 @@ from .canonicalization import patterns_of
 
 
 @dataclass(frozen=True)
-class Canonicalize(Pass, name="canonicalize"):
+class Canonicalize(
+    Pass,
+    name="canonicalize",
+    title="Canonicalizer",
+):
     """Fold constants, simplify and remove dead code, greedily, to a fixed point.
 
     Nothing may rely on this pass for correctness.

@@ -12,7 +12,12 @@ from ..ir.traits import Commutative, IsolatedFromAbove, NoMemoryEffect, Pure
 
 
 @dataclass(frozen=True)
-class Cse(Pass, name="cse"):
+class Cse(
+    Pass,
+    name="cse",
+    title="CSE",
+    statistics={"num-cse'd": "Number of operations CSE'd"},
+):
     """Replace a pure operation by an equal one that dominates it.
 
     %a = arith.addi %x, %y          %a = arith.addi %x, %y
@@ -50,10 +55,12 @@ class Cse(Pass, name="cse"):
         if earlier is None or not dominance.value_dominates(earlier.results[0], op):
             known[key] = op
             return
+        if context.trace is not None:
+            context.trace.replacement("common subexpression", op, earlier.results)
         for old, new in zip(op.results, earlier.results, strict=True):
             old.replace_all_uses_with(new)
         op.erase()
-        context.statistic("operations removed")
+        context.statistic("num-cse'd")
 
 
 def _key(op: Operation) -> Hashable:

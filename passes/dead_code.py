@@ -12,7 +12,11 @@ from ..ir.rewriting import erase_dead_code
 
 
 @dataclass(frozen=True)
-class DeadCode(Pass, name="remove-dead-values"):
+class DeadCode(
+    Pass,
+    name="remove-dead-values",
+    title="RemoveDeadValues",
+):
     """Erase operations without effects whose results nobody uses."""
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -21,7 +25,13 @@ class DeadCode(Pass, name="remove-dead-values"):
 
 
 @dataclass(frozen=True)
-class SymbolDce(Pass, name="symbol-dce", anchor="builtin.module"):
+class SymbolDce(
+    Pass,
+    name="symbol-dce",
+    anchor="builtin.module",
+    title="SymbolDCE",
+    statistics={"num-dce'd": "Number of symbols DCE'd"},
+):
     """Erase private symbols that no reachable operation refers to."""
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -42,7 +52,7 @@ class SymbolDce(Pass, name="symbol-dce", anchor="builtin.module"):
         for inner in op.body_block:
             if inner not in reached:
                 inner.erase()
-                context.statistic("symbols removed")
+                context.statistic("num-dce'd")
 
 
 def _is_private(op: Operation) -> bool:

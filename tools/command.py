@@ -74,14 +74,19 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
 def _discard_output(streams: Streams) -> None:
     """The reader of our output has gone: say nothing more, also not at exit."""
     if streams.stdout is sys.stdout:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            try:
+                stream.flush()
+            except BrokenPipeError:
+                os.dup2(nowhere, stream.fileno())
 
 
 def with_source(diagnostic: Diagnostic, sources: Sequence[SourceFile] = ()) -> Diagnostic:
     """The diagnostic with the text line it points to, read from its file where it has none."""
     if diagnostic.source is not None:
         return diagnostic
-    place = _file_place(diagnostic.location)
+    place = file_place(diagnostic.location)
     if place is None or not place.line:
         return diagnostic
     text = next((s for s in sources if s.name == place.file), None)
@@ -104,14 +109,15 @@ def with_source(diagnostic: Diagnostic, sources: Sequence[SourceFile] = ()) -> D
     )
 
 
-def _file_place(location: Location | None) -> FileLineColLoc | None:
+def file_place(location: Location | None) -> FileLineColLoc | None:
+    """The first place in a file that a location names."""
     match location:
         case FileLineColLoc():
             return location
         case NameLoc(_, child):
-            return _file_place(child)
+            return file_place(child)
         case FusedLoc(locations):
-            return next((p for one in locations if (p := _file_place(one))), None)
+            return next((p for one in locations if (p := file_place(one))), None)
     return None
 
 

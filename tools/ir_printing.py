@@ -1,69 +1,125 @@
-"""Printing the IR around passes, as `--mlir-print-ir-*` ask."""
+"""Printing the IR around passes, as `--mlir-print-ir-*` ask, to a stream or into files."""
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
 from typing import TextIO
 
+from ..ir.attributes import StringAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.passes import Instrumentation, Pass
-from ..ir.syntax.printer import print_op
+
+Print = Callable[[Operation], str]
 
 
 class PrintIR(Instrumentation):
-    """Prints to a stream before and after the chosen passes, under upstream's headings."""
+    """Prints before and after the chosen passes, under upstream's headings."""
 
-    def __init__(
-        self,
-        stream: TextIO,
-        before: set[str] | None,
-        after: set[str] | None,
-        only_changes: bool = False,
-        on_failure: bool = False,
-    ) -> None:
-        """`before` and `after` are sets of pass names; None stands for all passes."""
-        self.stream = stream
-        self.before = before
-        self.after = after
-        self.only_changes = only_changes
-        self.on_failure = on_failure
+    def __init__(self, args: SimpleNamespace, write: Output, text: Print) -> None:
+        """`args` are nn-opt's options, `text` makes the text of an operation."""
+        self.write = write
+        self.text = text
+        self.before = None if args.mlir_print_ir_before_all else set(args.mlir_print_ir_before)
+        self.only_changes = args.mlir_print_ir_after_change
+        self.only_failures = args.mlir_print_ir_after_failure
+        named = set(args.mlir_print_ir_after)
+        # Changes alone are those of all passes.
+        everything = args.mlir_print_ir_after_all or (self.only_changes and not named)
+        self.after = None if everything or self.only_failures else named
+        self.module_scope = args.mlir_print_ir_module_scope
         self._text_before = ""
 
-    @staticmethod
-    def from_arguments(args: argparse.Namespace, stream: TextIO) -> PrintIR | None:
-        """From nn-opt's options; None where nothing is to be printed."""
-        before = None if args.mlir_print_ir_before_all else _names(args.mlir_print_ir_before)
-        all_after = args.mlir_print_ir_after_all or args.mlir_print_ir_after_change
-        after = None if all_after else _names(args.mlir_print_ir_after)
-        failure = args.mlir_print_ir_after_failure
-        if before == set() and after == set() and not failure:
-            return None
-        return PrintIR(stream, before, after, args.mlir_print_ir_after_change, failure)
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing is ever printed."""
+        return self.before == set() and self.after == set()
 
     def before_pass(self, one: Pass, op: Operation) -> None:
         if self.before is None or one.name in self.before:
             self._dump("Before", one, op)
         if self.only_changes:
-            self._text_before = print_op(op)
+            self._text_before = self.text(op)
 
     def after_pass(self, one: Pass, op: Operation) -> None:
-        if self.after is not None and one.name not in self.after:
+        if self.only_failures or not self._wanted(one):
             return
-        if not self.only_changes or print_op(op) != self._text_before:
+        if not self.only_changes or self.text(op) != self._text_before:
             self._dump("After", one, op)
 
     def after_failed_pass(self, one: Pass, op: Operation, error: NncError) -> None:
-        if self.on_failure or self.after is None:
+        if self._wanted(one):
             self._dump("After", one, op, " Failed")
 
+    def _wanted(self, one: Pass) -> bool:
+        return self.after is None or one.name in self.after
+
     def _dump(self, when: str, one: Pass, op: Operation, suffix: str = "") -> None:
-        name = type(one).__name__
-        print(
-            f"// -----// IR Dump {when} {name}{suffix} ({one.name}) //----- //\n{print_op(op)}\n",
-            file=self.stream,
-        )
+        heading = f"// -----// IR Dump {when} {one.title}{suffix} ({one.name})"
+        shown = op
+        if self.module_scope and op.parent_op is not None:
+            shown = _top(op)
+            heading += f" ('{op.name}' operation{_symbol_suffix(op)})"
+        self.write(f"{heading} //----- //\n{self.text(shown)}\n\n", one, op)
 
 
-def _names(text: str) -> set[str]:
-    return {part.strip() for part in text.split(",") if part.strip()}
+Output = Callable[[str, Pass, Operation], None]
+"""Takes a dump, and the pass and operation it is of."""
+
+
+def to_stream(stream: TextIO) -> Output:
+    """Dumps one after the other."""
+    return lambda text, one, op: print(text, end="", file=stream)
+
+
+class ToTree:
+    """Dumps as files, in folders that follow how operations are nested.
+
+    `builtin_module_no-symbol-name/func_func_f/0_1_cse.mlir` is the second dump of function f,
+    made before any other of the module. Source: upstream's FileTreeIRPrinterConfig.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._counts: dict[Operation, int] = {}
+
+    def __call__(self, text: str, one: Pass, op: Operation) -> None:
+        from .command import write_whole
+
+        self._counts[op] = self._counts.get(op, -1) + 1
+        numbers: list[str] = []
+        names: list[str] = []
+        outer: Operation | None = op
+        while outer is not None:
+            numbers.insert(0, str(self._counts.setdefault(outer, 0)))
+            names.insert(0, _folder_name(outer))
+            outer = outer.parent_op
+        place = self.folder.joinpath(*names)
+        try:
+            place.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise NncError(f"cannot make folder '{place}': {error.strerror or error}") from None
+        write_whole(place / f"{'_'.join(numbers)}_{one.name}.mlir", text)
+
+
+def _top(op: Operation) -> Operation:
+    while op.parent_op is not None:
+        op = op.parent_op
+    return op
+
+
+def _symbol(op: Operation) -> str | None:
+    name = op.properties.get("sym_name")
+    return name.value if isinstance(name, StringAttr) else None
+
+
+def _symbol_suffix(op: Operation) -> str:
+    name = _symbol(op)
+    return f": @{name}" if name is not None else ""
+
+
+def _folder_name(op: Operation) -> str:
+    name = (_symbol(op) or "no-symbol-name").replace("/", "_")
+    return f"{op.name.replace('.', '_')}_{name}"

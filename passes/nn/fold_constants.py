@@ -11,7 +11,7 @@ from ...ir.attributes import DenseElements, DenseResource, UnitAttr
 from ...ir.core import Operation, OpResult, Value
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
-from ...ir.rewriting import erase_dead_code
+from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
 from .constants import constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
@@ -22,7 +22,12 @@ GROWTH = 4
 
 
 @dataclass(frozen=True)
-class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
+class FoldConstants(
+    Pass,
+    name="fold-constants",
+    anchor="func.func",
+    statistics={"ops-folded": "Number of ops computed at compile time"},
+):
     """Compute what is known at compile time, by the ops' reference semantics.
 
     %0 = nn.shape_of %x : (tensor<2x?xf32>) ..      %1 = nn.constant dense<2> : tensor<i64>
@@ -44,7 +49,7 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
             for inner in block:
                 if isinstance(inner, nn.NnOp) and not isinstance(inner, nn.Constant):
                     refine(inner, known)
-                    context.statistic("ops folded", self.fold(inner, known))
+                    context.statistic("ops-folded", self.fold(inner, known, context.trace))
         erase_dead_code(op, context.trace)
         for inner in op.regions[0].ops:
             if isinstance(inner, nn.Constant):
@@ -52,7 +57,7 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
         if isinstance(op, FuncOp) and not op.is_declaration:
             update_signature(op)
 
-    def fold(self, op: nn.NnOp, known: KnownValues) -> int:
+    def fold(self, op: nn.NnOp, known: KnownValues, trace: RewriteTrace | None) -> int:
         """Replace the op by constants if it can be computed; 1 if so."""
         if not op.results or not any(result.has_uses for result in op.results):
             return 0
@@ -67,11 +72,14 @@ class FoldConstants(Pass, name="fold-constants", anchor="func.func"):
         assert block is not None
         # What was stored, or is weights, is not looked through for equal elements.
         stored = any(map(_is_stored, op.operands)) or is_weight(op)
-        for array, result in zip(arrays, op.results, strict=True):
-            constant = make_constant(array, stored)
+        constants = [make_constant(array, stored) for array in arrays]
+        for constant, result in zip(constants, op.results, strict=True):
             constant.loc = op.loc
             constant.result.name_hint = result.name_hint
             block.insert_before(constant, op)
+        if trace is not None:
+            trace.replacement("evaluate", op, [constant.result for constant in constants])
+        for constant, result in zip(constants, op.results, strict=True):
             result.replace_all_uses_with(constant.result)
         op.erase()
         return 1

@@ -45,7 +45,15 @@ MOVEMENTS = (nn.Transpose, nn.BroadcastTo, nn.Slice)
 
 
 @dataclass(frozen=True)
-class Fuse(Pass, name="fuse", anchor="func.func"):
+class Fuse(
+    Pass,
+    name="fuse",
+    anchor="func.func",
+    statistics={
+        "kernels": "Number of kernels made",
+        "ops-fused": "Number of ops that share a kernel with another",
+    },
+):
     """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
 
     Constants, views (reshape) and whatever is in a kernel already stay as they are.
@@ -61,7 +69,7 @@ class Fuse(Pass, name="fuse", anchor="func.func"):
             for group in Grouping(block, self.limit).groups:
                 make_kernel(group)
                 context.statistic("kernels")
-                context.statistic("ops fused", len(group) - 1)
+                context.statistic("ops-fused", len(group) - 1)
 
 
 def is_elementwise(op: Operation) -> bool:

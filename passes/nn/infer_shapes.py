@@ -20,7 +20,12 @@ Shape = tuple[Dim, ...]
 
 
 @dataclass(frozen=True)
-class InferShapes(Pass, name="infer-shapes", anchor="func.func"):
+class InferShapes(
+    Pass,
+    name="infer-shapes",
+    anchor="func.func",
+    statistics={"types-refined": "Number of result types made more precise"},
+):
     """Replace `?` in the types of nn ops' results by extents that can be known.
 
     The function's own result types follow, its argument types are what they are.
@@ -32,7 +37,7 @@ class InferShapes(Pass, name="infer-shapes", anchor="func.func"):
             known = KnownValues()
             for inner in block:
                 if isinstance(inner, nn.NnOp):
-                    context.statistic("types refined", refine(inner, known))
+                    context.statistic("types-refined", refine(inner, known))
         if isinstance(op, FuncOp) and not op.is_declaration:
             update_signature(op)
 

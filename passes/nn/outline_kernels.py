@@ -17,7 +17,15 @@ from .fuse import MOVEMENTS, VIEWS
 
 
 @dataclass(frozen=True)
-class OutlineKernels(Pass, name="outline-kernels", anchor="builtin.module"):
+class OutlineKernels(
+    Pass,
+    name="outline-kernels",
+    anchor="builtin.module",
+    statistics={
+        "functions": "Number of kernel functions made",
+        "kernels-shared": "Number of kernels that use the function of an equal one",
+    },
+):
     """Make each `nn.kernel` a private function with attribute `nn.kernel`, and call it.
 
     Kernels that differ in nothing but the values they are given share a function. Names tell
@@ -43,7 +51,7 @@ class OutlineKernels(Pass, name="outline-kernels", anchor="builtin.module"):
                     anchor = known[key] = function
                     context.statistic("functions")
                 else:
-                    context.statistic("kernels shared")
+                    context.statistic("kernels-shared")
                 self.call(kernel, function)
 
     def outline(self, kernel: nn.Kernel, names: set[str]) -> FuncOp:

@@ -23,7 +23,12 @@ Shape = tuple[Dim, ...]
 
 
 @dataclass(frozen=True)
-class SinkViews(Pass, name="sink-views", anchor="func.func"):
+class SinkViews(
+    Pass,
+    name="sink-views",
+    anchor="func.func",
+    statistics={"reshapes-sunk": "Number of reshapes moved below an elementwise op"},
+):
     """Move reshapes below the elementwise ops that follow a product, and above slices.
 
     %0 = nn.matmul ..                               %0 = nn.matmul ..
@@ -35,7 +40,9 @@ class SinkViews(Pass, name="sink-views", anchor="func.func"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Slices first; then one walk in order, so that a chain sinks in one go."""
-        apply_greedily(op, (split_into_slices, reshape_before_slice), fold=False, trace=context.trace)
+        apply_greedily(
+            op, (split_into_slices, reshape_before_slice), fold=False, trace=context.trace
+        )
         for block in op.regions[0].blocks:
             from_product: set[Value] = set()
             for inner in block:
@@ -44,7 +51,7 @@ class SinkViews(Pass, name="sink-views", anchor="func.func"):
                 elif isinstance(inner, nn.Reshape) and inner.x in from_product:
                     from_product.add(inner.out)
                 elif is_elementwise(inner) and not isinstance(inner, nn.BatchNorm):
-                    context.statistic("reshapes sunk", sink(inner, from_product))
+                    context.statistic("reshapes-sunk", sink(inner, from_product))
 
 
 def sink(op: Operation, from_product: set[Value]) -> int:

@@ -1,11 +1,28 @@
-// --mlir-pass-statistics says what passes counted; --mlir-timing where the time went.
-// RUN: nn-opt --cse --mlir-pass-statistics --mlir-timing %s 2>&1 | filecheck %s
+// --mlir-pass-statistics says what passes counted, by place in the pipeline or by pass.
+// RUN: nn-opt --pass-pipeline='builtin.module(func.func(cse),canonicalize,cse)' --mlir-pass-statistics %s 2>&1 | filecheck %s
+// RUN: nn-opt --pass-pipeline='builtin.module(func.func(cse),canonicalize,cse)' --mlir-pass-statistics --mlir-pass-statistics-display=list %s 2>&1 | filecheck %s --check-prefix=LIST
 
-// CHECK: Pass execution timing report
-// CHECK: s ({{.*}} %)  cse
-// CHECK: Pass statistics report
-// CHECK: (S) 1 operations removed
+// CHECK:      ===-------------------------------------------------------------------------===
+// CHECK-NEXT:                          ... Pass statistics report ...
+// CHECK-NEXT: ===-------------------------------------------------------------------------===
+// CHECK-NEXT: 'func.func' Pipeline
+// CHECK-NEXT:   CSE
+// CHECK-NEXT:     (S) 2 num-cse'd - Number of operations CSE'd
+// CHECK-NEXT: Canonicalizer
+// CHECK-NEXT: CSE
+// CHECK-NEXT:   (S) 0 num-cse'd - Number of operations CSE'd
+
+// LIST:      CSE
+// LIST-NEXT:   (S) 2 num-cse'd - Number of operations CSE'd
+// LIST-NEXT: Canonicalizer
+// LIST-NOT:  CSE
 func.func @f(%a: f32) -> f32 {
+  %0 = arith.mulf %a, %a : f32
+  %1 = arith.mulf %a, %a : f32
+  %2 = arith.addf %0, %1 : f32
+  return %2 : f32
+}
+func.func @g(%a: f32) -> f32 {
   %0 = arith.mulf %a, %a : f32
   %1 = arith.mulf %a, %a : f32
   %2 = arith.addf %0, %1 : f32

@@ -1,0 +1,26 @@
+"""Forgetting where the IR came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..ir.core import Operation
+from ..ir.location import UNKNOWN
+from ..ir.passes import Pass, PassContext
+
+
+@dataclass(frozen=True)
+class StripDebugInfo(Pass, name="strip-debuginfo"):
+    """Make every location unknown: of operations and of block arguments.
+
+    %0 = arith.addi %a, %b : i32 loc("in.mlir":3:8)    ->    .. loc(unknown)
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Of the operation itself and of all that is in it."""
+        for inner in op.walk():
+            inner.loc = UNKNOWN
+            for region in inner.regions:
+                for block in region.blocks:
+                    for arg in block.args:
+                        arg.loc = UNKNOWN
