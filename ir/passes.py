@@ -32,9 +32,15 @@ PASSES: dict[str, type[Pass]] = {}
 """Every pass class declared so far, by name."""
 
 
-def option(default: Any, *, help: str, choices: Sequence[str] = ()) -> Any:
-    """A field of a pass that is an option of its command line and of pipeline text."""
-    return field(default=default, metadata={"help": help, "choices": tuple(choices)})
+def option(
+    default: Any, *, help: str, choices: Sequence[str] = (), least: int | None = None
+) -> Any:
+    """A field of a pass that is an option of its command line and of pipeline text.
+
+    `choices` are the words allowed, `least` is the smallest number allowed.
+    """
+    metadata = {"help": help, "choices": tuple(choices), "least": least}
+    return field(default=default, metadata=metadata)
 
 
 class Pass(ABC):
@@ -70,6 +76,14 @@ class Pass(ABC):
         cls.title = title or cls.__name__
         cls.statistics = statistics or {}
         PASSES[name] = cls
+
+    def __post_init__(self) -> None:
+        for one in self.options():
+            least = one.metadata["least"]
+            value = getattr(self, one.name)
+            if least is not None and value < least:
+                name = one.name.replace("_", "-")
+                raise NncError(f"option '{name}' is at least {least}; found '{value}'")
 
     @abstractmethod
     def run(self, op: Operation, context: PassContext) -> None:

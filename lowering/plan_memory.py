@@ -58,7 +58,7 @@ class PlanMemory(
     """
 
     stack_bytes: int = option(
-        65536, help="buffers in parallel loops up to so many bytes go on the stack"
+        65536, help="buffers in parallel loops up to so many bytes go on the stack", least=0
     )
 
     def run(self, op: Operation, context: PassContext) -> None:

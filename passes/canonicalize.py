@@ -21,7 +21,9 @@ class Canonicalize(
     Nothing may rely on this pass for correctness.
     """
 
-    max_rewrites: int = option(0, help="stop with an error after so many rewrites; 0: automatic")
+    max_rewrites: int = option(
+        0, help="stop with an error after so many rewrites; 0: automatic", least=0
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Apply every fold and the canonicalization patterns of the dialects in the IR."""

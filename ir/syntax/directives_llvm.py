@@ -7,6 +7,7 @@ from typing import Any
 from ..attributes import DenseArrayAttr, DenseElements, StringAttr
 from ..types import VectorType, i32
 from .directive import Directive, directive, listed
+from .literals import number_of
 
 _LIST = {"flag_list": 'BARE_ID | flag_list "," BARE_ID'}
 
@@ -247,8 +248,9 @@ class LLVMSwitchCases(Directive):
         counts = tuple(len(t[1]) if len(t) > 1 else 0 for t in targets)
         state.properties[segments] = DenseArrayAttr(i32, counts)
         if cases:
-            type = VectorType((len(cases),), state.types[value][0])
-            numbers = [int(token[0], 0) for token, _ in cases]
+            kind = state.types[value][0]
+            numbers = [number_of(state.session, token, kind) for token, _ in cases]
+            type = VectorType((len(cases),), kind)
             state.properties[values] = DenseElements.from_list(numbers, type)
 
     def write(self, op: Any, printer: Any) -> None:

@@ -93,7 +93,7 @@ def _float(session: Session, text: str, pos: int, type: FloatType) -> float:
 
 def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     """`dense<root> : type`; lists are lists, other elements tuples that end in an offset."""
-    pos = _offset(root)
+    pos = _offset(root, session.at)
     if not isinstance(type, (TensorType, VectorType)):
         raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)
     if not type.has_static_shape:
@@ -116,10 +116,10 @@ def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     return DenseElements.from_list(values, type)
 
 
-def _offset(root: Any) -> int:
+def _offset(root: Any, otherwise: int) -> int:
     while isinstance(root, list) and root:
         root = root[0]
-    return 0 if root is None or isinstance(root, list) else root[-1]
+    return otherwise if root is None or isinstance(root, list) else root[-1]
 
 
 def _leaves(session: Session, root: list[Any], type: Any, pos: int) -> list[Any]:

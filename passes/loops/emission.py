@@ -84,15 +84,20 @@ class Emission:
         stage = loop.stage
         order = self.plan.order[stage]
         accumulation = Accumulation(stage, self.code, self.addresses, self.registers)
-        if self.extents[loop.span] != 0:
+        if self.extent(loop) != 0:
             accumulation.begin(self.tile(stage, order[order.index(loop) :]))
         self.active[stage] = accumulation
         return accumulation
 
+    def extent(self, loop: Loop) -> Number:
+        """The extent of a loop where it stands; known for an inner half outside the outer."""
+        known = self.extents.get(loop.span)
+        return known if known is not None else self.code.size(loop.extent)
+
     def sequential(self, node: Node) -> None:
         """A loop over whole steps, then the remainder."""
         lead = node.loops[0]
-        extent, step = self.extents[lead.span], lead.step
+        extent, step = self.extent(lead), lead.step
         if isinstance(extent, int):
             full, rest = divmod(extent, step)
             if full == 1:
@@ -168,7 +173,7 @@ class Emission:
 
     def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
         """(offset, extent of the inner half) for each iteration of an unrolled loop."""
-        extent, step = self.extents[loop.span], loop.step
+        extent, step = self.extent(loop), loop.step
         if not isinstance(extent, int):
             yield 0, extent
             return
@@ -179,7 +184,7 @@ class Emission:
 
     def vectorized(self, node: Node) -> None:
         """The iterations as lanes."""
-        if self.extents[node.loops[0].span] == 0:
+        if self.extent(node.loops[0]) == 0:
             return
         for loop in node.loops:
             self.positions[loop.stage].lane = self.lane(loop)
@@ -192,7 +197,7 @@ class Emission:
 
         The lanes of a reduction keep their number: they are accumulators.
         """
-        extent = self.extents[loop.span]
+        extent = self.extent(loop)
         assert isinstance(loop.extent, int)
         width = power_of_two(loop.extent)
         if isinstance(extent, int) and not loop.is_reduction:
@@ -240,7 +245,7 @@ class Emission:
         code = self.code
         nodes, bounds = [node], [(lower, upper, step)]
         while (below := self._parallel_below(nodes[-1])) is not None:
-            extent = self.extents[below.loops[0].span]
+            extent = self.extent(below.loops[0])
             nodes.append(below)
             bounds.append((0, extent, below.loops[0].step))
         block = IRBlock([index] * len(nodes))
@@ -313,14 +318,14 @@ class Emission:
             return
         loop, *rest = loops
         if loop.kind == "vector":
-            if self.extents[loop.span] == 0:
+            if self.extent(loop) == 0:
                 return
             at.lane = self.lane(loop)
             yield from self.tile(stage, rest)
             at.lane = None
             return
         parts = self.parts(loop)
-        if loop.kind != "unroll" and not isinstance(self.extents[loop.span], int):
+        if loop.kind != "unroll" and not isinstance(self.extent(loop), int):
             parts = iter([(0, loop.step)])
         elif loop.kind != "unroll" or (loop.is_reduction and not loop.partial):
             parts = islice(parts, 1)

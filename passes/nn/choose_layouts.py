@@ -55,7 +55,7 @@ class ChooseLayouts(
 
     numerics = "rounding"
 
-    block: int = option(16, help="channels that lie together, where their number allows")
+    block: int = option(16, help="channels that lie together, where their number allows", least=1)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Products first, one by one; then layout changes sink and cancel."""

@@ -38,7 +38,7 @@ class FoldConstants(
     whose layout is chosen at compile time.
     """
 
-    limit: int = option(1 << 16, help="bytes that a result may have whatever its operands")
+    limit: int = option(1 << 16, help="bytes that a result may have whatever its operands", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, as constants come before what they make constant."""

@@ -59,7 +59,9 @@ class Fuse(
     Constants, views (reshape) and whatever is in a kernel already stay as they are.
     """
 
-    limit: int = option(32, help="the most ops of one kernel; 1 makes one kernel of each op")
+    limit: int = option(
+        32, help="the most ops of one kernel; 1 makes one kernel of each op", least=1
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Fuse in each block of the function."""

@@ -32,7 +32,7 @@ class OutlineKernels(
     the ops: `conv_add_relu_0`.
     """
 
-    words: int = option(4, help="the most ops that a kernel's name tells")
+    words: int = option(4, help="the most ops that a kernel's name tells", least=1)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline every kernel of the module's functions, in order."""

@@ -34,6 +34,12 @@ TEXTS = {
         "dimensions = [true]",
         "2:96: error: expected an integer of type i64, found 'true'",
     ),
+    "nothing in a list": ('"t.u"() {a = dense<[]> : tensor<2xi8>} : () -> ()', "1:37: error: "),
+    "a switch on a buffer": (
+        '"t.r"() ({\n^a(%x: memref<2xi8>):\n  llvm.switch %x : memref<2xi8>, ^b [\n    2: ^b\n  ]\n'
+        '^b:\n  "t.e"() : () -> ()\n}) : () -> ()',
+        "error: expected an element of type memref<2xi8>, found '2'",
+    ),
     "an index of 64 bits": (
         '"t.u"() {a = dense<0xFFFFFFFFFFFFFFFF> : vector<2xindex>} : () -> ()',
         "",
@@ -73,6 +79,22 @@ PIPELINES = {
         "  %0 = nn.gather %x, %i : (tensor<5x4xf32>, tensor<i64>) -> tensor<4xf32>\n"
         "  return %0 : tensor<4xf32>\n}",
         "builtin.module(bufferize)",
+        "",
+    ),
+    "an option below its range": (
+        "module {}",
+        "builtin.module(choose-layouts{block=0})",
+        "pass pipeline: option 'block' is at least 1; found '0'",
+    ),
+    "inner half of a split outside the outer": (
+        "func.func @f(%x: memref<6xf32>, %y: memref<f32>) {\n"
+        "  linalg.generic {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> ()>], "
+        'iterator_types = ["reduction"]} ins(%x : memref<6xf32>) outs(%y : memref<f32>) {\n'
+        "  ^bb0(%a: f32, %b: f32):\n    %s = arith.addf %a, %b : f32\n    linalg.yield %s : f32\n"
+        "  }\n  return\n}\n"
+        "schedule.for @f {\n^bb0(%s: !schedule.stage):\n  %i = schedule.loops 1 of %s\n"
+        "  %o, %p = schedule.split %i by 3\n  schedule.reorder %p, %o\n}",
+        "builtin.module(apply-schedules)",
         "",
     ),
     "a loop too long to count through": (
