@@ -17,8 +17,8 @@ class NumericsOptions:
 
     seed: int = 0
     """Of the inputs: the same seed gives the same inputs."""
-    samples: int = 3
-    """Inputs of each function: ordinary, special and wide values in turn."""
+    samples: int = 4
+    """Inputs of each function: ordinary, special, wide and extreme values in turn."""
     tolerance: float | None = None
     """Allowed error of a pass that rounds, as a part of the largest value; None: by type."""
     exact: bool = False

@@ -8,9 +8,9 @@ See docs/numerics.md. `options` has the flags, `inputs` the values, `compare` th
 `locate` and `single_ops` find the operation at fault, `report` says it.
 """
 
+from ..numerics_options import NumericsOptions, add_arguments, options_of, parse_options
 from .checker import CheckNumerics
 from .compare import Difference, Tolerance
-from ..numerics_options import NumericsOptions, add_arguments, options_of, parse_options
 from .report import Finding, NumericsError
 
 __all__ = [

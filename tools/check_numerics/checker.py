@@ -10,9 +10,9 @@ from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Instrumentation, Pass
 from ...ir.types import FunctionType
-from .compare import Tolerance, find_difference, tolerance_of
-from .inputs import KINDS, LADDER, Sample
 from ..numerics_options import NumericsOptions
+from .compare import Tolerance, find_difference, tolerance_of
+from .inputs import KINDS, LADDER, OVERFLOWING, Sample
 from .report import Finding
 from .running import Outcome, Runner, types_of
 from .subjects import Subject, find_subjects
@@ -168,7 +168,7 @@ class CheckNumerics(Instrumentation):
         place, difference = None, None
         if after.values is not None:
             for k, (a, b) in enumerate(zip(before.values, after.values, strict=True)):
-                difference = find_difference(a, b, tolerance, sample.kind == "wide")
+                difference = find_difference(a, b, tolerance, sample.kind in OVERFLOWING)
                 if difference is not None:
                     place = k
                     break

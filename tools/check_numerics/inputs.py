@@ -1,9 +1,10 @@
 """Random inputs with the values that passes get wrong.
 
     ordinary   standard normal floats, small integers
-    special    the same, every sixth element NaN, an infinity, +-0, a denormal, or the
-               smallest or largest value; integers at their limits
-    wide       floats of any magnitude whose fourth power is finite, integers of any value
+    special    the same, every sixth element NaN, an infinity, +-0, a denormal, or a value whose
+               fourth power is finite; integers at their limits
+    wide       floats of any such magnitude, integers of any value
+    extreme    as special, with the largest values of the type
 
 What an integer may be, nobody says: it may be an index. So a run that fails or whose result is
 not defined is tried again with integers of ever smaller ranges (`Ladder`), and with other
@@ -24,7 +25,9 @@ from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import MemRefType, ScalarType, ShapedType, TensorType, Type, VectorType
 
-KINDS = ("ordinary", "special", "wide")
+KINDS = ("ordinary", "special", "wide", "extreme")
+OVERFLOWING = ("wide", "extreme")
+"""The kinds on which a sum may be infinite in one order and finite in another."""
 ALIGNMENT = 64
 POINTER_BYTES = 1 << 16
 """What a pointer whose extent nobody says points to. Units: bytes."""
@@ -125,8 +128,10 @@ class Sample:
             if self.kind == "wide":
                 exponents = generator.uniform(float(info.minexp) / 4, float(info.maxexp) / 4, shape)
                 return (normal * np.exp2(exponents)).astype(dtype)
-            if self.kind == "special":
+            if self.kind in ("special", "extreme"):
                 tiny, largest = float(info.smallest_subnormal), float(info.max)
+                if self.kind == "special":
+                    largest = 2.0 ** (float(info.maxexp) // 4)
                 values = [
                     math.nan,
                     math.inf,

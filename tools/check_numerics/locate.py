@@ -3,8 +3,10 @@
 The module before the pass is asked in the order of execution: which operation made a value
 that the module after the pass does not make? A value counts as made where any operation after
 the pass made it too, in whatever shape or order of elements. Else the operation differs if it
-is still there, or if operations with its location are: those stand for it now. One of which
-nothing is left was rewritten away, and its users decide.
+is still there, or if operations with its location are: those stand for it now. Sure of that
+we are where one of its users was kept, or where what stands for it has the same operands; if
+not, later operations are asked first, as the first of two that became one may be gone. One of
+which nothing is left was rewritten away, and its users decide.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects import func
-from ...ir.core import Operation
+from ...dialects import memref
+from ...ir.core import Operation, Value
 from ...ir.location import Location, UnknownLoc
+from ...ir.traits import ConstantLike
 from .compare import Difference, Tolerance, find_difference
 from .trace import Event, is_view
 
@@ -45,42 +48,73 @@ def first_difference(
     `origin` gives for an operation before the pass the one it was copied from, which the
     pass may have kept.
     """
-    made = _Made(after, tolerance)
+    made, had = _Made(after, tolerance), _Made(before, tolerance)
+    now = _Now(after, origin)
     lost: list[Event] = []
+    likely: Place | None = None
     for event in before:
-        if is_view(event.op) or isinstance(event.op, func.Return):
+        if is_view(event.op) or event.op.has_trait(ConstantLike):
             continue
-        for value in event.values:
-            if not made.has(value):
-                break
-        else:
+        if isinstance(event.op, memref.Dealloc) or all(map(made.has_in_order, event.values)):
+            continue
+        for op, values in now.certain(event):
+            if (found := _difference(event.values, values, tolerance)) is not None:
+                return Place(event.op, op, found, event)
+        if all(map(made.has, event.values)):
             continue
         lost.append(event)
-        found = _stand_in(event, after, origin)
-        if found is not None:
-            return Place(event.op, found.op, _difference(event, found, tolerance), event)
-    return _last_resort(lost, made)
+        other = now.here(event)
+        if other is not None:
+            found = _difference(event.values, other.values, tolerance)
+            place = Place(event.op, other.op, found, event)
+            if all(had.has(v) for v in other.operands):
+                return place
+            likely = likely or place
+    return likely or _last_resort(lost, made)
 
 
-def _stand_in(
-    event: Event, after: Sequence[Event], origin: Mapping[Operation, Operation]
-) -> Event | None:
-    """The execution after the pass that took the event's place."""
-    kept = origin.get(event.op)
-    for other in after:
-        if other.op is kept and other.number == event.number:
-            return other
-    here = locations(event.op.loc)
-    if not here:
-        return None
-    wanted = [np.size(v) for v in event.values]
-    found = None
-    for other in after:
-        if other.number == event.number and here & locations(other.op.loc):
-            sizes = [np.size(v) for v in other.values]
-            if sizes == wanted:
-                found = other
-    return found
+class _Now:
+    """What became of operations: the events after the pass that stand for those before."""
+
+    def __init__(self, after: Sequence[Event], origin: Mapping[Operation, Operation]) -> None:
+        self.after = after
+        self.origin = origin
+        self.events = {(event.op, event.number): event for event in after}
+
+    def certain(self, event: Event) -> Iterator[tuple[Operation | None, list[Any]]]:
+        """The operation itself, or what its kept users read now in place of its results."""
+        itself = self.events.get((self.origin.get(event.op), event.number))  # type: ignore[arg-type]
+        if itself is not None:
+            yield itself.op, itself.values
+        for k, result in enumerate(event.op.results):
+            for user, i in result.uses:
+                value = self._operand(user, i)
+                source = value.defining_op if value is not None else None
+                made = self.events.get((source, event.number)) if source is not None else None
+                if made is not None and k < len(event.results):
+                    at = list(source.results).index(value)  # type: ignore[union-attr,arg-type]
+                    before = [None] * len(event.values)
+                    before[k] = made.results[at]
+                    yield source, before
+
+    def _operand(self, user: Operation, i: int) -> Value | None:
+        """What a kept user reads as operand `i`."""
+        kept = self.origin.get(user)
+        if kept is None or kept.parent is None or kept.parent.parent is None:
+            return None
+        operands = kept.operands
+        return operands[i] if i < len(operands) and len(operands) == len(user.operands) else None
+
+    def here(self, event: Event) -> Event | None:
+        """The last execution of an operation with the event's location and sizes."""
+        here = locations(event.op.loc)
+        wanted = [np.size(v) for v in event.values]
+        found = None
+        for other in self.after if here else ():
+            if other.number == event.number and here & locations(other.op.loc):
+                if [np.size(v) for v in other.values] == wanted:
+                    found = other
+        return found
 
 
 def locations(loc: Location) -> frozenset[Location]:
@@ -99,9 +133,14 @@ def _last_resort(lost: list[Event], made: _Made) -> Place | None:
     return Place(lost[0].op, None, None, lost[0]) if lost else None
 
 
-def _difference(event: Event, other: Event, tolerance: Tolerance) -> Difference | None:
-    for a, b in zip(event.values, other.values, strict=False):
-        a, b = np.asarray(a), np.asarray(b)
+def _difference(
+    before: Sequence[Any], after: Sequence[Any], tolerance: Tolerance
+) -> Difference | None:
+    """The first difference of values in pairs; None stands for one that is not known."""
+    for one, other in zip(before, after, strict=False):
+        if other is None:
+            continue
+        a, b = np.asarray(one), np.asarray(other)
         if a.size == b.size and a.dtype.itemsize == b.dtype.itemsize:
             found = find_difference(a, b.reshape(a.shape).view(a.dtype), tolerance)
             if found is not None:
@@ -124,21 +163,30 @@ class _Made:
             self.by_size.setdefault(array.size, []).append(array)
 
     def has(self, value: Any) -> bool:
-        """Whether a value like this was made."""
+        """Whether a value with these elements was made, in whatever order."""
+        if self.has_in_order(value):
+            return True
+        array = np.asarray(value)
+        ordered = _sorted(array)
+        return array.size > 1 and any(
+            not find_difference(ordered, _sorted(other), self.tolerance)
+            for other in self._candidates(array)
+        )
+
+    def has_in_order(self, value: Any) -> bool:
+        """Whether a value with these elements was made, in whatever shape."""
         array = np.asarray(value)
         if array.dtype == object or _key(array) in self.exact:
             return True
-        same_size = self.by_size.get(array.size, [])[-MOST_CANDIDATES:]
-        ordered = _sorted(array)
-        for other in same_size:
-            if other.dtype.itemsize != array.dtype.itemsize:
-                continue
-            seen = other.reshape(-1).view(array.dtype)
-            if not find_difference(array.reshape(-1), seen, self.tolerance):
-                return True
-            if array.size > 1 and not find_difference(ordered, _sorted(seen), self.tolerance):
-                return True
-        return False
+        flat = array.reshape(-1)
+        return any(
+            not find_difference(flat, other, self.tolerance) for other in self._candidates(array)
+        )
+
+    def _candidates(self, array: np.ndarray) -> Iterator[np.ndarray]:
+        for other in self.by_size.get(array.size, [])[-MOST_CANDIDATES:]:
+            if other.dtype.itemsize == array.dtype.itemsize:
+                yield other.reshape(-1).view(array.dtype)
 
 
 def _values(events: Sequence[Event]) -> Iterator[Any]:

@@ -12,10 +12,10 @@ from ...ir.core import Operation
 from ...ir.diagnostics import Diagnostic, NncError
 from ...ir.passes import Pass
 from ...ir.syntax.printer import print_op
+from ..numerics_options import NumericsOptions
 from .bisect import Bisection, Fault
 from .compare import Difference, Tolerance
 from .inputs import Sample
-from ..numerics_options import NumericsOptions
 from .running import Runner
 from .subjects import Subject
 

@@ -17,8 +17,8 @@ from ...ir.undefined import watch
 from ...runtime.interpreter import CannotInterpretError, Interpreter
 from ...runtime.isolated import run_isolated
 from ..buffer_functions import BufferFunctions, call_flat, function_types
-from .inputs import Sample, aligned_copy
 from ..numerics_options import NumericsOptions
+from .inputs import Sample, aligned_copy
 from .subjects import Convention, Subject, converted
 
 

@@ -1,18 +1,16 @@
-"""What the operations of one function made: values, and the buffers that they wrote.
+"""What the operations of a run made: values, and the buffers that they wrote.
 
-Of an operation in a loop the first executions are kept. An operation that holds a loop counts
-as one that writes what the loop writes.
+Of an operation in a loop, or in a function that is called often, the first executions are kept.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...dialects import func, llvm
+from ...dialects import func
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, WritesMemory
@@ -34,7 +32,7 @@ class Event:
     operands: list[Any]
     results: list[Any]
     written: list[tuple[int, np.ndarray]]
-    """By operand, or by position in `buffers_written` for an operation with regions."""
+    """By operand."""
 
     @property
     def values(self) -> list[Any]:
@@ -43,20 +41,16 @@ class Event:
 
 
 class Tracer(Observer):
-    """Keeps the events of one function's operations, of its first activation's calls too."""
+    """Keeps the events of a run."""
 
-    def __init__(self, function: Operation) -> None:
-        self.function = function
+    def __init__(self) -> None:
         self.events: list[Event] = []
         self.bytes = 0
         self._counts: dict[Operation, int] = {}
-        self._inside: dict[Operation, bool] = {}
         self._open: list[tuple[Operation, Event]] = []
 
     def before_op(self, op: Operation, operands: list[Any]) -> None:
         """Copy the operands of an operation that is kept."""
-        if not self._is_inside(op):
-            return
         number = self._counts.get(op, 0)
         self._counts[op] = number + 1
         if number >= EXECUTIONS or self.bytes > MAX_BYTES:
@@ -77,15 +71,6 @@ class Tracer(Observer):
                 event.written.append((i, array.copy()))
         self.bytes += sum(getattr(v, "nbytes", 0) for v in event.values)
         self.events.append(event)
-
-    def _is_inside(self, op: Operation) -> bool:
-        found = self._inside.get(op)
-        if found is None:
-            at = op.parent_op
-            while at is not None and at is not self.function:
-                at = at.parent_op
-            found = self._inside[op] = at is self.function
-        return found
 
 
 def buffers_written(op: Operation) -> list[int]:
@@ -118,7 +103,7 @@ def trace(
     A run that fails or takes too long gives the events up to there, and None.
     """
     interpreter = Interpreter(module, max_steps=max_steps, write=lambda text: None)
-    tracer = interpreter.observer = Tracer(interpreter.symbols[name])
+    tracer = interpreter.observer = Tracer()
     results = None
     with np.errstate(all="ignore"):
         try:
@@ -128,21 +113,6 @@ def trace(
     return tracer.events, results
 
 
-def defining_event(events: list[Event], value: Value) -> Event | None:
-    """The event whose operation defines the value."""
-    for event in events:
-        if event.op is value.defining_op:
-            return event
-    return None
-
-
 def is_view(op: Operation) -> bool:
     """Whether the operation only looks at a buffer in another way."""
     return op.has_trait(Pure) and any(isinstance(r.type, MemRefType) for r in op.results)
-
-
-def walk_functions(module: Operation) -> Iterator[Operation]:
-    """The functions with a body."""
-    for op in module.body_block:
-        if isinstance(op, func.FuncOp | llvm.Func) and not op.is_declaration:
-            yield op
