@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from .. import attributes as a
 from .. import location as l
+from ..core import Value
 from ..parameters import ParametrizedAttr
 from .attribute_printer import AttributePrinter
 
@@ -128,21 +128,32 @@ class Aliases:
         """Meet the attributes of all operations in the order of the generic form, once."""
         if top in self._visited:
             return
-        printer = _Visitor(self)
-        for kind, thing in _generic_order(top):
-            match kind:
-                case "start" if thing.regions:
-                    self._visited.add(thing)
-                case "argument":
-                    printer.type(thing.type)
-                case "end":
-                    for value in (*thing._operands, *thing.results):
-                        printer.type(value.type)
-                    entries = [*thing.properties.items(), *thing.attributes.items()]
-                    for _, attribute in sorted(entries, key=lambda entry: entry[0]):
-                        printer.attribute(attribute)
-            if debuginfo and kind != "end":
-                self.visit_location(thing.loc, deferred=kind == "start")
+        visitor = _Visitor(self)
+        # Operations and arguments still to be met, and as tuples operations to be ended.
+        stack: list[Any] = [top]
+        while stack:
+            thing = stack.pop()
+            if thing.__class__ is tuple:
+                visitor.end(*thing)
+            elif isinstance(thing, Value):
+                visitor.type(thing.type)
+                if debuginfo:
+                    self.visit_location(thing.loc, deferred=False)  # type: ignore[attr-defined]
+            else:
+                if debuginfo:
+                    self.visit_location(thing.loc, deferred=True)
+                if not thing.regions:
+                    visitor.end(thing)
+                    continue
+                self._visited.add(thing)
+                inner: list[Any] = []
+                for region in thing.regions:
+                    for block in region.blocks:
+                        inner += block.args
+                        inner += block
+                inner.reverse()
+                stack.append((thing,))
+                stack += inner
 
     def definitions(self, early: bool) -> str:
         """The lines that define the aliases before the text, or those after it."""
@@ -166,18 +177,53 @@ class Aliases:
 
 
 class _Visitor(AttributePrinter):
-    """Writes attributes only to meet what is nested in them."""
+    """Writes attributes only to meet what is nested in them, each once."""
 
     def __init__(self, aliases: Aliases) -> None:
         super().__init__()
-        self._met = aliases
+        self._aliases = aliases
+        self._met: set[Any] = set()
+
+    def end(self, op: Any) -> None:
+        """Meet the types and attributes of an operation, when all that is nested in it has been."""
+        types, met = self.types, self._met
+        for value in op._operands:
+            types[value.type]
+        for value in op.results:
+            types[value.type]
+        new = [
+            entry
+            for entries in (op.properties, op.attributes)
+            for entry in entries.items()
+            if entry[1].__class__ not in _WITHOUT_ALIASES and entry[1] not in met
+        ]
+        if new:
+            new.sort(key=_name)
+            for _, attribute in new:
+                met.add(attribute)
+                self.attribute(attribute)
 
     def attribute(self, attribute: Any, implied: bool = False) -> str:
-        if self._met.name_of(attribute) is not None:
+        if self._aliases.name_of(attribute) is not None:
             return ""
-        if isinstance(attribute, (a.DenseElements, a.StringAttr, a.IntegerAttr)):
+        if attribute.__class__ in _WITHOUT_ALIASES:
             return ""
         return super().attribute(attribute, implied)
+
+
+_WITHOUT_ALIASES = (
+    a.DenseElements,
+    a.StringAttr,
+    a.IntegerAttr,
+    a.FloatAttr,
+    a.UnitAttr,
+    a.SymbolRefAttr,
+    a.DenseArrayAttr,
+)
+
+
+def _name(entry: tuple[str, Any]) -> str:
+    return entry[0]
 
 
 def _children(location: Any) -> tuple[Any, ...]:
@@ -191,20 +237,3 @@ def _children(location: Any) -> tuple[Any, ...]:
         case l.FusedLoc(locations):
             return tuple(locations)
     return ()
-
-
-def _generic_order(top: Any) -> Iterator[tuple[str, Any]]:
-    """The start and the end of every operation, with the block arguments, what is nested inside."""
-    stack: list[tuple[str, Any]] = [("start", top)]
-    while stack:
-        kind, thing = stack.pop()
-        yield kind, thing
-        if kind != "start":
-            continue
-        stack.append(("end", thing))
-        inner: list[tuple[str, Any]] = []
-        for region in thing.regions:
-            for block in region.blocks:
-                inner += [("argument", arg) for arg in block.args]
-                inner += [("start", op) for op in block]
-        stack.extend(reversed(inner))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from .. import attributes as a
@@ -16,7 +16,7 @@ HEX_THRESHOLD = 100
 """Dense attributes with more elements than this are written as hexadecimal strings."""
 
 _BARE = re.compile(r"[A-Za-z_][\w$.]*\Z", re.ASCII)
-_SYMBOL = re.compile(r"[A-Za-z_][\w$.-]*\Z", re.ASCII)
+_SYMBOL = _BARE
 _PLAIN = re.compile(r"[ !#-\[\]-~]*\Z")
 
 
@@ -46,6 +46,19 @@ def symbol_text(name: str) -> str:
     return f"@{name}" if _SYMBOL.match(name) else f"@{quote(name)}"
 
 
+class TypeTexts(dict):
+    """From types to their text, each written once."""
+
+    __slots__ = ("_printer",)
+
+    def __init__(self, printer: AttributePrinter) -> None:
+        self._printer = printer
+
+    def __missing__(self, type: Any) -> str:
+        text = self[type] = self._printer.spelled_type(type)
+        return text
+
+
 class AttributePrinter:
     """Writes attributes, types and locations, with the aliases given.
 
@@ -60,7 +73,9 @@ class AttributePrinter:
     ) -> None:
         self.aliases = aliases if aliases is not None else {}
         self.distinct = distinct if distinct is not None else {}
-        self._types: dict[Any, str] = {}
+        self.types = TypeTexts(self)
+        self._functions: dict[tuple[Any, ...], str] = {}
+        self._texts: dict[Any, str] = {}
 
     # -- attributes ------------------------------------------------------------------------
 
@@ -107,6 +122,17 @@ class AttributePrinter:
                 parts.append(f"{key} = {self.attribute(value)}")
         return ", ".join(parts)
 
+    def dictionary(self, entries: Mapping[str, Any]) -> str:
+        """The entries, sorted; texts of small dictionaries are kept for the next time."""
+        key = tuple(entries.items())
+        for _, value in key:
+            if value.__class__ in _LARGE:
+                return self.entries(sorted(key))
+        text = self._texts.get(key)
+        if text is None:
+            text = self._texts[key] = self.entries(sorted(key))
+        return text
+
     def _integer(self, attribute: Any, implied: bool) -> str:
         type = attribute.type
         if type is t.i1:
@@ -150,8 +176,15 @@ class AttributePrinter:
                 return f"strided<[{strides}], offset: ?>"
         return f"strided<[{strides}], offset: {attribute.offset}>"
 
+    def _opaque_text(self, attribute: Any) -> str:
+        if not attribute.parts:
+            return attribute.text
+        first, *rest = attribute.text.split("\0")
+        pieces = zip(map(self.attribute, attribute.parts), rest, strict=True)
+        return first + "".join([part + text for part, text in pieces])
+
     def _opaque(self, attribute: Any, implied: bool) -> str:
-        text = f"#{attribute.dialect}{attribute.text}"
+        text = f"#{attribute.dialect}{self._opaque_text(attribute)}"
         if attribute.type is not None and attribute.type is not t.none:
             return f"{text} : {self.type(attribute.type)}"
         return text
@@ -170,17 +203,26 @@ class AttributePrinter:
     def _dense(self, attribute: Any, implied: bool) -> str:
         return f"dense<{self.elements(attribute)}> : {self.type(attribute.type)}"
 
-    def elements(self, attribute: Any) -> str:
+    def _sparse(self, attribute: Any, implied: bool) -> str:
+        parts = [self.elements(attribute.indices, False), self.elements(attribute.values)]
+        inner = ", ".join(parts) if attribute.indices.type.num_elements else ""
+        return f"sparse<{inner}> : {self.type(attribute.type)}"
+
+    def elements(self, attribute: Any, allow_hex: bool = True) -> str:
         """What stands between the brackets of `dense<..>`."""
         type = attribute.type
         inner = type.element_type
         if attribute.strings is not None:
             if len(attribute.strings) == 1:
                 return quote(attribute.strings[0])
+            if not attribute.strings:
+                return ""
             return _nested([quote(s) for s in attribute.strings], type.shape)
         count = type.num_elements
-        if not attribute.is_splat and count > self.hex_threshold and count:
+        if allow_hex and not attribute.is_splat and count > self.hex_threshold and count:
             return f'"0x{self._hex(attribute)}"'
+        if inner.__class__ is t.IntegerType and inner.width == 1:
+            inner = t.i1  # of any sign
         texts = [number_text(v, inner) for v in attribute.values()]
         if attribute.is_splat:
             return texts[0]
@@ -202,24 +244,29 @@ class AttributePrinter:
 
     def type(self, type: Any) -> str:
         """The text of a type, kept for the next time."""
-        text = self._types.get(type)
+        return self.types[type]
+
+    def spelled_type(self, type: Any) -> str:
+        """The text of a type, made anew."""
+        writer = _WRITERS.get(type.__class__)
+        if writer is not None:
+            return writer(self, type, False)
+        return f"!{type.name}{self.parameters(type)}"
+
+    def function_type(self, inputs: Iterable[Any], results: Iterable[Any]) -> str:
+        """`(a, b) -> c`, with parentheses around other than one result."""
+        key = (*inputs, None, *results)
+        text = self._functions.get(key)
         if text is None:
-            writer = _WRITERS.get(type.__class__)
-            if writer is not None:
-                text = writer(self, type, False)
-            else:
-                text = f"!{type.name}{self.parameters(type)}"
-            self._types[type] = text
+            text = self._functions[key] = self._spelled_function([*inputs], [*results])
         return text
 
-    def function_type(self, inputs: list[Any], results: list[Any]) -> str:
-        """`(a, b) -> c`, with parentheses around other than one result."""
-        get = self._types.get
-        write = self.type
-        left = ", ".join([get(x) or write(x) for x in inputs])
+    def _spelled_function(self, inputs: list[Any], results: list[Any]) -> str:
+        types = self.types
+        left = ", ".join([types[x] for x in inputs])
         if len(results) == 1 and results[0].__class__ is not t.FunctionType:
-            return f"({left}) -> {get(results[0]) or write(results[0])}"
-        return f"({left}) -> ({', '.join([write(x) for x in results])})"
+            return f"({left}) -> {types[results[0]]}"
+        return f"({left}) -> ({', '.join([types[x] for x in results])})"
 
     def _function(self, type: Any, implied: bool) -> str:
         return self.function_type(type.inputs, type.results)
@@ -312,6 +359,7 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
     a.DistinctAttr: AttributePrinter._distinct,
     a.LocationAttr: AttributePrinter._location_attribute,
     a.DenseElements: AttributePrinter._dense,
+    a.SparseElements: AttributePrinter._sparse,
     a.DenseResource: AttributePrinter._resource,
     t.NoneType: _word("none"),
     t.IndexType: _word("index"),
@@ -320,13 +368,16 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
     t.ComplexType: lambda printer, x, implied: f"complex<{printer.type(x.element_type)}>",
     t.FunctionType: AttributePrinter._function,
     t.TupleType: AttributePrinter._tuple,
-    t.OpaqueType: lambda printer, x, implied: f"!{x.dialect}{x.text}",
+    t.OpaqueType: lambda printer, x, implied: f"!{x.dialect}{printer._opaque_text(x)}",
     t.VectorType: AttributePrinter._vector,
     t.TensorType: AttributePrinter._tensor,
     t.UnrankedTensorType: lambda printer, x, implied: f"tensor<*x{printer.type(x.element_type)}>",
     t.MemRefType: AttributePrinter._memref,
     t.UnrankedMemRefType: AttributePrinter._unranked_memref,
 }
+
+_LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
+"""Attributes that take long to compare, or are written in their own order."""
 
 ALIASED = (
     *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),

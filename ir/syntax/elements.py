@@ -390,6 +390,8 @@ class AttrDict(Element):
         self.keyword = keyword
         self.elided: frozenset[str] = frozenset()
         self.inherent = True
+        self.covers_all = False
+        """Whether other elements write all attributes that the op declares."""
 
     def grammar(self, grammar: Grammar) -> str:
         if self.keyword:

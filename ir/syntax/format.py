@@ -60,6 +60,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from ..constraints import Derived, Exactly, Same
@@ -365,8 +366,14 @@ class AssemblyFormat:
 
     def write(self, op: Any, printer: Any) -> None:
         """Append the text after the op's name to `printer.out`."""
-        for element in self.elements:
-            element.write(op, printer)
+        self.writer(op, printer)
+
+    @cached_property
+    def writer(self) -> Callable[[Any, Any], None]:
+        """`write` as one function, made when an operation is first written."""
+        from .writing import compile_writer
+
+        return compile_writer(self.elements)
 
 
 def _walk(elements: list[Element]):
@@ -429,6 +436,8 @@ def _compile(text: str, definition: OpDefinition) -> AssemblyFormat:
     for element in _walk(elements):
         if isinstance(element, (AttrDict, PropDict)):
             element.elided = given
+        if isinstance(element, AttrDict):
+            element.covers_all = given.issuperset(definition.attributes)
     return AssemblyFormat(elements)
 
 

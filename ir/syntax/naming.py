@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from ..core import Block, Operation, Region, Value
@@ -16,6 +17,19 @@ class Names(dict):
 
     def __missing__(self, value: Value) -> str:
         return UNKNOWN_VALUE
+
+
+class _Plain(dict):
+    """Whether the operations of a class get numbers and nothing else."""
+
+    def __init__(self, hints: bool, never: bool) -> None:
+        self._hints = hints
+        self._never = never
+
+    def __missing__(self, cls: type) -> bool:
+        hinted = hasattr(cls, "result_names") or hasattr(cls, "result_name")
+        found = self[cls] = not (self._never or (self._hints and hinted))
+        return found
 
 
 class Naming:
@@ -39,6 +53,7 @@ class Naming:
         self.groups: dict[Operation, str] = {}
         self._hints = hints
         self._keep = keep
+        self._is_plain = _Plain(hints, keep or type(self) is not Naming)
         self._numbers = [0, 0, 0]  # next value, argument, conflict
         # A name is taken in its region and all nested ones: scopes form a tree of sets.
         self._scopes: list[set[str]] = [set()]
@@ -78,16 +93,26 @@ class Naming:
             self.blocks[block] = f"^bb{i}"
             for arg in block.args:
                 self._argument(arg, entry=i == 0)
-            op = block._first
-            while op is not None:
-                if op.results:
-                    self._op(op)
-                elif self.number_all:
-                    self.number_operation(op)
-                if op.regions:
-                    nested += op.regions
-                op = op._next
+            self._operations(block, nested)
         return nested
+
+    def _operations(self, block: Block, nested: list[Region]) -> None:
+        """Name the results of a block's operations, and collect the regions of these."""
+        values, numbers, is_plain = self.values, self._numbers, self._is_plain
+        op = block._first
+        while op is not None:
+            results = op.results
+            if results:
+                if len(results) == 1 and is_plain[op.__class__]:
+                    values[results[0]] = f"%{numbers[0]}"
+                    numbers[0] += 1
+                else:
+                    self._op(op)
+            elif self.number_all:
+                self.number_operation(op)
+            if op.regions:
+                nested += op.regions
+            op = op._next
 
     def _argument(self, arg: Value, entry: bool) -> None:
         if self._keep and arg.name_hint:
@@ -156,13 +181,22 @@ class Naming:
 
     def _unique(self, hint: str) -> str:
         """The hint itself, or with `_<number>` where it is taken; numbers alone get a prefix."""
-        name = _FORBIDDEN.sub("_", hint)
-        if name[:1].isdigit():
-            name = f"_{name}"
+        name = _cleaned(hint)
         scopes = self._scopes
         probe = name
-        while any(probe in scope for scope in scopes):
+        while _is_taken(probe, scopes):
             probe = f"{name}_{self._numbers[2]}"
             self._numbers[2] += 1
         scopes[-1].add(probe)
         return probe
+
+
+@lru_cache(4096)
+def _cleaned(hint: str) -> str:
+    """The hint with only what may stand in a name, which is no number."""
+    name = _FORBIDDEN.sub("_", hint)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+def _is_taken(name: str, scopes: list[set[str]]) -> bool:
+    return any(name in scope for scope in scopes)

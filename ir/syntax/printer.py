@@ -14,6 +14,11 @@ from .naming import UNKNOWN_VALUE, Naming
 __all__ = ["Printer", "attribute_text", "key_text", "print_op", "quote", "symbol_text"]
 
 INDENT = "  "
+_NAMES_IN_QUOTES: dict[str, str] = {}
+
+
+_Plan = tuple[str, str, str, Callable[[Any, Any], None] | None]
+"""A dialect, an operation's name without it and with it, and what writes the rest."""
 
 
 class _DeferredRegion:
@@ -50,7 +55,8 @@ class Printer(AttributePrinter):
         self.debuginfo = debuginfo
         self.out: list[Any] = []
         self.indent = ""
-        self._dialect = "builtin."
+        self._dialect = "builtin"
+        self._plans: dict[type, _Plan] = {}
         self._elided: set[str] = set()
 
     def attribute(self, attribute: Any, implied: bool = False) -> str:
@@ -179,60 +185,72 @@ class Printer(AttributePrinter):
 
     def _operation(self, op: Operation, named: bool = True) -> None:
         out = self.out
-        results = op.results if named else ()
+        results = op.results
         if self._elided:
             self._elided = set()
-        if results:
+        head = ""
+        if results and named:
             if len(results) == 1:
-                out.append(self.names[results[0]] + " = ")
+                head = f"{self.names[results[0]]} = "
             else:
-                head = self._naming.groups.get(op, f"{UNKNOWN_VALUE}:{len(results)}")
-                out.append(head + " = ")
-        if self._aliases is not None and self.debuginfo:
+                head = f"{self._naming.groups.get(op, f'{UNKNOWN_VALUE}:{len(results)}')} = "
+        if self.debuginfo and self._aliases is not None:
             self._aliases.visit_location(op.loc, deferred=True)
-        definition = getattr(op, "definition", None)
-        if self.generic or definition is None or definition.format is None:
-            self._generic(op)
+        plan = self._plans.get(op.__class__)
+        if plan is None:
+            plan = self._plans[op.__class__] = self._plan(op)
+        dialect, short, name, write = plan
+        if write is None:
+            self._generic(op, head)
         else:
-            name = op.name
-            dialect = self._dialect
-            if dialect and name.startswith(dialect) and name.count(".") == 1:
-                out.append(name[len(dialect) :])
-            else:
-                out.append(name)
-            definition.format.write(op, self)
+            out.append(head + (short if dialect == self._dialect else name))
+            write(op, self)
         if self.debuginfo:
             out.append(f" {self.trailing_location(op)}")
 
-    def _generic(self, op: Operation) -> None:
+    def _plan(self, op: Operation) -> _Plan:
+        """How operations of a class are written: by its format, or in generic form."""
+        definition = getattr(op, "definition", None)
+        name = op.name
+        if self.generic or definition is None or definition.format is None:
+            return "", name, name, None
+        dialect, _, short = name.partition(".")
+        if "." in short:
+            dialect, short = "", name
+        return dialect, short, name, definition.format.writer
+
+    def _generic(self, op: Operation, head: str) -> None:
         names = self.names
         out = self.out
         operands = op._operands
         if op.regions and self._aliases is not None:
             self._aliases.visit_nested_first(op, self.debuginfo)
-        out.append(f'"{op.name}"({", ".join([names[v] for v in operands])})')
+        name = _NAMES_IN_QUOTES.get(op.name)
+        if name is None:
+            name = _NAMES_IN_QUOTES[op.name] = quote(op.name)
+        text = f"{head}{name}({', '.join([names[v] for v in operands])})"
         if op.successors:
-            out.append("[" + ", ".join([self.block_name(b) for b in op.successors]) + "]")
+            text += "[" + ", ".join([self.block_name(b) for b in op.successors]) + "]"
         if op.properties:
-            out.append(f" <{{{self.entries(sorted(op.properties.items()))}}}>")
+            text += f" <{{{self.dictionary(op.properties)}}}>"
         if op.regions:
-            out.append(" (")
+            out.append(f"{text} (")
             for i, region in enumerate(op.regions):
                 if i:
                     out.append(", ")
                 self.region(region, empty_block=True)
-            out.append(")")
+            text = ")"
         if op.attributes:
-            out.append(f" {{{self.entries(sorted(op.attributes.items()))}}}")
-        text = self.function_type([v.type for v in operands], [v.type for v in op.results])
-        out.append(f" : {text}")
+            text += f" {{{self.dictionary(op.attributes)}}}"
+        types = self.function_type([v.type for v in operands], [v.type for v in op.results])
+        out.append(f"{text} : {types}")
 
     def _region_pieces(self, deferred: _DeferredRegion) -> Iterator[list[Any]]:
         """The text of a region in chunks; an op with regions ends a chunk."""
         region, indent = deferred.region, deferred.indent
         inner = indent + INDENT
         newline = "\n" + inner
-        dialect = f"{deferred.dialect}." if deferred.dialect else ""
+        dialect = deferred.dialect
         out: list[Any] = ["{"]
         for number, block in enumerate(region.blocks):
             if (
