@@ -6,7 +6,6 @@ braces or brackets, or stand between quotes.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Sequence
 from typing import Any, get_type_hints
 
@@ -105,6 +104,8 @@ class _Parser:
 
     def _unknown(self, name: str) -> str:
         text = f"'{name}' does not refer to a registered pass or pass pipeline"
+        import difflib
+
         close = difflib.get_close_matches(name, self.known, 1)
         return f"{text}; did you mean '{close[0]}'?" if close else text
 

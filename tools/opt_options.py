@@ -163,6 +163,22 @@ GROUPS: tuple[FlagGroup, ...] = (
                 "FILE",
                 bare="-",
             ),
+            Flag(
+                "check-numerics",
+                "run the functions before and after each pass on random inputs, and stop at the "
+                "first pass that changes what they compute; options: seed, samples, tolerance, "
+                "exact, max-steps, seconds, reproducer",
+                "text",
+                "KEY=VALUE,..",
+                bare="",
+            ),
+            Flag("check-numerics-seed", "seed of these inputs (default: 0)", "int", "N"),
+            Flag(
+                "check-numerics-reproducer",
+                "where the module before the faulty pass is written (default: beside the input)",
+                "file",
+                "FILE",
+            ),
         ),
     ),
     FlagGroup(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
-from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
+from ..ir.passes import Instrumentation, Pass, PassContext, PassManager, Pipeline
 from .command import Streams, write_whole
 from .ir_printing import PrintIR, ToTree, to_stream
 from .opt_report import Statistics, Timing
@@ -14,6 +14,7 @@ from .opt_report import Statistics, Timing
 if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..ir.syntax.print_flags import PrintFlags
+    from .check_numerics import CheckNumerics
     from .reproducer import CrashReproducer
 
 
@@ -35,6 +36,7 @@ class Run:
         if not printing.is_idle:
             self._watchers.append(printing)
         self._trace = self._make_trace()
+        self._numerics = self._make_numerics()
 
     # -- one part ------------------------------------------------------------------------------
 
@@ -60,6 +62,8 @@ class Run:
         if self._trace is not None:
             context.trace = self._trace
             watchers.append(self._trace)
+        if self._numerics is not None:
+            watchers.append(self._numerics)
         manager = PassManager(pipeline, context, watchers, verify_each)
         try:
             self._run(manager, module, reproducer, seen)
@@ -201,7 +205,35 @@ class Run:
             else:
                 write_whole(self.streams.path(name), joined)
 
-    # -- the trace of rewrites -----------------------------------------------------------------
+    # -- checks and traces -----------------------------------------------------------------------
+
+    def _make_numerics(self) -> CheckNumerics | None:
+        args = self.args
+        given = (args.check_numerics, args.check_numerics_seed, args.check_numerics_reproducer)
+        if given == (None, None, None):
+            return None
+        from .numerics_options import options_of
+
+        options = options_of(args)
+        if options is None:
+            return None
+        from .check_numerics import CheckNumerics
+
+        path = options.reproducer or self._beside_input("numerics")
+
+        def write(module: Operation, one: Pass) -> str:
+            from .reproducer import write_reproducer
+
+            text = f"{module.name}({one.text()})"
+            write_reproducer(self.streams.path(path), module, text, self.args.verify_each)
+            return path
+
+        return CheckNumerics(options, write)
+
+    def _beside_input(self, what: str) -> str:
+        """`in.what.mlir` for `in.mlir`."""
+        name = "stdin" if self.args.file == "-" else self.args.file.removesuffix(".mlir")
+        return f"{name}.{what}.mlir"
 
     def _make_trace(self):
         target = self.args.trace_rewrites
