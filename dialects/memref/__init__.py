@@ -1,12 +1,14 @@
 """The memref dialect: buffers with a shape, strides and an element type, as upstream.
 
-`buffers` makes and frees them, `access` reads and writes them; `views`, `reshapes` and `casts`
+`buffers` makes and frees them, `access` reads and writes them, `atomics` in one step,
+`transfers` without waiting; `views`, `reshapes` and `casts`
 look at the same memory in another way. While interpreting, a memref is a NumPy array that
 shares storage.
 """
 
 from ...ir.dialect import registry
 from .access import Copy, Load, Prefetch, Store
+from .atomics import AtomicRMW, AtomicYield, GenericAtomicRMW
 from .buffers import (
     Alloc,
     Alloca,
@@ -15,6 +17,7 @@ from .buffers import (
     AssumeAlignment,
     Dealloc,
     Dim,
+    DistinctObjects,
     GetGlobal,
     Global,
     Rank,
@@ -28,6 +31,7 @@ from .casts import (
     Transpose,
 )
 from .reshapes import CollapseShape, ExpandShape, Reshape
+from .transfers import DmaStart, DmaWait
 from .views import ReinterpretCast, SubView, View
 
 registry.dialect("memref").doc = __doc__ or ""
@@ -39,14 +43,20 @@ __all__ = [
     "AllocaScope",
     "AllocaScopeReturn",
     "AssumeAlignment",
+    "AtomicRMW",
+    "AtomicYield",
     "Cast",
     "CollapseShape",
     "Copy",
     "Dealloc",
     "Dim",
+    "DistinctObjects",
+    "DmaStart",
+    "DmaWait",
     "ExpandShape",
     "ExtractAlignedPointerAsIndex",
     "ExtractStridedMetadata",
+    "GenericAtomicRMW",
     "GetGlobal",
     "Global",
     "Load",

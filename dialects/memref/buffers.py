@@ -184,8 +184,8 @@ class AllocaScope(
     outputs: Results = results(AnyType)
     body: RegionField = region()
 
-    format = "(`->` `(` type($outputs)^ `)`)? $body attr-dict"
-    example = "memref.alloca_scope {\n  %a = memref.alloca() : memref<4xf32>\n}"
+    format = "custom<ScopeTypes>(type($outputs)) $body attr-dict"
+    example = "memref.alloca_scope  {\n  %a = memref.alloca() : memref<4xf32>\n}"
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         return frame.run_region(self.body, [])[1]
@@ -208,6 +208,30 @@ class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):
 
     def evaluate(self, memref: Any) -> Any:
         return memref
+
+
+class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure,)):
+    """The memrefs, of which the code after may believe that they do not overlap."""
+
+    memrefs: Operands = operands(AnyMemRef)
+    distinct: Results = results(AnyMemRef)
+
+    format = "$memrefs attr-dict `:` type($memrefs)"
+    example = "%0:2 = memref.distinct_objects %a, %b : memref<?xf32>, memref<4xf32>"
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """Those of the operands."""
+        return operand_types
+
+    def verify_op(self) -> None:
+        if not self.memrefs:
+            raise self.error("expected at least one operand")
+        if [v.type for v in self.memrefs] != [v.type for v in self.distinct]:
+            raise self.error("operand types and result types must match")
+
+    def evaluate(self, *memrefs: Any) -> Any:
+        return memrefs
 
 
 class Dim(Op, name="memref.dim", traits=(Pure,)):

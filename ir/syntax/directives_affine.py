@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 from ..affine import AffineConstant, AffineDim, AffineExpr, AffineMap, AffineSymbol
-from ..attributes import AffineMapAttr, IndexAttr, IntegerAttr, IntegerSetAttr
-from ..types import index
-from .directive import Directive, directive
+from ..attributes import (
+    AffineMapAttr,
+    ArrayAttr,
+    DenseElements,
+    IndexAttr,
+    IntegerAttr,
+    IntegerSetAttr,
+)
+from ..types import TensorType, i32, i64, index
+from .directive import Directive, directive, listed
 from .directives_control import (
     ARROW_RULES,
     ASSIGNMENTS,
@@ -66,6 +73,35 @@ class AffineApplied(Directive):
         printer.out.append(f" {text}{applied_text(printer, whole.dim_count, values)}")
 
 
+SUBSCRIPTS = {
+    "subscripts": "| some_subscripts",
+    "some_subscripts": 'subscript_sum | some_subscripts "," subscript_sum',
+    "subscript_sum": 'subscript_term | subscript_sum "+" subscript_term -> add '
+    '| subscript_sum "-" subscript_term -> subtract',
+    "subscript_term": 'subscript_factor | subscript_term "*" subscript_factor -> multiply '
+    '| subscript_term "floordiv" subscript_factor -> floordiv '
+    '| subscript_term "ceildiv" subscript_factor -> ceildiv '
+    '| subscript_term "mod" subscript_factor -> mod',
+    "subscript_factor": 'VALUE -> dim | "symbol" "(" VALUE ")" -> symbol | INTEGER -> number '
+    '| "-" subscript_factor -> negate | "(" subscript_sum ")" -> inner',
+}
+
+
+def sums_of(child: Any) -> list[Any]:
+    """The expressions, in order, of a match of `subscripts`."""
+    sums, at = [], child[0] if child else None
+    while at:
+        sums.append(at[-1])
+        at = at[0] if len(at) == 2 else None
+    return sums[::-1]
+
+
+def subscripts_text(printer: Any, exprs: Any, dims: Any, symbols: Any) -> str:
+    """`%i + symbol(%n), 0`"""
+    places = [printer.value(v) for v in dims], [printer.value(v) for v in symbols]
+    return ", ".join([_spelled(str(expr), *places) for expr in exprs])
+
+
 @directive("AffineSubscript")
 class AffineSubscript(Directive):
     """`%i + symbol(%n) * 2, 0`: one affine expression of values for each dimension.
@@ -74,28 +110,12 @@ class AffineSubscript(Directive):
     """
 
     fragment = "subscripts"
-    rules = {  # noqa: RUF012
-        "subscripts": "| some_subscripts",
-        "some_subscripts": 'subscript_sum | some_subscripts "," subscript_sum',
-        "subscript_sum": 'subscript_term | subscript_sum "+" subscript_term -> add '
-        '| subscript_sum "-" subscript_term -> subtract',
-        "subscript_term": 'subscript_factor | subscript_term "*" subscript_factor -> multiply '
-        '| subscript_term "floordiv" subscript_factor -> floordiv '
-        '| subscript_term "ceildiv" subscript_factor -> ceildiv '
-        '| subscript_term "mod" subscript_factor -> mod',
-        "subscript_factor": 'VALUE -> dim | "symbol" "(" VALUE ")" -> symbol | INTEGER -> number '
-        '| "-" subscript_factor -> negate | "(" subscript_sum ")" -> inner',
-    }
+    rules = SUBSCRIPTS
 
     def read(self, child: Any, state: Any) -> None:
         name, operands = self.names
         reader = _Subscripts()
-        sums, at = [], child[0]
-        at = at[0] if at else None
-        while at:
-            sums.append(at[-1])
-            at = at[0] if len(at) == 2 else None
-        exprs = tuple(reader.expr(one) for one in reversed(sums))
+        exprs = tuple(reader.expr(one) for one in sums_of(child[0]))
         dims, symbols = reader.dims, reader.symbols
         state.properties[name] = AffineMapAttr(AffineMap(len(dims), len(symbols), exprs))
         state.operands[operands] = [*dims.values(), *symbols.values()]
@@ -104,18 +124,31 @@ class AffineSubscript(Directive):
     def write(self, op: Any, printer: Any) -> None:
         name, operands = self.names
         map_ = op.properties[name].map
-        values = [printer.value(v) for v in getattr(op, operands)]
+        values = getattr(op, operands)
         dims, symbols = values[: map_.dim_count], values[map_.dim_count :]
-        texts = [_spelled(str(expr), dims, symbols) for expr in map_.results]
-        printer.out.append(", ".join(texts))
+        printer.out.append(subscripts_text(printer, map_.results, dims, symbols))
 
 
 class _Subscripts:
-    """Reads expressions of values as expressions of dims and symbols, numbered as they come."""
+    """Reads expressions of values as expressions of dims and symbols, numbered as they come.
+
+    A value that is a dim stays one within an expression list, `symbol(..)` or not.
+    """
 
     def __init__(self) -> None:
         self.dims: dict[str, Any] = {}
         self.symbols: dict[str, Any] = {}
+        self.mixes = True
+        """Whether a value is the same in a dim's and in a symbol's place."""
+
+    def place(self, kind: str, name: Any) -> AffineExpr:
+        """The dim or symbol of a value."""
+        for group, make in ((self.dims, AffineDim), (self.symbols, AffineSymbol)):
+            if name[0] in group and (self.mixes or (group is self.dims) == (kind == "dim")):
+                return make(list(group).index(name[0]))
+        group, make = (self.dims, AffineDim) if kind == "dim" else (self.symbols, AffineSymbol)
+        group[name[0]] = name
+        return make(len(group) - 1)
 
     def expr(self, node: Any) -> AffineExpr:
         match node:
@@ -137,12 +170,8 @@ class _Subscripts:
                 return self.expr(a)
             case ("number", token):
                 return AffineConstant(int(token[0], 0))
-            case ("dim", name):
-                self.dims.setdefault(name[0], name)
-                return AffineDim(list(self.dims).index(name[0]))
-            case ("symbol", name):
-                self.symbols.setdefault(name[0], name)
-                return AffineSymbol(list(self.symbols).index(name[0]))
+            case ("dim" | "symbol" as kind, name):
+                return self.place(kind, name)
         return self.expr(node[0])
 
 
@@ -229,8 +258,167 @@ def _bound_text(printer: Any, attribute: Any, values: Any, word: str) -> str:
     match attribute.map:
         case AffineMap(0, 0, (AffineConstant(value),)):
             return str(value)
-        case AffineMap(0, 1, (AffineSymbol(0),)) | AffineMap(1, 0, (AffineDim(0),)):
+        case AffineMap(0, 1, (AffineSymbol(0),)):
             return printer.value(values[0])
     text = printer.attribute(attribute)
     text += applied_text(printer, attribute.map.dim_count, values)
     return text if len(attribute.map.results) == 1 else f"{word} {text}"
+
+
+# -- transfers ------------------------------------------------------------------------------------
+
+
+@directive("AffineTransfer")
+class AffineTransfer(Directive):
+    """`%src[%i + 1], %dst[%j], %tag[0], %n : memref<..>, memref<..>, memref<..>`
+
+    The op's `map_names` are the attributes of the maps. Argument: the operands.
+    """
+
+    fragment = 'transfer_parts ":" types'
+    rules = {  # noqa: RUF012
+        "transfer_parts": 'transfer_part | transfer_parts "," transfer_part',
+        "transfer_part": 'VALUE -> number | VALUE "[" subscripts "]" -> access',
+        **SUBSCRIPTS,
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        parts, types = child
+        items = [one for (one,) in listed(parts, 1)]
+        found = [rest for kind, *rest in items if kind == "access"]
+        numbers = [value for kind, value, *_ in items[len(found) :]]
+        names = state.definition.cls.map_names
+        if len(found) != len(names) or len(types) != len(names):
+            state.fail(f"expected {len(names)} memrefs with indices, and as many types")
+        operands, all_types = [], []
+        for name, (memref, subscripts), type in zip(names, found, types, strict=True):
+            reader = _Subscripts()
+            exprs = tuple(reader.expr(one) for one in sums_of(subscripts))
+            values = [*reader.dims.values(), *reader.symbols.values()]
+            map_ = AffineMap(len(reader.dims), len(reader.symbols), exprs)
+            state.attributes[name] = AffineMapAttr(map_)
+            operands += [memref, *values]
+            all_types += [type, *([index] * len(values))]
+        name = self.names[0]
+        state.operands[name] = [*operands, *numbers]
+        state.types[name] = [*all_types, *([index] * len(numbers))]
+
+    def write(self, op: Any, printer: Any) -> None:
+        found, numbers = op.accesses(*op.map_names)
+        parts = []
+        for name, (memref, values) in zip(op.map_names, found, strict=True):
+            map_ = op.map_named(name)
+            dims, symbols = values[: map_.dim_count], values[map_.dim_count :]
+            text = subscripts_text(printer, map_.results, dims, symbols)
+            parts.append(f"{printer.value(memref)}[{text}]")
+        parts += [printer.value(v) for v in numbers]
+        types = ", ".join([printer.type(memref.type) for memref, _ in found])
+        printer.out.append(f" {', '.join(parts)} : {types}")
+
+
+# -- affine.parallel ------------------------------------------------------------------------------
+
+
+@directive("AffineParallelLoop")
+class AffineParallelLoop(Directive):
+    """`(%i, %j) = (0, max(%a, 3)) to (%n, 8) step (2, 1) reduce ("addf") -> (f32) {..}`
+
+    Arguments: $lowerBoundsMap, $lowerBoundsGroups, $upperBoundsMap, $upperBoundsGroups, $steps,
+    $reductions, $mapOperands, type($results), $region.
+    """
+
+    fragment = (
+        '"(" values_opt ")" "=" "(" bounds_opt ")" "to" "(" bounds_opt ")" parallel_step '
+        "parallel_reduce region"
+    )
+    rules = {  # noqa: RUF012
+        "bounds_opt": "| some_bounds",
+        "some_bounds": 'parallel_bound | some_bounds "," parallel_bound',
+        "parallel_bound": 'subscript_sum -> one | "min" "(" subscripts ")" -> several '
+        '| "max" "(" subscripts ")" -> several',
+        "parallel_step": '| "step" "(" bare_numbers ")"',
+        "parallel_reduce": '| "reduce" "(" kind_list ")" arrow_types',
+        "kind_list": 'STRING | kind_list "," STRING',
+        **SUBSCRIPTS,
+        **ARROW_RULES,
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        low_map, low_groups, up_map, up_groups, steps, reductions, operands, results, body = (
+            self.names
+        )
+        names, lower, upper, step, reduced, region = child
+        found = []
+        for bounds, map_name, groups in ((lower, low_map, low_groups), (upper, up_map, up_groups)):
+            map_, sizes, values = _parallel_bounds(bounds)
+            state.properties[map_name] = AffineMapAttr(map_)
+            groups_type = TensorType((len(sizes),), i32)
+            state.properties[groups] = DenseElements.from_list(sizes, groups_type)
+            found += values
+        state.operands[operands] = found
+        state.types[operands] = [index] * len(found)
+        numbers = [int(n, 0) for n, _ in step[0]] if step else [1] * len(names)
+        state.properties[steps] = ArrayAttr(tuple(IntegerAttr(n, i64) for n in numbers))
+        kinds = listed(reduced[0], 1) if reduced else []
+        state.properties[reductions] = ArrayAttr(
+            tuple(self._kind(state, kind) for (kind,) in kinds)
+        )
+        state.types[results] = types_of_arrow(reduced[1]) if reduced else []
+        state.regions[body] = [region]
+        state.entry_args[body] = [(name, index, None) for name in names]
+
+    @staticmethod
+    def _kind(state: Any, token: Any) -> IntegerAttr:
+        word, pos = token
+        number = state.definition.cls.reduction_kinds.get(word)
+        if number is None:
+            raise state.error(f'invalid reduction value: "{word}"', pos)
+        return IntegerAttr(number, i64)
+
+    def write(self, op: Any, printer: Any) -> None:
+        low_map, low_groups, up_map, up_groups, steps, _, operands, results, body = (
+            getattr(op, name) for name in self.names
+        )
+        args = ", ".join([printer.value(arg) for arg in body.blocks[0].args])
+        split = low_map.map.dim_count + low_map.map.symbol_count
+        lower = _parallel_text(printer, low_map.map, low_groups, operands[:split], "max")
+        upper = _parallel_text(printer, up_map.map, up_groups, operands[split:], "min")
+        text = f" ({args}) = ({lower}) to ({upper})"
+        if any(step != 1 for step in steps):
+            text += f" step ({', '.join(map(str, steps))})"
+        if results:
+            kinds = ", ".join([f'"{kind}"' for kind in op.kinds])
+            text += f" reduce ({kinds}) -> ({', '.join([printer.type(v.type) for v in results])})"
+        printer.out.append(text)
+        region_text(op, body, printer)
+
+
+def _parallel_bounds(child: Any) -> tuple[AffineMap, list[int], list[Any]]:
+    """The map of all bounds, how many results belong to each, and the operands."""
+    reader = _Subscripts()
+    reader.mixes = False
+    exprs: list[AffineExpr] = []
+    sizes = []
+    for (bound,) in listed(child[0], 1) if child else ():
+        kind, content = bound
+        if kind == "one":
+            exprs.append(reader.expr(content))
+            sizes.append(1)
+            continue
+        reader.mixes = True
+        found = [reader.expr(one) for one in sums_of(content)]
+        reader.mixes = False
+        exprs += found
+        sizes.append(len(found))
+    map_ = AffineMap(len(reader.dims), len(reader.symbols), tuple(exprs))
+    return map_, sizes, [*reader.dims.values(), *reader.symbols.values()]
+
+
+def _parallel_text(printer: Any, map_: AffineMap, groups: Any, values: Any, word: str) -> str:
+    dims, symbols = values[: map_.dim_count], values[map_.dim_count :]
+    parts, at = [], 0
+    for size in groups:
+        text = subscripts_text(printer, map_.results[at : at + size], dims, symbols)
+        parts.append(text if size == 1 else f"{word}({text})")
+        at += size
+    return ", ".join(parts)

@@ -77,6 +77,15 @@ class ArrowTypes(_ArrowTypes):
     """`-> (f32)`, always written with parentheses."""
 
 
+@directive("ScopeTypes")
+class ScopeTypes(_ArrowTypes):
+    """`-> (f32)`, after one more space, as upstream."""
+
+    def write(self, op: Any, printer: Any) -> None:
+        printer.out.append(" ")
+        super().write(op, printer)
+
+
 @directive("ArrowTypesOrOne")
 class ArrowTypesOrOne(_ArrowTypes):
     """`-> f32`, written with parentheses around several types."""

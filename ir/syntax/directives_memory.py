@@ -65,6 +65,52 @@ class DynamicIndexList(Directive):
         printer.out.append(f" {text}" if self.space else text)
 
 
+@directive("DynamicIndexTuple")
+class DynamicIndexTuple(DynamicIndexList):
+    """`(%i, 4)`: the same in parentheses."""
+
+    fragment = "index_tuple"
+    rules = {**INDEX_LIST, "index_tuple": '"(" ")" | "(" index_items ")"'}  # noqa: RUF012
+
+    def write(self, op: Any, printer: Any) -> None:
+        dynamic, static = (getattr(op, name) for name in self.names)
+        printer.out.append(f" ({index_list_text(printer, dynamic, static)[1:-1]})")
+
+
+@directive("MemRefTransfer")
+class MemRefTransfer(Directive):
+    """`%src[%i], %dst[%j], %n, %tag[%k], %stride, %chunk : memref<..>, memref<..>, memref<..>`
+
+    Argument: the operands.
+    """
+
+    fragment = (
+        'VALUE "[" values_opt "]" "," VALUE "[" values_opt "]" "," VALUE "," '
+        'VALUE "[" values_opt "]" transfer_stride ":" TYPE "," TYPE "," TYPE'
+    )
+    rules = {"transfer_stride": '| "," VALUE "," VALUE'}  # noqa: RUF012
+
+    def read(self, child: Any, state: Any) -> None:
+        source, at, target, to, count, tag, tag_at, stride, *types = child
+        name = self.names[0]
+        state.operands[name] = [source, *at, target, *to, count, tag, *tag_at, *(stride or ())]
+        first, second, third = (
+            [t, *([index] * len(v))] for t, v in zip(types, (at, to, tag_at), strict=True)
+        )
+        numbers = [index] * len(stride or ())
+        state.types[name] = [*first, *second, index, *third, *numbers]
+
+    def write(self, op: Any, printer: Any) -> None:
+        found, numbers = op.parts(op.values)
+        access = [f"{printer.value(v)}[{printer.values(i)}]" for v, i in found]
+        count, *stride = (printer.value(v) for v in numbers)
+        parts = [*access[:2], count, access[2], *stride]
+        types = [printer.type(v.type) for v, _ in found]
+        printer.out.append(f" {', '.join(parts)}")
+        printer.attr_dict(op)
+        printer.out.append(f" : {', '.join(types)}")
+
+
 @directive("Prefetch")
 class Prefetch(Directive):
     """`read, locality<3>, data`. Arguments: $isWrite, $localityHint, $isDataCache."""

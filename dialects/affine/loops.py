@@ -1,0 +1,264 @@
+"""Affine control flow: loops, loops without order, conditions."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.attribute_kinds import AttrKind
+from ...ir.attributes import ArrayAttr, DenseElements, IntegerAttr, IntegerSetAttr
+from ...ir.constraints import AnyType, Index
+from ...ir.declare import (
+    ARRAY,
+    INDEX,
+    Op,
+    Operands,
+    RegionField,
+    Results,
+    attribute,
+    instance,
+    operands,
+    region,
+    results,
+)
+from ...ir.traits import (
+    HasParent,
+    Pure,
+    RecursiveEffects,
+    SingleBlockImplicitTerminator,
+    Terminator,
+)
+from ...ir.types import i32, i64
+from ..memref.atomics import ATOMIC_KINDS, combine, identity
+from .maps import MAP, check_count, values_at
+
+
+class Yield(
+    Op,
+    name="affine.yield",
+    traits=(Pure, Terminator, HasParent("affine.for", "affine.if", "affine.parallel")),
+):
+    """The values that a loop carries on, or that a branch results in."""
+
+    values: Operands = operands(AnyType)
+
+    format = "attr-dict ($values^ `:` type($values))?"
+    example = """
+        %0 = affine.for %i = 0 to 8 iter_args(%arg1 = %a) -> (f32) {
+          affine.yield %arg1 : f32
+        }
+    """
+
+
+class For(
+    Op,
+    name="affine.for",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
+):
+    """A loop from the greatest of the lower bounds to below the least of the upper ones."""
+
+    lowerBoundOperands: Operands = operands(Index)  # noqa: N815
+    upperBoundOperands: Operands = operands(Index)  # noqa: N815
+    inits: Operands = operands(AnyType)
+    lowerBoundMap = attribute(MAP)  # noqa: N815
+    upperBoundMap = attribute(MAP)  # noqa: N815
+    step = attribute(INDEX)
+    body: RegionField = region()
+    outs: Results = results(AnyType)
+
+    format = (
+        "custom<AffineForLoop>($lowerBoundMap, $lowerBoundOperands, $upperBoundMap, "
+        "$upperBoundOperands, $step, $inits, type($outs), $body) attr-dict"
+    )
+    example = """
+        affine.for %i = 0 to min affine_map<()[s0] -> (s0, 8)>()[%n] step 2 {
+          affine.store %x, %m[%i] : memref<8xf32>
+        }
+    """
+
+    def verify_op(self) -> None:
+        check_count(self, self.lowerBoundMap.map, len(self.lowerBoundOperands))
+        check_count(self, self.upperBoundMap.map, len(self.upperBoundOperands))
+        if self.step <= 0:
+            raise self.error("expected step to be representable as a positive signed integer")
+        if len(self.inits) != len(self.outs):
+            raise self.error("mismatch between the number of loop-carried values and results")
+
+    def bounds(self, operands: Sequence[Any]) -> tuple[int, int]:
+        """The bounds for operand values."""
+        lows = len(self.lowerBoundOperands)
+        ups = lows + len(self.upperBoundOperands)
+        lower = max(values_at(self.lowerBoundMap.map, operands[:lows]))
+        return lower, min(values_at(self.upperBoundMap.map, operands[lows:ups]))
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        lower, upper = self.bounds(operands)
+        carried = list(operands[len(operands) - len(self.inits) :])
+        for i in range(lower, upper, self.step):
+            _, carried = frame.run_region(self.body, [np.int64(i), *carried])
+        return carried
+
+
+class If(
+    Op,
+    name="affine.if",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
+):
+    """One region where all constraints of a set hold, another elsewhere."""
+
+    set_operands: Operands = operands(Index)
+    condition = attribute(instance(IntegerSetAttr))
+    then_region: RegionField = region()
+    else_region: RegionField = region()
+    outs: Results = results(AnyType)
+
+    format = (
+        "custom<AffineApplied>($condition, $set_operands) custom<ArrowTypesOrOne>(type($outs)) "
+        "$then_region (`else` $else_region^)? attr-dict"
+    )
+    example = """
+        affine.if affine_set<(d0)[s0] : (d0 - s0 >= 0)>(%i)[%n] {
+          affine.store %x, %m[%i] : memref<8xf32>
+        } else {
+          affine.store %y, %m[%i] : memref<8xf32>
+        }
+    """
+
+    def verify_op(self) -> None:
+        whole = self.condition.set
+        if whole.dim_count + whole.symbol_count != len(self.set_operands):
+            raise self.error(
+                "operand count and condition integer set dimension and symbol count must match"
+            )
+        if self.outs and not self.else_region.blocks:
+            raise self.error("must have an else block if defining values")
+
+    def holds(self, operands: Sequence[Any]) -> bool:
+        """Whether the constraints hold for operand values."""
+        numbers, whole = [int(v) for v in operands], self.condition.set
+        dims, symbols = numbers[: whole.dim_count], numbers[whole.dim_count :]
+        values = ((e.evaluate(dims, symbols), equal) for e, equal in whole.constraints)
+        return all(v == 0 if equal else v >= 0 for v, equal in values)
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        chosen = self.then_region if self.holds(operands) else self.else_region
+        return frame.run_region(chosen, [])[1] if chosen.blocks else []
+
+
+_GROUPS = AttrKind[tuple[int, ...]](
+    "32-bit signless integer elements attribute",
+    lambda a: isinstance(a, DenseElements) and a.type.element_type is i32,
+    lambda a: tuple(int(n) for n in a.to_numpy().flat),
+    lambda a: a,
+)
+_STEPS = AttrKind[tuple[int, ...]](
+    "64-bit integer array attribute",
+    lambda a: (
+        isinstance(a, ArrayAttr)
+        and all(isinstance(e, IntegerAttr) and e.type is i64 for e in a.elements)
+    ),
+    lambda a: tuple(e.value for e in a.elements),
+    lambda steps: ArrayAttr(tuple(IntegerAttr(n, i64) for n in steps)),
+)
+
+
+class Parallel(
+    Op,
+    name="affine.parallel",
+    traits=(RecursiveEffects, SingleBlockImplicitTerminator("affine.yield")),
+):
+    """A loop over a box whose points are independent of each other.
+
+    Each bound is the greatest, or the least, of a group of results of the map. Each result
+    combines what all points yield, by the kind of reduction at its place.
+    """
+
+    reductions = attribute(ARRAY)
+    lowerBoundsMap = attribute(MAP)  # noqa: N815
+    lowerBoundsGroups = attribute(_GROUPS)  # noqa: N815
+    upperBoundsMap = attribute(MAP)  # noqa: N815
+    upperBoundsGroups = attribute(_GROUPS)  # noqa: N815
+    steps = attribute(_STEPS)
+    mapOperands: Operands = operands(Index)  # noqa: N815
+    body: RegionField = region()
+    outs: Results = results(AnyType)
+
+    format = (
+        "custom<AffineParallelLoop>($lowerBoundsMap, $lowerBoundsGroups, $upperBoundsMap, "
+        "$upperBoundsGroups, $steps, $reductions, $mapOperands, type($outs), $body) attr-dict"
+    )
+    example = """
+        affine.parallel (%arg0, %arg1) = (0, max(%i, 3)) to (8, min(%n, %i + 4)) step (2, 1) {
+          affine.store %x, %m[%arg0, %arg1] : memref<8x8xf32>
+        }
+    """
+
+    reduction_kinds = ATOMIC_KINDS
+
+    @property
+    def kinds(self) -> list[str]:
+        """The kinds of the reductions."""
+        names = {number: name for name, number in ATOMIC_KINDS.items()}
+        return [
+            names.get(a.value, "") if isinstance(a, IntegerAttr) else "" for a in self.reductions
+        ]
+
+    def verify_op(self) -> None:
+        lower, upper = self.lowerBoundsGroups, self.upperBoundsGroups
+        count, args = len(self.steps), len(self.body.blocks[0].args)
+        if not len(lower) == len(upper) == count == args:
+            raise self.error(
+                f"the number of region arguments ({args}) and the number of map groups for lower "
+                f"({len(lower)}) and upper bound ({len(upper)}), and the number of steps ({count}) "
+                "must all match"
+            )
+        for word, groups, map_ in (
+            ("lower", lower, self.lowerBoundsMap.map),
+            ("upper", upper, self.upperBoundsMap.map),
+        ):
+            if 0 in groups:
+                raise self.error(f"expected {word} bound map to have at least one result")
+            if sum(groups) != len(map_.results):
+                raise self.error(f"expected {word} bounds map to have {sum(groups)} results")
+        if len(self.reductions) != len(self.outs):
+            raise self.error("a reduction must be specified for each output")
+        if "" in self.kinds:
+            raise self.error("invalid reduction attribute")
+        both = (self.lowerBoundsMap.map, self.upperBoundsMap.map)
+        wanted = sum(m.dim_count + m.symbol_count for m in both)
+        if len(self.mapOperands) != wanted:
+            raise self.error(
+                f"expected {wanted} operands of the bounds, found {len(self.mapOperands)}"
+            )
+
+    def bounds(self, operands: Sequence[Any]) -> list[range]:
+        """The values of each induction variable for operand values."""
+        low = self.lowerBoundsMap.map
+        split = low.dim_count + low.symbol_count
+        lows = _grouped(values_at(low, operands[:split]), self.lowerBoundsGroups)
+        ups = _grouped(values_at(self.upperBoundsMap.map, operands[split:]), self.upperBoundsGroups)
+        return [
+            range(max(a), min(b), step) for a, b, step in zip(lows, ups, self.steps, strict=True)
+        ]
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        import numpy as np
+
+        kinds = self.kinds
+        found = [identity(k, v.type) for k, v in zip(kinds, self.outs, strict=True)]
+        for point in itertools.product(*self.bounds(operands)):
+            _, values = frame.run_region(self.body, [np.int64(i) for i in point])
+            pairs = zip(kinds, found, values, strict=True)
+            found = [combine(kind, old, new) for kind, old, new in pairs]
+        return found
+
+
+def _grouped(values: Sequence[int], sizes: Sequence[int]) -> list[Sequence[int]]:
+    found, at = [], 0
+    for size in sizes:
+        found.append(values[at : at + size])
+        at += size
+    return found

@@ -1,0 +1,226 @@
+"""Indices computed by affine maps, and split or put together by a basis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...ir.affine import AffineMap, IntegerSet
+from ...ir.attribute_kinds import AttrKind
+from ...ir.attributes import AffineMapAttr, Attribute, BoolAttr, IndexAttr, UnitAttr
+from ...ir.constraints import Index
+from ...ir.core import Value
+from ...ir.declare import (
+    INT_ARRAY,
+    Op,
+    Operand,
+    Operands,
+    Result,
+    Results,
+    attribute,
+    instance,
+    operand,
+    operands,
+    result,
+    results,
+)
+from ...ir.rewriting import constant_int
+from ...ir.traits import Pure
+from ..index_lists import DYNAMIC_INDEX, dynamic_count, mix
+
+MAP = instance(AffineMapAttr)
+
+
+def values_at(map_: AffineMap, operands: Sequence[Any]) -> tuple[int, ...]:
+    """The map's results for operands, dims first."""
+    numbers = [int(v) for v in operands]
+    return map_.evaluate(numbers[: map_.dim_count], numbers[map_.dim_count :])
+
+
+def check_count(op: Op, whole: AffineMap | IntegerSet, found: int) -> None:
+    """Raise unless a map or set has as many inputs as there are operands."""
+    wanted = whole.dim_count + whole.symbol_count
+    if found != wanted:
+        raise op.error(
+            f"operand count and affine map dimension and symbol count must match: {found} operands "
+            f"for {wanted}"
+        )
+
+
+class _MapOp(Op, traits=(Pure,)):
+    """An index computed by a map from its operands."""
+
+    mapOperands: Operands = operands(Index)  # noqa: N815
+    map = attribute(MAP)
+    result: Result = result(Index)
+
+    format = "custom<AffineApplied>($map, $mapOperands) attr-dict"
+
+    def choose(self, values: Sequence[int]) -> int:
+        """The result from those of the map."""
+        return values[0]
+
+    def verify_op(self) -> None:
+        check_count(self, self.map.map, len(self.mapOperands))
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """Constants of constants."""
+        known = [constant_int(v) for v in self.mapOperands]
+        if None in known:
+            return None
+        return [IndexAttr(self.choose(values_at(self.map.map, known)))]
+
+    def evaluate(self, *operands: Any) -> Any:
+        import numpy as np
+
+        return np.int64(self.choose(values_at(self.map.map, operands)))
+
+
+class Apply(_MapOp, name="affine.apply"):
+    """The value of an affine map with one result."""
+
+    example = "%0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%n]"
+
+    def verify_op(self) -> None:
+        super().verify_op()
+        if len(self.map.map.results) != 1:
+            raise self.error("mapping must produce one value")
+
+
+class Min(_MapOp, name="affine.min"):
+    """The least result of an affine map."""
+
+    example = "%0 = affine.min affine_map<(d0)[s0] -> (d0 + s0, 4)>(%i)[%n]"
+
+    def choose(self, values: Sequence[int]) -> int:
+        return min(values)
+
+
+class Max(_MapOp, name="affine.max"):
+    """The greatest result of an affine map."""
+
+    example = "%0 = affine.max affine_map<(d0)[s0] -> (d0 + s0, 4)>(%i)[%n]"
+
+    def choose(self, values: Sequence[int]) -> int:
+        return max(values)
+
+
+# -- a basis ------------------------------------------------------------------------------------
+
+
+def _check_basis(op: Any, indices: Sequence[Value]) -> None:
+    basis = op.static_basis
+    if len(basis) not in (len(indices), len(indices) - 1):
+        raise op.error(
+            "should return an index for each basis element and up to one extra index"
+            if isinstance(op, DelinearizeIndex)
+            else "should be passed a basis element for each index except possibly the first"
+        )
+    if dynamic_count(basis) != len(op.dynamic_basis):
+        raise op.error(
+            "mismatch between dynamic and static basis (kDynamic marker but no corresponding "
+            "dynamic basis entry) -- this can only happen due to an incorrect fold/rewrite"
+        )
+    if any(n <= 0 for n in basis if n != DYNAMIC_INDEX):
+        raise op.error("no basis element may be statically non-positive")
+
+
+class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
+    """The digits of an index in a mixed basis, the most significant first.
+
+    `into (B, C)` gives x / (B * C) if there are three results, then (x mod (B * C)) / C, then
+    x mod C. With as many results as the basis has elements, the first of the basis is but a bound.
+    """
+
+    linear_index: Operand = operand(Index)
+    dynamic_basis: Operands = operands(Index)
+    static_basis = attribute(INT_ARRAY)
+    multi_index: Results = results(Index)
+
+    format = (
+        "$linear_index `into` custom<DynamicIndexTuple>($dynamic_basis, $static_basis) "
+        "attr-dict `:` type($multi_index)"
+    )
+    example = "%0:3 = affine.delinearize_index %i into (%n, 4, 5) : index, index, index"
+
+    def verify_op(self) -> None:
+        _check_basis(self, self.multi_index)
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """Constants of a constant, with a constant basis."""
+        known = constant_int(self.linear_index)
+        if known is None or self.dynamic_basis:
+            return None
+        return [IndexAttr(int(digit)) for digit in self._digits(known, self.static_basis)]
+
+    def _digits(self, number: Any, basis: Sequence[Any]) -> list[Any]:
+        inner = list(basis)[len(basis) + 1 - len(self.multi_index) :]
+        digits = []
+        for factor in reversed(inner):
+            digits.append(number % factor)
+            number = number // factor
+        return [number, *reversed(digits)]
+
+    def evaluate(self, linear_index: Any, *dynamic: Any) -> Any:
+        return tuple(self._digits(linear_index, mix(self.static_basis, dynamic)))
+
+
+def _flag(value: Any) -> Attribute:
+    return UnitAttr() if value else BoolAttr(False)
+
+
+# Upstream keeps this one as a truth value, which generic text shows.
+_UNIT_OR_FALSE = AttrKind[bool](
+    "unit attribute",
+    lambda a: isinstance(a, UnitAttr) or a is BoolAttr(False),
+    lambda a: isinstance(a, UnitAttr),
+    _flag,
+)
+
+
+class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
+    """The index whose digits in a mixed basis are the operands, the most significant first.
+
+    `[z, y, x] by (B, C)` is (z * B + y) * C + x. With as many elements in the basis as there are
+    operands, the first is but a bound. `disjoint` promises that each digit is within its bound.
+    """
+
+    multi_index: Operands = operands(Index)
+    dynamic_basis: Operands = operands(Index)
+    static_basis = attribute(INT_ARRAY)
+    disjoint = attribute(_UNIT_OR_FALSE, default=False)
+    linear_index: Result = result(Index)
+
+    format = (
+        "(`disjoint` $disjoint^)? ` ` `[` $multi_index `]` `by` "
+        "custom<DynamicIndexTuple>($dynamic_basis, $static_basis) "
+        "attr-dict `:` type($linear_index)"
+    )
+    example = "%0 = affine.linearize_index disjoint [%i, %j] by (%n, 4) : index"
+
+    def verify_op(self) -> None:
+        if not self.multi_index and not self.static_basis:
+            return
+        _check_basis(self, self.multi_index)
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """A constant of constants."""
+        known = [constant_int(v) for v in self.multi_index]
+        if not known or None in known or self.dynamic_basis:
+            return None
+        return [IndexAttr(int(self._number(known, self.static_basis)))]
+
+    def _number(self, digits: Sequence[Any], basis: Sequence[Any]) -> Any:
+        inner = list(basis)[len(basis) + 1 - len(digits) :]
+        number = digits[0]
+        for digit, factor in zip(digits[1:], inner, strict=True):
+            number = number * factor + digit
+        return number
+
+    def evaluate(self, *operands: Any) -> Any:
+        import numpy as np
+
+        count = len(self.multi_index)
+        if not count:
+            return np.int64(0)
+        return self._number(operands[:count], mix(self.static_basis, operands[count:]))

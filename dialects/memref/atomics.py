@@ -1,0 +1,195 @@
+"""Reading, changing and writing an element at once, and the kinds of change by name."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.attribute_kinds import int_enum
+from ...ir.constraints import AnyMemRef, AnyType, Constraint, Index, element_of
+from ...ir.declare import (
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Result,
+    attribute,
+    operand,
+    operands,
+    region,
+    result,
+)
+from ...ir.numpy_types import type_to_numpy
+from ...ir.traits import HasParent, Pure, SingleBlock, Terminator, WritesMemory
+from ...ir.types import FloatType, IntegerType, Type
+from .access import check_bounds
+
+ATOMIC_KINDS = {
+    name: number
+    for number, name in enumerate(
+        (
+            *("addf", "addi", "andi", "assign", "maximumf", "maxnumf", "maxs", "maxu"),
+            *("minimumf", "minnumf", "mins", "minu", "mulf", "muli", "ori", "xori"),
+        )
+    )
+}
+"""Upstream's names and numbers."""
+
+_FUNCTIONS = {
+    "addf": "add", "addi": "add", "andi": "bitwise_and", "maximumf": "maximum", "maxnumf": "fmax",
+    "maxs": "maximum", "maxu": "maximum", "minimumf": "minimum", "minnumf": "fmin",
+    "mins": "minimum", "minu": "minimum", "mulf": "multiply", "muli": "multiply",
+    "ori": "bitwise_or", "xori": "bitwise_xor",
+}  # fmt: skip
+
+
+def combine(kind: str, old: Any, new: Any) -> Any:
+    """The value of old and new by the kind; numbers of NumPy."""
+    import numpy as np
+
+    if kind == "assign":
+        return new
+    if kind in ("maxu", "minu"):
+        unsigned = np.dtype(f"u{old.dtype.name}") if old.dtype.kind == "i" else old.dtype
+        found = getattr(np, _FUNCTIONS[kind])(old.view(unsigned), new.view(unsigned))
+        return found.view(old.dtype)
+    with np.errstate(all="ignore"):
+        return old.dtype.type(getattr(np, _FUNCTIONS[kind])(old, new))
+
+
+def identity(kind: str, type: Type) -> Any:
+    """The value that changes nothing when combined with another."""
+    import numpy as np
+
+    number = type_to_numpy(type).type
+    match kind:
+        case "mulf" | "muli":
+            return number(1)
+        case "andi":
+            return number(-1)
+        case "maximumf" | "maxnumf":
+            return number(-np.inf)
+        case "minimumf" | "minnumf":
+            return number(np.inf)
+        case "maxs":
+            return number(np.iinfo(number).min)
+        case "mins":
+            return number(np.iinfo(number).max)
+        case "minu":
+            return number(-1)
+    return number(0)
+
+
+NumberOrFloat = Constraint(
+    "signless integer or floating-point",
+    lambda t: isinstance(t, FloatType) or (isinstance(t, IntegerType) and t.is_signless),
+)
+MemRefOfNumbers = Constraint(
+    "memref of signless integer or floating-point values",
+    lambda t: AnyMemRef.allows(t) and NumberOrFloat.allows(t.element_type),  # type: ignore[attr-defined]
+)
+
+
+class AtomicRMW(Op, name="memref.atomic_rmw", traits=(WritesMemory,)):
+    """Combine a value with an element of a memref, in one step; the element as it was before."""
+
+    kind = attribute(int_enum("allowed 64-bit signless integer cases", ATOMIC_KINDS))
+    value: Operand = operand(NumberOrFloat)
+    memref: Operand = operand(MemRefOfNumbers)
+    indices: Operands = operands(Index)
+    result: Result = result(NumberOrFloat)
+
+    format = (
+        "$kind $value `,` $memref `[` $indices `]` attr-dict `:` `(` type($value) `,` "
+        "type($memref) `)` `->` type($result)"
+    )
+    example = "%0 = memref.atomic_rmw addf %x, %m[%i] : (f32, memref<8xf32>) -> f32"
+
+    def verify_op(self) -> None:
+        memory: Any = self.memref.type
+        if memory.rank != len(self.indices):
+            raise self.error("expects the number of subscripts to be equal to memref rank")
+        if self.kind != "assign" and self.kind != "xori":
+            is_float = isinstance(self.value.type, FloatType)
+            if self.kind.endswith("f") != is_float:
+                wanted = "a floating-point" if self.kind.endswith("f") else "an integer"
+                raise self.error(f"with kind '{self.kind}' expects {wanted} type")
+        if not self.value.type is memory.element_type is self.result.type:
+            raise self.error("failed to verify that all of {value, result} have same type")
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        value, array, *indices = operands
+        at = tuple(int(i) for i in indices)
+        check_bounds(self, array, at)
+        old = array[at]
+        array[at] = combine(self.kind, old, value)
+        return [old]
+
+
+class GenericAtomicRMW(Op, name="memref.generic_atomic_rmw", traits=(WritesMemory, SingleBlock)):
+    """Replace an element of a memref by what the body makes of it, in one step.
+
+    The result is the new element.
+    """
+
+    memref: Operand = operand(MemRefOfNumbers)
+    indices: Operands = operands(Index)
+    result: Result = result(element_of("memref"))
+    atomic_body: RegionField = region()
+
+    format = "$memref `[` $indices `]` `:` type($memref) $atomic_body attr-dict"
+    example = """
+        %0 = memref.generic_atomic_rmw %m[%i] : memref<8xf32> {
+        ^bb0(%arg0: f32):
+          %1 = arith.mulf %arg0, %x : f32
+          memref.atomic_yield %1 : f32
+        }
+    """
+
+    def verify_op(self) -> None:
+        if self.memref.type.rank != len(self.indices):  # type: ignore[attr-defined]
+            raise self.error("expects the number of subscripts to be equal to memref rank")
+        blocks = self.atomic_body.blocks
+        if not blocks or len(blocks[0].args) != 1:
+            raise self.error("expected single number of entry block arguments")
+        if blocks[0].args[0].type is not self.result.type:
+            raise self.error("expected block argument of the same type result type")
+        for op in blocks[0]:
+            if any(op.has_trait(t) for t in (WritesMemory,)):
+                raise self.error(
+                    "body of 'memref.generic_atomic_rmw' should contain only "
+                    "operations with no side effects"
+                )
+
+    def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        array, *indices = operands
+        at = tuple(int(i) for i in indices)
+        check_bounds(self, array, at)
+        _, (new,) = frame.run_region(self.atomic_body, [array[at]])
+        array[at] = new
+        return [new]
+
+
+class AtomicYield(
+    Op,
+    name="memref.atomic_yield",
+    traits=(Pure, Terminator, HasParent("memref.generic_atomic_rmw")),
+):
+    """The new element, from the body of `memref.generic_atomic_rmw`."""
+
+    value: Operand = operand(AnyType)
+
+    format = "$value attr-dict `:` type($value)"
+    example = """
+        %0 = memref.generic_atomic_rmw %m[%i] : memref<8xf32> {
+        ^bb0(%arg0: f32):
+          memref.atomic_yield %arg0 : f32
+        }
+    """
+
+    def verify_op(self) -> None:
+        parent = self.parent_op
+        if parent is not None and parent.results[0].type is not self.value.type:
+            raise self.error(
+                f"types mismatch between yield op: '{self.value.type}' and its parent: "
+                f"'{parent.results[0].type}'"
+            )
