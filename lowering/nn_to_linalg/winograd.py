@@ -1,7 +1,7 @@
 """Winograd's transforms: for each tile and vector of channels, additions and shifts.
 
-One structured op for all points: it reads the 36 elements of a tile and writes the 36 points,
-each to its own part of the result, so that what the points share is computed once.
+One structured op for all points: it reads the elements of a tile and writes the points, each to
+its own part of the result, so that what the points share is computed once.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import arith, memref, nn
-from ...dialects.nn.winograd import POINTS, TILE, WEIGHT
+from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.comprehension import bind
@@ -39,7 +39,20 @@ class Arithmetic:
     def times(self, factor: float, a: Value) -> Value:
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
 
-    def input(self, d: Sequence[Value]) -> list[Value]:
+    def input_2(self, d: Sequence[Value]) -> list[Value]:
+        """B^T d, four points from four elements."""
+        return [
+            self.sub(d[0], d[2]),
+            self.add(d[1], d[2]),
+            self.sub(d[2], d[1]),
+            self.sub(d[1], d[3]),
+        ]
+
+    def output_2(self, m: Sequence[Value]) -> list[Value]:
+        """A^T m, two results from four points."""
+        return [self.add(m[0], m[1], m[2]), self.sub(self.sub(m[1], m[2]), m[3])]
+
+    def input_4(self, d: Sequence[Value]) -> list[Value]:
         """B^T d, six points from six elements."""
         even, odd = self.sub(d[4], self.times(4, d[2])), self.sub(d[3], self.times(4, d[1]))
         near, far = self.sub(d[4], d[2]), self.times(2, self.sub(d[3], d[1]))
@@ -52,7 +65,7 @@ class Arithmetic:
             self.add(self.sub(self.times(4, d[1]), self.times(5, d[3])), d[5]),
         ]
 
-    def output(self, m: Sequence[Value]) -> list[Value]:
+    def output_4(self, m: Sequence[Value]) -> list[Value]:
         """A^T m, four results from six points."""
         s, u = self.add(m[1], m[2]), self.sub(m[1], m[2])
         v, w = self.add(m[3], m[4]), self.sub(m[3], m[4])
@@ -72,16 +85,19 @@ def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
     return [value for row in rows for value in row]
 
 
-def _points(*dims: AffineExpr) -> list[AffineMap]:
-    """For each point, its part of a buffer [36, ..]."""
-    return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(POINTS * POINTS)]
+def _points(tile: int, *dims: AffineExpr) -> list[AffineMap]:
+    """For each point, its part of a buffer [points, ..]."""
+    count = points_of(tile) ** 2
+    return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(count)]
 
 
-def _elements(n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int) -> list[AffineMap]:
-    """For each element of a tile of `count` by `count`, where it lies in an image."""
+def _elements(
+    tile: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
+) -> list[AffineMap]:
+    """For each of `count` by `count` elements from a tile's place on, where it lies in an image."""
     s, t = AffineDim(1), AffineDim(2)
     return [
-        AffineMap(RANK, 0, (n, c, s * TILE + a, t * TILE + b, i))
+        AffineMap(RANK, 0, (n, c, s * tile + a, t * tile + b, i))
         for a in range(count)
         for b in range(count)
     ]
@@ -93,31 +109,33 @@ RANK = 5
 
 @lowers(nn.WinogradInput)
 def lower_winograd_input(e: Emitter, op: nn.WinogradInput) -> None:
-    """out[p, n, s, t, c, i] from x[n, c, 4 s + a, 4 t + b, i]"""
+    """out[p, n, s, t, c, i] from x[n, c, tile s + a, tile t + b, i]"""
     n, s, t, c, i = (AffineDim(d) for d in range(RANK))
-    reads, writes = _elements(n, c, i, POINTS), _points(n, s, t, c, i)
-    _transform(e, e.buffer(op.x), reads, e.destination(op.out), writes, "input")
+    reads = _elements(op.tile, n, c, i, points_of(op.tile))
+    writes = _points(op.tile, n, s, t, c, i)
+    _transform(e, op, reads, writes, "input")
 
 
 @lowers(nn.WinogradOutput)
 def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
-    """out[n, c, 4 s + a, 4 t + b, i] from x[p, n, s, t, c, i]"""
+    """out[n, c, tile s + a, tile t + b, i] from x[p, n, s, t, c, i]"""
     n, s, t, c, i = (AffineDim(d) for d in range(RANK))
-    reads, writes = _points(n, s, t, c, i), _elements(n, c, i, TILE)
-    _transform(e, e.buffer(op.x), reads, e.destination(op.out), writes, "output")
+    reads, writes = _points(op.tile, n, s, t, c, i), _elements(op.tile, n, c, i, op.tile)
+    _transform(e, op, reads, writes, "output")
 
 
 def _transform(
     e: Emitter,
-    source: Value,
+    op: nn.WinogradInput | nn.WinogradOutput,
     reads: list[AffineMap],
-    target: Value,
     writes: list[AffineMap],
     name: str,
 ) -> None:
+    source, target = e.buffer(op.x), e.destination(op.out)
+
     def body(e: Emitter, *elements: Value) -> list[Value]:
-        arithmetic = Arithmetic(e, elements[0])
-        return _both_ways(getattr(arithmetic, name), elements[: len(reads)], POINTS)
+        transform = getattr(Arithmetic(e, elements[0]), f"{name}_{op.tile}")
+        return _both_ways(transform, elements[: len(reads)], points_of(op.tile))
 
     e.generic(
         [source] * len(reads),
@@ -130,18 +148,19 @@ def _transform(
 
 @lowers(nn.WinogradWeight)
 def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
-    """out[a, b, c, k, m, l] += G[a, i] * G[b, j] * x[m, c, i, j, k, l]
+    """out[a, b, m, c, k, l] += G[a, i] * G[b, j] * x[m, c, i, j, k, l]
 
     Weights are mostly constants, and folded before; so this may take its time.
     """
     element = op.x.type.element_type
     Mo, Co, _, _, B, A = op.x.type.shape
-    table = TensorType((POINTS, 3), element)
-    values = [number for row in WEIGHT for number in row]
+    points = points_of(op.tile)
+    table = TensorType((points, 3), element)
+    values = [number for row in TRANSFORMS[op.tile].weight for number in row]
     factors = e.global_(DenseElements.from_list(values, table))
-    groups = [[0, 1], [2, 3], [4, 5]]
-    shape = [POINTS, POINTS, Co, B, Mo, A]
+    groups = [[0, 1], [2], [3, 4], [5]]
+    shape = [points, points, Mo, Co, B, A]
     out = e.insert(memref.ExpandShape.of(e.destination(op.out), groups, shape)).result
-    text = "out[a, b, c, k, m, l] += rows[a, i] * columns[b, j] * x[m, c, i, j, k, l]"
+    text = "out[a, b, m, c, k, l] += rows[a, i] * columns[b, j] * x[m, c, i, j, k, l]"
     form = bind(text, ["rows", "columns", "x"], [table, table, op.x.type], {})
     write(e, form, [factors, factors, e.buffer(op.x)], out, element)

@@ -6,20 +6,27 @@ import math
 from dataclasses import dataclass
 
 from ...dialects import nn
-from ...dialects.nn.winograd import POINTS, TILE
+from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...ir.builder import Builder
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
 
-POINT_COUNT = POINTS * POINTS
-
 MEMORY = 12.0
-"""Multiplications in the time that an element takes from and to the outer caches.
+"""Multiplications in the time that an element takes from and to memory.
 
 Measured: 110 GFLOP/s beside some 20 GB/s of f32.
 """
+
+CACHED = 4.0
+"""The same for the second-level cache and the one behind it."""
+
+CACHED_ELEMENTS = 1 << 21
+"""Elements on their way from one kernel to the next that stay in those caches."""
+
+ADDITIONS = {2: 32, 4: 160}
+"""Of one tile's transforms at input or output, by its size, loads and stores included."""
 
 EPILOGUE = 1.15
 """By how much the direct convolution must be worse to be given up."""
@@ -32,11 +39,13 @@ class ChooseAlgorithms(
     anchor="func.func",
     statistics={"winograd-convolutions": "Number of convolutions by Winograd's algorithm"},
 ):
-    """Make 3x3 convolutions of stride 1 Winograd's F(4x4, 3x3), where a cost model says so.
+    """Make 3x3 convolutions of stride 1 Winograd's, where a cost model says so.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
-                                         %m = nn.matmul %v, (nn.winograd_weight %w)
+                                         %m = nn.packed_matmul %v, (nn.winograd_weight %w)
                                          %y = nn.slice (nn.winograd_output %m)
+
+    Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones are too many.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
@@ -48,8 +57,11 @@ class ChooseAlgorithms(
     def run(self, op: Operation, context: PassContext) -> None:
         """One look at each convolution; `fold-constants` then transforms the weights."""
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
-            if self.winograd and is_winograd(conv) and winograd_cost(conv) < direct_cost(conv):
-                use_winograd(conv)
+            if not self.winograd or not is_winograd(conv):
+                continue
+            cost, tile = min((winograd_cost(conv, tile), tile) for tile in TRANSFORMS)
+            if cost < direct_cost(conv):
+                use_winograd(conv, tile)
                 context.statistic("winograd-convolutions")
 
 
@@ -78,43 +90,52 @@ def _sizes(conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
     return N, Co * Ci, P, Q, Mo * Mi  # type: ignore[operator, return-value]
 
 
-def tiles_of(conv: nn.BlockedConv) -> tuple[int, int]:
+def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
     """Tiles in both directions."""
     _, _, P, Q, _ = _sizes(conv)
-    return -(-P // TILE), -(-Q // TILE)
+    return -(-P // tile), -(-Q // tile)
 
 
 def direct_cost(conv: nn.BlockedConv) -> float:
-    """In multiplications; the weights are read for every row of results from a cache."""
+    """In multiplications; the weights come from memory, mostly beside the work."""
     N, C, P, Q, M = _sizes(conv)
-    return 9.0 * N * P * Q * C * M + MEMORY * 9 * C * M
+    return 9.0 * N * P * Q * C * M + 0.25 * MEMORY * 9 * C * M
 
 
-def winograd_cost(conv: nn.BlockedConv) -> float:
-    """In multiplications: the products, the transforms, what they write and read again."""
+def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
+    """In multiplications: the products, the transforms, what they write and read again.
+
+    The weights come from memory beside the products: the longer of the two counts, and a
+    quarter of the other.
+    """
     N, C, _, _, M = _sizes(conv)
-    tiles = N * math.prod(tiles_of(conv))
-    moved = POINT_COUNT * (2 * tiles * (C + M) + C * M)
-    transforms = tiles * (C + M) * 160
-    return EPILOGUE * (POINT_COUNT * tiles * C * M + transforms + MEMORY * moved)
+    tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile) ** 2
+    moved = points * 2 * tiles * (C + M)
+    transforms = tiles * (C + M) * ADDITIONS[tile]
+    work, weights = points * tiles * C * M, MEMORY * points * C * M
+    products = max(work, weights) + 0.25 * min(work, weights)
+    between = moved * (CACHED if moved < CACHED_ELEMENTS else MEMORY)
+    return EPILOGUE * (products + transforms + between)
 
 
-def use_winograd(conv: nn.BlockedConv) -> None:
+def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     """Replace a convolution by transforms and a batched product."""
     b = Builder.before_op(conv)
     N, C, P, Q, _ = _sizes(conv)
-    S, T = tiles_of(conv)
-    missing = (S * TILE - P, T * TILE - Q)
+    S, T = tiles_of(conv, tile)
+    points = points_of(tile) ** 2
+    missing = (S * tile - P, T * tile - Q)
     x = conv.x
     if any(missing):
         pads = (0,) * 7 + (*missing, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    points = b.insert(nn.WinogradInput(x))
-    rows = reshape(b, points, (POINT_COUNT, N * S * T, C))
-    products = b.insert(nn.Matmul(rows, b.insert(nn.WinogradWeight(conv.weight))))
+    values = b.insert(nn.WinogradInput(x, tile=tile))
+    rows = reshape(b, values, (points, N * S * T, C))
+    weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile))
+    products = b.insert(nn.PackedMatmul(rows, weight))
     Mo, Mi = shape_of(conv.out)[1], shape_of(conv.out)[-1]
-    tiles = reshape(b, products, (POINT_COUNT, N, S, T, Mo, Mi))
-    out = b.insert(nn.WinogradOutput(tiles)).result
+    tiles = reshape(b, products, (points, N, S, T, Mo, Mi))
+    out = b.insert(nn.WinogradOutput(tiles, tile=tile)).result
     if any(missing):
         type = TensorType((N, Mo, P, Q, Mi), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result

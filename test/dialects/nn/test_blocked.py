@@ -53,32 +53,41 @@ def test_packed_matmul(rng):
     close(run(nn.PackedMatmul, x, packed), (x @ w).reshape(2, 5, 3, 4))
 
 
-def winograd(x: np.ndarray, w: np.ndarray) -> np.ndarray:
-    v, u = run(nn.WinogradInput, x), run(nn.WinogradWeight, w)
+def winograd(x: np.ndarray, w: np.ndarray, tile: int) -> np.ndarray:
+    v = run(lambda *x: nn.WinogradInput(*x, tile=tile), x)
+    u = run(lambda *w: nn.WinogradWeight(*w, tile=tile), w)
     points, N, S, T, Co, B = v.shape
-    products = v.reshape(points, N * S * T, Co * B) @ u
-    Mo, A = w.shape[0], w.shape[-1]
-    return run(nn.WinogradOutput, products.reshape(points, N, S, T, Mo, A))
+    products = np.einsum("pnstk,pmka->pnstma", v.reshape(points, N, S, T, Co * B), u)
+    return run(lambda *x: nn.WinogradOutput(*x, tile=tile), products)
 
 
-def test_winograd(rng):
+@pytest.mark.parametrize("tile", [2, 4])
+def test_winograd(rng, tile):
     x = rng.standard_normal((2, 6, 10, 14)).astype(np.float32)
     w = rng.standard_normal((8, 6, 3, 3)).astype(np.float32)
     expected = run(nn.Conv, x, w)
-    found = winograd(blocks(x, 3), blocked_weight(w, 3, 4))
+    found = winograd(blocks(x, 3), blocked_weight(w, 3, 4), tile)
     np.testing.assert_allclose(found, blocks(expected, 4), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize(
-    "op,shape",
+    "kind,tile,shape",
     [
-        (nn.WinogradInput, (1, 2, 10, 14, 4)),
-        (nn.WinogradOutput, (36, 1, 2, 3, 2, 4)),
+        (nn.WinogradInput, 4, (1, 2, 10, 14, 4)),
+        (nn.WinogradOutput, 4, (36, 1, 2, 3, 2, 4)),
+        (nn.WinogradWeight, 4, (2, 3, 3, 3, 4, 2)),
+        (nn.WinogradInput, 2, (1, 2, 10, 14, 4)),
+        (nn.WinogradOutput, 2, (16, 1, 2, 3, 2, 4)),
+        (nn.WinogradWeight, 2, (2, 3, 3, 3, 4, 2)),
     ],
 )
-def test_winograd_transforms_lowered(rng, op, shape):
+def test_winograd_transforms_lowered(rng, kind, tile, shape):
     """The few additions of the lowering are the matrices of the definition."""
     x = rng.standard_normal(shape).astype(np.float32)
+
+    def op(value):
+        return kind(value, tile=tile)
+
     expected = run(op, x)
     types = [TensorType(shape, f32)], [TensorType(expected.shape, f32)]
     function = FuncOp.of("main", *types)
