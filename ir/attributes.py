@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from .affine import AffineMap, IntegerSet
+from .float_bits import FloatBits
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,15 +28,33 @@ class Interned(type):
     """Metaclass: calls with equal fields give the same object."""
 
     _pool: dict[Any, Any]
+    _given: dict[Any, Any] | None
     interned: bool
 
     def __call__(cls, *args: Any, **kwargs: Any):
+        known = None if kwargs else cls._given
+        if known is not None:
+            try:
+                found = known.get(args)
+            except TypeError:  # a list, say, which the class makes a tuple
+                known = None
+            else:
+                if found is not None:
+                    return found
         candidate = super().__call__(*args, **kwargs)
-        return cls._pool.setdefault(candidate._key(), candidate) if cls.interned else candidate
+        if not cls.interned:
+            return candidate
+        made = cls._pool.setdefault(candidate._key(), candidate)
+        if known is not None:
+            known[args] = made
+        return made
 
     def __init__(cls: Any, name: str, bases: tuple[type, ...], namespace: dict[str, Any]) -> None:
         super().__init__(name, bases, namespace)
         cls._pool = {}
+        # By the arguments as given, where equal arguments always make equal attributes.
+        plain = cls.interned and cls._key.__qualname__ == "Attribute._key"
+        cls._given = {} if plain else None
         if namespace.get("name"):
             from .dialect import registry
 
@@ -52,8 +71,11 @@ class Attribute(metaclass=Interned):
     name: ClassVar[str] = ""
     interned: ClassVar[bool] = True
 
+    _names: ClassVar[tuple[str, ...]]
+    """The names of the fields."""
+
     def _key(self) -> Any:
-        return tuple(getattr(self, f.name) for f in fields(self))  # type: ignore[arg-type]
+        return tuple([getattr(self, name) for name in self._names])
 
     def __str__(self) -> str:
         from .syntax.printer import attribute_text
@@ -64,7 +86,9 @@ class Attribute(metaclass=Interned):
 @dataclass_transform(frozen_default=True, eq_default=False)
 def attribute_class(cls: type[T]) -> type[T]:
     """Decorator of attribute classes: a frozen, slotted, identity-compared dataclass."""
-    return dataclass(frozen=True, eq=False)(cls)
+    made = dataclass(frozen=True, eq=False)(cls)
+    made._names = tuple(f.name for f in fields(made))  # type: ignore[attr-defined, arg-type]
+    return made
 
 
 @attribute_class
@@ -80,12 +104,9 @@ class IntegerAttr(Attribute):
     type: Type
 
     def __post_init__(self) -> None:
-        from .types import IntegerType
-
+        wrap = getattr(self.type, "wrap", None)
         value = int(self.value)
-        if isinstance(self.type, IntegerType):
-            value = self.type.wrap(value)
-        object.__setattr__(self, "value", value)
+        object.__setattr__(self, "value", value if wrap is None else wrap(value))
 
     def __bool__(self) -> bool:
         return bool(self.value)
@@ -126,10 +147,12 @@ class FloatAttr(Attribute):
     type: Any  # a FloatType
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "value", self.type.round(float(self.value)))
+        value = self.value
+        exact = value if value.__class__ is FloatBits else float(value)
+        object.__setattr__(self, "value", self.type.round(exact))
 
     def _key(self) -> Any:
-        return struct.pack("<d", self.value), self.type
+        return struct.pack("<d", self.value), getattr(self.value, "bits", None), self.type
 
     def __float__(self) -> float:
         return self.value
@@ -242,11 +265,15 @@ class StridedLayoutAttr(Attribute):
 
 @attribute_class
 class OpaqueAttr(Attribute):
-    """`#dialect<text>` or `#dialect.text` of a dialect that is not loaded."""
+    """`#dialect<text>` or `#dialect.text` of a dialect that is not loaded.
+
+    `parts` are what aliases in the text stand for; a zero character marks the place of each.
+    """
 
     dialect: str
     text: str
     type: Type | None = None
+    parts: tuple[Attribute, ...] = ()
 
 
 @attribute_class
@@ -351,6 +378,8 @@ class DenseElements(ByContent):
 
     @property
     def is_splat(self) -> bool:
+        if self.strings is not None:
+            return len(self.strings) == 1
         return len(self.data) == self.type.element_type.byte_width and self.type.num_elements != 0
 
     def to_numpy(self) -> np.ndarray:
@@ -374,6 +403,21 @@ class DenseElements(ByContent):
         width = self.type.element_type.byte_width
         decode = self.type.element_type.from_bytes
         return [decode(self.data[i : i + width]) for i in range(0, len(self.data), width)]
+
+
+@attribute_class
+class SparseElements(ByContent):
+    """`sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>`: elements that are not zero.
+
+    `indices` has a row of i64 for each of the `values`.
+    """
+
+    type: ShapedType
+    indices: DenseElements
+    values: DenseElements
+
+    def _key(self) -> Any:
+        return self.type, self.indices, self.values
 
 
 @attribute_class

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from typing import Any, ClassVar
 
 from .affine import AffineMap
-from .attributes import Attribute, StridedLayoutAttr, attribute_class
+from .attributes import Attribute, IntegerAttr, StridedLayoutAttr, attribute_class
+from .float_bits import PRECISION, FloatBits, decode_wide, encode_wide
 
 DYNAMIC = None
 """A dimension that is known only at run time, `?` in text. Arithmetic on it fails loudly."""
@@ -76,6 +77,8 @@ class IntegerType(ScalarType):
 
     def wrap(self, value: int) -> int:
         """The value modulo 2**width, in the signed range unless unsigned; i1 is 0 or 1."""
+        if not self.width:
+            return 0
         value &= (1 << self.width) - 1
         if self.signedness == "u" or (self.width <= 1 and not self.signedness):
             return value
@@ -111,19 +114,25 @@ class FloatType(ScalarType):
 
     def round(self, value: float) -> float:
         """The nearest value of this type (ties to even), as a Python float."""
-        if self.kind in ("f64", "f80", "f128"):
+        if value.__class__ is FloatBits:
+            return value if value.kind == self.kind else self.round(float(value))  # type: ignore[attr-defined]
+        if self.width >= 64:
             return value
         return self.from_bytes(self.to_bytes(value))
 
     def to_bytes(self, value: float) -> bytes:
+        if value.__class__ is FloatBits and value.kind == self.kind:  # type: ignore[attr-defined]
+            return value.bits.to_bytes(self.byte_width, "little")  # type: ignore[attr-defined]
         match self.kind:
             case "f32":
                 try:
                     return struct.pack("<f", value)
                 except OverflowError:
                     return struct.pack("<f", math.copysign(math.inf, value))
-            case "f64" | "f80" | "f128":
-                return struct.pack("<d", value).ljust(self.byte_width, b"\0")
+            case "f64":
+                return struct.pack("<d", value)
+            case "f80" | "f128":
+                return encode_wide(value, self.kind).to_bytes(self.byte_width, "little")
             case "f16":
                 try:
                     return struct.pack("<e", value)
@@ -134,16 +143,22 @@ class FloatType(ScalarType):
         return encode(value, self).to_bytes(self.byte_width, "little")
 
     def from_bytes(self, data: bytes) -> float:
-        match self.kind:
-            case "f32":
-                return struct.unpack("<f", data)[0]
-            case "f64" | "f80" | "f128":
-                return struct.unpack("<d", data[:8])[0]
-            case "f16":
-                return struct.unpack("<e", data)[0]
-        from .small_floats import decode
+        """The value of bytes: a FloatBits where it is a NaN with a payload."""
+        if self.kind == "f64":
+            return struct.unpack("<d", data)[0]
+        if self.kind in PRECISION:
+            return decode_wide(int.from_bytes(data, "little"), self.kind)
+        if self.kind == "f32":
+            value = struct.unpack("<f", data)[0]
+        elif self.kind == "f16":
+            value = struct.unpack("<e", data)[0]
+        else:
+            from .small_floats import decode
 
-        return decode(int.from_bytes(data, "little"), self)
+            value = decode(int.from_bytes(data, "little"), self)
+        if value != value and self.to_bytes(value) != data:
+            return FloatBits(value, int.from_bytes(data, "little"), self.kind)
+        return value
 
 
 # width, exponent bits, mantissa bits (without the hidden one), bias, and what the top
@@ -211,10 +226,11 @@ class TupleType(Type):
 
 @attribute_class
 class OpaqueType(Type):
-    """`!dialect<text>` or `!dialect.text` of a dialect that is not loaded."""
+    """`!dialect<text>` or `!dialect.text` of a dialect that is not loaded; see `OpaqueAttr`."""
 
     dialect: str
     text: str
+    parts: tuple[Attribute, ...] = ()
 
 
 class ShapedType(Type):
@@ -298,6 +314,8 @@ class MemRefType(ShapedType):
         object.__setattr__(self, "shape", _shape(self.shape))
         if isinstance(self.layout, AffineMapAttr) and self.layout.map.is_identity():
             object.__setattr__(self, "layout", None)
+        if _is_default(self.memory_space):
+            object.__setattr__(self, "memory_space", None)
 
     @property
     def is_row_major(self) -> bool:
@@ -339,6 +357,15 @@ class UnrankedMemRefType(Type):
 
     element_type: Type
     memory_space: Attribute | None = None
+
+    def __post_init__(self) -> None:
+        if _is_default(self.memory_space):
+            object.__setattr__(self, "memory_space", None)
+
+
+def _is_default(space: Attribute | None) -> bool:
+    """Whether a memory space is 0, which goes without saying."""
+    return isinstance(space, IntegerAttr) and not space.value
 
 
 index = IndexType()

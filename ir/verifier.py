@@ -78,7 +78,7 @@ class _Walk:
         for region in reversed(op.regions):
             inner = set() if IsolatedFromAbove in traits else visible
             for block in reversed(region.blocks):
-                if needs_terminator:
+                if needs_terminator or len(region.blocks) > 1:
                     _verify_terminator(op, block)
                 stack.append((block, None, [], inner))
 
@@ -155,8 +155,6 @@ def _verify_successors(op: Operation) -> None:
     for successor in op.successors:
         if successor.parent is not region:
             raise op.error("branches to a block of another region")
-    if isinstance(op, UnregisteredOp):
-        return
     if op.next is not None:
         raise op.error("with successors must terminate its parent block")
 

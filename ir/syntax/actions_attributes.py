@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, Any
 from .. import attributes as a
 from .. import types as t
 from ..diagnostics import NncError
-from .literals import dense_elements, float_attribute, integer_attribute, number_of
+from .literals import (
+    dense_elements,
+    float_attribute,
+    integer_attribute,
+    number_of,
+    sparse_elements,
+)
 from .reductions import action, dialect_text, nested
 
 if TYPE_CHECKING:
@@ -64,8 +70,11 @@ def _dense_array(s, c):
     element = c[0]
     if not isinstance(element, (t.IntegerType, t.FloatType)):
         raise NncError(f"array<{element}>: the elements must be integers or floats")
+    is_bool = isinstance(element, t.IntegerType) and element.width == 1
+    if element.width % 8 and not is_bool:
+        raise NncError(f"array<{element}>: element type bitwidth must be a multiple of 8")
     values = [number_of(s, token, element) for token in c[1]] if len(c) > 1 else []
-    if element is t.i1:
+    if is_bool:
         values = [bool(v) for v in values]
     return a.DenseArrayAttr(element, tuple(values))
 
@@ -98,6 +107,16 @@ def _no_dense(s, c):
 @action
 def _dense(s, c):
     return dense_elements(s, c[0], c[1])
+
+
+@action
+def _no_sparse(s, c):
+    return sparse_elements(s, None, None, c[0])
+
+
+@action
+def _sparse(s, c):
+    return sparse_elements(s, *c)
 
 
 @action
@@ -160,8 +179,8 @@ def _dialect_attribute(s, c):
 
 @action
 def _opaque_attribute(s, c):
-    dialect, text = dialect_text(s, *c[0], what="attribute")
-    return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None)
+    dialect, text, parts = dialect_text(s, *c[0], what="attribute")
+    return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None, parts)
 
 
 # -- parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of ------

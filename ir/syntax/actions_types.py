@@ -136,5 +136,5 @@ def _dialect_type(s, c):
 
 @action
 def _opaque_type(s, c):
-    dialect, text = dialect_text(s, *c[0], what="type")
-    return t.OpaqueType(dialect, text)
+    dialect, text, parts = dialect_text(s, *c[0], what="type")
+    return t.OpaqueType(dialect, text, parts)

@@ -146,7 +146,7 @@ def _phrase(session: Session, expected: list[str]) -> str:
 
 _ATTRIBUTE_WORDS = (
     *("TRUE", "FALSE", "UNIT", "ARRAY", "DENSE", "DENSE_RESOURCE", "AFFINE_MAP", "AFFINE_SET"),
-    *("STRIDED", "DISTINCT", "LOC"),
+    *("SPARSE", "STRIDED", "DISTINCT", "LOC"),
 )
 
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..attributes import DenseElements, FloatAttr, IntegerAttr
+from ..attributes import DenseElements, FloatAttr, IntegerAttr, SparseElements
 from ..types import (
     ComplexType,
     FloatType,
     IndexType,
     IntegerType,
+    ShapedType,
     TensorType,
-    VectorType,
     i1,
+    i64,
 )
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def number_of(session: Session, token: Number, type: Any) -> Any:
     if isinstance(type, FloatType):
         return _float(session, text, pos, type)
     if text in ("true", "false"):
-        if type is not i1:
+        if not (isinstance(type, IntegerType) and type.width == 1):
             raise session.error(f"expected an integer of type {type}, found '{text}'", pos)
         return int(text == "true")
     if "." in text:
@@ -94,16 +95,16 @@ def _float(session: Session, text: str, pos: int, type: FloatType) -> float:
 def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     """`dense<root> : type`; lists are lists, other elements tuples that end in an offset."""
     pos = _offset(root, session.at)
-    if not isinstance(type, (TensorType, VectorType)):
+    if not isinstance(type, ShapedType):
         raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)
     if not type.has_static_shape:
         raise session.error("elements literal type must have static shape", pos)
+    number_types = (IntegerType, IndexType, FloatType, ComplexType)
+    is_number = isinstance(type.element_type, number_types)
     if root is None:
         if type.num_elements:
             raise session.error(f"expected elements, since '{type}' is not empty", pos)
-        return DenseElements(type, b"")
-    number_types = (IntegerType, IndexType, FloatType, ComplexType)
-    is_number = isinstance(type.element_type, number_types)
+        return DenseElements(type, b"", None if is_number else ())
     if is_number and not isinstance(root, list) and root[0] == "string":
         return _from_hex(session, root, type)
     leaves = [root] if not isinstance(root, list) else _leaves(session, root, type, pos)
@@ -114,6 +115,44 @@ def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     element = type.element_type
     values = [_element(session, leaf, element) for leaf in leaves]
     return DenseElements.from_list(values, type)
+
+
+def sparse_elements(session: Session, indices: Any, values: Any, type: Any) -> SparseElements:
+    """`sparse<indices, values> : type`; a lone index is that of every dimension."""
+    pos = _offset(indices, session.at)
+    if not isinstance(type, ShapedType):
+        raise session.error(f"elements literal must be a shaped type, found '{type}'", pos)
+    if not type.has_static_shape:
+        raise session.error("elements literal type must have static shape", pos)
+    if isinstance(indices, list):
+        shape = _shape_of(indices)
+    else:
+        shape = (0 if indices is None else 1, type.rank)
+    if shape[1:] != (type.rank,) and not (len(shape) == type.rank == 1):
+        raise session.error(
+            f"expected a row of {type.rank} indices for each value of '{type}', "
+            f"found indices of shape {list(shape)}",
+            pos,
+        )
+    where = dense_elements(session, indices, TensorType(shape, i64))
+    for i, index in enumerate(_all_elements(where)):
+        if not 0 <= index < type.shape[i % type.rank]:
+            raise session.error(f"sparse index #{i // type.rank} is not contained in {type}", pos)
+    what = dense_elements(session, values, TensorType(shape[:1], type.element_type))
+    return SparseElements(type, where, what)
+
+
+def _shape_of(root: Any) -> tuple[int, ...]:
+    shape = []
+    while isinstance(root, list):
+        shape.append(len(root))
+        root = root[0] if root else None
+    return tuple(shape)
+
+
+def _all_elements(elements: DenseElements) -> list[Any]:
+    values = elements.values()
+    return values * elements.type.num_elements if elements.is_splat else values
 
 
 def _offset(root: Any, otherwise: int) -> int:
@@ -164,7 +203,8 @@ def _strings(session: Session, leaves: list[Any], type: Any) -> DenseElements:
             raise session.error(
                 f"expected a string as element of type {type.element_type}", leaf[-1]
             )
-    return DenseElements(type, b"", tuple(leaf[1] for leaf in leaves))
+    strings = tuple(leaf[1] for leaf in leaves)
+    return DenseElements(type, b"", strings[:1] if len(set(strings)) == 1 else strings)
 
 
 def _from_hex(session: Session, root: Any, type: Any) -> DenseElements:

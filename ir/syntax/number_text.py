@@ -7,6 +7,7 @@ import struct
 from functools import lru_cache
 from typing import Any
 
+from ..float_bits import PRECISION, FloatBits, round_to_precision, wide_value
 from ..types import FLOAT_KINDS, ComplexType, FloatType, IntegerType
 
 
@@ -14,16 +15,40 @@ from ..types import FLOAT_KINDS, ComplexType, FloatType, IntegerType
 def _float_text(bits: bytes, type: FloatType) -> str:
     value = struct.unpack("<d", bits)[0]
     if math.isfinite(value):
-        digits, exponent = _digits(value, 6)
-        power = exponent + len(digits) - 1 if value else 0
+        ratio = abs(value).as_integer_ratio()
         sign = "-" if math.copysign(1.0, value) < 0 else ""
-        text = f"{sign}{digits[0]}.{digits[1:]:0<6}e{'-' if power < 0 else '+'}{abs(power):02}"
+        text = sign + _short_text(ratio)
         if type.to_bytes(float(text)) == type.to_bytes(value):
             return text
-        text = sign + _default_text(value, 2 + (FLOAT_KINDS[type.kind][2] + 1) * 59 // 196)
+        text = sign + _default_text(ratio, 2 + (FLOAT_KINDS[type.kind][2] + 1) * 59 // 196)
         if "." in text:
             return text
     return f"0x{int.from_bytes(type.to_bytes(value), 'little'):X}"
+
+
+@lru_cache(256)
+def _exact_text(bits: int, type: FloatType) -> str:
+    """The text of a value that a double may not tell apart from others."""
+    from fractions import Fraction
+
+    precision = PRECISION.get(type.kind)
+    exact = wide_value(bits, type.kind) if precision else None
+    if exact is not None and precision:
+        ratio = exact.as_integer_ratio()
+        sign = "-" if bits >> (type.width - 1) else ""
+        text = _short_text(ratio)
+        if round_to_precision(Fraction(text), precision) == exact:
+            return sign + text
+        text = _default_text(ratio, 2 + precision * 59 // 196)
+        if "." in text:
+            return sign + text
+    return f"0x{bits:X}"
+
+
+def _short_text(ratio: tuple[int, int]) -> str:
+    digits, exponent = _digits(ratio, 6)
+    power = exponent + len(digits) - 1 if ratio[0] else 0
+    return f"{digits[0]}.{digits[1:]:0<6}e{'-' if power < 0 else '+'}{abs(power):02}"
 
 
 def float_text(value: float, type: FloatType) -> str:
@@ -31,16 +56,18 @@ def float_text(value: float, type: FloatType) -> str:
 
     Source: upstream's printFloatValue.
     """
+    if value.__class__ is FloatBits or type.kind in PRECISION:
+        return _exact_text(int.from_bytes(type.to_bytes(value), "little"), type)
     return _float_text(struct.pack("<d", value), type)
 
 
-def _digits(value: float, precision: int) -> tuple[str, int]:
-    """Decimal digits of the magnitude and the exponent of the last one.
+def _digits(ratio: tuple[int, int], precision: int) -> tuple[str, int]:
+    """Decimal digits of a magnitude, given as a fraction, and the exponent of the last one.
 
     As LLVM's APFloat::toString has them: surplus digits are cut off where the binary size
     shows that there are too many, and what is left is rounded half up.
     """
-    significand, denominator = abs(value).as_integer_ratio()
+    significand, denominator = ratio
     exponent = 1 - denominator.bit_length()
     significand *= 5**-exponent
     # 196/59 is slightly more than the binary digits of a decimal one.
@@ -57,9 +84,9 @@ def _digits(value: float, precision: int) -> tuple[str, int]:
     return stripped, exponent + len(digits) - len(stripped)
 
 
-def _default_text(value: float, precision: int) -> str:
+def _default_text(ratio: tuple[int, int], precision: int) -> str:
     """The magnitude as LLVM's APFloat::toString writes it without being told how."""
-    digits, exponent = _digits(value, precision)
+    digits, exponent = _digits(ratio, precision)
     if exponent >= 0:
         scientific = exponent > 3 or len(digits) + exponent > precision
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +86,11 @@ def nested(s: Session, made: Any, parts: Any) -> Any:
 _NESTING = (a.ArrayAttr, a.DictAttr, t.FunctionType, t.TupleType, t.ComplexType)
 
 
-def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str]:
-    """The dialect and the rest of `dialect.name<..>`; an error unless it may be unknown."""
+def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str, tuple[Any, ...]]:
+    """The dialect and the rest of `dialect.name<..>`; an error unless it may be unknown.
+
+    What aliases in the rest stand for comes third, with zero characters in their places.
+    """
     from ..dialect import registry
 
     dialect = text.replace("<", ".", 1).partition(".")[0]
@@ -106,6 +110,28 @@ def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str]:
             "--allow-unregistered-dialect permits it",
             pos,
         )
-    if rest.startswith("<") and rest[1:-1].isidentifier():
-        rest = f".{rest[1:-1]}"
-    return dialect, rest
+    inner = rest[1:-1] if rest.startswith("<") else rest[1:]
+    rest = f".{inner}" if _PRETTY(inner) else f"<{inner}>"
+    if ("#" in rest or "!" in rest) and (s.attribute_aliases or s.type_aliases):
+        return dialect, *_resolved(s, rest)
+    return dialect, rest, ()
+
+
+def _resolved(s: Session, text: str) -> tuple[str, tuple[Any, ...]]:
+    parts: list[Any] = []
+
+    def take(match: re.Match[str]) -> str:
+        known = s.attribute_aliases if match[0][0] == "#" else s.type_aliases
+        if match[1] is None or match[1] not in known:
+            return match[0]
+        parts.append(known[match[1]])
+        return "\0"
+
+    return _ALIASES.sub(take, text), tuple(parts)
+
+
+_ALIASES = re.compile(r'"(?:[^"\\]|\\.)*"|[#!]([A-Za-z_][\w$-]*|\d+)(?![\w$.<-])', re.DOTALL)
+
+
+# What upstream writes after a dot; all else it writes in angle brackets.
+_PRETTY = re.compile(r"[A-Za-z][\w.]*+(?:<.*>)?", re.ASCII | re.DOTALL).fullmatch

@@ -18,8 +18,8 @@ RESULTS = re.compile(
 ).match
 BLOCK = re.compile(r"\^[\w$.-]++", re.ASCII).match
 SYMBOL = re.compile(
-    r'@(?:[A-Za-z_][\w$.-]*+|"(?:[^"\\\n]++|\\[^\n])*+")'
-    r'(?:::@(?:[A-Za-z_][\w$.-]*+|"(?:[^"\\\n]++|\\[^\n])*+"))*+',
+    r'@(?:[A-Za-z_][\w$.]*+|"(?:[^"\\\n]++|\\[^\n])*+")'
+    r'(?:::@(?:[A-Za-z_][\w$.]*+|"(?:[^"\\\n]++|\\[^\n])*+"))*+',
     re.ASCII,
 ).match
 NUMBER = re.compile(

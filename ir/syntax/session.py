@@ -17,7 +17,7 @@ from .text_resources import TextResources
 MAX_NESTING = 64
 """How deep types and attributes may nest in each other."""
 
-_SYMBOL_PART = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w$.-]+))')
+_SYMBOL_PART = re.compile(r'@(?:"((?:[^"\\]|\\.)*)"|([\w$.]+))')
 
 
 class Session:

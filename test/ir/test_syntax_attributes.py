@@ -53,7 +53,7 @@ ATTRIBUTES = [
     "affine_map<(d0, d1) -> (-d0 + d1, (d0 + d1) * 3)>", "affine_map<(d0) -> (d0 - 7)>",
     "affine_set<(d0)[s0] : (d0 - s0 >= 0, -d0 + 4 == 0)>", "affine_set<() : (0 == 0)>",
     "strided<[]>", "strided<[4, 1]>", "strided<[?, 1], offset: ?>", "strided<[1], offset: -3>",
-    "distinct[0]<5 : i32>", "distinct[1]<>",
+    "distinct[0]<5 : i32>", "distinct[0]<>",
     'loc("a.py":1:2)', "loc(unknown)", 'loc("name")', 'loc("name"("f":3:4))',
     'loc(callsite("f" at "g":1:2))', 'loc(fused["a", "b"])', 'loc(fused<"why">["a"])',
     'loc("f":1:2 to 3:4)', 'loc("f":1:2 to :4)',
