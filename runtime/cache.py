@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
-from hashlib import blake2b
+from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import mkdtemp
@@ -75,14 +75,14 @@ class ModelCache:
             about = json.loads((folder / "model.json").read_text())
             code = (folder / "model.o").read_bytes()
             found = _signature(about["signature"])
-            if blake2b(code).hexdigest() != about["code"]:
+            if sha256(code).hexdigest() != about["code"]:
                 raise ValueError("damaged")
             weights = _mapped(folder / "weights", found.weights_bytes, "r")
             os.utime(folder)
         except FileNotFoundError:
             return None
         except (OSError, ValueError, KeyError, TypeError, NncError):
-            shutil.rmtree(folder, ignore_errors=True)
+            shutil.rmtree(folder.resolve(), ignore_errors=True)
             return None
         return Program(found, code, weights, about["parallel"])
 
@@ -109,11 +109,17 @@ class ModelCache:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
+    def link(self, name: str, key: str) -> None:
+        """Let `find(name)` find what `find(key)` finds."""
+        with suppress(OSError):
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).symlink_to(key, target_is_directory=True)
+
     def entries(self) -> list[Entry]:
         """What is there, the most recently used first."""
         found: list[Entry] = []
         for path in _folders(self.folder):
-            if path.name.startswith("."):
+            if path.name.startswith(".") or path.is_symlink():
                 continue
             with suppress(OSError):
                 size = sum(file.stat().st_size for file in path.iterdir())
@@ -133,13 +139,22 @@ class ModelCache:
             if total > self.limit:
                 shutil.rmtree(entry.path, ignore_errors=True)
                 freed += entry.bytes
+        self._remove_links()
         return freed
+
+    def _remove_links(self) -> None:
+        """Remove the links that lead nowhere."""
+        with suppress(OSError):
+            for path in self.folder.iterdir():
+                if path.is_symlink() and not path.exists():
+                    path.unlink(missing_ok=True)
 
     def clear(self) -> int:
         """Remove everything; returns the bytes freed."""
         freed = sum(entry.bytes for entry in self.entries())
         for path in _folders(self.folder):
             shutil.rmtree(path, ignore_errors=True)
+        self._remove_links()
         return freed
 
 
@@ -167,7 +182,7 @@ class NewEntry:
             return
         about = {
             "signature": _described(program.signature),
-            "code": blake2b(program.code).hexdigest(),
+            "code": sha256(program.code).hexdigest(),
             "parallel": program.parallel,
         }
         with suppress(OSError):
@@ -181,20 +196,33 @@ def model_key(module: Operation, target: NativeTarget, *options: str) -> str | N
     resources = collect_resources(module)
     if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
         return None
-    digest = blake2b(digest_size=24)
-    for part in (
-        *_compiler(),
-        target.cpu_name,
-        target.feature_text,
-        str(target.opt_level),
-        *options,
-        str(module),
-    ):
-        digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+    digest = _digest(target, *options, str(module))
     for name, resource in sorted(resources.items()):
         digest.update(f"{len(name)}:{name}".encode())
         digest.update(np.ascontiguousarray(resource.blob.bytes()).data)
     return digest.hexdigest()
+
+
+def file_key(path: Path, target: NativeTarget, *options: str) -> str | None:
+    """A digest of a file and of all else that its program depends on; None if it is unreadable.
+
+    It says nothing of other files that the file refers to.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+    return _digest(target, *options, content).hexdigest()
+
+
+def _digest(target: NativeTarget, *parts: str):
+    """A digest of the compiler, the processor and the parts, to which more may be added."""
+    digest = sha256()
+    processor = (target.cpu_name, target.feature_text, str(target.opt_level))
+    for part in (*_compiler(), *processor, *parts):
+        digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+    return digest
 
 
 @cache
@@ -202,7 +230,7 @@ def _compiler() -> tuple[str, ...]:
     """What tells two compilers apart: LLVM's version, each source file's size and time."""
     root = Path(__file__).parent.parent
     parts = [version("llvmlite")]
-    for floor in ("ir", "dialects", "passes", "targets", "lowering", "runtime"):
+    for floor in ("ir", "dialects", "passes", "targets", "frontends", "lowering", "runtime"):
         for path in sorted((root / floor).rglob("*")):
             if path.suffix in (".py", ".mlir", ".lark"):
                 state = path.stat()

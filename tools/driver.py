@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..ir.passes import Instrumentation
+    from ..runtime.cache import ModelCache
     from ..runtime.executable import Executable
     from ..runtime.program import Program
     from ..targets.native import NativeTarget
@@ -138,27 +139,56 @@ def compile_model(
 
     With `cache`, a model that was compiled before is read from disk, see `runtime/cache.py`.
     """
-    from ..runtime.cache import ModelCache, model_key
+    from ..runtime.cache import ModelCache
     from ..runtime.executable import Executable
     from ..targets.native import NativeTarget
 
-    module = load_module(model, shapes=shapes, progress=progress)
     target = NativeTarget(*processor(machine))
     models = ModelCache() if cache else None
-    key = model_key(module, target, machine) if models and models.limit else None
-    if models is None or key is None:
-        return Executable(_compile(module, target, machine, progress), threads=threads)
-    program = models.find(key)
-    if program is not None:
-        if progress is not None:
-            progress("found in the cache")
-        return Executable(program, threads=threads)
-    with models.new_entry(key) as entry:
-        new_weights = entry.weights if entry is not None else None
-        program = _compile(module, target, machine, progress, new_weights)
-        if entry is not None:
-            entry.store(program)
+    if models is None or not models.limit:
+        module = load_module(model, shapes=shapes, progress=progress)
+        program = _compile(module, target, machine, progress)
+    else:
+        program = _cached(models, model, shapes, target, machine, progress)
     return Executable(program, threads=threads)
+
+
+def _cached(
+    models: ModelCache,
+    model: Any,
+    shapes: Mapping[str, Sequence[int]] | None,
+    target: NativeTarget,
+    machine: str,
+    progress: Progress | None,
+) -> Program:
+    """The program of a model from the cache, where it goes if it is not there."""
+    from ..runtime.cache import file_key, model_key
+
+    link = None
+    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+        link = file_key(Path(model), target, machine, repr(sorted((shapes or {}).items())))
+    program = models.find(link) if link else None
+    if program is None:
+        module = load_module(model, shapes=shapes, progress=progress)
+        key = model_key(module, target, machine)
+        if key is None:
+            return _compile(module, target, machine, progress)
+        if link:
+            from ..frontends.onnx.model import needs_other_files
+
+            if not needs_other_files(model):
+                models.link(link, key)
+        program = models.find(key)
+        if program is None:
+            with models.new_entry(key) as entry:
+                new_weights = entry.weights if entry is not None else None
+                made = _compile(module, target, machine, progress, new_weights)
+                if entry is not None:
+                    entry.store(made)
+                return made
+    if progress is not None:
+        progress("found in the cache")
+    return program
 
 
 def _compile(

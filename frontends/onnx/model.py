@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 from .names import undecodable_name
 from .tensors import TensorReader
-from .wire import WireError, without_weights
+from .wire import OWN_FILE, WireError, without_weights
 
 OLDEST_OPSET = 6
 """Before it, many operators had other semantics (and Reshape its shape in an attribute)."""
@@ -101,6 +102,28 @@ def check_opset(model: Model, opsets: dict[str, int]) -> None:
 def function_opsets(model: Model, function: Any) -> dict[str, int]:
     """The opsets of a function body, which may differ from the model's."""
     return {**model.opsets, **_opsets(model, function.opset_import)}
+
+
+def needs_other_files(source: str | Path) -> bool:
+    """Whether a model's tensors lie in files beside its own. Raises NncError as `read_model`."""
+    proto = read_model(source).proto
+    nodes = [*proto.graph.node, *(node for function in proto.functions for node in function.node)]
+    return any(
+        entry.key == "location" and entry.value != OWN_FILE
+        for tensor in (*proto.graph.initializer, *_tensors(nodes))
+        for entry in tensor.external_data
+    )
+
+
+def _tensors(nodes: Iterable[Any]) -> Iterator[Any]:
+    """The tensors in attributes of the nodes and of those inside them."""
+    for node in nodes:
+        for attribute in node.attribute:
+            yield attribute.t
+            yield from attribute.tensors
+            for graph in (attribute.g, *attribute.graphs):
+                yield from graph.initializer
+                yield from _tensors(graph.node)
 
 
 # -- the file --------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def entries(folder: Path) -> list[Path]:
-    return sorted(folder.iterdir()) if folder.exists() else []
+    found = folder.iterdir() if folder.exists() else []
+    return sorted(path for path in found if not path.is_symlink())
 
 
 def test_second_compilation_reads_the_first(folder: Path, monkeypatch: pytest.MonkeyPatch):
@@ -164,6 +165,34 @@ def test_another_process_finds_it(folder: Path, tmp_path: Path):
     assert "found in the cache" not in first.stderr
     assert "found in the cache" in second.stderr
     assert first.stdout == second.stdout
+
+
+def test_a_file_seen_before_is_not_read(folder: Path, tmp_path: Path, monkeypatch):
+    file = tmp_path / "m.onnx"
+    onnx.save(model(), file)
+    nnc.compile(file)
+    assert ModelCache().entries()[0].path.is_dir()
+
+    def fail(*_, **__):
+        raise AssertionError("read again")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("nnc.tools.driver.load_module", fail)
+        np.testing.assert_array_equal(nnc.compile(file)(X), X @ W)
+    onnx.save(model(3.0), file)
+    np.testing.assert_array_equal(nnc.compile(file)(X), X @ (3 * W))
+    assert len(ModelCache().entries()) == 2
+    ModelCache().clear()
+    assert entries(folder) == []
+    np.testing.assert_array_equal(nnc.compile(file)(X), X @ (3 * W))
+
+
+def test_other_files_of_a_model_count(folder: Path, tmp_path: Path):
+    file = tmp_path / "m.onnx"
+    for scale in (1.0, 2.0):
+        proto = model(scale)
+        onnx.save(proto, file, save_as_external_data=True, location="w.bin", size_threshold=0)
+        np.testing.assert_array_equal(nnc.compile(file)(X), X @ (np.float32(scale) * W))
 
 
 def test_command(folder: Path, capsys: pytest.CaptureFixture[str]):
