@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 from ..ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
@@ -21,6 +22,7 @@ LARGEST_FOLDED = 1024
 """Elements of a dense constant beyond which folding would make the IR, and us, slow."""
 
 
+@lru_cache(1024)
 def width_of(type: Type) -> int:
     """The bits of an integer or index type, or of the elements of a shaped type."""
     element = element_type(type)
@@ -84,6 +86,10 @@ def fold_elementwise(
     None where a constant is unknown or `compute` returns None (the result is undefined, or
     better left to run time). Poison in, poison out.
     """
+    if all(c.__class__ is IntegerAttr for c in constants) and not isinstance(type, FloatType):
+        # By far the most common, and with nothing to spread out.
+        value = compute(*[c.value for c in constants])  # type: ignore[union-attr]
+        return None if value is None else number_attribute(value, type)
     if any(isinstance(c, PoisonAttr) for c in constants):
         return POISON
     columns = [numbers_of(c) for c in constants]

@@ -98,9 +98,12 @@ class Value:
         if other is self:
             return
         for op in self.users:
-            for i, operand in enumerate(op._operands):
+            operands = op._operands
+            for i, operand in enumerate(operands):
                 if operand is self:
-                    op.set_operand(i, other)
+                    operands[i] = other
+                    other._add_use(op)
+        self._users = None
         if other.name_hint is None:
             other.name_hint = self.name_hint
 
@@ -285,6 +288,11 @@ class Operation:
         return result
 
     @property
+    def has_used_results(self) -> bool:
+        """Whether anything uses a result."""
+        return any(result._users is not None for result in self.results)
+
+    @property
     def operand_types(self) -> list[Any]:
         return [v.type for v in self._operands]
 
@@ -382,7 +390,7 @@ class Operation:
 
     def drop_all_references(self) -> None:
         """Give up the operands of this and all nested operations."""
-        for op in self.walk():
+        for op in self.walk() if self.regions else (self,):
             for value in op._operands:
                 value._remove_use(op)
             op._operands = []

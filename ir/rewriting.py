@@ -128,7 +128,7 @@ class Rewriter(Builder):
 
     def erase(self, op: Operation) -> None:
         self.changed = True
-        for inner in op.walk():
+        for inner in op.walk() if op.regions else (op,):
             self.listener.erased(inner)
         definers = [v.defining_op for v in op._operands]
         op.erase()
@@ -185,7 +185,7 @@ class Rewriter(Builder):
 def constant_value(value: Value) -> Attribute | None:
     """The attribute of a value that a constant-like operation defines."""
     op = value.defining_op
-    if op is not None and op.has_trait(ConstantLike):
+    if op is not None and ConstantLike in op.traits:
         return op.properties.get("value")
     return None
 
@@ -318,10 +318,11 @@ def apply_greedily(
     for op in reversed(ops):
         driver.push(op)
     limit = max_rewrites if max_rewrites is not None else 64 * len(ops) + 4096
+    fired = 0
     while (op := driver.pop()) is not None:
         if trace is not None:
             trace.start(op)
-        if dce and not any(r.has_uses for r in op.results) and _is_dead(op):
+        if dce and not op.has_used_results and _is_dead(op):
             _erase_dead(op, driver)
             driver.rewrites += 1
             if trace is not None:
@@ -329,9 +330,10 @@ def apply_greedily(
             continue
         if fold and _try_fold(op, driver):
             driver.counts["fold " + op.name] += 1
-        else:
-            _try_patterns(op, driver)
-        if sum(driver.counts.values()) > limit:
+        elif not _try_patterns(op, driver):
+            continue
+        fired += 1
+        if fired > limit:
             worst = ", ".join(f"'{n}' ({c} times)" for n, c in driver.counts.most_common(4))
             raise PassError(
                 f"rewriting does not end: {limit} rewrites; the rules that fire most: {worst}",
@@ -346,7 +348,7 @@ def _is_dead(op: Operation) -> bool:
 
 def _erase_dead(op: Operation, driver: _Greedy) -> None:
     definers = [v.defining_op for v in op._operands]
-    for inner in op.walk():
+    for inner in op.walk() if op.regions else (op,):
         driver.erased(inner)
     op.erase()
     for definer in definers:
@@ -355,10 +357,7 @@ def _erase_dead(op: Operation, driver: _Greedy) -> None:
 
 
 def _try_fold(op: Operation, driver: _Greedy) -> bool:
-    if op.has_trait(ConstantLike):
-        return False
-    folded = op.fold()
-    if folded is None:
+    if ConstantLike in op.traits or (folded := op.fold()) is None:
         return False
     values: list[Value] = []
     made: list[Operation] = []
@@ -383,7 +382,7 @@ def _try_fold(op: Operation, driver: _Greedy) -> bool:
     return True
 
 
-def _try_patterns(op: Operation, driver: _Greedy) -> None:
+def _try_patterns(op: Operation, driver: _Greedy) -> bool:
     for pattern in driver.patterns.of(type(op)):
         rewriter = Rewriter(op, driver)
         pattern.apply(op, rewriter)
@@ -394,7 +393,8 @@ def _try_patterns(op: Operation, driver: _Greedy) -> None:
             driver.rewrites += 1
             if op.parent is not None:
                 driver.push(op)
-            return
+            return True
+    return False
 
 
 class _Gone(Listener):

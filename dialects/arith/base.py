@@ -8,9 +8,10 @@ against the other.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, ClassVar
 
-from ...ir.attributes import Attribute
+from ...ir.attributes import Attribute, IntegerAttr
 from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.core import Value
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
@@ -84,6 +85,18 @@ def round_to(x: Any, type: Type) -> Any:
         return np.where(inexact & even, np.nextafter(near, toward), near).astype(dtype)[()]
 
 
+@lru_cache(1024)
+def _limit(which: int | str, width: int) -> int:
+    match which:
+        case "signed_min":
+            return 1 << (width - 1)
+        case "signed_max":
+            return (1 << (width - 1)) - 1
+        case "ones":
+            return (1 << width) - 1
+    return unsigned(int(which), width)
+
+
 class IntBinary(Op, traits=(Elementwise,)):
     """Two integers of one type to a third of it."""
 
@@ -109,20 +122,15 @@ class IntBinary(Op, traits=(Elementwise,)):
 
     def limit(self, which: int | str) -> int:
         """A number, `signed_min`, `signed_max` or `ones` of the type, as bits in its width."""
-        width = width_of(self.lhs.type)
-        match which:
-            case "signed_min":
-                return 1 << (width - 1)
-            case "signed_max":
-                return (1 << (width - 1)) - 1
-            case "ones":
-                return (1 << width) - 1
-        return unsigned(int(which), width)
+        return _limit(which, width_of(self.lhs.type))
 
     def _is(self, constant: Attribute | None, which: int | str | None) -> bool:
         if which is None or constant is None:
             return False
-        bits, width = self.limit(which), width_of(self.lhs.type)
+        width = width_of(self.lhs.type)
+        bits = _limit(which, width)
+        if constant.__class__ is IntegerAttr:
+            return constant.value & ((1 << width) - 1) == bits  # type: ignore[attr-defined]
         return is_constant_number(constant, lambda v: unsigned(v, width) == bits)
 
     def fold(self):

@@ -100,7 +100,7 @@ def materialize_constant(attribute: Attribute, type: Type, loc: Location) -> Ope
     match attribute:
         case IntegerAttr() | FloatAttr() | DenseElements() | DenseResource():
             if attribute.type is type and not _has_sign(type):
-                return Constant(attribute, loc=loc)
+                return Constant.create((), (type,), None, {"value": attribute}, loc=loc)
             return None
     return materialize_poison(attribute, type, loc)
 
