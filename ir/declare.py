@@ -301,6 +301,10 @@ def _define(cls: Any) -> OpDefinition:
                 fields[key] = value
             elif key in fields:
                 del fields[key]
+    # What a shared base adds and may be left out comes last in the constructor.
+    inherited = {k: f for k, f in fields.items() if k not in vars(cls)}
+    for key in [k for k, f in inherited.items() if isinstance(f, Attr) and f.optional]:
+        fields[key] = fields.pop(key)
     # A field inherited from a shared base belongs to several ops: each gets its own copy.
     for key, value in list(fields.items()):
         if key not in vars(cls):
