@@ -11,6 +11,7 @@ from ..ir.location import Location
 from ..ir.numpy_types import type_to_numpy
 from ..ir.traits import ConstantLike, Pure, Terminator
 from ..ir.types import Type, element_type
+from ..ir.undefined import note_where
 
 
 @attribute_class
@@ -45,6 +46,7 @@ class Poison(Op, name="ub.poison", traits=(Pure, ConstantLike)):
         """Zero: any value is as good as another."""
         import numpy as np
 
+        note_where(lambda: True, "'ub.poison' op: any value")
         type = self.out.type
         return np.zeros(getattr(type, "shape", ()), type_to_numpy(element_type(type)))[()]
 

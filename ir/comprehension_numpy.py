@@ -36,7 +36,7 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
         raise NncError(f"`{form.text}`: extents must be known")
     views = [
         view(
-            np.asarray(operands[a.operand]).astype(_wide(operands[a.operand].dtype), copy=False),
+            _row_major(operands[a.operand]),
             a.map,
             sizes,
         )
@@ -48,6 +48,13 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
         else:
             result = _reduce(form, _scalar(form.value, views), sizes)
         return np.ascontiguousarray(convert(result, dtype)).reshape(form.shape)
+
+
+def _row_major(operand: np.ndarray) -> np.ndarray:
+    """The operand in the dtype of computation. Sums depend on how their terms lie in memory."""
+    array = np.asarray(operand)
+    array = array.astype(_wide(array.dtype), copy=False)
+    return array if array.flags.c_contiguous else array.copy("C")
 
 
 def _wide(dtype: np.dtype) -> np.dtype:

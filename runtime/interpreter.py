@@ -325,7 +325,10 @@ def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> 
     """
     match type:
         case VectorType() | TensorType():
-            return _check_array(np.asarray(value), type, what, loc)
+            array = np.asarray(value)
+            # What NumPy sums in which order depends on strides: equal values shall lie equally.
+            array = array if array.flags.c_contiguous else array.copy("C")
+            return _check_array(array, type, what, loc)
         case MemRefType():
             if not isinstance(value, np.ndarray):
                 raise NncError(f"{what} is no NumPy array, but a {type} shares its memory", loc)

@@ -38,6 +38,7 @@ from ...ir.types import (
     element_type,
     i1,
 )
+from ...ir.undefined import note_where
 from ..index_lists import by_field
 from .memory import AnyShaped, MaskVector
 
@@ -134,6 +135,11 @@ class _Transfer(Op):
         import numpy as np
 
         shape: Any = self.vector_type.shape
+        starts = list(zip(indices, array.shape, strict=True))
+        note_where(
+            lambda: any(not 0 <= i < n for i, n in starts),
+            f"'{self.name}' op: the first element is outside the memory",
+        )
         grids = np.indices(shape, sparse=True)
         at = [np.asarray(int(i)) for i in indices]
         for lane, e in enumerate(self.map.results):

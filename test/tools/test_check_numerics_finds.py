@@ -99,9 +99,9 @@ def products_are_negated(patch: pytest.MonkeyPatch) -> None:
 
     real = choose_algorithms.use_winograd
 
-    def wrong(conv):
+    def wrong(conv, *rest):
         block, at = conv.parent, conv.prev
-        real(conv)
+        real(conv, *rest)
         op = block.first if at is None else at.next
         while op is not None:
             if isinstance(op, nn.Matmul):

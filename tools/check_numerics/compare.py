@@ -78,7 +78,7 @@ def find_difference(
     a, b = np.asarray(before), np.asarray(after)
     if a.shape != b.shape or a.dtype != b.dtype:
         return Difference((), _kind(a), _kind(b), float("inf"), 0.0)
-    if a.dtype == object:
+    if a.dtype.kind in "OSU":
         return None if (a == b).all() else Difference((), before, after, float("inf"), 0.0)
     if not a.size:
         return None

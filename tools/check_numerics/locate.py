@@ -111,9 +111,9 @@ class _Now:
         wanted = [np.size(v) for v in event.values]
         found = None
         for other in self.after if here else ():
-            if other.number == event.number and here & locations(other.op.loc):
-                if [np.size(v) for v in other.values] == wanted:
-                    found = other
+            is_here = other.number == event.number and here & locations(other.op.loc)
+            if is_here and [np.size(v) for v in other.values] == wanted:
+                found = other
         return found
 
 
@@ -157,7 +157,7 @@ class _Made:
         self.by_size: dict[int, list[np.ndarray]] = {}
         for value in _values(events):
             array = np.asarray(value)
-            if array.dtype == object:
+            if array.dtype.kind in "OSU":
                 continue
             self.exact.add(_key(array))
             self.by_size.setdefault(array.size, []).append(array)
@@ -176,7 +176,7 @@ class _Made:
     def has_in_order(self, value: Any) -> bool:
         """Whether a value with these elements was made, in whatever shape."""
         array = np.asarray(value)
-        if array.dtype == object or _key(array) in self.exact:
+        if array.dtype.kind in "OSU" or _key(array) in self.exact:
             return True
         flat = array.reshape(-1)
         return any(

@@ -90,7 +90,21 @@ def _is_public(op: Operation) -> bool:
 
 def _type_of(op: Operation) -> FunctionType:
     type = op.function_type  # type: ignore[attr-defined]
-    return type if isinstance(type, FunctionType) else type.as_function_type()
+    if not isinstance(op, func.FuncOp):
+        return type.as_function_type()
+    marks = special_arguments(op)
+    inputs = [t for i, t in enumerate(type.inputs) if i not in marks]
+    return FunctionType(tuple(inputs), type.results)
+
+
+def special_arguments(op: func.FuncOp) -> dict[int, str]:
+    """The arguments that the caller of a model does not give, and what marks them."""
+    return {
+        i: name
+        for i in range(len(op.function_type.inputs))
+        for name in SPECIAL
+        if op.arg_attribute(i, name) is not None
+    }
 
 
 # -- how a function is called now ---------------------------------------------------------------
@@ -108,13 +122,7 @@ class Convention:
     @staticmethod
     def of(subject: Subject, op: func.FuncOp, weights: Any = None) -> Convention:
         """Raises NncError where the function's type can no longer be called with the inputs."""
-        marks = {
-            i: name
-            for i in range(len(op.function_type.inputs))
-            for name in SPECIAL
-            if op.arg_attribute(i, name) is not None
-        }
-        made = Convention(subject, op.function_type, marks, weights)
+        made = Convention(subject, op.function_type, special_arguments(op), weights)
         made.outs  # noqa: B018 - raises
         return made
 
@@ -125,7 +133,10 @@ class Convention:
 
     @property
     def outs(self) -> list[int]:
-        """The results of the subject that are written to an argument."""
+        """The results of the subject that are written to an argument.
+
+        Buffers after those are outputs that a pass has added; they are not compared.
+        """
         subject = self.subject.type
         extra = len(self.plain) - len(subject.inputs)
         if extra == 0 and len(self.type.results) == len(subject.results):
@@ -135,7 +146,9 @@ class Convention:
             for i, t in enumerate(subject.results)
             if isinstance(t, TensorType) and t.has_static_shape
         ]
-        if len(found) != extra or len(self.type.results) != len(subject.results) - extra:
+        added = self.plain[len(subject.inputs) + len(found) :]
+        known = len(self.type.results) == len(subject.results) - len(found)
+        if not known or len(found) > extra or not all(map(_is_static_buffer, added)):
             raise NncError(
                 f"'@{self.subject.name}' was of type {subject} and is of type {self.type}: what is "
                 "an input and what an output is not known"
@@ -145,6 +158,7 @@ class Convention:
     def arguments(self, inputs: Sequence[Any]) -> list[Any]:
         """The arguments in order; outputs and scratch memory hold a pattern."""
         outs = [_filled(self.subject.type.results[i]) for i in self.outs]
+        outs += [_filled(t) for t in self.plain[len(inputs) + len(outs) :]]
         rest = iter(
             converted(value, type) for value, type in zip([*inputs, *outs], self.plain, strict=True)
         )
@@ -173,6 +187,10 @@ class Convention:
         return values + [
             np.array(a) for a, t in buffers if isinstance(t, MemRefType | llvm.PointerType)
         ]
+
+
+def _is_static_buffer(type: Type) -> bool:
+    return isinstance(type, MemRefType) and type.has_static_shape
 
 
 def _filled(type: Type) -> np.ndarray:
