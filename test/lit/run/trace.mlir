@@ -3,6 +3,7 @@
 
 // CHECK:      {{.*}}trace.mlir:{{[0-9]+:[0-9]+}}: arith.constant -> f32 1.0
 // CHECK-NEXT: {{.*}}trace.mlir:{{[0-9]+:[0-9]+}}: arith.addf -> f32 3.5
+// CHECK-NEXT: {{^}}3.5
 // CHECK-NEXT: {{.*}}trace.mlir:{{[0-9]+:[0-9]+}}: vector.print -> nothing
 // CHECK-NEXT: result #0: f32
 // CHECK-NEXT: 3.5
