@@ -59,7 +59,8 @@ def attribute_parameter(of: str = "", words: str = "") -> Parameter:
 
     def read(piece: Any) -> Attribute:
         if piece[0] == "nested" and of:
-            return registry.dialect(of.partition(".")[0]).attributes[of].from_syntax(piece[1])
+            known: Any = registry.dialect(of.partition(".")[0]).attributes[of]
+            return known.from_syntax(piece[1])
         made = _attribute_of(piece, words or (of and f"an attribute '{of}'") or "an attribute")
         if of and made.name != of:
             raise ParameterError(f"expected an attribute '{of}', found '{made}'")

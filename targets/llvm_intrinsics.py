@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from ..dialects import llvm
 from ..ir.core import Operation, Value
 from ..ir.types import Type, VectorType
-from .llvm_constants import mangled, type_text
+from .llvm_constants import float_text, mangled, type_text
 from .llvm_instructions import EMITTERS, Emitter, emitter, fastmath, refuse
 
 if TYPE_CHECKING:
@@ -95,6 +96,23 @@ EMITTERS[llvm.IntrMemmove] = _memory_intrinsic("memmove")
 EMITTERS[llvm.IntrMemset] = _memory_intrinsic("memset")
 
 
+def tabulated(w: FunctionWriter, op: Operation) -> str:
+    """The call for an op of the table of intrinsics.
+
+    The name ends in all types, and LLVM's parser corrects which of them belong there.
+    """
+    types = [v.type for v in (*op.results, *op._operands)]
+    suffix = ".".join(re.sub(r"\W+", "", type_text(t)) for t in types)
+    name = f"@{op.name.replace('.intr.', '.')}{'.' if suffix else ''}{suffix}"
+    if op.name.startswith("llvm.intr.lifetime."):
+        # LLVM up to 21 wants the size too; -1 is all there is.
+        w.module.declare(name, "void", f"i64, {type_text(types[0])}")
+        return f"call void {name}(i64 -1, {w.arguments(op._operands)})"
+    result = type_text(op.results[0].type) if op.results else "void"
+    w.module.declare(name, result, ", ".join(type_text(v.type) for v in op._operands))
+    return f"call {fastmath(op)}{result} {name}({w.arguments(op._operands)})"
+
+
 @emitter(llvm.IntrPowI)
 def _powi(w: FunctionWriter, op: Operation) -> str:
     return intrinsic_call(w, "powi", op, op.operand_types, flags=fastmath(op))
@@ -152,3 +170,51 @@ def _expand_load(w: FunctionWriter, op: Operation) -> str:
 @emitter(llvm.IntrMaskedCompressStore)
 def _compress_store(w: FunctionWriter, op: Operation) -> str:
     return intrinsic_call(w, "masked.compressstore", op, [op._operands[0].type])
+
+
+@emitter(llvm.IntrExpect)
+def _expect(w: FunctionWriter, op: Operation) -> str:
+    return intrinsic_call(w, "expect", op, [op.results[0].type])
+
+
+@emitter(llvm.IntrExpectWithProbability)
+def _expect_with(w: FunctionWriter, op: llvm.IntrExpectWithProbability) -> str:  # type: ignore[misc]
+    extra = f"double {float_text(op.prob, 'f64')}"
+    return intrinsic_call(w, "expect.with.probability", op, [op.results[0].type], extra)
+
+
+@emitter(llvm.IntrVectorInsert)
+def _vector_insert(w: FunctionWriter, op: llvm.IntrVectorInsert) -> str:  # type: ignore[misc]
+    types = [v.type for v in op._operands]
+    return intrinsic_call(w, "vector.insert", op, types, f"i64 {op.pos}")
+
+
+@emitter(llvm.IntrVectorExtract)
+def _vector_extract(w: FunctionWriter, op: llvm.IntrVectorExtract) -> str:  # type: ignore[misc]
+    types = [op.results[0].type, op._operands[0].type]
+    return intrinsic_call(w, "vector.extract", op, types, f"i64 {op.pos}")
+
+
+@emitter(llvm.IntrGetActiveLaneMask)
+def _lane_mask(w: FunctionWriter, op: Operation) -> str:
+    types = [op.results[0].type, op._operands[0].type]
+    return intrinsic_call(w, "get.active.lane.mask", op, types)
+
+
+@emitter(llvm.IntrVaCopy)
+def _va_copy(w: FunctionWriter, op: Operation) -> str:
+    return intrinsic_call(w, "va_copy", op, [op._operands[0].type])
+
+
+@emitter(llvm.IntrInvariantStart)
+def _invariant_start(w: FunctionWriter, op: llvm.IntrInvariantStart) -> str:  # type: ignore[misc]
+    name = f"@llvm.invariant.start.{mangled(op.ptr.type)}"
+    w.module.declare(name, "ptr", f"i64, {type_text(op.ptr.type)}")
+    return f"call ptr {name}(i64 {op.size}, {w.typed(op.ptr)})"
+
+
+@emitter(llvm.IntrInvariantEnd)
+def _invariant_end(w: FunctionWriter, op: llvm.IntrInvariantEnd) -> str:  # type: ignore[misc]
+    name = f"@llvm.invariant.end.{mangled(op.ptr.type)}"
+    w.module.declare(name, "void", f"ptr, i64, {type_text(op.ptr.type)}")
+    return f"call void {name}({w.typed(op.start)}, i64 {op.size}, {w.typed(op.ptr)})"

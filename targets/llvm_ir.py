@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ..dialects import llvm
+from ..dialects.llvm import intrinsic_table
 from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
 from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.types import VectorType
-from . import llvm_intrinsics  # noqa: F401 - registers emitters
 from .llvm_constants import constant_text, global_text, symbol_text, type_text
 from .llvm_instructions import EMITTERS, refuse
+from .llvm_intrinsics import tabulated
 
 
 class FunctionWriter:
@@ -53,6 +54,8 @@ class FunctionWriter:
             for op in block:
                 cls = op.__class__
                 emitter = emitters.get(cls)
+                if emitter is None and cls.__module__ == intrinsic_table.__name__:
+                    emitter = emitters[cls] = tabulated
                 if emitter is not None:
                     text = emitter(self, op)
                     if op.results:
@@ -308,7 +311,8 @@ def _function_attributes(func: llvm.Func) -> list[str]:
             text = str(value).lower() if isinstance(value, bool) else value
             words.append(f'"{word}"="{text}"')
     if func.target_features is not None:
-        features = ",".join(f.value for f in func.target_features.value("features"))
+        given = func.target_features.value("features")  # type: ignore[attr-defined]
+        features = ",".join(f.value for f in given)
         words.append(f'"target-features"="{features}"')
     if func.alignment is not None:
         words.append(f"align {func.alignment}")
@@ -372,9 +376,17 @@ UNTRANSLATED = frozenset(
         *("llvm.blockaddress", "llvm.blocktag", "llvm.mlir.alias", "llvm.mlir.ifunc"),
         *("llvm.mlir.global_ctors", "llvm.mlir.global_dtors", "llvm.comdat"),
         *("llvm.comdat_selector", "llvm.linker_options", "llvm.module_flags"),
+        *("llvm.intr.experimental.noalias.scope.decl", "llvm.intr.dbg.declare"),
+        *("llvm.intr.dbg.value", "llvm.intr.dbg.label", "llvm.intr.coro.suspend"),
+        *("llvm.intr.experimental.constrained.uitofp", "llvm.intr.matrix.transpose"),
+        *("llvm.intr.experimental.constrained.sitofp", "llvm.intr.matrix.multiply"),
+        *("llvm.intr.experimental.constrained.fptrunc", "llvm.intr.matrix.column.major.load"),
+        *("llvm.intr.experimental.constrained.fpext", "llvm.intr.matrix.column.major.store"),
+        *("llvm.intr.memcpy.inline", "llvm.intr.memset.inline", "llvm.intr.ubsantrap"),
     )
 )
-"""Ops that are refused: exceptions, computed jumps, and what only a linker looks at."""
+"""Ops that are refused: exceptions, computed jumps, what only a debugger or a linker looks at,
+and intrinsics with constant arguments that nothing here makes."""
 
 _INLINE: dict[type[Operation], Callable[[Operation], str]] = {
     llvm.Constant: _constant,

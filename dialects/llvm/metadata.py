@@ -59,7 +59,8 @@ def array_of(definition: AttributeDefinition, words: str) -> AttrKind[tuple]:
         lambda a: (
             ARRAY.allows(a)
             and all(
-                isinstance(e, ParametrizedAttr) and e.definition is definition for e in a.elements
+                isinstance(e, ParametrizedAttr) and e.definition is definition
+                for e in a.elements  # type: ignore[attr-defined]
             )
         ),
         ARRAY.to_python,
@@ -326,11 +327,11 @@ parametrized(
     key=STRING,
     value=ANY,
 )
-_SYMBOL_OR_NONE = SYMBOL.optional()
+_CALL: Any = {"from": SYMBOL.optional(), "to": SYMBOL.optional()}  # `from` is a word of Python's
 parametrized(
     "llvm.cgprofile_entry",
     "How often one function calls another.",
-    **{"from": _SYMBOL_OR_NONE, "to": _SYMBOL_OR_NONE},
+    **_CALL,
     count=NUMBER,
 )
 parametrized(

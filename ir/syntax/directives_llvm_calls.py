@@ -114,8 +114,8 @@ class CallHead(_Callee):
     rules = {**WORDS, **_TARGET, **_VARARG}  # noqa: RUF012
 
     def read(self, child: Any, state: Any) -> None:
-        *head, vararg = child
-        self.read_callee(*head, state)
+        words, target, names, vararg = child
+        self.read_callee(words, target, names, state)
         if vararg:
             state.properties[self.names[2]] = vararg[0]
 
@@ -139,8 +139,8 @@ class InvokeHead(_Callee):
     rules = {**WORDS, **_TARGET, **_VARARG, **TARGET}  # noqa: RUF012
 
     def read(self, child: Any, state: Any) -> None:
-        *head, normal, unwind, vararg = child
-        self.read_callee(*head, state)
+        words, target, names, normal, unwind, vararg = child
+        self.read_callee(words, target, names, state)
         for (block, *passed), dest, operands in (
             (normal, self.names[3], self.names[4]),
             (unwind, self.names[5], self.names[6]),

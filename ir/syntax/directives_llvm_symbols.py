@@ -227,7 +227,8 @@ class LLVMAlias(_SymbolHead):
     rules = WORDS
 
     def read(self, child: Any, state: Any) -> None:
-        self.read_words(*child, state)
+        words, symbol = child
+        self.read_words(words, symbol, state)
 
     def write(self, op: Any, printer: Any) -> None:
         printer.out.append(self.head(op, printer))
@@ -242,7 +243,8 @@ class LLVMIFunc(_SymbolHead):
     rules = WORDS
 
     def read(self, child: Any, state: Any) -> None:
-        self.read_words(*child, state)
+        words, symbol = child
+        self.read_words(words, symbol, state)
 
     def write(self, op: Any, printer: Any) -> None:
         head = f" {op.linkage}" + words_of(op, "visibility_", "unnamed_addr")

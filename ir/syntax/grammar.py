@@ -78,7 +78,8 @@ class Language:
                 if name.startswith(dialect):
                     self.ops.setdefault(name.removeprefix(dialect), self.ops[name])
         for name, (like, _) in registry.deferred.items():
-            self.deferred[name] = like.definition.format.terminal
+            if like.definition.format is not None:
+                self.deferred[name] = like.definition.format.terminal
         alternatives = [f"{terminal} {shape} -> custom_op" for terminal, shape in shapes.items()]
         lines = [f"%extend operation: {text}" for text in sorted(alternatives)]
         parameters: set[str] = set()

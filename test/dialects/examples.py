@@ -78,7 +78,9 @@ def without_aliases(text: str) -> str:
     """The text with the attributes that aliases stand for in their places."""
     aliases = dict(re.findall(r"^(#\w+) = (.*)\n", text, re.M))
     text = re.sub(r"^#\w+ = .*\n", "", text, flags=re.M)
-    return re.sub(r"#\w+\b", lambda m: aliases.get(m[0], m[0]), text)
+    for _ in range(len(aliases)):  # as deep as they can nest
+        text = re.sub(r"#\w+\b", lambda m: aliases.get(m[0], m[0]), text)
+    return text
 
 
 def through_mlir_opt(mlir_opt: str, text: str, *options: str) -> str:
