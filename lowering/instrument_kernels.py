@@ -36,7 +36,12 @@ func.func private @nnc_clock() -> i64 {
 
 
 @dataclass(frozen=True)
-class InstrumentKernels(Pass, name="instrument-kernels", anchor="builtin.module"):
+class InstrumentKernels(
+    Pass,
+    name="instrument-kernels",
+    anchor="builtin.module",
+    statistics={"kernels": "Number of kernels timed"},
+):
     """Give the entry function one more output: the time before each kernel and after the last.
 
     func.func @main(%x: .., %y: ..) attributes {nn.entry, ..} {

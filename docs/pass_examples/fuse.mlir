@@ -1,0 +1,7 @@
+// nn-opt --fuse
+func.func @main(%x: tensor<4x8xf32>, %y: tensor<8xf32>) -> tensor<4x8xf32> attributes {nn.entry, nn.input_names = ["x", "y"], nn.output_names = ["z"]} {
+  %0 = nn.add %x, %y : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>
+  %1 = nn.relu %0 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = nn.mul %1, %x : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %2 : tensor<4x8xf32>
+}
