@@ -80,11 +80,18 @@ def _call_site(s, c):
 
 
 def _fuse(locations: list[Any], metadata: Any = None) -> Any:
-    """Unknown and repeated locations say nothing; one alone needs no frame."""
-    known = tuple(dict.fromkeys(x for x in locations if x is not l.UNKNOWN))
+    """Unknown and repeated locations say nothing, nor do frames of equal metadata.
+
+    One alone needs no frame.
+    """
+    flat: list[Any] = []
+    for x in locations:
+        same = isinstance(x, l.FusedLoc) and x.metadata is metadata
+        flat += x.locations if same else [x]  # type: ignore[union-attr]
+    known = tuple(dict.fromkeys(x for x in flat if not isinstance(x, l.UnknownLoc)))
     if metadata is None and len(known) < 2:
         return known[0] if known else l.UNKNOWN
-    return l.FusedLoc(known, metadata)
+    return l.FusedLoc(known or (l.UNKNOWN,), metadata)
 
 
 @action

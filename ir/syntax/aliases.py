@@ -2,37 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from .. import attributes as a
 from .. import location as l
+from .. import types as t
 from ..core import Value
 from ..parameters import ParametrizedAttr
 from .attribute_printer import AttributePrinter
 
-_KINDS = {
-    a.AffineMapAttr: "map",
-    a.IntegerSetAttr: "set",
-    a.DistinctAttr: "distinct",
-    a.LocationAttr: "loc",
-}
+_KINDS = {a.AffineMapAttr: "map", a.IntegerSetAttr: "set"}
+
+_OPAQUE_KINDS = {"ml_program.extern": "extern", "sparse_tensor.encoding": "sparse"}
+"""What upstream calls attributes of dialects that we do not have."""
+
+_LONG_TUPLE = 16
+"""Tuples of more types are written as aliases."""
+
+
+class _Met:
+    """What is known of an attribute, type or location that has or nests aliases.
+
+    `depth` counts how deep aliases nest in it, itself included; it is 0 where there is none.
+    `kind` is the word that its alias starts with, or None. One that is `deferred` is defined
+    after the text; what must not be, nor may anything in it, its `children`.
+    """
+
+    __slots__ = ("children", "deferred", "depth", "kind")
+
+    def __init__(self, kind: str | None, deferred: bool) -> None:
+        self.kind = kind
+        self.deferred = deferred
+        self.depth = 0
+        self.children: list[_Met] = []
 
 
 class Aliases:
-    """Names for the attributes that a text writes as aliases, in the order they are met.
+    """Names for the attributes and types that a text writes as aliases, as they are met.
 
-    Maps and sets get their final number when they are met. Locations and attributes that nest
-    others are numbered by how deep they do, so a text with them is written twice: once to meet
-    them all, and again after `number`. Source: upstream's AliasInitializer.
+    Maps and sets get their final number when they are met. Locations and what nests others
+    are numbered by how deep they do, so a text with them is written twice: once to meet them
+    all, and again after `number`. Source: upstream's AliasInitializer.
     """
 
     def __init__(self) -> None:
         self.names: dict[Any, str] = {}
-        self._kind: dict[Any, str] = {}
-        self._depth: dict[Any, int] = {}
-        self._deferred: dict[Any, bool] = {}
+        self._all: dict[Any, _Met] = {}
         self._counts: dict[str, int] = {}
         self._visited: set[Any] = set()
+        self._visitor: _Visitor | None = None
         self.distinct: dict[Any, int] = {}
         """The numbers of distinct attributes, in the order in which they are written."""
 
@@ -42,93 +61,66 @@ class Aliases:
         return any(kind not in ("map", "set") for kind in self._counts)
 
     def name_of(self, attribute: Any) -> str | None:
-        """The alias of an attribute, made when it is first met; None if it gets none."""
-        kind = _KINDS.get(attribute.__class__)
-        if kind is None:
-            if attribute.__class__ is ParametrizedAttr and attribute.definition.alias:
-                self.depth_of(attribute)
-                return self.names[attribute]
+        """The alias of an attribute or type, made when it is first met; None if it gets none."""
+        if attribute.__class__ not in _MAY_HAVE_ALIAS:
             return None
-        if kind == "loc":
-            self.visit_location(attribute.location, deferred=False)
-            return self.names[attribute.location]
-        if attribute not in self._kind:
-            depth = 0
-            if kind == "distinct":
-                if isinstance(attribute.value, a.UnitAttr):
-                    return None
-                self.name_of(attribute.value)
-                depth = self._depth.get(attribute.value, -1) + 1
-            self._add(attribute, kind, depth, deferred=False)
-        return self.names[attribute]
+        key = attribute.location if attribute.__class__ is a.LocationAttr else attribute
+        met = self._all.get(key)
+        if met is None or met.deferred:
+            self.visit(key, deferred=False)
+        return self.names.get(key)
 
-    def depth_of(self, attribute: Any) -> int:
-        """How deep the attribute nests aliases: -1 where it is and has none, 0 for a plain one."""
-        known = self._depth.get(attribute)
-        if known is not None:
-            return known
-        match attribute:
-            case ParametrizedAttr():
-                children = attribute.children()
-            case a.ArrayAttr(elements):
-                children = iter(elements)
-            case a.DictAttr(entries):
-                children = (value for _, value in entries)
-            case a.LocationAttr(location):
-                self.name_of(attribute)
-                return self._depth[location]
-            case _:
-                return self._depth[attribute] if self.name_of(attribute) is not None else -1
-        deepest = max([self.depth_of(child) for child in children], default=-1)
-        own = isinstance(attribute, ParametrizedAttr) and attribute.definition.alias
-        depth = deepest + 1 if own or deepest >= 0 else -1
-        if own:
-            self._add(attribute, own, depth, deferred=False)
-        return depth
+    def visit_location(self, location: Any, deferred: bool) -> None:
+        """Meet a location and those nested in it."""
+        self.visit(location, deferred)
 
-    def _add(self, key: Any, kind: str, depth: int, deferred: bool) -> None:
-        number = self._counts.get(kind, 0)
-        self._counts[kind] = number + 1
-        self._kind[key] = kind
-        self._depth[key] = depth
-        self._deferred[key] = deferred
-        self.names[key] = f"#{kind}{number or ''}"
-
-    def visit_location(self, location: Any, deferred: bool) -> int:
-        """Meet a location and those nested in it; its depth."""
-        if location in self._kind:
-            if not deferred and self._deferred[location]:
-                self._deferred[location] = False
-                for child in _children(location):
-                    self.visit_location(child, deferred=False)
-            return self._depth[location]
-        depth = 0
-        for child in _children(location):
-            depth = max(depth, self.visit_location(child, deferred) + 1)
-        metadata = getattr(location, "metadata", None)
-        if metadata is not None:
-            depth = max(depth, self.depth_of(metadata) + 1)
-        self._add(location, "loc", depth, deferred)
-        return depth
+    def visit(self, thing: Any, deferred: bool) -> _Met | None:
+        """Meet an attribute, type or location and all that is nested in it."""
+        if thing.__class__ in _WITHOUT_ALIASES:
+            return None
+        if thing.__class__ is a.LocationAttr:
+            thing = thing.location
+        met = self._all.get(thing)
+        if met is not None:
+            if not deferred:
+                _define_early(met)
+            return met
+        kind = _kind_of(thing)
+        met = self._all[thing] = _Met(kind, deferred)
+        if kind is not None:
+            number = self._counts.get(kind, 0)
+            self._counts[kind] = number + 1
+            self.names[thing] = _alias(thing, kind, number)
+        for part in _parts(thing):
+            child = self.visit(part, deferred)
+            if child is not None and child.depth:
+                met.children.append(child)
+                met.depth = max(met.depth, child.depth)
+        if kind is not None or met.depth:
+            met.depth += 1
+        return met
 
     def number(self) -> None:
         """Give the final numbers: by depth, in the order in which they were met."""
         counts: dict[str, int] = {}
         self.distinct.clear()
-        for key in self._ordered():
-            kind = self._kind[key]
-            number = counts.get(kind, 0)
-            counts[kind] = number + 1
-            self.names[key] = f"#{kind}{number or ''}"
+        for key, met in self._ordered():
+            assert met.kind is not None
+            number = counts.get(met.kind, 0)
+            counts[met.kind] = number + 1
+            self.names[key] = _alias(key, met.kind, number)
 
-    def _ordered(self) -> list[Any]:
-        return sorted(self._kind, key=lambda key: (self._depth[key], self._kind[key]))
+    def _ordered(self) -> list[tuple[Any, _Met]]:
+        """All that have aliases, what others refer to first; types before attributes."""
+        found = [(key, met) for key, met in self._all.items() if met.kind is not None]
+        found.sort(key=lambda pair: (pair[1].depth, not isinstance(pair[0], t.Type), pair[1].kind))
+        return found
 
     def visit_nested_first(self, top: Any, debuginfo: bool) -> None:
         """Meet the attributes of all operations in the order of the generic form, once."""
         if top in self._visited:
             return
-        visitor = _Visitor(self)
+        visitor = self._visitor = self._visitor or _Visitor(self)
         # Operations and arguments still to be met, and as tuples operations to be ended.
         stack: list[Any] = [top]
         while stack:
@@ -157,13 +149,13 @@ class Aliases:
 
     def definitions(self, early: bool) -> str:
         """The lines that define the aliases before the text, or those after it."""
-        keys = [key for key in self._ordered() if self._deferred[key] is not early]
+        keys = [key for key, met in self._ordered() if met.deferred is not early]
         if not keys:
             return ""
         lines = []
         writer = AttributePrinter(self.names, self.distinct)
         for key in keys:
-            if self._kind[key] == "loc":
+            if isinstance(key, l.Location):
                 text = self.location_text(writer, key)
             else:
                 text = writer.spelled(key)
@@ -203,6 +195,9 @@ class _Visitor(AttributePrinter):
                 met.add(attribute)
                 self.attribute(attribute)
 
+    def type_alias(self, type: Any) -> str | None:
+        return self._aliases.name_of(type)
+
     def attribute(self, attribute: Any, implied: bool = False) -> str:
         if self._aliases.name_of(attribute) is not None:
             return ""
@@ -226,7 +221,63 @@ def _name(entry: tuple[str, Any]) -> str:
     return entry[0]
 
 
-def _children(location: Any) -> tuple[Any, ...]:
+_MAY_HAVE_ALIAS = frozenset(
+    (
+        *(a.AffineMapAttr, a.IntegerSetAttr, a.LocationAttr, a.DistinctAttr, a.OpaqueAttr),
+        *(ParametrizedAttr, t.TupleType),
+    )
+)
+
+
+def _kind_of(thing: Any) -> str | None:
+    """The word that the alias of a thing starts with, None if it has no alias."""
+    kind = _KINDS.get(thing.__class__)
+    if kind is not None:
+        return kind
+    match thing:
+        case l.Location():
+            return "loc"
+        case a.DistinctAttr(value=value):
+            return None if isinstance(value, a.UnitAttr) else "distinct"
+        case ParametrizedAttr():
+            return thing.definition.alias or None
+        case t.TupleType(types) if len(types) > _LONG_TUPLE:
+            return "tuple"
+        case a.OpaqueAttr(dialect, text):
+            return _OPAQUE_KINDS.get(f"{dialect}{text.partition('<')[0]}")
+    return None
+
+
+def _alias(thing: Any, kind: str, number: int) -> str:
+    return f"{'!' if isinstance(thing, t.Type) else '#'}{kind}{number or ''}"
+
+
+def _define_early(met: _Met) -> None:
+    if met.deferred:
+        met.deferred = False
+        for child in met.children:
+            _define_early(child)
+
+
+def _parts(thing: Any) -> Iterator[Any]:
+    """The attributes, types and locations directly in a thing, in the order of its text."""
+    match thing:
+        case l.Location():
+            yield from _parts_of_location(thing)
+        case a.DictAttr(entries):
+            for _, value in entries:
+                yield value
+        case ParametrizedAttr():
+            yield from thing.children()
+        case a.Attribute():
+            for name in thing._names:
+                value = getattr(thing, name)
+                for one in value if value.__class__ is tuple else (value,):
+                    if isinstance(one, a.Attribute):
+                        yield one
+
+
+def _parts_of_location(location: Any) -> tuple[Any, ...]:
     match location:
         case l.NameLoc(child=l.UnknownLoc()):
             return ()
@@ -234,6 +285,6 @@ def _children(location: Any) -> tuple[Any, ...]:
             return (child,)
         case l.CallSiteLoc(callee, caller):
             return (callee, caller)
-        case l.FusedLoc(locations):
-            return tuple(locations)
+        case l.FusedLoc(locations, metadata):
+            return locations if metadata is None else (metadata, *locations)
     return ()

@@ -55,7 +55,8 @@ class TypeTexts(dict):
         self._printer = printer
 
     def __missing__(self, type: Any) -> str:
-        text = self[type] = self._printer.spelled_type(type)
+        printer = self._printer
+        text = self[type] = printer.type_alias(type) or printer.spelled_type(type)
         return text
 
 
@@ -246,6 +247,10 @@ class AttributePrinter:
         """The text of a type, kept for the next time."""
         return self.types[type]
 
+    def type_alias(self, type: Any) -> str | None:
+        """The `!alias` that stands for a type, if one does."""
+        return self.aliases.get(type) if self.aliases else None
+
     def spelled_type(self, type: Any) -> str:
         """The text of a type, made anew."""
         writer = _WRITERS.get(type.__class__)
@@ -381,7 +386,7 @@ _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
 
 ALIASED = (
     *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),
-    ParametrizedAttr,
+    *(ParametrizedAttr, a.OpaqueAttr),
 )
 """The attributes that whole modules write as aliases."""
 

@@ -66,6 +66,9 @@ class Printer(AttributePrinter):
                 return name
         return super().attribute(attribute, implied)
 
+    def type_alias(self, type: Any) -> str | None:
+        return self._aliases.name_of(type) if self._aliases is not None else None
+
     # -- for elements of formats ---------------------------------------------------------------
 
     def value(self, value: Any) -> str:
@@ -223,7 +226,7 @@ class Printer(AttributePrinter):
         names = self.names
         out = self.out
         operands = op._operands
-        if op.regions and self._aliases is not None:
+        if self._aliases is not None and (op.regions or not self.generic):
             self._aliases.visit_nested_first(op, self.debuginfo)
         name = _NAMES_IN_QUOTES.get(op.name)
         if name is None:
