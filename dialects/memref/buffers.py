@@ -168,7 +168,7 @@ class AllocaScopeReturn(
 
     format = "attr-dict ($values^ `:` type($values))?"
     example = """
-        %0 = memref.alloca_scope -> (f32) {
+        %0 = memref.alloca_scope  -> (f32) {
           memref.alloca_scope.return %x : f32
         }
     """
