@@ -29,22 +29,29 @@ def compile(
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
     machine: str = "host",
+    fast_math: bool = True,
     cache: bool = True,
 ) -> Executable:
     """A callable executable from a model.
 
     `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
     `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name; `machine` is the
-    processor to compile for: "host", "avx512", "avx2" or "sse". With
-    `cache`, a model that was compiled before is read from disk (`nnc cache` shows it). Called with
-    NumPy arrays, in order or by name, the executable returns the output, or a tuple of them.
+    processor to compile for: "host", "avx512", "avx2" or "sse". Without `fast_math`,
+    floating-point operations are those that the model states, in their order: no Winograd, no
+    sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
+    shows what is there).
+
+    Called with NumPy arrays, in order or by name, the executable returns the output, or a tuple
+    of them.
 
     Raises:
         NncError: the model cannot be read or compiled; the message names file and node.
     """
     from .tools.driver import compile_model
 
-    return compile_model(model, shapes=shapes, threads=threads, machine=machine, cache=cache)
+    return compile_model(
+        model, shapes=shapes, threads=threads, machine=machine, fast_math=fast_math, cache=cache
+    )
 
 
 def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Operation:

@@ -23,6 +23,7 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
         shapes=session.shapes,
         threads=args.threads,
         machine=args.machine,
+        fast_math=session.fast_math,
         cache=False,
         progress=session.progress,
     )

@@ -10,6 +10,7 @@ from ..dialects import func
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.strict_math import STRICT_MATH
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from ..runtime.program import Program
     from ..targets.native import NativeTarget
 
+    NewWeights = Callable[[int], np.ndarray]
+
 Progress = Callable[[str], None]
 
 
@@ -27,13 +30,24 @@ def load_module(
     model: Any,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    fast_math: bool = True,
     progress: Progress | None = None,
 ) -> Operation:
     """A verified module from an `.onnx` file, IR text in a file, a ModelProto or a module.
 
-    `shapes` fixes input shapes by name; a module that exists already is copied. Raises
-    NncError that names the file and the place.
+    `shapes` fixes input shapes by name; a module that exists already is copied. Without
+    `fast_math` the module says that its math is to be done as written. Raises NncError that
+    names the file and the place.
     """
+    module = _load(model, shapes, progress)
+    if not fast_math:
+        module.attributes[STRICT_MATH] = UnitAttr()
+    return module
+
+
+def _load(
+    model: Any, shapes: Mapping[str, Sequence[int]] | None, progress: Progress | None
+) -> Operation:
     if isinstance(model, Operation):
         if shapes:
             raise NncError("shapes can be given for ONNX models only")
@@ -132,62 +146,66 @@ def compile_model(
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
     machine: str = "host",
+    fast_math: bool = True,
     cache: bool = True,
     progress: Progress | None = None,
 ) -> Executable:
     """An executable from a model in any form that `load_module` takes.
 
-    With `cache`, a model that was compiled before is read from disk, see `runtime/cache.py`.
+    Without `fast_math` the floating-point operations are those of the model, in its order. With
+    `cache`, a model that was compiled before is read from disk, see `runtime/cache.py`.
     """
-    from ..runtime.cache import ModelCache
+    from ..runtime.cache import ModelCache, file_key, model_key
     from ..runtime.executable import Executable
     from ..targets.native import NativeTarget
 
     target = NativeTarget(*processor(machine))
+
+    def load() -> Operation:
+        return load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+
+    def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
+        return _compile(module, target, machine, progress, new_weights)
+
     models = ModelCache() if cache else None
     if models is None or not models.limit:
-        module = load_module(model, shapes=shapes, progress=progress)
-        program = _compile(module, target, machine, progress)
-    else:
-        program = _cached(models, model, shapes, target, machine, progress)
+        return Executable(compile(load()), threads=threads)
+    whole = isinstance(model, str | Path) and Path(model).suffix == ".onnx"
+    link = None
+    if whole:
+        options = repr((machine, sorted((shapes or {}).items()), fast_math))
+        link = file_key(Path(model), target, options)
+    program = models.find(link) if link else None
+    if program is None:
+        module = load()
+        key = model_key(module, target, machine)
+        program = models.find(key) if key else None
+        if key and link and not _needs_other_files(model):
+            models.link(link, key)
+        if program is None:
+            return Executable(_compile_into(models, key, module, compile), threads=threads)
+    if progress is not None:
+        progress("found in the cache")
     return Executable(program, threads=threads)
 
 
-def _cached(
-    models: ModelCache,
-    model: Any,
-    shapes: Mapping[str, Sequence[int]] | None,
-    target: NativeTarget,
-    machine: str,
-    progress: Progress | None,
+def _needs_other_files(path: Any) -> bool:
+    from ..frontends.onnx.model import needs_other_files
+
+    return needs_other_files(path)
+
+
+def _compile_into(
+    models: ModelCache, key: str | None, module: Operation, compile: Callable[..., Program]
 ) -> Program:
-    """The program of a model from the cache, where it goes if it is not there."""
-    from ..runtime.cache import file_key, model_key
-
-    link = None
-    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
-        link = file_key(Path(model), target, machine, repr(sorted((shapes or {}).items())))
-    program = models.find(link) if link else None
-    if program is None:
-        module = load_module(model, shapes=shapes, progress=progress)
-        key = model_key(module, target, machine)
-        if key is None:
-            return _compile(module, target, machine, progress)
-        if link:
-            from ..frontends.onnx.model import needs_other_files
-
-            if not needs_other_files(model):
-                models.link(link, key)
-        program = models.find(key)
-        if program is None:
-            with models.new_entry(key) as entry:
-                new_weights = entry.weights if entry is not None else None
-                made = _compile(module, target, machine, progress, new_weights)
-                if entry is not None:
-                    entry.store(made)
-                return made
-    if progress is not None:
-        progress("found in the cache")
+    """The program of a module, which is kept under its key if it has one."""
+    if key is None:
+        return compile(module)
+    with models.new_entry(key) as entry:
+        if entry is None:
+            return compile(module)
+        program = compile(module, entry.weights)
+        entry.store(program)
     return program
 
 
@@ -196,7 +214,7 @@ def _compile(
     target: NativeTarget,
     machine: str,
     progress: Progress | None,
-    new_weights: Callable[[int], np.ndarray] | None = None,
+    new_weights: NewWeights | None = None,
 ) -> Program:
     """The program of a module of any stage, which is consumed."""
     from ..runtime.program import make_program
@@ -223,6 +241,7 @@ def write_stages(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     machine: str = "host",
+    fast_math: bool = True,
     progress: Progress | None = None,
 ) -> list[Path]:
     """One file per stage in `folder`, numbered in order; returns their paths.
@@ -231,7 +250,7 @@ def write_stages(
     """
     from ..ir.weights_file import write_module
 
-    module = load_module(model, shapes=shapes, progress=progress)
+    module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -7,10 +7,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
 from ..targets.machine import MACHINE_NAMES
 from .command import Streams, run_command
+
+if TYPE_CHECKING:
+    from ..ir.core import Operation
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -63,6 +67,12 @@ def argument_parser() -> argparse.ArgumentParser:
                 choices=MACHINE_NAMES,
                 help="the processor to compile for (default: this one)",
             )
+        sub.add_argument(
+            "--fast-math",
+            choices=("on", "off"),
+            default="on",
+            help="off: floating-point operations as the model states them, in their order",
+        )
         sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
         return sub
 
@@ -152,6 +162,7 @@ class _Session:
         self.started = time.perf_counter()
         self.quiet = args.quiet
         self.shapes = _shapes(args.shape)
+        self.fast_math = args.fast_math == "on"
         packaged = args.model.startswith("onnx:")
         self.model = str(packaged_model(args.model) if packaged else streams.path(args.model))
 
@@ -159,6 +170,14 @@ class _Session:
         if not self.quiet:
             elapsed = time.perf_counter() - self.started
             print(f"[{elapsed:6.1f} s] {message}", file=self.streams.stderr, flush=True)
+
+    def load(self) -> Operation:
+        """The model as a module."""
+        from .driver import load_module
+
+        return load_module(
+            self.model, shapes=self.shapes, fast_math=self.fast_math, progress=self.progress
+        )
 
     def say(self, text: str) -> None:
         print(text, file=self.streams.stdout)
@@ -195,21 +214,20 @@ def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
 
 def _import(args: argparse.Namespace, session: _Session) -> int:
     from ..ir.weights_file import write_module
-    from .driver import load_module
 
-    module = load_module(session.model, shapes=session.shapes, progress=session.progress)
+    module = session.load()
     write_module(module, session.streams.path(args.output))
     return 0
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
     from .artifacts import ArtifactOptions, check_output, write_artifact
-    from .driver import load_module, run_stages
+    from .driver import run_stages
 
     output = session.streams.path(args.output)
     options = ArtifactOptions(args.machine, args.weights, args.prefix, args.static)
     check_output(output, options)
-    module = load_module(session.model, shapes=session.shapes, progress=session.progress)
+    module = session.load()
     run_stages(module, machine=args.machine, progress=session.progress)
     for path in write_artifact(module, output, options):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
@@ -225,6 +243,7 @@ def _run(args: argparse.Namespace, session: _Session) -> int:
         shapes=session.shapes,
         threads=args.threads,
         machine=args.machine,
+        fast_math=session.fast_math,
         cache=args.cache,
         progress=session.progress,
     )
@@ -260,7 +279,6 @@ def _bench(args: argparse.Namespace, session: _Session) -> int:
 
 def _profile(args: argparse.Namespace, session: _Session) -> int:
     from .command import write_whole
-    from .driver import load_module
     from .inputs import gather_inputs
     from .profiling.collect import profile_model
     from .profiling.page import html_page
@@ -271,7 +289,7 @@ def _profile(args: argparse.Namespace, session: _Session) -> int:
     args.random = True
     profile = profile_model(
         Path(session.model).name,
-        load_module(session.model, shapes=session.shapes, progress=session.progress),
+        session.load(),
         lambda executable: gather_inputs(executable, args, session.streams),
         threads=args.threads,
         machine=args.machine,
@@ -296,6 +314,7 @@ def _stages(args: argparse.Namespace, session: _Session) -> int:
         folder,
         shapes=session.shapes,
         machine=args.machine,
+        fast_math=session.fast_math,
         progress=session.progress,
     ):
         session.say(f"{path}")

@@ -17,6 +17,7 @@ from ...ir.affine import AffineDim, AffineExpr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
 from ...ir.rewriting import constant_int
+from ...ir.strict_math import is_strict
 from ...ir.types import MemRefType, Type
 from .polynomial import Poly, Size
 
@@ -39,8 +40,12 @@ COMBINERS: dict[type[Operation], str] = {
 }
 """Operations that combine partial results in any order, and their `vector.reduction` kind.
 
-Floating-point sums count as such: a schedule may reassociate them.
+Floating-point sums count as such, except where a module wants its math as written: a schedule
+may reassociate them.
 """
+
+ORDERED = (arith.AddF, arith.MulF)
+"""Those whose result depends on the order, by rounding."""
 
 IDEMPOTENT = frozenset(
     ("maximumf", "minimumf", "maxnumf", "minnumf", "maxsi", "minsi", "maxui", "minui", "and", "or")
@@ -311,7 +316,10 @@ def _flatten(access: Access, rank: int) -> None:
 
 
 def _combiner(stage: Stage, number: int) -> str | None:
-    """The kind of reduction into an output whose body is `op(out, f(inputs))`, else None."""
+    """The kind of reduction into an output whose body is `op(out, f(inputs))`, else None.
+
+    Sums and products of floats have none where the module wants its math as written.
+    """
     argument = stage.outputs[number].argument
     last = stage.body.last
     assert last is not None
@@ -319,6 +327,8 @@ def _combiner(stage: Stage, number: int) -> str | None:
     if op is None or type(op) not in COMBINERS or not argument.has_one_use:
         return None
     if argument.users != [op]:
+        return None
+    if type(op) in ORDERED and is_strict(stage.op):
         return None
     return COMBINERS[type(op)]
 

@@ -10,6 +10,7 @@ from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...ir.builder import Builder
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
+from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
 
@@ -55,7 +56,12 @@ class ChooseAlgorithms(
     winograd: bool = option(True, help="use Winograd's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """One look at each convolution; `fold-constants` then transforms the weights."""
+        """One look at each convolution; `fold-constants` then transforms the weights.
+
+        A module that wants its math as written keeps its convolutions.
+        """
+        if is_strict(op):
+            return
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if not self.winograd or not is_winograd(conv):
                 continue

@@ -12,6 +12,7 @@ from ...dialects import nn
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
+from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import cast, element_of, finish, per_channel, reshape, scalar, shape_of, widen
 
@@ -28,7 +29,12 @@ class FoldBatchNorm(Pass, name="fold-batch-norm", anchor="func.func"):
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrites; `fold-constants` then computes the new weights."""
+        """Rewrites; `fold-constants` then computes the new weights.
+
+        A module that wants its math as written keeps its batch normalizations.
+        """
+        if is_strict(op):
+            return
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
 

@@ -1,0 +1,83 @@
+"""Without fast math, a model's floating-point operations are done as they stand."""
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from nnc.dialects import nn
+from nnc.tools.driver import load_module, run_stages
+from nnc.tools.nnc import main
+from onnx import TensorProto, helper, numpy_helper
+
+from .small_models import small_cnn
+
+
+def convolution() -> onnx.ModelProto:
+    """3x3 on 32 channels: with fast math, one for Winograd."""
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((32, 32, 3, 3)).astype(np.float32)
+    graph = helper.make_graph(
+        [helper.make_node("Conv", ["x", "w"], ["y"], pads=[1] * 4)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 32, 56, 56])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 32, 56, 56])],
+        [numpy_helper.from_array(weight, "w")],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+def winograd_ops(fast_math: bool) -> int:
+    module = load_module(convolution(), fast_math=fast_math)
+    run_stages(module, last="simplify-graph")
+    return sum(isinstance(op, nn.WinogradInput) for op in module.walk())
+
+
+def test_no_winograd():
+    assert winograd_ops(True) == 1
+    assert winograd_ops(False) == 0
+
+
+def test_batch_norms_stay():
+    def multiplied(fast_math: bool) -> int:
+        module = load_module(small_cnn(), fast_math=fast_math)
+        run_stages(module, last="simplify-graph")
+        return sum(isinstance(op, nn.Mul | nn.BatchNorm) for op in module.walk())
+
+    assert multiplied(True) == 0
+    assert multiplied(False) > 0
+
+
+@pytest.mark.parametrize("k", [1, 7, 64, 333])
+def test_sums_keep_their_order(k: int):
+    """In float32 one after the other, each product rounded with its sum at most once."""
+    text = f"""
+    func.func @main(%x: tensor<1x{k}xf32>, %w: tensor<{k}x1xf32>) -> tensor<1x1xf32> {{
+      %y = nn.matmul %x, %w : (tensor<1x{k}xf32>, tensor<{k}x1xf32>) -> tensor<1x1xf32>
+      return %y : tensor<1x1xf32>
+    }}
+    """
+    random = np.random.default_rng(k)
+    x = (random.standard_normal((1, k)) * 10.0 ** random.integers(-3, 4, (1, k))).astype("f4")
+    w = np.ones((k, 1), np.float32)  # a product by one is exact, fused or not
+    total = np.float32(0)
+    for value in x[0]:
+        total = np.float32(total + value)
+    strict = nnc.compile(nnc.parse(text), fast_math=False)
+    assert strict(x, w)[0, 0] == total
+
+
+def test_results_are_right():
+    x = np.random.default_rng(1).standard_normal((1, 3, 35, 37)).astype(np.float32)
+    fast, strict = (nnc.compile(small_cnn(), fast_math=f)(x) for f in (True, False))
+    np.testing.assert_allclose(fast, strict, rtol=1e-4, atol=1e-6)
+
+
+def test_command(tmp_path, capsys):
+    file = tmp_path / "m.onnx"
+    onnx.save(convolution(), file)
+    for value, count in (("on", 1), ("off", 0)):
+        folder = tmp_path / value
+        assert main(["stages", str(file), "--fast-math", value, "-o", str(folder), "-q"]) == 0
+        text = (folder / "1-simplify-graph.mlir").read_text()
+        assert text.count("nn.winograd_input") == count
+        assert ("nn.strict_math" in text) == (value == "off")
