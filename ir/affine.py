@@ -151,6 +151,44 @@ def largest_known_divisor(expr: AffineExpr) -> int:
     return 1
 
 
+def strided_form(expr: AffineExpr, dim_count: int) -> tuple[list[int | None], int | None] | None:
+    """The factor of each dim and the constant term, None for those that depend on symbols.
+
+    None as a whole where the expression is no sum of dims times factors.
+    """
+    zeros: list[int | None] = [0] * dim_count
+    match expr:
+        case AffineConstant(value):
+            return zeros, value
+        case AffineDim(position):
+            zeros[position] = 1
+            return zeros, 0
+        case AffineBinary("+", lhs, rhs):
+            a, b = strided_form(lhs, dim_count), strided_form(rhs, dim_count)
+            if a is None or b is None:
+                return None
+            sums = [_known_sum(x, y) for x, y in zip(a[0], b[0], strict=True)]
+            return sums, _known_sum(a[1], b[1])
+        case AffineBinary("*", lhs, rhs) if rhs.is_symbolic_or_constant():
+            found = strided_form(lhs, dim_count)
+            if found is None:
+                return None
+            factor = rhs.value if isinstance(rhs, AffineConstant) else None
+            factors = [_known_product(x, factor) for x in found[0]]
+            return factors, _known_product(found[1], factor)
+    return (zeros, None) if expr.is_symbolic_or_constant() else None
+
+
+def _known_sum(a: int | None, b: int | None) -> int | None:
+    return None if a is None or b is None else a + b
+
+
+def _known_product(a: int | None, b: int | None) -> int | None:
+    if a == 0:
+        return 0
+    return None if a is None or b is None else a * b
+
+
 # The rules and their order are upstream's (AffineExpr.cpp), since text shows what they leave.
 
 

@@ -7,7 +7,7 @@ import struct
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
-from .affine import AffineMap
+from .affine import AffineMap, strided_form
 from .attributes import Attribute, IntegerAttr, StridedLayoutAttr, attribute_class
 from .float_bits import PRECISION, FloatBits, decode_wide, encode_wide
 
@@ -344,11 +344,18 @@ class MemRefType(ShapedType):
             return self._contiguous()
         if isinstance(self.layout, StridedLayoutAttr):
             return self.layout.strides, self.layout.offset
-        linear = None
         mapping: AffineMap = self.layout.map  # type: ignore[attr-defined]
-        if len(mapping.results) == 1 and not mapping.symbol_count:
-            linear = mapping.results[0].linear(mapping.dim_count)
-        return (tuple(linear[0]), linear[1]) if linear else None
+        if len(mapping.results) != 1:
+            return None
+        found = strided_form(mapping.results[0], mapping.dim_count)
+        return (tuple(found[0]), found[1]) if found else None
+
+    @property
+    def layout_symbol_count(self) -> int:
+        """How many numbers of the layout are only known at run time."""
+        if isinstance(self.layout, StridedLayoutAttr):
+            return [*self.layout.strides, self.layout.offset].count(None)
+        return getattr(getattr(self.layout, "map", None), "symbol_count", 0)
 
 
 @attribute_class

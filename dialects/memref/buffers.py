@@ -94,7 +94,7 @@ class _AllocLike(Op):
     def verify_op(self) -> None:
         type = self.memref.type
         _check_dynamic_sizes(self, len(self.dynamicSizes), type)
-        symbols = getattr(getattr(type.layout, "map", None), "symbol_count", 0)
+        symbols = type.layout_symbol_count
         if len(self.symbolOperands) != symbols:
             raise self.error(
                 "symbol operand count does not equal memref symbol count: expected "

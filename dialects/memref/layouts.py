@@ -98,7 +98,9 @@ def collapsed_strides(
 ) -> tuple[list[Dim], Dim] | None:
     """Strides of a collapsed shape, and the offset; None where a group is not contiguous.
 
-    A group whose contiguity cannot be told from the type is taken to be contiguous.
+    A group whose contiguity cannot be told from the type is taken to be contiguous. Its stride
+    is that of its last dimension; one of unknown size may turn out to have size 1, and then its
+    stride says nothing.
     """
     found = source.strides_and_offset()
     if found is None:
@@ -106,18 +108,50 @@ def collapsed_strides(
     source_strides, offset = found
     strides: list[Dim] = []
     for group in groups:
-        dims = [i for i in group if source.shape[i] != 1] or list(group[-1:])
-        for outer, inner in pairwise(dims):
-            step = product(source_strides[inner], source.shape[inner])
-            if step is not None and source_strides[outer] not in (None, step):
+        last = next((i for i in reversed(group) if source.shape[i] != 1), group[0])
+        certain = source.shape[last] is not None or last == group[0]
+        strides.append(source_strides[last] if certain else None)
+        step: Dim = strides[-1]
+        for outer, inner in reversed(list(pairwise(group))):
+            step = product(step, source.shape[inner])
+            known = source_strides[outer]
+            if source.shape[outer] != 1 and not compatible(step, known):
                 return None
-        strides.append(source_strides[dims[-1]])
     return strides, offset
 
 
 def compatible(a: Any, b: Any) -> bool:
     """Whether two dimensions, strides or offsets may be equal at run time."""
     return a is None or b is None or a == b
+
+
+def dropped_dimensions(
+    whole: MemRefType, part: MemRefType, static_sizes: Sequence[int]
+) -> set[int] | None:
+    """Which dimensions of size 1 a part of lower rank leaves out; None if that cannot be.
+
+    A dimension is left out if its stride is: of several of size 1, those whose strides the part
+    has stay.
+    """
+    missing = whole.rank - part.rank
+    if not missing:
+        return set()
+    ones = [i for i, size in enumerate(static_sizes) if size == 1]
+    if len(ones) == missing:
+        return set(ones)
+    strides, kept = whole.strides_and_offset(), part.strides_and_offset()
+    if strides is None or kept is None:
+        return None
+    left = list(strides[0])
+    dropped = set()
+    for i in ones:
+        stride = strides[0][i]
+        if left.count(stride) < kept[0].count(stride):
+            return None
+        if left.count(stride) > kept[0].count(stride):
+            left.remove(stride)
+            dropped.add(i)
+    return dropped if len(dropped) == missing else None
 
 
 def same_layout(a: MemRefType, b: MemRefType) -> bool:

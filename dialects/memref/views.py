@@ -33,8 +33,8 @@ from ...ir.types import (
 from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
 from .layouts import (
     compatible,
+    dropped_dimensions,
     rank_reduced,
-    same_layout,
     strided,
     subview_type,
 )
@@ -168,8 +168,16 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
             )
         if reduced is None:
             raise plain_error(self, f"{expected} (mismatch of result sizes), but got '{target}'")
-        if not same_layout(reduced, target):
+        if not self._same_layout(inferred, target):
             raise plain_error(self, f"{expected} (mismatch of result layout), but got '{target}'")
+
+    def _same_layout(self, inferred: MemRefType, target: MemRefType) -> bool:
+        """Whether the target has the inferred offset, and the strides of dimensions it keeps."""
+        dropped = dropped_dimensions(inferred, target, self.static_sizes)
+        wanted, found = inferred.strides_and_offset(), target.strides_and_offset()
+        if dropped is None or wanted is None or found is None or wanted[1] != found[1]:
+            return False
+        return found[0] == tuple(s for i, s in enumerate(wanted[0]) if i not in dropped)
 
     def _verify_bounds(self, source: MemRefType) -> None:
         lists = (self.static_offsets, self.static_sizes, self.static_strides)

@@ -1,7 +1,8 @@
 """The tensor dialect: immutable arrays as values, as upstream.
 
 `elements` makes tensors and reads single elements, `slices` takes parts and changes shapes,
-`parallel` puts parts into tensors from the iterations of scf.forall.
+`gather` takes slices at indices, `parallel` puts parts into tensors from the iterations of
+scf.forall.
 """
 
 from ...ir.dialect import registry
@@ -18,6 +19,7 @@ from .elements import (
     Splat,
     Yield,
 )
+from .gather import Gather, Scatter
 from .parallel import ParallelInsertSlice
 from .slices import (
     CollapseShape,
@@ -43,6 +45,7 @@ __all__ = [
     "Extract",
     "ExtractSlice",
     "FromElements",
+    "Gather",
     "Generate",
     "Insert",
     "InsertSlice",
@@ -50,6 +53,7 @@ __all__ = [
     "ParallelInsertSlice",
     "Rank",
     "Reshape",
+    "Scatter",
     "Splat",
     "Yield",
 ]
