@@ -27,9 +27,7 @@ import numpy as np
 from ..ir.cache_home import cache_home
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.resources import MissingBlob
-from ..ir.types import TensorType
-from ..ir.weights_file import collect_resources
+from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, TensorType, Type
 from ..targets.native import NativeTarget
 from .program import Program, Signature, aligned_buffer
 
@@ -193,6 +191,9 @@ class NewEntry:
 
 def model_key(module: Operation, target: NativeTarget, *options: str) -> str | None:
     """A digest of all that the program of a module depends on; None where weights are missing."""
+    from ..ir.resources import MissingBlob
+    from ..ir.weights_file import collect_resources
+
     resources = collect_resources(module)
     if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
         return None
@@ -263,19 +264,29 @@ def _folders(folder: Path) -> list[Path]:
 
 def _described(signature: Signature) -> dict[str, Any]:
     """The signature as JSON can hold it."""
-    types = ("input_types", "output_types")
     return {
-        key: [str(type) for type in value] if key in types else value
+        key: [(list(type.shape), str(type.element_type)) for type in value]
+        if key in _TYPES
+        else value
         for key, value in vars(signature).items()
     }
 
 
 def _signature(about: dict[str, Any]) -> Signature:
-    from ..ir.syntax.parser import parse_type
+    given = dict(about)
+    for key in _TYPES:
+        given[key] = [TensorType(tuple(shape), _element(text)) for shape, text in given[key]]
+    return Signature(**given)
 
-    def types(texts: list[str]) -> list[TensorType]:
-        return [parse_type(text) for text in texts]  # type: ignore[misc]
 
-    about = dict(about)
-    inputs, outputs = types(about.pop("input_types")), types(about.pop("output_types"))
-    return Signature(input_types=inputs, output_types=outputs, **about)
+_TYPES = ("input_types", "output_types")
+
+
+def _element(text: str) -> Type:
+    """An element type from its text; the parser for all of MLIR's would take longer to load."""
+    if text.startswith("complex<"):
+        return ComplexType(_element(text[8:-1]))
+    sign, letter, width = text.partition("i")
+    if letter and width.isdecimal() and sign in ("", "u", "s"):
+        return IntegerType(int(width), sign)
+    return IndexType() if text == "index" else FloatType(text)

@@ -19,7 +19,6 @@ from ..ir.attributes import (
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.types import TensorType
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 from ..targets.native import NativeTarget, emit_object
 from .abi import ALIGNMENT
 from .threads import POOL_SYMBOLS
@@ -62,6 +61,8 @@ def make_program(
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
     `rename` may change the names in the LLVM IR text.
     """
+    from ..targets.llvm_ir import has_scalar_loops, llvm_ir
+
     found = signature(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..dialects import func
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -89,6 +88,8 @@ def mark_entry(module: Operation) -> None:
 
     Hand-written IR then needs no `nn.entry`. A module in which there is no choice stays as it is.
     """
+    from ..dialects import func
+
     functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
     if any("nn.entry" in f.attributes for f in functions):
         return

@@ -1,5 +1,6 @@
 """Compiled models on disk: found again, told apart, whole, bounded."""
 
+import json
 import subprocess
 import sys
 import threading
@@ -10,7 +11,11 @@ import numpy as np
 import onnx
 import onnx.numpy_helper
 import pytest
+from nnc.ir.syntax.parser import parse_type
+from nnc.ir.types import TensorType
+from nnc.runtime import cache
 from nnc.runtime.cache import ModelCache, limit, model_key
+from nnc.runtime.program import Signature
 from nnc.targets.native import NativeTarget
 from nnc.tools.nnc import main
 from onnx import helper
@@ -204,3 +209,13 @@ def test_command(folder: Path, capsys: pytest.CaptureFixture[str]):
     assert entries(folder) == []
     assert main(["cache"]) == 0
     assert "models:  0" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "text", ["f32", "bf16", "i1", "ui8", "si4", "i64", "index", "complex<f64>"]
+)
+def test_element_types_are_read_back(text: str):
+    element = parse_type(text)
+    kept = Signature(["x"], [TensorType((2, None), element)], [], [], 3, 4)
+    about = json.loads(json.dumps(cache._described(kept)))
+    assert cache._signature(about) == kept
