@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dialects import func
+from ..dialects import func, llvm
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
@@ -95,6 +95,8 @@ def _flat(value: Any, type: Type) -> list[Any]:
         case VectorType():
             array = _bits(np.asarray(value), type.element_type)
             return list(array.reshape(-1, array.shape[-1] if array.ndim else 1))
+        case llvm.PointerType():
+            return [value.ctypes.data if isinstance(value, np.ndarray) else int(value)]
     return [_bits(np.asarray(value), type)[()]]
 
 
@@ -119,6 +121,8 @@ def _value(parts: Sequence[Any], type: Type) -> Any:
             rows = [np.asarray(row) for row in parts]
             array = np.stack(rows).reshape(type.shape)  # type: ignore[arg-type]
             return array if array.dtype == dtype else array.view(dtype)
+        case llvm.PointerType():
+            return int(parts[0])
     dtype = type_to_numpy(type)
     return (
         np.asarray(parts[0]).astype(dtype)[()]

@@ -289,10 +289,16 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
             return self.apply(x)
 
     def apply(self, x):
-        """The result on a NumPy value."""
+        """The result on a NumPy value, rounded once where f64 holds more.
+
+        What NumPy's functions give in a narrower type depends on how many elements there are.
+        """
         import numpy as np
 
-        return getattr(np, self.ufunc)(x)
+        function = getattr(np, self.ufunc)
+        if x.dtype.itemsize >= 8:
+            return function(x)
+        return round_to(function(x.astype(np.float64)), self.result.type)
 
 
 class FloatBinary(Op, traits=(Pure, Elementwise)):

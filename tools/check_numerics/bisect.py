@@ -19,7 +19,7 @@ from .inputs import aligned_copy
 from .locate import Place, first_difference
 from .running import CallRecorder, Runner, without_entry
 from .single_ops import first_wrong_op
-from .subjects import Subject
+from .subjects import Subject, special_arguments, type_of
 from .trace import Event, trace
 
 PATIENCE = 20
@@ -64,12 +64,14 @@ class Bisection:
             return None
         for name, arguments in self._calls(subject, inputs):
             op = self.before.symbols[name]
-            callee = Subject(name, op.function_type)  # type: ignore[attr-defined]
+            callee = Subject(name, type_of(op))
             if not self.after.defines(callee):
                 continue
+            marks = special_arguments(op) if isinstance(op, func.FuncOp) else {}
+            plain = [a for i, a in enumerate(arguments) if i not in marks]
 
-            def copies(arguments: list[Any] = arguments) -> list[Any]:
-                return [aligned_copy(a) for a in arguments]
+            def copies(plain: list[Any] = plain) -> list[Any]:
+                return [aligned_copy(a) for a in plain]
 
             if self._differs(callee, copies):
                 return callee, copies

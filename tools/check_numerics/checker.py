@@ -6,15 +6,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ...dialects import func
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Instrumentation, Pass
-from ...ir.types import FunctionType
 from ..numerics_options import NumericsOptions
 from .compare import Tolerance, find_difference, tolerance_of
 from .inputs import KINDS, LADDER, OVERFLOWING, Sample
 from .report import Finding
-from .running import Outcome, Runner, types_of
+from .running import Outcome, Runner, functions_of
 from .subjects import Subject, find_subjects
 
 
@@ -51,7 +51,7 @@ class CheckNumerics(Instrumentation):
         self._origin: dict[Operation, Operation] = {}
         self._checked: dict[str, _Checked] = {}
         self._root: Operation | None = None
-        self._types: dict[str, FunctionType] = {}
+        self._known: dict[str, func.FuncOp] = {}
 
     # -- around a pass -----------------------------------------------------------------------
 
@@ -62,12 +62,12 @@ class CheckNumerics(Instrumentation):
         if starts:
             self._root = root
             self._checked = {}
-            self._types = {}
+            self._known = {}
         self._before = root.clone()
         self._origin = dict(zip(self._before.walk(), root.walk(), strict=True))
-        self._types.update(types_of(self._before))
+        self._known.update(functions_of(self._before))
         for subject in find_subjects(self._before):
-            appeared = subject.name in self._types and subject.name not in self._checked
+            appeared = subject.name in self._known and subject.name not in self._checked
             if starts or appeared:
                 self._checked[subject.name] = self._start(subject, self._before)
 
@@ -75,7 +75,7 @@ class CheckNumerics(Instrumentation):
         """Run the functions again and compare."""
         assert self._before is not None
         after = _root_of(op)
-        runner = Runner(after, self.options, self._types)
+        runner = Runner(after, self.options, self._known)
         tolerance = tolerance_of(one, self.options, self._before)
         for checked in list(self._checked.values()):
             if not checked.samples:
@@ -89,7 +89,7 @@ class CheckNumerics(Instrumentation):
 
     def _start(self, subject: Subject, module: Operation) -> _Checked:
         """Inputs on which the function runs now."""
-        runner = Runner(module, self.options, self._types)
+        runner = Runner(module, self.options, self._known)
         checked = _Checked(subject, [], [], [])
         for number in range(self.options.samples):
             found = self._runnable(runner, subject, number)
@@ -136,11 +136,12 @@ class CheckNumerics(Instrumentation):
             outcomes = runner.run_all(checked.subject, checked.samples, not checked.slow)
         except NncError as error:
             outcomes = [Outcome(None, error)] * len(checked.samples)
-        if any(not after.comparable for after in outcomes):
-            error = next(o.error for o in outcomes if not o.comparable)
+        counts = {len(o.values) for o in (*outcomes, *checked.outcomes) if o.values is not None}
+        if len(counts) > 1 or any(not after.comparable for after in outcomes):
+            error = next((o.error for o in outcomes if not o.comparable), None)
             self.notes.append(
                 f"'@{checked.subject.name}' was not compared after '{one.name}': "
-                f"{error.message if error else ''}"
+                f"{error.message if error else 'it gives another number of values'}"
             )
             checked.since.append(one.name)
             return
@@ -184,7 +185,7 @@ class CheckNumerics(Instrumentation):
         finding = Finding(
             one, checked.subject, sample, place, difference, after.error, tuple(checked.since)
         )
-        before_runner = Runner(self._before, self.options, self._types)
+        before_runner = Runner(self._before, self.options, self._known)
         finding.locate(before_runner, runner, self._origin, tolerance)
         if self.write_reproducer is not None:
             finding.reproducer = self.write_reproducer(self._before, one)

@@ -12,11 +12,11 @@ from ...dialects import func, llvm
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
-from ...ir.types import FunctionType
+from ...ir.types import MemRefType
 from ...ir.undefined import watch
 from ...runtime.interpreter import CannotInterpretError, Interpreter
 from ...runtime.isolated import run_isolated
-from ..buffer_functions import BufferFunctions, call_flat, function_types
+from ..buffer_functions import BufferFunctions, call_flat
 from ..numerics_options import NumericsOptions
 from .inputs import Sample, aligned_copy
 from .subjects import Convention, Subject, converted
@@ -41,12 +41,12 @@ class Outcome:
 class Runner:
     """Runs functions of one module, which stays as it is meanwhile.
 
-    `known_types` are those of the functions before they became functions of the llvm dialect.
+    `known` are the functions as they were before they became functions of the llvm dialect.
     """
 
     module: Operation
     options: NumericsOptions
-    known_types: Mapping[str, FunctionType] = field(default_factory=dict)
+    known: Mapping[str, func.FuncOp] = field(default_factory=dict)
     symbols: dict[str, Operation] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class Runner:
         if isinstance(op, func.FuncOp):
             return self._compiled_buffers(subject)
         if self._is_lowered_entry(subject):
-            return self._compiled_entry()
+            return self._compiled_entry(subject)
         assert isinstance(op, llvm.Func)
         return self._compiled_llvm(subject, op)
 
@@ -160,15 +160,23 @@ class Runner:
 
         return run
 
-    def _compiled_entry(self) -> Callable[[list[Any]], list[Any]]:
+    def _compiled_entry(self, subject: Subject) -> Callable[[list[Any]], list[Any]]:
         from ...runtime.executable import compile_module
 
         executable = compile_module(self.module)
+        types, count = executable.output_types, len(executable.input_types)
 
         def run(inputs: list[Any]) -> list[Any]:
-            pairs = zip(inputs, executable.input_types, strict=True)
+            pairs = zip(inputs[:count], executable.input_types, strict=True)
             found = executable(*[converted(value, type) for value, type in pairs])
-            return list(found) if isinstance(found, tuple) else [found]
+            outputs = list(found) if isinstance(found, tuple) else [found]
+            if any(isinstance(t, MemRefType) for t in subject.type.inputs):
+                # Seen first on buffers: results, then what the arguments hold.
+                made = [v for v, t in zip(outputs, types, strict=True) if not t.has_static_shape]
+                written = [v for v, t in zip(outputs, types, strict=True) if t.has_static_shape]
+                return [*made, *inputs[:count], *written][: _observed(subject)]
+            wanted = zip(outputs, subject.type.results, strict=False)
+            return [converted(value, type) for value, type in wanted]
 
         return run
 
@@ -176,14 +184,13 @@ class Runner:
         from ...runtime.native_functions import NativeFunctions
 
         native = NativeFunctions(self.module, [subject.name])
-        type = self.known_types.get(subject.name)
-        if type is not None:
-            shell = func.FuncOp.of(subject.name, type.inputs, type.results)
-            convention = Convention.of(subject, shell)
+        known = self.known.get(subject.name)
+        if known is not None:
+            convention = Convention.of(subject, known)
 
             def run(inputs: list[Any]) -> list[Any]:
                 arguments = convention.arguments(inputs)
-                results = call_flat(native, subject.name, type, arguments)
+                results = call_flat(native, subject.name, convention.type, arguments)
                 return convention.outputs(arguments, results)
 
             return run
@@ -200,6 +207,12 @@ class Runner:
         return run_directly
 
 
+def _observed(subject: Subject) -> int:
+    """How many values are compared: results and buffers."""
+    buffers = sum(isinstance(t, MemRefType) for t in subject.type.inputs)
+    return len(subject.type.results) + buffers
+
+
 def _leaves(value: Any) -> list[Any]:
     if isinstance(value, list):
         return [leaf for inner in value for leaf in _leaves(inner)]
@@ -214,9 +227,10 @@ def without_entry(module: Operation) -> Operation:
     return copy
 
 
-def types_of(module: Operation) -> dict[str, FunctionType]:
-    """The types by which functions of the llvm level can still be called with memrefs."""
-    return function_types(module)
+def functions_of(module: Operation) -> dict[str, func.FuncOp]:
+    """The functions by which those of the llvm level can still be called with memrefs."""
+    found = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    return {op.sym_name: op for op in found if not op.is_declaration}
 
 
 class CallRecorder(Interpreter):

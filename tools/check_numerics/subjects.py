@@ -56,7 +56,7 @@ def find_subjects(module: Operation) -> list[Subject]:
         if (name := callee_of(inner)) is not None and name != symbol_name(op)
     }
     return [
-        Subject(str(symbol_name(op)), _type_of(op), "nn.entry" in op.attributes)
+        Subject(str(symbol_name(op)), type_of(op), "nn.entry" in op.attributes)
         for op in functions
         if _is_public(op) or symbol_name(op) not in called
     ]
@@ -88,7 +88,8 @@ def _is_public(op: Operation) -> bool:
     return op.sym_visibility in (None, "public")  # type: ignore[attr-defined]
 
 
-def _type_of(op: Operation) -> FunctionType:
+def type_of(op: Operation) -> FunctionType:
+    """What the caller of a model gives and gets."""
     type = op.function_type  # type: ignore[attr-defined]
     if not isinstance(op, func.FuncOp):
         return type.as_function_type()
