@@ -10,6 +10,10 @@ from fnmatch import fnmatchcase
 ALLOWED: dict[str, str] = {
     "no C compiler is installed": "install one; only tests of the C interface need it",
     "mlir-opt 22 is not installed": "install the distribution's mlir-22-tools; an error in CI",
+    "bash is not installed": "install it; an error in CI",
+    "zsh is not installed": "install zsh; the completion for it is read by zsh itself",
+    "fish is not installed": "install fish; the completion for it is tried in fish itself",
+    "/dev/full": "Linux has it",
     "no C compiler": "install cc; CI has it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",
 }

@@ -53,6 +53,10 @@ def run_command(name: str, command: Command, argv: Sequence[str], streams: Strea
     except BrokenPipeError:
         _discard_output(streams)
         return 0
+    except OSError as error:  # a full disk, say, below standard output
+        _discard_output(streams)
+        print(f"{name}: error: {error.strerror or error}", file=streams.stderr)
+        return 1
     except RecursionError:
         print(f"{name}: error: the input is nested too deeply", file=streams.stderr)
         return 1
@@ -78,7 +82,7 @@ def _discard_output(streams: Streams) -> None:
         for stream in (sys.stdout, sys.stderr):
             try:
                 stream.flush()
-            except BrokenPipeError:
+            except OSError:
                 os.dup2(nowhere, stream.fileno())
 
 

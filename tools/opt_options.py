@@ -66,7 +66,12 @@ GROUPS: tuple[FlagGroup, ...] = (
             Flag("dump-pass-pipeline", "print the pipeline that is run, with all options"),
             Flag("list-passes", "print every pass with its options, and stop"),
             Flag("show-dialects", "print the names of the dialects, and stop"),
-            Flag("verify-each", "verify after each pass (default: 1)", default=True),
+            Flag(
+                "verify-each",
+                "verify after each pass (default: 1)",
+                metavar="BOOL",
+                default=True,
+            ),
             Flag("run-reproducer", "run the pipeline that is stored in the file"),
             Flag(
                 "mlir-pass-pipeline-crash-reproducer",

@@ -14,6 +14,8 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..conftest import require_mlir_opt
+
 _RUN = re.compile(r"^\s*(?://|#)\s*RUN:\s*(.*)$")
 
 
@@ -100,7 +102,9 @@ def _run_command(words: list[str], stdin: str, scratch: Path) -> Outcome:
 def _dispatch(name: str, arguments: list[str], stdin: str, scratch: Path) -> Outcome:
     if name == "filecheck":
         return _filecheck(arguments, stdin)
-    if name in ("mlir-opt", "mlir-opt-22", "cat", "test", "diff", "cmp", "rm", "mkdir"):
+    if name in ("mlir-opt", "mlir-opt-22"):
+        name = require_mlir_opt()
+    if name in ("cat", "test", "diff", "cmp", "rm", "mkdir") or "mlir-opt" in name:
         done = subprocess.run(
             [name, *arguments],
             input=stdin,
