@@ -100,7 +100,13 @@ def _nnc() -> Command:
     return command_from_parser("nnc", argument_parser())
 
 
-_COMMANDS = {"nn-opt": _nn_opt, "nnc": _nnc}
+def _nn_run() -> Command:
+    from .nn_run import build_parser
+
+    return command_from_parser("nn-run", build_parser())
+
+
+_COMMANDS = {"nn-opt": _nn_opt, "nn-run": _nn_run, "nnc": _nnc}
 
 
 # -- bash ------------------------------------------------------------------------------------------

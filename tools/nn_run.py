@@ -52,6 +52,11 @@ def build_parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("file", nargs="?", default="-", help="IR text, `-` for standard input (default)")
     add("--version", action="store_true", help="show the version")
+    add(
+        "--completion",
+        choices=("bash", "zsh", "fish"),
+        help="print a script that completes nn-run's command line in this shell",
+    )
     add("--entry", metavar="NAME", help="the function (default: main, or the only public one)")
     add("--args", default="", metavar="ARG,..", help="its arguments, see above")
     how = parser.add_mutually_exclusive_group()
@@ -91,6 +96,11 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         from .. import __version__
 
         print(f"nn-run {__version__}", file=streams.stdout)
+        return 0
+    if args.completion:
+        from .completion import completion_script
+
+        streams.stdout.write(completion_script("nn-run", args.completion))
         return 0
     if args.seed < 0 or (args.max_steps is not None and args.max_steps < 1):
         raise NncError("nn-run: --seed is at least 0, --max-steps at least 1")

@@ -62,6 +62,8 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
         ("nn-opt", ["--resource-dir", "=", "in"], ["inner"]),
         ("nn-opt", ["--completion", "=", ""], list(SHELLS)),
         ("nn-opt", ["--xyz"], []),
+        ("nn-run", ["--int"], ["--interpret"]),
+        ("nn-run", ["--print", "=", "s"], ["summary"]),
         ("nnc", ["comp"], ["compile"]),
         ("nnc", ["--vers"], ["--version"]),
         ("nnc", ["run", "--rand"], ["--random"]),
@@ -76,7 +78,7 @@ def test_bash_offers(tool: str, words: list[str], offered: list[str], tmp_path: 
     assert sorted(in_bash(tool, words, tmp_path)) == sorted(offered)
 
 
-@pytest.mark.parametrize("tool", ["nn-opt", "nnc"])
+@pytest.mark.parametrize("tool", ["nn-opt", "nn-run", "nnc"])
 @pytest.mark.parametrize("name", SHELLS)
 def test_scripts_are_valid(tool: str, name: str, tmp_path: Path) -> None:
     script = tmp_path / f"completion.{name}"
