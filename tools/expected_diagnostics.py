@@ -98,7 +98,7 @@ def check_expected(
 ) -> list[Diagnostic]:
     """The complaints: unexpected diagnostics, and expectations that nothing met.
 
-    With `only_expected`, what nobody expects may be said. Notes may always be.
+    With `only_expected`, what nobody expects may be said.
     """
     expectations, complaints = find_expected(source)
     for diagnostic in _flatten(seen):
@@ -129,8 +129,6 @@ def _judge(
         if expected.severity == diagnostic.severity:
             expected.met = True
             return None
-    if diagnostic.severity == "note":
-        return None
     if fitting:
         said = (
             f"'{diagnostic.severity}' diagnostic emitted when expecting a '{fitting[0].severity}'"

@@ -40,6 +40,8 @@ func.func @f(%s: f32, %i: i32, %n: index) -> f32 {
 // -----
 
 func.func @f(%s: f32, %i: i32, %n: index) -> f32 {
+  // expected-note@below {{op result types: 'i32'}}
+  // expected-note@below {{function result types: 'f32'}}
   // expected-error @+1 {{'func.call' op result type mismatch at index 0}}
   %0 = func.call @f(%s, %i, %n) : (f32, i32, index) -> i32
   return %s : f32
@@ -71,6 +73,7 @@ func.func @f(%s: f32, %i: i32, %n: index) -> f32 {
 
 // -----
 
+// expected-note@below {{see existing symbol definition here}}
 func.func @f(%s: f32) { return }
 // expected-error @+1 {{redefinition of symbol named 'f'}}
 func.func @f(%s: f32) { return }
