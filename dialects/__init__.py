@@ -1,7 +1,7 @@
 """The dialects: every operation, type and attribute that nnc declares.
 
-Importing this package only names the modules; `registry.load_all()` imports them, and so
-declares what is in them. A module that needs another dialect imports it itself.
+Importing this package only names the modules; each is imported when its dialect is first asked
+for. A module that needs another dialect imports it itself. See README.md.
 """
 
 from ..ir.dialect import registry
@@ -24,4 +24,4 @@ MODULES = (
     "schedule",
 )
 
-registry.set_modules([f"{__name__}.{module}" for module in MODULES])
+registry.set_modules(__name__, MODULES)

@@ -140,7 +140,7 @@ class OpDefinition:
     format_text: str | None
     example: str | None
     defaults: dict[str, Attribute] = field(default_factory=dict)
-    format: Any = None  # syntax.format.AssemblyFormat, compiled when the class is made
+    _format: Any = None
 
     def __post_init__(self) -> None:
         for group in (self.operands, self.results):
@@ -156,6 +156,15 @@ class OpDefinition:
         }
         self.sized_operands = sum(not f.is_single for f in self.operands) > 1
         self.sized_results = sum(not f.is_single for f in self.results) > 1
+
+    @property
+    def format(self) -> Any:
+        """The `syntax.format.AssemblyFormat`, or None where the op has no text of its own."""
+        if self._format is None and self.format_text is not None:
+            from .syntax.format import compile_format
+
+            self._format = compile_format(self.format_text, self)
+        return self._format
 
     @property
     def dialect(self) -> str:
@@ -343,10 +352,23 @@ def _define(cls: Any) -> OpDefinition:
     )
     if cls.example is None:
         raise fault("an example is missing")
-    if cls.format is not None:
-        from .syntax.format import compile_format
+    if not _is_checked(cls):
+        _check(cls, definition, fault)
+    return definition
 
-        definition.format = compile_format(cls.format, definition)
+
+def _is_checked(cls: Any) -> bool:
+    """Whether the declaration is one of those that the stored language was made from."""
+    if not registry.is_ours(cls.__module__):
+        return False
+    from .syntax.stored import stored_language
+
+    return stored_language() is not None
+
+
+def _check(cls: Any, definition: OpDefinition, fault: Any) -> None:
+    """Compile the format and read the comprehension; DeclarationError where they are faulty."""
+    _ = definition.format
     if isinstance(cls.body, str):
         from .comprehension import check_body
 
@@ -354,7 +376,6 @@ def _define(cls: Any) -> OpDefinition:
             check_body(cls.body, definition)
         except NncError as error:
             raise fault(error.message) from None
-    return definition
 
 
 class Op(Operation, metaclass=OpMeta):

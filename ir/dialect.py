@@ -1,7 +1,7 @@
 """The registry of dialects: the only global mutable state of nnc.
 
-Declaring an op, type or attribute class registers it. The modules that declare them are
-loaded by `load_all`, which `dialects/__init__.py` provides with their names.
+Declaring an op, type or attribute class registers it. `dialects/__init__.py` names the modules
+that declare them; one is imported when its dialect is asked for, all of them by `load_all`.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .diagnostics import DeclarationError
 
@@ -43,21 +43,52 @@ class Dialect:
         return self.declared_ops
 
 
+class _Loading(dict):
+    """A table of dialects or ops by name, where asking for a name loads its dialect."""
+
+    def __init__(self, load: Callable[[str], None]) -> None:
+        self._load = load
+
+    def __missing__(self, name: str) -> Any:
+        self._load(name)
+        if not dict.__contains__(self, name):
+            raise KeyError(name)
+        return dict.__getitem__(self, name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        if not dict.__contains__(self, name):
+            self._load(name)
+        return dict.get(self, name, default)
+
+    def __contains__(self, name: object) -> bool:
+        return self.get(name) is not None  # type: ignore[arg-type]
+
+
 class Registry:
-    """All dialects declared so far."""
+    """All dialects: those declared so far, and those whose modules are named.
+
+    Going through `dialects` or `ops` shows what is declared so far; `load_all` completes it.
+    """
 
     def __init__(self) -> None:
-        self.dialects: dict[str, Dialect] = {}
-        self.ops: dict[str, type[Op]] = {}
+        self.dialects: dict[str, Dialect] = _Loading(self.load)
+        self.ops: dict[str, type[Op]] = _Loading(self.load)
         self.deferred: dict[str, tuple[type[Op], Callable[[str], type[Op]]]] = {}
         """Ops that are declared when they are first met: one of the same format, and how."""
-        self._modules: list[str] = []
+        self.package = ""
+        """The package of the modules named, which hold dialects by their names."""
+        self.foreign = 0
+        """How many ops, types and attributes other packages have declared."""
+        self._modules: dict[str, str] = {}
 
     def dialect(self, name: str) -> Dialect:
-        return self.dialects.setdefault(name, Dialect(name))
+        if not dict.__contains__(self.dialects, name):
+            self.dialects[name] = Dialect(name)
+        return self.dialects[name]
 
     def register_op(self, cls: type[Op]) -> None:
-        known = self.ops.get(cls.name)
+        self._count(cls)
+        known = dict.get(self.ops, cls.name)
         if known is not None:
             raise DeclarationError(
                 f"op '{cls.name}' is declared twice: by {known.__module__}.{known.__qualname__} "
@@ -71,7 +102,7 @@ class Registry:
     ) -> None:
         """Ops of a table, each declared when it is first met; all have the format of `like`."""
         for name in names:
-            if name in self.ops or name in self.deferred:
+            if dict.__contains__(self.ops, name) or name in self.deferred:
                 raise DeclarationError(f"op '{name}' is declared twice")
             self.deferred[name] = like, declare
 
@@ -92,21 +123,37 @@ class Registry:
         """A dialect's own type or attribute class, by its `name`."""
         from .types import Type
 
+        self._count(cls)
         dialect = self.dialect(cls.name.partition(".")[0])
         table = dialect.types if issubclass(cls, Type) else dialect.attributes
         if cls.name in table:
             raise DeclarationError(f"'{cls.name}' is declared twice")
         table[cls.name] = cls  # type: ignore[assignment]
 
-    def set_modules(self, modules: list[str]) -> None:
-        """Name the modules whose import declares the dialects."""
-        self._modules = modules
+    def _count(self, cls: type) -> None:
+        if not self.is_ours(cls.__module__):
+            self.foreign += 1
+
+    def is_ours(self, module: str) -> bool:
+        """Whether the module is of the package whose dialects are named, or of this one."""
+        ours = (f"{self.package or __package__}.", f"{__package__}.")
+        return module.startswith(ours)
+
+    def set_modules(self, package: str, names: Iterable[str]) -> None:
+        """Name the dialects that modules of a package declare, each in the one of its name."""
+        self.package = package
+        self._modules = {name: f"{package}.{name}" for name in names}
+
+    def load(self, name: str) -> None:
+        """Import the module of a dialect, or of an op's dialect, once."""
+        module = self._modules.pop(name.partition(".")[0], None)
+        if module is not None:
+            import_module(module)
 
     def load_all(self) -> None:
         """Import every dialect's module, once."""
-        modules, self._modules = self._modules, []
-        for module in modules:
-            import_module(module)
+        while self._modules:
+            self.load(next(iter(self._modules)))
 
 
 registry = Registry()

@@ -400,14 +400,14 @@ class Builder:
     def _unregistered(self, name: str, pos: int) -> str:
         dialect = name.partition(".")[0]
         known = registry.dialects.get(dialect)
-        if known is not None and known.ops and not known.is_subset:
+        if known is not None and known.declared_ops and not known.is_subset:
             raise self.session.error(
                 f"unregistered operation '{name}' found in dialect ('{dialect}') that does not "
                 "allow unknown operations",
                 pos,
             )
         if not self.session.allow_unregistered:
-            if known is not None and known.ops:
+            if known is not None and known.declared_ops:
                 raise self.session.error(
                     f"operation '{name}' is not among those that we have of dialect '{dialect}'; "
                     "--allow-unregistered-dialect permits it in generic form",

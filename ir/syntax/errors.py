@@ -76,7 +76,8 @@ def _unknown_op(session: Session, word: str, pos: int) -> ParseError:
     dialect = word.partition(".")[0]
     if "." in word and dialect not in registry.dialects:
         return session.error(f"unknown operation '{word}': no dialect '{dialect}' is loaded", pos)
-    close = [name for name in session.language.ops if name.lower() == word.lower()]
+    known = {**session.language.ops, **session.language.deferred}
+    close = [name for name in known if name.lower() == word.lower()]
     hint = f"; did you mean '{close[0]}'?" if close else ""
     return session.error(f"unknown operation '{word}'{hint}", pos)
 

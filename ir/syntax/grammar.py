@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from ..attributes import EnumAttr
+from ..collection import paused_collection
 from ..dialect import registry
 from . import actions, actions_affine, actions_attributes, actions_locations, actions_types
 from .directive import Grammar
 from .reductions import reduction
+from .stored import StoredLanguage, store, stored_language
 from .tables import Tables, tables_for
 
 ACTIONS = (actions, actions_affine, actions_attributes, actions_locations, actions_types)
@@ -20,15 +22,55 @@ BARE_DIALECTS = ("builtin.", "func.")
 """Dialects whose ops may be written without the dialect's name."""
 
 
-class Language:
-    """What the lexer and the parser know of the loaded dialects."""
+class _Classes(dict):
+    """From the names of types or attributes to their terminals and classes.
 
-    def __init__(self) -> None:
+    The class is None until the name is first met, which loads its dialect.
+    """
+
+    def __init__(self, table: str) -> None:
+        self._table = table
+
+    def get(self, name: str, default: Any = None) -> Any:
+        found = dict.get(self, name, default)
+        if found is not None and found[1] is None:
+            dialect = registry.dialects[name.partition(".")[0]]
+            found = self[name] = (found[0], getattr(dialect, self._table)[name])
+        return found
+
+
+class Language:
+    """What the lexer and the parser know of the dialects.
+
+    Made from the stored language if there is one, else from all that is declared.
+    """
+
+    def __init__(self, stored: StoredLanguage | None = None) -> None:
         self.ops: dict[str, tuple[str, Any]] = {}
         self.deferred: dict[str, str] = {}
         """The terminals of ops that are declared when they are first met."""
-        self.types: dict[str, tuple[str, Any]] = {}
-        self.attributes: dict[str, tuple[str, Any]] = {}
+        self.bare: dict[str, str] = {}
+        """The full names of ops that are also known without their dialect's."""
+        self.types: dict[str, tuple[str, Any]] = _Classes("types")
+        self.attributes: dict[str, tuple[str, Any]] = _Classes("attributes")
+        self.keywords: dict[str, str] = {}
+        self.contributed: frozenset[str] = frozenset()
+        if stored is not None:
+            self._restore(stored)
+        else:
+            self._make()
+        self.rules: list[tuple[int, str, Any]] = [
+            (rule.length, rule.origin, reduction(rule, self.contributed))
+            for rule in self.tables.rules
+        ]
+        self.default_reductions = self._default_reductions()
+        """For each state that only ever reduces, by one rule, that rule."""
+        self.lexers: list[dict[str, Any]] = [{} for _ in self.tables.actions]
+        self.known_types: dict[str, Any] = {}
+        """Types by their text, where the text says it all: no alias in it."""
+
+    def _make(self) -> None:
+        """From the declarations."""
         grammar = Grammar()
         self.text = grammar.expand(_core_text())
         productions = self._contributions(grammar)
@@ -38,27 +80,46 @@ class Language:
         terminals = sorted({*_terminals(self.text), "_NEVER"})
         self.text += "%declare " + " ".join(terminals) + "\n"
         self.tables: Tables = tables_for(self.text)
-        self.rules: list[tuple[int, str, Any]] = [
-            (rule.length, rule.origin, reduction(rule, self.contributed))
-            for rule in self.tables.rules
-        ]
-        self.default_reductions = [
-            self.rules[~next(iter(row.values()))]
-            if len(set(row.values())) == 1 and next(iter(row.values())) < 0
-            else None
-            for row in self.tables.actions
-        ]
-        """For each state that only ever reduces, by one rule, that rule."""
-        self.lexers: list[dict[str, Any]] = [{} for _ in self.tables.actions]
-        self.known_types: dict[str, Any] = {}
-        """Types by their text, where the text says it all: no alias in it."""
+
+    def _restore(self, stored: StoredLanguage) -> None:
+        self.text = stored.text
+        self.deferred = dict(stored.ops)
+        self.bare = stored.bare
+        for table, terminals in ((self.types, stored.types), (self.attributes, stored.attributes)):
+            table.update({name: (terminal, None) for name, terminal in terminals.items()})
+        self.keywords = stored.keywords
+        self.contributed = stored.contributed
+        self.tables = stored.tables
+
+    def stored(self) -> StoredLanguage:
+        """What is needed to make the language again."""
+        ops = {name: terminal for name, (terminal, _) in self.ops.items()}
+        return StoredLanguage(
+            ops | self.deferred,
+            self.bare,
+            {name: terminal for name, (terminal, _) in self.types.items()},
+            {name: terminal for name, (terminal, _) in self.attributes.items()},
+            self.keywords,
+            self.contributed,
+            self.text,
+            self.tables,
+        )
+
+    def _default_reductions(self) -> list[Any]:
+        found: dict[int, Any] = {}  # by row: equal rows are mostly one object
+        for row in self.tables.actions:
+            if id(row) not in found:
+                first = next(iter(row.values()), 0)
+                is_only = first < 0 and all(action == first for action in row.values())
+                found[id(row)] = self.rules[~first] if is_only else None
+        return [found[id(row)] for row in self.tables.actions]
 
     def met_op(self, name: str) -> tuple[str, Any] | None:
         """The terminal and the definition of an op that was deferred until now."""
         terminal = self.deferred.get(name)
         if terminal is None:
             return None
-        cls = registry.find_op(name)
+        cls = registry.find_op(self.bare.get(name, name))
         assert cls is not None
         found = self.ops[name] = (terminal, cls.definition)
         return found
@@ -76,7 +137,9 @@ class Language:
             self.ops[name] = (terminal, cls.definition)
             for dialect in BARE_DIALECTS:
                 if name.startswith(dialect):
-                    self.ops.setdefault(name.removeprefix(dialect), self.ops[name])
+                    bare = name.removeprefix(dialect)
+                    self.ops.setdefault(bare, self.ops[name])
+                    self.bare.setdefault(bare, name)
         for name, (like, _) in registry.deferred.items():
             if like.definition.format is not None:
                 self.deferred[name] = like.definition.format.terminal
@@ -134,11 +197,27 @@ def _terminals(text: str) -> set[str]:
     return set(re.findall(r"(?<![\w-])_?[A-Z][A-Z0-9_]*(?!\w)", "\n".join(lines)))
 
 
+_own: list[Language] = []
+"""The language of the package's own dialects, once there is one."""
+
 _languages: dict[tuple[int, ...], Language] = {}
 
 
 def current_language() -> Language:
     """The language of the dialects loaded so far; made anew when more are declared."""
+    if not registry.foreign:
+        if _own:
+            return _own[0]
+        if (stored := stored_language()) is not None:
+            _own.append(Language(stored))
+            return _own[0]
+    with paused_collection():
+        return _declared_language()
+
+
+def _declared_language() -> Language:
+    """The language of all that is declared."""
+    registry.load_all()
     dialects = registry.dialects.values()
     key = (
         len(registry.ops) + len(registry.deferred),
@@ -149,4 +228,7 @@ def current_language() -> Language:
     if language is None:
         _languages.clear()
         language = _languages[key] = Language()
+        if not registry.foreign:
+            _own.append(language)
+            store(language.stored())
     return language

@@ -69,8 +69,9 @@ def _punctuation(char: str, accepted: dict[str, int]) -> Handler:
 
 def _word(language: Language, accepted: dict[str, int]) -> Handler:
     keywords = {w: t for w, t in language.keywords.items() if t in accepted}
-    ops = language.ops if any(t.startswith("OP_") for t in accepted) else {}
-    deferred = language.deferred if ops else {}
+    takes_ops = any(t.startswith("OP_") for t in accepted)
+    ops = language.ops if takes_ops else {}
+    deferred = language.deferred if takes_ops else {}
     type_terminal = next((t for t in ("TYPE", "TYPE_NOT_FUNCTION") if t in accepted), None)
     short = next((t for t in accepted if t.startswith("TYPE_IN_")), None)
     bare = "BARE_ID" in accepted

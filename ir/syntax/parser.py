@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..collection import paused_collection
 from ..core import Block, Operation, Region
 from ..diagnostics import NncError, ParseError
 from ..dialect import registry
@@ -21,25 +19,12 @@ if TYPE_CHECKING:
 
 
 def _session(text: str, filename: str, allow_unregistered: bool) -> Session:
-    _load_dialects()
+    _name_dialects()
     return Session(text, filename, current_language(), allow_unregistered)
 
 
 def _too_deep(session: Session) -> ParseError:
     return session.error("the text is nested too deeply here", session.at)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Keeps the garbage collector from searching what is being built: most of it stays."""
-    if not gc.isenabled():
-        yield
-        return
-    gc.disable()
-    try:
-        yield
-    finally:
-        gc.enable()
 
 
 def parse_ops(
@@ -53,11 +38,15 @@ def parse_ops(
 
     `resources` is the folder of the file, in which a module's weights file may lie.
     """
+    session = _session(text, filename, allow_unregistered)
+    return _read_ops(session, resources)
+
+
+def _read_ops(session: Session, resources: Path | None) -> list[Operation]:
     from .build import Builder
 
-    session = _session(text, filename, allow_unregistered)
     try:
-        with _no_collection():
+        with paused_collection():
             items = session.run("file", 0, session.end)
             ops = Builder(session).build(items)
     except RecursionError:
@@ -92,24 +81,28 @@ def parse_module(
 
     Raises ParseError.
     """
-    _load_dialects()
+    _name_dialects()
     module_class: Any = registry.ops["builtin.module"]
-    ops = parse_ops(text, filename, allow_unregistered=allow_unregistered, resources=resources)
+    session = _session(text, filename, allow_unregistered)
+    ops = _read_ops(session, resources)
     if len(ops) == 1 and isinstance(ops[0], module_class):
-        return ops[0]  # type: ignore[return-value]
-    from ..location import FileLineColLoc
+        module: Any = ops[0]
+    else:
+        from ..location import FileLineColLoc
 
-    return module_class.create(
-        regions=[Region([Block((), ops)])], loc=FileLineColLoc(filename, 0, 0)
-    )
+        module = module_class.create(
+            regions=[Region([Block((), ops)])], loc=FileLineColLoc(filename, 0, 0)
+        )
+    if session.resources.of_dialects or session.resources.external:
+        module.file_resources = session.resources
+    return module
 
 
-def _load_dialects() -> None:
-    """Everything that is declared takes part; what names the dialects lies a floor above."""
+def _name_dialects() -> None:
+    """Name the dialects, which lie a floor above; what a text mentions of them is loaded."""
     from importlib import import_module
 
     import_module("...dialects", __package__)
-    registry.load_all()
 
 
 def parse_op(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:

@@ -10,16 +10,17 @@ from __future__ import annotations
 import marshal
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from hashlib import blake2s
 from pathlib import Path
 from tempfile import NamedTemporaryFile
+from typing import Any
 
 from ..cache_home import cache_home
 
 STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 
-_FORMAT = 1
+_FORMAT = 2
 """Counts changes of what is stored."""
 
 _KEPT = 32
@@ -53,50 +54,61 @@ class Tables:
     starts: dict[str, int]
     ends: dict[str, int]
 
+    def pack(self) -> tuple[Any, ...]:
+        """The tables as plain values; equal rows are one object."""
+        rows: dict[tuple[tuple[str, int], ...], dict[str, int]] = {}
+        actions, gotos = (
+            [rows.setdefault(tuple(row.items()), row) for row in table]
+            for table in (self.actions, self.gotos)
+        )
+        rules = [astuple(rule) for rule in self.rules]
+        return actions, gotos, self.symbols, rules, self.starts, self.ends
+
+    @staticmethod
+    def unpack(packed: tuple[Any, ...]) -> Tables:
+        actions, gotos, symbols, rules, starts, ends = packed
+        return Tables(actions, gotos, symbols, [Rule(*rule) for rule in rules], starts, ends)
+
 
 def tables_for(grammar: str) -> Tables:
     """The tables of a grammar, from the cache on disk or built."""
     version = f"{_FORMAT} {sys.version_info[:3]} {sys.implementation.cache_tag}"
     key = blake2s(f"{version}\n{grammar}".encode()).hexdigest()
     path = cache_home() / f"grammar-{key}.bin"
-    return _load(path) or _build_and_store(grammar, path)
+    packed = read_checked(path)
+    if packed is not None:
+        return Tables.unpack(packed)
+    tables = build(grammar)
+    write_checked(path, tables.pack(), kept=_KEPT)
+    return tables
 
 
-def _load(path: Path) -> Tables | None:
-    """The stored tables, or None where there are none or they are damaged."""
+def read_checked(path: Path) -> Any:
+    """What `write_checked` has stored, or None where there is nothing or it is damaged."""
     try:
         raw = path.read_bytes()
         digest, data = raw[:32], raw[32:]
         if blake2s(data).digest() != digest:
             return None
-        actions, gotos, symbols, rules, starts, ends = marshal.loads(data)
+        return marshal.loads(data)
     except (OSError, ValueError, EOFError, TypeError):
         return None
-    return Tables(actions, gotos, symbols, [Rule(*rule) for rule in rules], starts, ends)
 
 
-def _build_and_store(grammar: str, path: Path) -> Tables:
-    tables = build(grammar)
-    rules = [(r.origin, r.length, r.keep, r.action) for r in tables.rules]
-    data = marshal.dumps(
-        (tables.actions, tables.gotos, tables.symbols, rules, tables.starts, tables.ends)
-    )
+def write_checked(path: Path, value: Any, kept: int) -> None:
+    """Store plain values in a file, whole or not at all; only the newest of its kind are kept."""
+    data = marshal.dumps(value)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with NamedTemporaryFile(dir=path.parent, delete=False) as file:
             file.write(blake2s(data).digest() + data)
         os.replace(file.name, path)
-        _forget_old(path.parent)
+        kind = path.name.partition("-")[0]
+        found = sorted(path.parent.glob(f"{kind}-*.bin"), key=lambda one: -one.stat().st_mtime)
+        for old in found[kept:]:
+            old.unlink(missing_ok=True)
     except OSError:
-        pass  # without a cache the next start builds the tables again
-    return tables
-
-
-def _forget_old(folder: Path) -> None:
-    """Keep the newest tables; those of dialects as they were some time ago are never read."""
-    found = sorted(folder.glob("grammar-*.bin"), key=lambda path: -path.stat().st_mtime)
-    for path in found[_KEPT:]:
-        path.unlink(missing_ok=True)
+        pass  # without a cache the next start makes it again
 
 
 def build(grammar: str) -> Tables:
