@@ -80,7 +80,7 @@ class For(
     def verify_op(self) -> None:
         check_count(self, self.lowerBoundMap.map, len(self.lowerBoundOperands))
         check_count(self, self.upperBoundMap.map, len(self.upperBoundOperands))
-        if self.step <= 0:
+        if self.step < 0:
             raise self.error("expected step to be representable as a positive signed integer")
         if len(self.inits) != len(self.outs):
             raise self.error("mismatch between the number of loop-carried values and results")
@@ -227,12 +227,6 @@ class Parallel(
             raise self.error("a reduction must be specified for each output")
         if "" in self.kinds:
             raise self.error("invalid reduction attribute")
-        both = (self.lowerBoundsMap.map, self.upperBoundsMap.map)
-        wanted = sum(m.dim_count + m.symbol_count for m in both)
-        if len(self.mapOperands) != wanted:
-            raise self.error(
-                f"expected {wanted} operands of the bounds, found {len(self.mapOperands)}"
-            )
 
     def bounds(self, operands: Sequence[Any]) -> list[range]:
         """The values of each induction variable for operand values."""

@@ -24,9 +24,9 @@ from ...ir.declare import (
     result,
 )
 from ...ir.traits import Pure, Terminator
-from ...ir.types import TensorType, element_type
+from ...ir.types import TensorType
 from .attributes import IteratorType
-from .structured import SegmentedOp, StructuredOp
+from .structured import SegmentedOp, StructuredOp, element_of_operand
 
 
 def maps_attribute(maps: Sequence[AffineMap]) -> ArrayAttr:
@@ -72,7 +72,7 @@ class Generic(SegmentedOp, name="linalg.generic"):
         body: Callable[..., Value | Sequence[Value]],
     ) -> Generic:
         """From `body(builder, *elements)`, which inserts the computation and says what to yield."""
-        block = Block([element_type(v.type) for v in (*inputs, *outputs)])
+        block = Block([element_of_operand(v.type) for v in (*inputs, *outputs)])
         builder = Builder.at_end(block)
         values = body(builder, *block.args)
         builder.insert(Yield([values] if isinstance(values, Value) else list(values)))
@@ -127,7 +127,7 @@ class Yield(Op, name="linalg.yield", traits=(Pure, Terminator)):
                 f"inits / outs operands of the enclosing LinalgOp ({len(outputs)})"
             )
         for i, (value, out) in enumerate(zip(self.values, outputs, strict=True)):
-            wanted = element_type(out.type)
+            wanted = element_of_operand(out.type)
             if value.type is not wanted:
                 raise self.error(
                     f"type of yield operand {i + 1} ('{value.type}') doesn't match the element "

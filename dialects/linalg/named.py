@@ -12,11 +12,12 @@ from ...ir.attributes import AffineMapAttr, ArrayAttr
 from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.declare import ARRAY, RegionField, attribute, instance, region
-from ...ir.types import TensorType, element_type
+from ...ir.types import TensorType
+from ..index_lists import plain_error
 from .attributes import TypeFn
 from .generic import Yield, maps_attribute
 from .scalars import apply, cast_scalar
-from .structured import SegmentedOp, StructuredOp
+from .structured import SegmentedOp, StructuredOp, element_of_operand
 
 MEMOIZED_MAPS = "linalg.memoized_indexing_maps"
 """Where upstream keeps the maps that it derived from an op's name, seen in generic form."""
@@ -59,7 +60,7 @@ class NamedOp(StructuredOp):
         if self.regions[0].blocks:
             return
         self.check_operand_count(len(self.operands))
-        block = Block([element_type(t) for t in self.operand_types])
+        block = Block([element_of_operand(t) for t in self.operand_types])
         builder = Builder.at_end(block, self.loc)
         builder.insert(Yield([self.build_body(builder, *block.args)]))
         self.regions[0].append(block)
@@ -248,32 +249,39 @@ class Contract(Contraction, name="linalg.contract"):
         return ["parallel" if d in kept else "reduction" for d in range(rank)]
 
     def verify_maps(self) -> None:
-        """Three maps that are projected permutations; no dimension is in one input alone."""
+        """Maps that pick dimensions; one is contracted, none is in one input alone."""
         if self.indexing_maps is None:
             raise self.error("requires attribute 'indexing_maps'")
         maps = self.maps
-        if len(maps) != 3:
-            raise self.error("expected as many indexing_maps as there are operands")
-        uses = [0] * maps[0].dim_count
-        for i, (map_, type) in enumerate(zip(maps, self.operand_types, strict=False)):
-            dims = [e.position for e in map_.results if isinstance(e, AffineDim)]
+        if len(maps) != len(self.operands):
+            raise self.error(
+                f"expected the number of indexing_map ({len(maps)}) to be equal to the "
+                f"number of input/output operands ({len(self.operands)})"
+            )
+        rank = maps[0].dim_count
+        uses = [[e.position for e in m.results if isinstance(e, AffineDim)] for m in maps]
+        for map_, dims, type in zip(maps, uses, self.operand_types, strict=True):
+            if map_.dim_count != rank:
+                raise plain_error(self, "iteration spaces of provided affine_maps differ")
             if len(set(dims)) != len(map_.results) or map_.symbol_count:
-                raise self.error("provided affine_map is not a projected permutation")
-            if map_.dim_count != len(uses):
-                raise self.error("iteration space dims of provided affine_map do not match")
-            if len(map_.results) != getattr(type, "rank", len(map_.results)):
-                raise self.error(
-                    f"ranks of shaped operand and results of corresponding affine_map differ: "
-                    f"expected operand #{i} to have rank {len(map_.results)}"
+                raise plain_error(self, "provided affine_map is not a projected permutation")
+            if len(dims) != getattr(type, "rank", 0):
+                raise plain_error(
+                    self, "ranks of shaped operand and results of corresponding affine_map differ"
                 )
-            for d in dims:
-                uses[d] += 1 if i < 2 else 0
-        kept = {e.position for e in maps[2].results if isinstance(e, AffineDim)}
-        for d, count in enumerate(uses):
-            if count == 0 or (count == 1 and d not in kept):
-                raise self.error(
-                    f"iteration space dim at index {d} is either only used to index a single "
-                    "operand or not used to index any operand"
-                    if count
-                    else f"iteration space dim at index {d} not used to access any operand"
+        contracted = False
+        for d in range(rank):
+            inputs, outputs = sum(d in dims for dims in uses[:-1]), int(d in uses[-1])
+            if not inputs and not outputs:
+                raise plain_error(
+                    self, f"iteration space dim at index {d} not used to access any operand"
                 )
+            if inputs == 1 and not outputs:
+                raise plain_error(
+                    self,
+                    f"iteration space dim at index {d} is neither a contracting dim nor of "
+                    "parallel iteration type",
+                )
+            contracted |= inputs == 2 and not outputs
+        if not contracted:
+            raise plain_error(self, "'indexing_maps' do not specify a contracting dimension")

@@ -10,11 +10,16 @@ from ...ir.constraints import AnyType, Constraint
 from ...ir.core import Region
 from ...ir.declare import Op, Operands, Results, operands, results
 from ...ir.traits import SingleBlock, WritesMemory
-from ...ir.types import Dim, MemRefType, TensorType, Type, element_type
+from ...ir.types import Dim, MemRefType, TensorType, Type
 
 AnyShaped = Constraint(
     "shaped of any type values", lambda t: isinstance(t, MemRefType | TensorType)
 )
+
+
+def element_of_operand(type: Type) -> Any:
+    """The type of what the body gets of an operand: a tensor's or memref's element, else itself."""
+    return type.element_type if isinstance(type, MemRefType | TensorType) else type
 
 
 class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
@@ -126,10 +131,10 @@ class StructuredOp(Op, traits=(WritesMemory, SingleBlock)):
                 "input/output operands"
             )
         for i, (arg, type) in enumerate(zip(block.args, self.operand_types, strict=True)):
-            if arg.type is not element_type(type):
+            if arg.type is not element_of_operand(type):
                 raise self.error(
                     f"expected type of bb argument #{i} ('{arg.type}') to match element or self "
-                    f"type of the corresponding operand ('{element_type(type)}')"
+                    f"type of the corresponding operand ('{element_of_operand(type)}')"
                 )
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:

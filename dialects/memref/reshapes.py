@@ -126,7 +126,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
             )
         check_list(self, self.static_output_shape, self.output_shape, "output shape")
         for i, size in enumerate(to_dims(self.static_output_shape)):
-            if size is not None and size != target.shape[i]:
+            if target.shape[i] not in (None, size):
                 raise self.error(f"invalid output shape provided at pos {i}")
         found = expanded_strides(source, self.groups, target.shape)
         if found is None:

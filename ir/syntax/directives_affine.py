@@ -181,7 +181,10 @@ def _spelled(text: str, dims: list[str], symbols: list[str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         kind, number = found[1], int(found[2])
-        return dims[number] if kind == "d" else f"symbol({symbols[number]})"
+        # Upstream accepts a parallel loop that lacks operands of its bounds.
+        group = dims if kind == "d" else symbols
+        name = group[number] if number < len(group) else "<<UNKNOWN SSA VALUE>>"
+        return name if kind == "d" else f"symbol({name})"
 
     return re.sub(r"\b([ds])(\d+)\b", value, text)
 

@@ -86,12 +86,13 @@ class MemRefTransfer(Directive):
 
     fragment = (
         'VALUE "[" values_opt "]" "," VALUE "[" values_opt "]" "," VALUE "," '
-        'VALUE "[" values_opt "]" transfer_stride ":" TYPE "," TYPE "," TYPE'
+        'VALUE "[" values_opt "]" transfer_stride dict_opt ":" TYPE "," TYPE "," TYPE'
     )
     rules = {"transfer_stride": '| "," VALUE "," VALUE'}  # noqa: RUF012
 
     def read(self, child: Any, state: Any) -> None:
-        source, at, target, to, count, tag, tag_at, stride, *types = child
+        source, at, target, to, count, tag, tag_at, stride, attributes, *types = child
+        state.add_attributes(attributes or {})
         name = self.names[0]
         state.operands[name] = [source, *at, target, *to, count, tag, *tag_at, *(stride or ())]
         first, second, third = (

@@ -237,9 +237,10 @@ def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_f
 
     def finish(op: Any) -> None:
         from ..core import Block
-        from ..types import element_type
+        from ..types import MemRefType, TensorType
 
-        block = Block([element_type(type) for type in types])
+        shaped = (MemRefType, TensorType)
+        block = Block([t.element_type if isinstance(t, shaped) else t for t in types])
         args = list(block.args)
         if init_first:
             args = [args[-1], *args[:-1]]
