@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from ..ir.core import Block, Operation, Region
 from ..ir.declare import (
@@ -39,6 +40,10 @@ class ModuleOp(
 
     Source: upstream builtin.module.
     """
+
+    __slots__ = ("file_resources",)
+    file_resources: Any
+    """What the end of the file said that the module was read from; unset for other modules."""
 
     body_region: RegionField = region()
     sym_name = attribute(SYMBOL_NAME, optional=True)

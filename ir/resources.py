@@ -16,9 +16,11 @@ if TYPE_CHECKING:
 class Blob:
     """Bytes of one tensor, little-endian and row-major.
 
-    `saved` is where a blob in memory was last written to, and what that file looked like.
+    `saved` is where a blob in memory was last written to, and what that file looked like;
+    `text` is its hexadecimal text where an IR file itself gives the data.
     """
 
+    text: str | None = None
     saved: tuple[FileBlob, tuple[int, int, int] | None] | None = None
 
     def bytes(self) -> np.ndarray:

@@ -78,9 +78,9 @@ def decode(bits: int, type: FloatType) -> float:
 
 
 def _encode_power_of_two(value: float) -> int:
-    if math.isnan(value) or value < 0:
+    if math.isnan(value) or math.isinf(value) or value < 0:
         return 255
     if value == 0:
         return 0
     mantissa, exponent = math.frexp(value)
-    return max(0, min(254, exponent - 1 + 127 + (mantissa > 0.75)))
+    return max(0, min(255, exponent - 1 + 127 + (mantissa > 0.75)))

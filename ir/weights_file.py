@@ -145,6 +145,8 @@ def _divide(
     placed: dict[str, SafetensorsFile] = {}
     new: dict[str, DenseResource] = {}
     for key, resource in resources.items():
+        if resource.blob.text is not None:
+            continue  # the text has the data
         blob = resource.blob.source()
         stored = _stored(blob)
         if isinstance(blob, MissingBlob):

@@ -117,14 +117,18 @@ def _type_alias(s, c):
 @action
 def _metadata(s, c):
     ops, _start, entries, _end = c
-    for (section, _), dialects in entries or ():
-        if section != "dialect_resources" or not isinstance(dialects, list):
+    for (section, _), groups in entries or ():
+        if section not in ("dialect_resources", "external_resources"):
             continue
-        for _dialect, resources in dialects:
-            for (key, pos), text in resources if isinstance(resources, list) else ():
+        for (group, _), resources in groups if isinstance(groups, list) else ():
+            given = resources if isinstance(resources, list) else []
+            if section == "external_resources":
+                s.resources.external[group] = {key: value for (key, _), value in given}
+                continue
+            for (key, pos), text in given:
                 if not isinstance(text, str):
                     raise s.error("expected a string with the resource's data", pos)
-                s.resources.inline[key] = text
+                s.resources.of_dialects.setdefault(group, {})[key] = text
     return ops
 
 

@@ -52,6 +52,8 @@ class Aliases:
         self._counts: dict[str, int] = {}
         self._visited: set[Any] = set()
         self._visitor: _Visitor | None = None
+        self.resources: dict[str, Any] = {}
+        """The resources that the text refers to, by key."""
         self.distinct: dict[Any, int] = {}
         """The numbers of distinct attributes, in the order in which they are written."""
 

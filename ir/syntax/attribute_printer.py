@@ -238,7 +238,11 @@ class AttributePrinter:
             return np.packbits(bits, bitorder="little").tobytes().hex().upper()
         return attribute.data.hex().upper()
 
+    def note_resource(self, attribute: Any) -> None:
+        """Told of every resource that the text refers to."""
+
     def _resource(self, attribute: Any, implied: bool) -> str:
+        self.note_resource(attribute)
         return f"dense_resource<{key_text(attribute.key)}> : {self.type(attribute.type)}"
 
     # -- types ---------------------------------------------------------------------------------

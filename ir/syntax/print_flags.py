@@ -58,7 +58,12 @@ def print_with(op: Operation, flags: PrintFlags) -> str:
     if flags.local_scope or nested:
         return FlaggedPrinter(naming, None, flags).text_of(op)
     aliases = FlaggedAliases(flags)
-    return with_definitions(aliases, lambda: FlaggedPrinter(naming, aliases, flags).text_of(op))
+    return with_definitions(
+        op,
+        aliases,
+        lambda: FlaggedPrinter(naming, aliases, flags).text_of(op),
+        flags.resource_limit,
+    )
 
 
 def _scope_of(op: Operation) -> Operation:

@@ -66,6 +66,10 @@ class Printer(AttributePrinter):
                 return name
         return super().attribute(attribute, implied)
 
+    def note_resource(self, attribute: Any) -> None:
+        if self._aliases is not None:
+            self._aliases.resources.setdefault(attribute.key, attribute)
+
     def type_alias(self, type: Any) -> str | None:
         return self._aliases.name_of(type) if self._aliases is not None else None
 
@@ -335,12 +339,18 @@ def print_op(
         return Printer(naming, None, generic, debuginfo).text_of(op)
     aliases = Aliases()
     return with_definitions(
-        aliases, lambda: Printer(naming, aliases, generic, debuginfo).text_of(op)
+        op, aliases, lambda: Printer(naming, aliases, generic, debuginfo).text_of(op)
     )
 
 
-def with_definitions(aliases: Aliases, write: Callable[[], str]) -> str:
-    """The text that `write` makes between the definitions of the aliases that it uses."""
+def with_definitions(
+    op: Operation, aliases: Aliases, write: Callable[[], str], resource_limit: int | None = None
+) -> str:
+    """The text that `write` makes of an operation, between the definitions of its aliases.
+
+    Behind those are the resources that the text read had at its end, without those longer
+    than the limit.
+    """
     text = write()
     if aliases.are_provisional:
         aliases.number()
@@ -348,4 +358,10 @@ def with_definitions(aliases: Aliases, write: Callable[[], str]) -> str:
         text = write()
     else:
         head = aliases.definitions(early=True)
-    return head + text + aliases.definitions(early=False)
+    tail = aliases.definitions(early=False)
+    read = getattr(op, "file_resources", None)
+    if read is not None or aliases.resources:
+        from .text_resources import file_section
+
+        tail += file_section(aliases.resources, read, resource_limit)
+    return head + text + tail

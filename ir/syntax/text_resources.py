@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..attributes import DenseResource
 from ..diagnostics import NncError
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
+from .attribute_printer import key_text, quote
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,6 +21,10 @@ class TextBlob(Blob):
         self.key = key
         self._resources = resources
 
+    @property
+    def text(self) -> str | None:  # type: ignore[override]
+        return self._resources.inline_text(self.key)
+
     def source(self) -> Blob:
         """Where the data is: a MemoryBlob, FileBlob or MissingBlob."""
         return self._resources.find(self.key)
@@ -29,10 +34,15 @@ class TextBlob(Blob):
 
 
 class TextResources:
-    """The blobs of one parsed text, one for each key."""
+    """The blobs of one parsed text, one for each key, and what else its end says.
+
+    `of_dialects` has the hexadecimal text of each blob by dialect and key, `external` what
+    other tools keep in the text by their name and key: strings, true or false.
+    """
 
     def __init__(self) -> None:
-        self.inline: dict[str, str] = {}
+        self.of_dialects: dict[str, dict[str, str]] = {}
+        self.external: dict[str, dict[str, Any]] = {}
         self.files: list[SafetensorsFile] = []  # the later one wins
         self._blobs: dict[str, TextBlob] = {}
         self._found: dict[str, Blob] = {}
@@ -46,9 +56,17 @@ class TextResources:
             self._found[key] = self._find(key)
         return self._found[key]
 
+    def inline_text(self, key: str) -> str | None:
+        """The hexadecimal text of a blob that the text itself gives."""
+        for blobs in self.of_dialects.values():
+            if key in blobs:
+                return blobs[key]
+        return None
+
     def _find(self, key: str) -> Blob:
-        if key in self.inline:
-            return MemoryBlob(decode_hex(key, self.inline[key]))
+        text = self.inline_text(key)
+        if text is not None:
+            return MemoryBlob(decode_hex(key, text))
         for file in reversed(self.files):
             if file.path.exists() and key in file:
                 return FileBlob(file, key)
@@ -81,20 +99,45 @@ def weights_path(name: str, folder: Path) -> Path:
     return path
 
 
-def resource_section(resources: dict[str, DenseResource]) -> str:
-    """`{-# dialect_resources: .. #-}` with the data of the resources, for the end of a file.
+def file_section(
+    resources: dict[str, DenseResource], read: TextResources | None, limit: int | None = None
+) -> str:
+    """`{-# .. #-}` for the end of a file: the blobs that the text read gave, and what tools keep.
 
-    `weights_file.collect_resources` finds those of a module.
+    `resources` are those that the file refers to, in its order. Values whose text is longer
+    than `limit` are left out.
     """
-    from .attribute_printer import key_text
-
-    if not resources:
-        return ""
-    lines = []
+    builtin = {}
     for key, attribute in resources.items():
-        alignment = max(1, attribute.type.element_type.byte_width)
-        header = alignment.to_bytes(4, "little").hex().upper()
-        data = attribute.blob.bytes().tobytes().hex().upper()
-        lines.append(f'      {key_text(key)}: "0x{header}{data}"')
+        text = attribute.blob.text
+        if text is not None:
+            builtin[key] = text[:2] + text[2:].upper()
+    others = {name: d for name, d in read.of_dialects.items() if name != "builtin"} if read else {}
+    sections = {
+        "dialect_resources": {"builtin": builtin, **others},
+        "external_resources": read.external if read is not None else {},
+    }
+    if not any(any(groups.values()) for groups in sections.values()):
+        return ""
+    texts = [
+        _block(name, [t for t in (_group(n, d, limit) for n, d in groups.items()) if t], "  ")
+        for name, groups in sections.items()
+    ]
+    body = ",\n".join(text for text in texts if text)
+    return f"\n\n{{-#\n{body}\n#-}}"
+
+
+def _group(name: str, values: dict[str, Any], limit: int | None) -> str:
+    lines = []
+    for key, value in values.items():
+        text = quote(value) if isinstance(value, str) else str(value).lower()
+        if limit is None or len(text) <= limit:
+            lines.append(f"      {key_text(key)}: {text}")
+    return _block(name, lines, "    ")
+
+
+def _block(name: str, lines: list[str], indent: str) -> str:
+    if not lines:
+        return ""
     body = ",\n".join(lines)
-    return f"{{-#\n  dialect_resources: {{\n    builtin: {{\n{body}\n    }}\n  }}\n#-}}\n"
+    return f"{indent}{name}: {{\n{body}\n{indent}}}"

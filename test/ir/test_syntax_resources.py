@@ -4,13 +4,9 @@ import subprocess
 
 import numpy as np
 import pytest
-from nnc.ir.attributes import DenseResource
 from nnc.ir.diagnostics import NncError, ParseError
-from nnc.ir.resources import MemoryBlob
 from nnc.ir.syntax.parser import parse_module
-from nnc.ir.syntax.text_resources import resource_section
-from nnc.ir.types import TensorType, f32
-from nnc.ir.weights_file import collect_resources
+from nnc.ir.weights_file import write_module
 from safetensors.numpy import save_file
 
 TEXT = 'module%s {\n  "t.a"() {v = dense_resource<w> : tensor<2xf32>} : () -> ()\n}\n'
@@ -42,18 +38,27 @@ def test_other_sections_are_read_over():
 
 def test_section_is_written_and_read_by_mlir_opt(mlir_opt):
     array = np.array([1.5, -2.0], np.float32)
-    attribute = DenseResource("w", TensorType((2,), f32), MemoryBlob(array))
-    module = parse(TEXT % "")
-    module.body_block.first.attributes["v"] = attribute
-    text = f"{module}\n\n{resource_section(collect_resources(module))}"
+    hexadecimal = array.tobytes().hex().upper()
+    section = f'{{-# dialect_resources: {{builtin: {{w: "0x04000000{hexadecimal}"}}}} #-}}'
+    text = str(parse(TEXT % "" + section))
     command = [mlir_opt, "--allow-unregistered-dialect"]
     run = subprocess.run(command, input=text, capture_output=True, text=True, check=True)
-    assert run.stdout == f"{text}\n"
+    assert run.stdout == f"{text}\n\n"
     assert value_in(parse(text)).to_numpy().tolist() == array.tolist()
 
 
 def test_no_resources_no_section():
-    assert resource_section(collect_resources(parse("module {}"))) == ""
+    assert "{-#" not in str(parse("module {}"))
+    assert "{-#" not in str(parse(TEXT % ""))
+
+
+def test_resources_of_the_text_stay_in_it(tmp_path):
+    section = '{-# dialect_resources: { builtin: { w: "0x040000000000803F00000040" } } #-}'
+    module = parse(TEXT % "" + section)
+    write_module(module, tmp_path / "m.mlir")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.mlir"]
+    again = parse((tmp_path / "m.mlir").read_text(), tmp_path)
+    assert value_in(again).to_numpy().tolist() == [1.0, 2.0]
 
 
 def test_weights_file_beside_the_text(tmp_path):
