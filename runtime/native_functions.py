@@ -35,7 +35,7 @@ _CALL = "nnc.call."
 
 
 @dataclass(frozen=True)
-class _Leaf:
+class Leaf:
     """A part of a value that is no aggregate: where it lies in the frame, and in the value."""
 
     type: Type
@@ -103,7 +103,7 @@ def _element_bytes(element: Type) -> int:
     raise NncError(f"a value of type {element} cannot be passed from outside")
 
 
-def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[_Leaf]:
+def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[Leaf]:
     """The parts of a type, in order, from an offset in the frame on."""
     match type:
         case llvm.StructType(elements):
@@ -113,7 +113,7 @@ def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[_Le
         case llvm.VoidType():
             return
         case _:
-            yield _Leaf(type, path, offset)
+            yield Leaf(type, path, offset)
             return
     for i, element in inner:
         for leaf in _leaves(element, offset, (*path, i)):
@@ -121,7 +121,7 @@ def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[_Le
             offset = leaf.offset + _slot(leaf)
 
 
-def _slot(leaf: _Leaf) -> int:
+def _slot(leaf: Leaf) -> int:
     return -(-leaf.element_bytes * leaf.count // _ALIGNMENT) * _ALIGNMENT
 
 
@@ -134,13 +134,13 @@ class _Frame:
             raise function.error("takes a variable number of arguments and cannot be called")
         self.name = function.sym_name
         self.type = type
-        self.arguments: list[list[_Leaf]] = []
+        self.arguments: list[list[Leaf]] = []
         self.size = 0
         for one in type.inputs:
             self.arguments.append(self._place(one))
         self.result = self._place(type.output)
 
-    def _place(self, type: Type) -> list[_Leaf]:
+    def _place(self, type: Type) -> list[Leaf]:
         leaves = list(_leaves(type, self.size))
         if leaves:
             self.size = leaves[-1].offset + _slot(leaves[-1])
@@ -181,7 +181,7 @@ class _Frame:
         return "\n".join([*lines, "  ret void", "}", ""])
 
 
-def _load(leaf: _Leaf, name: str) -> list[str]:
+def _load(leaf: Leaf, name: str) -> list[str]:
     address = f"  {name}.p = getelementptr i8, ptr %frame, i64 {leaf.offset}"
     text = type_text(leaf.type)
     if leaf.stored == text:
@@ -193,7 +193,7 @@ def _load(leaf: _Leaf, name: str) -> list[str]:
     ]
 
 
-def _store(leaf: _Leaf, value: str, name: str) -> list[str]:
+def _store(leaf: Leaf, value: str, name: str) -> list[str]:
     text = type_text(leaf.type)
     lines = [f"  {name}.p = getelementptr i8, ptr %frame, i64 {leaf.offset}"]
     if leaf.stored != text:

@@ -150,6 +150,6 @@ def _buffer(parts: Sequence[Any], type: MemRefType) -> np.ndarray:
         return np.empty(shape, dtype)  # type: ignore[arg-type]
     span = 1 + sum((n - 1) * s for n, s in zip(shape, strides, strict=True))  # type: ignore[operator]
     memory = (ctypes.c_uint8 * (span * dtype.itemsize)).from_address(int(parts[0]))
-    flat = np.frombuffer(memory, dtype)
+    flat = np.ctypeslib.as_array(memory).view(dtype)
     steps = [s * dtype.itemsize for s in strides]  # type: ignore[operator]
     return np.lib.stride_tricks.as_strided(flat, shape, steps).copy()  # type: ignore[arg-type]

@@ -38,7 +38,7 @@ def number_text(value: Any) -> str:
     if array.dtype.kind in "iu":
         return str(int(value))
     if array.dtype.kind == "c":
-        return f"({number_text(array.real[()])}, {number_text(array.imag[()])})"
+        return f"({number_text(np.real(array)[()])}, {number_text(np.imag(array)[()])})"
     if array.dtype.kind == "f" or array.dtype.kind == "V":
         return str(value) if array.dtype.kind == "f" else str(float(value))
     return str(value)

@@ -88,7 +88,7 @@ class Cast(Op, traits=(Pure, Elementwise)):
             )
 
 
-def _read(op: Cast, x):
+def _read(op: Any, x):
     """NumPy integers with the sign that the operation gives them."""
     return as_unsigned(x, op.input.type) if op.source_unsigned else as_signed(x)
 

@@ -1,7 +1,9 @@
 """--check-numerics finds rules that are planted wrong into real passes, and names the place."""
 
 import dataclasses
+import io
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from nnc.ir.passes import PassManager
 from nnc.ir.rewriting import Rewriter, rewrite
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
+from nnc.tools import nn_opt
 from nnc.tools.check_numerics import CheckNumerics, Finding, NumericsError, NumericsOptions
+from nnc.tools.command import Streams
 
 Plant = Callable[[pytest.MonkeyPatch], None]
 
@@ -347,9 +351,20 @@ func.func @fill(%x: memref<8xf32>) {
   return
 }"""
 
+EXECUTED = """
+llvm.func @executed(%x: i32, %y: i32) -> i32 {
+  %s = llvm.add %x, %y : i32
+  %a = llvm.icmp "slt" %s, %y : i32
+  %b = llvm.icmp "sgt" %s, %y : i32
+  %c = llvm.select %a, %x, %y : i1, i32
+  %d = llvm.select %b, %c, %s : i1, i32
+  llvm.return %d : i32
+}"""
+
 GRAPH_TO_LINALG = "fuse,outline-kernels,lower-to-linalg"
 
 CASES = [
+    ("cse", properties_do_not_matter, EXECUTED, "cse", "executed", "llvm.icmp"),
     ("canonicalize", one_is_neutral_to_sums, SCALARS, "canonicalize", "sums", "arith.addf"),
     ("canonicalize", zero_absorbs_maxima, MAXIMA, "canonicalize", "maxima", "arith.maxsi"),
     ("cse", properties_do_not_matter, COMPARISONS, "canonicalize,cse", "comparisons", "arith.cmpi"),
@@ -445,3 +460,84 @@ def test_a_planted_rule_is_found(
     if op is not None:
         assert finding.op.name == op, report
     assert f"pass '{name}" in report and finding.op.name in report
+
+
+# -- on the command line ------------------------------------------------------------------------
+
+
+def run_tool(arguments: list[str], folder: Path, stdin: str = "") -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(stdin), io.StringIO(), io.StringIO(), folder)
+    code = nn_opt.main(arguments, streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+def test_the_tool_reports_and_writes_a_reproducer(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "in.mlir").write_text(SCALARS)
+    code, _, said = run_tool(["--check-numerics", "--canonicalize", "in.mlir"], tmp_path)
+    assert code == 0 and said == ""
+    one_is_neutral_to_sums(monkeypatch)
+    arguments = ["--check-numerics=seed=5", "--cse", "--canonicalize", "in.mlir"]
+    code, out, said = run_tool(arguments, tmp_path)
+    assert code == 1 and out == ""
+    assert "in.mlir:5:8: error: pass 'canonicalize' changes what '@sums' computes" in said
+    assert "the first operation whose value differs is 'arith.addf' in '@sums'" in said
+    assert "--check-numerics=seed=5 input 0" in said
+    assert "in.numerics.mlir" in said
+    text = (tmp_path / "in.numerics.mlir").read_text()
+    assert "arith.addf" in text
+    code, _, again = run_tool(
+        ["--run-reproducer", "--check-numerics=seed=5", "in.numerics.mlir"], tmp_path
+    )
+    assert code == 1 and "'arith.addf' in '@sums'" in again
+    code, _, _ = run_tool(["--run-reproducer", "in.numerics.mlir"], tmp_path)
+    assert code == 0
+
+
+def test_the_reproducer_goes_where_it_is_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    one_is_neutral_to_sums(monkeypatch)
+    arguments = ["--check-numerics", "--check-numerics-reproducer=bad.mlir", "--canonicalize"]
+    code, _, said = run_tool(arguments, tmp_path, SCALARS)
+    assert code == 1 and "bad.mlir" in said
+    assert "arith.addf" in (tmp_path / "bad.mlir").read_text()
+
+
+@pytest.mark.parametrize(
+    "flag, message",
+    [
+        ("--check-numerics=sead=1", "has no option 'sead'"),
+        ("--check-numerics=seed=x", "'x' is no value of 'seed'"),
+        ("--check-numerics=samples=0", "samples and max-steps are at least 1"),
+        ("--check-numerics-seed=3", "need --check-numerics"),
+    ],
+)
+def test_faulty_options(flag: str, message: str, tmp_path: Path) -> None:
+    code, _, said = run_tool([flag, "--cse"], tmp_path, SCALARS)
+    assert code == 1 and message in said
+
+
+def test_a_crash_is_part_of_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Addresses go wrong, so the machine code ends with a signal, and this process goes on."""
+    from nnc.dialects import llvm
+    from nnc.lowering.to_llvm.conversion import LOWERINGS
+
+    def wrong(f, op):
+        huge = f.integer(1 << 60)
+        f.bind(op.results[0], f.append(llvm.Add(f.value(op.operands[0]), huge)).results[0])
+
+    monkeypatch.setitem(LOWERINGS, arith.AddI, wrong)
+    text = """
+      func.func @crash(%x: memref<8xf32>, %i: index) -> f32 {
+        %c1 = arith.constant 1 : index
+        %n = memref.load %x[%c1] : memref<8xf32>
+        %j = arith.addi %i, %c1 : index
+        %m = memref.load %x[%j] : memref<8xf32>
+        %s = arith.addf %n, %m : f32
+        return %s : f32
+      }"""
+    finding = found(text, "lower-to-llvm")
+    assert finding.error is not None and "SIG" in finding.error.message
+    assert finding.op is not None and finding.op.name == "arith.addi"

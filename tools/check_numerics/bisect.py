@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects import func
+from ...dialects import func, llvm
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass
@@ -16,6 +16,7 @@ from ...runtime.isolated import run_isolated
 from ..buffer_functions import BufferFunctions
 from .compare import Tolerance, find_difference
 from .inputs import aligned_copy
+from .llvm_trace import trace_llvm
 from .locate import Place, first_difference
 from .running import CallRecorder, Runner, without_entry
 from .single_ops import first_wrong_op
@@ -54,7 +55,8 @@ class Bisection:
             if found is None:
                 break
             subject, inputs = found
-        return Fault(subject.name, self._place(subject, inputs))
+        place = self._place(subject, inputs)
+        return Fault(_function_around(place, subject), place)
 
     # -- functions ---------------------------------------------------------------------------
 
@@ -122,7 +124,9 @@ class Bisection:
 
     def _place(self, subject: Subject, inputs: Inputs) -> Place | None:
         if not isinstance(self.before.symbols.get(subject.name), func.FuncOp):
-            return None
+            before = trace_llvm(self.before, subject, inputs)
+            after = trace_llvm(self.after, subject, inputs)
+            return first_difference(before, after, self.origin, self.tolerance)
         before = self._trace(self.before, subject, inputs)
         if isinstance(self.after.symbols.get(subject.name), func.FuncOp):
             after = self._trace(self.after, subject, inputs)
@@ -140,6 +144,14 @@ class Bisection:
             return []
         steps = PATIENCE * runner.options.max_steps
         return trace(runner.module, subject.name, arguments, steps)[0]
+
+
+def _function_around(place: Place | None, subject: Subject) -> str:
+    """The function that the operation stands in."""
+    op = place.op if place is not None else None
+    while op is not None and not isinstance(op, func.FuncOp | llvm.Func):
+        op = op.parent_op
+    return subject.name if op is None else str(op.sym_name)
 
 
 def _returned(function: Operation) -> Place | None:

@@ -47,7 +47,7 @@ class Tolerance:
 
 def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
     """What a pass declares in its class's `numerics` (default: exact), or what was asked for."""
-    strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
+    strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
     on_graph = any(op.name.startswith("nn.") for op in module.walk())
     return Tolerance(strictness, options.tolerance, signed_zeros=not on_graph)
 
