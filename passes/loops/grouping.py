@@ -25,6 +25,8 @@ class Group:
     maps: dict[Stage, dict[int, int]] = field(default_factory=dict)
     feeders: dict[Stage, dict[int, int]] = field(default_factory=dict)
     """Stages that make an input of the host, over some of its parallel dimensions."""
+    rows: frozenset[int] = frozenset()
+    """The host's dimensions that all stages of a row group run over together."""
 
     def __post_init__(self) -> None:
         self.maps.setdefault(self.host, {d: d for d in range(self.host.rank)})
@@ -147,10 +149,15 @@ def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:
         return _map_group(run)
     host = reductions[0]
     group = Group(host, "row")
-    rows = set(_dims(host, "parallel"))
+    maps = correspondences(host, run)
+    parallel = _dims(host, "parallel")
+    # A reduced dimension that is kept has one element here, and more in other stages.
+    rows = {d for d in parallel if host.extents[d] != 1}
+    others = [set(m.values()) for s, m in maps.items() if s is not host and rows <= set(m.values())]
+    rows |= {d for d in parallel if others and all(d in dims for dims in others)}
     if not rows:
         return group
-    maps = correspondences(host, run)
+    group.rows = frozenset(rows)
     for stage in run:
         found = maps.get(stage, {})
         kinds = {stage.kinds[a] for a, b in found.items() if b in rows}

@@ -59,7 +59,7 @@ class Heuristics(Shaping):
         first = next((l for l in (*reductions, *window, *inner)), None)
         if host.has_reduction and first is not None:
             writer.accumulate(first)
-        self.parallelize(parallel, tile.cycles)
+        self.parallelize(parallel, self.work(group.maps, tile.cycles))
         if parallel:
             for stage in group.members:
                 writer.fuse(stage, parallel[-1])
@@ -78,10 +78,10 @@ class Heuristics(Shaping):
         extent = host.extents[stream.lane_dim]
         assert isinstance(extent, int)
         width = 2 * lanes
-        chunk = CHUNK
-        if self.machine.cores > 1:
-            even = -(-extent // (2 * self.machine.cores))
-            chunk = min(CHUNK, max(CHUNK // 2, -(-even // width) * width))
+        # As many chunks for each core, of nearly the same size.
+        cores = self.machine.cores
+        chunks = cores * -(-extent // (cores * CHUNK))
+        chunk = max(width, -(-extent // (chunks * width)) * width)
         rows, row = writer.split(roots[stream.row_dim], ROWS)
         columns, inner = writer.split(roots[stream.lane_dim], chunk)
         tiles, inner = writer.split(inner, width, ("t", "i"))
@@ -97,7 +97,7 @@ class Heuristics(Shaping):
             writer.unroll(loop)
         writer.vectorize(vector)
         writer.accumulate(row)
-        work = prod(e for e in host.extents if isinstance(e, int)) / lanes
+        work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
         self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
         for stage in group.members:
             writer.fuse(stage, columns)
@@ -180,21 +180,21 @@ class Heuristics(Shaping):
 
     def rows(self, group: Group) -> None:
         """Reductions and elementwise stages over common outer dimensions."""
-        host, writer = group.host, self.writer
-        rows = {d for d, k in enumerate(host.kinds) if k == "parallel"}
+        host, writer, rows = group.host, self.writer, set(group.rows)
         roots = self.collapse(group, rows)
         tile = self.tile(host, roots)
         outer, inner = self.split_tile(host, roots, tile)
-        shared = [l for l in outer if not l.is_reduction]
+        shared = [l for l in outer if set(l.dims) <= rows]
+        idle = [l for l in outer if not l.is_reduction and l not in shared]
         own = [l for l in outer if l.is_reduction]
-        writer.reorder([*shared, *own, *inner])
+        writer.reorder([*shared, *idle, *own, *inner])
         self.unroll_all([], inner, tile)
         first = next((l for l in (*own, *inner)), None)
         if host.has_reduction and first is not None:
             writer.accumulate(first)
         plan = writer.plan
         work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
-        self.parallelize(shared, work)
+        self.parallelize(shared, self.work(group.maps, work))
         if not shared:
             for stage in group.members:
                 self.alone(stage)
@@ -256,15 +256,20 @@ class Heuristics(Shaping):
                 first is group.host and not self._same(stage, first, group)
             ):
                 continue
-            if not self._same(stage, first, group) or stage.rank <= len(
-                [k for k in group.host.kinds if k == "parallel"]
-            ):
+            if not self._same(stage, first, group) or not self._is_over_rows(stage, group):
                 continue
             between = [s for s in stages if stage.index < s.index < first.index]
             if any(depends(stage, s) for s in between):
                 continue
             found[stage] = found.get(first, first)
         return {s: found.get(t, t) for s, t in found.items()}
+
+    @staticmethod
+    def _is_over_rows(stage: Stage, group: Group) -> bool:
+        """Whether a stage computes something for each element of a row, not once for it."""
+        to_host = group.maps[stage]
+        own = [d for d in range(stage.rank) if to_host.get(d) not in group.rows]
+        return any(stage.extents[d] != 1 for d in own)
 
     @staticmethod
     def _same(a: Stage, b: Stage, group: Group) -> bool:
@@ -285,7 +290,7 @@ class Heuristics(Shaping):
         outer = self.ordered(host, outer, tile) if self._is_strided(host, tile) else outer
         writer.reorder([*outer, *inner])
         self.unroll_all([], inner, tile)
-        self.parallelize(outer, tile.cycles)
+        self.parallelize(outer, self.work(group.maps, tile.cycles))
         for stage in group.members:
             if outer:
                 writer.fuse(stage, outer[-1])

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from math import prod
 
+from ...dialects import memref
+from ...ir.core import Value
 from ...targets.machine import Machine
 from .body import unvectorizable
 from .grouping import Group
 from .plan import Loop, not_collapsible
-from .stages import Stage
+from .stages import Access, Stage
 from .tiles import UNKNOWN_EXTENT, Tile, TileModel
 from .traffic import Traffic
 from .writer import ScheduleWriter
@@ -17,7 +20,16 @@ PARALLEL_MICROSECONDS = 20.0
 """Kernels with less work stay on one thread."""
 
 CHUNKS_PER_CORE = 4
-"""Parallel iterations that are enough for an even share."""
+"""Parallel iterations a core that make more loops needless, if the shares are even."""
+
+EVEN = 0.95
+"""Part of the cores at work on average that is good enough."""
+
+MIN_GAIN = 0.02
+"""Part of the cores that must be gained for one more parallel loop."""
+
+MANY_ITERATIONS = 2048
+"""Parallel iterations of which every core has an even share anyway."""
 
 MAX_WINDOW = 12
 """Reduction iterations that are unrolled at most, where windows overlap."""
@@ -121,7 +133,7 @@ class Shaping:
         sizes = {d: tile.size(l.dims[-1]) for l in loops for d in l.dims if len(l.dims) == 1}
         by_dims = {l.dims: l for l in loops}
         chunks = 1
-        if self.is_parallel(tile.cycles):
+        if self.is_parallel(self.work([stage], tile.cycles)):
             chunks = 2 * self.machine.cores
         order = Traffic(stage, sizes, self.machine).best_order(list(by_dims), chunks)
         return [by_dims[dims] for dims in order]
@@ -170,22 +182,93 @@ class Shaping:
                 return False
         return True
 
-    def is_parallel(self, cycles: float) -> bool:
-        """Whether so much work is worth more than one core."""
-        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
-        return self.machine.cores > 1 and cycles >= enough
+    def work(self, stages: Iterable[Stage], cycles: float) -> float:
+        """Cycles of stages that share loops: their arithmetic, and moving what they touch.
 
-    def parallelize(self, loops: list[Loop], cycles: float) -> None:
-        """Make the outermost loops parallel where there is enough work for several cores."""
+        What one of them makes for another hardly leaves the registers and is left out.
+        """
+        stages = list(stages)
+        made = {a.value for s in stages for a in s.outputs if a.value.defined_by(memref.Alloc)}
+        sizes: dict[Value, int] = {}
+        for stage in stages:
+            for a in stage.accesses:
+                if not a.is_scalar and (a.value not in made or len(stages) == 1):
+                    sizes[a.value] = min(sizes.get(a.value, 0) + touched(a), whole(a))
+        return cycles + sum(sizes.values()) / self.machine.memory_bandwidth
+
+    def is_parallel(self, work: float) -> bool:
+        """Whether so many cycles are worth more than one core."""
+        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
+        return self.machine.cores > 1 and work >= enough
+
+    def parallelize(self, loops: Sequence[Loop], work: float) -> None:
+        """Make the outermost loops parallel where there is enough work for several cores.
+
+        As many loops as it takes for several iterations a core and even shares.
+        """
         cores = self.machine.cores
-        if not self.is_parallel(cycles):
+        if not self.is_parallel(work):
             return
-        chunks = 1
-        for loop in loops:
-            if chunks >= cores * CHUNKS_PER_CORE:
+        best, most = 0, 1 / cores + MIN_GAIN
+        for count in range(1, len(loops) + 1):
+            share = even_share(loops[:count], cores)
+            if share > most + MIN_GAIN * (best > 0):
+                best, most = count, share
+            trips = prod(_trips(loop) for loop in loops[:count])
+            if trips >= cores * CHUNKS_PER_CORE and share >= EVEN:
+                best = count
                 break
-            extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
-            if isinstance(loop.extent, int) and extent % loop.step and extent < 4 * loop.step:
-                break
+        for loop in loops[:best]:
             self.writer.parallel(loop)
-            chunks *= max(1, extent // loop.step)
+
+
+def even_share(loops: Sequence[Loop], cores: int) -> float:
+    """The part of the cores that works on average, 1 at best, when iterations are dealt out.
+
+    Each core has one run of the iterations of all loops, as the thread pool cuts them; a
+    last iteration may be shorter.
+    """
+    weights = [1.0]
+    for loop in loops:
+        if not isinstance(loop.extent, int):
+            return 1.0
+        full, rest = divmod(loop.extent, loop.step)
+        own = [1.0] * full + ([rest / loop.step] if rest else [])
+        if len(weights) * len(own) > MANY_ITERATIONS:
+            return 1.0
+        weights = [a * b for a in weights for b in own]
+    count = len(weights)
+    shares = [sum(weights[count * i // cores : count * (i + 1) // cores]) for i in range(cores)]
+    return sum(shares) / (cores * max(shares)) if count else 1.0
+
+
+def _trips(loop: Loop) -> int:
+    extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
+    return max(1, -(-extent // loop.step))
+
+
+def touched(access: Access) -> int:
+    """Bytes of the elements of a buffer that a stage touches."""
+    extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in access.stage.extents]
+    total = _width(access)
+    for expr, extent in zip(access.exprs, _shape(access), strict=True):
+        linear = expr.linear(access.stage.rank)
+        if linear is not None:
+            reach = 1 + sum(abs(c) * (extents[d] - 1) for d, c in enumerate(linear[0]) if c)
+            extent = min(extent, reach)
+        total *= extent
+    return total
+
+
+def whole(access: Access) -> int:
+    """Bytes of the buffer."""
+    return _width(access) * prod(_shape(access))
+
+
+def _width(access: Access) -> int:
+    return getattr(access.element_type, "byte_width", 8)
+
+
+def _shape(access: Access) -> list[int]:
+    shape = access.value.type.shape  # type: ignore[attr-defined]
+    return [d if d is not None else UNKNOWN_EXTENT for d in shape]

@@ -27,8 +27,10 @@ from .building import element_of, reshape, scalar, shape_of
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
 FEW_ROWS = 4
-"""Products of fewer rows read each weight once or twice: packing gains nothing."""
+"""Products of fewer rows are bound by reading the weights: two vectors lie together there.
 
+Measured for one row of 768 and 50176 columns: 25 ms unpacked, 8 ms with one vector, 5 with two.
+"""
 
 MANY_BLOCKS = 32
 """Blocks among which a last one, filled with zeros, does not count."""
@@ -62,7 +64,7 @@ class ChooseLayouts(
         for product in [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]:
             if isinstance(product, nn.Matmul):
                 if self.is_packable(product):
-                    pack_matmul(product, self.block)
+                    pack_matmul(product, self.columns_of(product))
                     context.statistic("matrices-packed")
             elif blocks := self.blocks_of(product):
                 block_conv(product, *blocks)
@@ -86,17 +88,23 @@ class ChooseLayouts(
         return before, after
 
     def is_packable(self, product: nn.Matmul) -> bool:
-        """Whether the weights are constant, and read for several rows."""
-        rows, (*_, columns) = shape_of(product.lhs)[:-1], shape_of(product.rhs)
+        """Whether the weights are constant, and columns fill blocks."""
+        *_, columns = shape_of(product.rhs)
+        block = self.columns_of(product)
         return (
             product.rhs.defined_by(nn.Constant) is not None
             and len(shape_of(product.rhs)) == 2
+            and len(shape_of(product.lhs)) >= 2
             and isinstance(element_of(product.rhs), FloatType)
             and columns is not None
-            and (columns % self.block == 0 or columns >= MANY_BLOCKS * self.block)
+            and (columns % block == 0 or columns >= MANY_BLOCKS * self.block)
             and shape_of(product.out).count(None) <= 1
-            and math.prod(d or FEW_ROWS for d in rows) >= FEW_ROWS
         )
+
+    def columns_of(self, product: nn.Matmul) -> int:
+        """How many columns of the weights lie together."""
+        rows = math.prod(d or FEW_ROWS for d in shape_of(product.lhs)[:-1])
+        return self.block if rows >= FEW_ROWS else 2 * self.block
 
     def block_of(self, channels: int) -> int | None:
         """How many channels lie together: the block, or all where they are few."""

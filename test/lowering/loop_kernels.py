@@ -263,6 +263,40 @@ def softmax(shape, axis, dynamic=False):
     return Kernel(w.text(), [shape, shape], expected)
 
 
+def softmax_kept(rows, columns):
+    """exp(x - max) / sum, the reduced dimension kept with one element: as graphs have it."""
+    type, row_type = memref(1, rows, columns), memref(1, rows, 1)
+    w = Writer(("x", type), ("y", type))
+    w.constant("low", "0xFF800000")
+    w.constant("zero", "0.0")
+    w.constant("one", "1.0")
+    for name in ("m", "s", "r"):
+        w.alloc(name, row_type)
+    for name in ("t", "u"):
+        w.alloc(name, type)
+    w.fill("low", "m")
+    w.generic("b, i, k, j", "pppr", [("x", "b, i, j")], [("m", "b, i, k")],
+              ["%v = arith.maximumf %i0, %o0 : f32"], [("v", "f32")])  # fmt: skip
+    w.generic("b, i, j", "ppp", [("x", "b, i, j"), ("m", "b, i, 0")], [("t", "b, i, j")],
+              ["%d = arith.subf %i0, %i1 : f32"], [("d", "f32")])  # fmt: skip
+    w.generic("b, i, j", "ppp", [("t", "b, i, j")], [("u", "b, i, j")],
+              ["%e = math.exp %i0 : f32"], [("e", "f32")])  # fmt: skip
+    w.fill("zero", "s")
+    w.generic("b, i, k, j", "pppr", [("u", "b, i, j")], [("s", "b, i, k")],
+              ["%v = arith.addf %i0, %o0 : f32"], [("v", "f32")])  # fmt: skip
+    w.generic("b, i, j", "ppp", [("s", "b, i, j")], [("r", "b, i, j")],
+              ["%q = arith.divf %one, %i0 : f32"], [("q", "f32")])  # fmt: skip
+    w.generic("b, i, j", "ppp", [("u", "b, i, j"), ("r", "b, i, 0")], [("y", "b, i, j")],
+              ["%q = arith.mulf %i0, %i1 : f32"], [("q", "f32")])  # fmt: skip
+
+    def expected(x, y):
+        e = np.exp(x - x.max(-1, keepdims=True))
+        return [e / e.sum(-1, keepdims=True)]
+
+    shape = (1, rows, columns)
+    return Kernel(w.text(), [shape, shape], expected)
+
+
 def layer_norm(rows, columns):
     """Mean, centred values, variance, scale and bias, in eight stages."""
     full, row, column = "r, c", "r", "c"
@@ -435,6 +469,8 @@ KERNELS = {
     "softmax_channels": lambda: softmax((2, 4, 3, 13), 1),
     "softmax_one": lambda: softmax((4, 1), 1),
     "softmax_vector": lambda: softmax((50,), 0),
+    "softmax_kept": lambda: softmax_kept(5, 70),
+    "softmax_kept_one_row": lambda: softmax_kept(1, 50),
     "softmax_dynamic": lambda: softmax((3, 37), 1, True),
     "softmax_channels_dynamic": lambda: softmax((2, 5, 21), 1, True),
     "layer_norm": lambda: layer_norm(3, 70),

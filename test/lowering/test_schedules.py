@@ -1,6 +1,8 @@
 """Schedules, chosen and made at random, against NumPy through the interpreter."""
 
 import random
+from dataclasses import replace
+from math import prod
 
 import numpy as np
 import pytest
@@ -8,13 +10,16 @@ from nnc.dialects import linalg, memref, schedule
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.apply_schedules import ApplySchedules
-from nnc.lowering.choose_schedules import ChooseSchedules
+from nnc.lowering.apply_schedules import ApplySchedules, carry_out
+from nnc.lowering.choose_schedules import ChooseSchedules, choose
 from nnc.lowering.pipelines import pipeline
 from nnc.passes.loops.nest import build_nest
+from nnc.passes.loops.plan import Loop
+from nnc.passes.loops.shaping import even_share
 from nnc.passes.loops.stages import stages_of
 from nnc.passes.loops.writer import ScheduleWriter
 from nnc.runtime.interpreter import Interpreter
+from nnc.targets.machine import machine
 
 from .loop_kernels import KERNELS
 from .to_llvm.native import call_native
@@ -130,18 +135,60 @@ def test_a_large_matrix_is_read_along_its_rows():
     text = str(module)
     assert "schedule.reorder %d1o, %d2o, %d1it, %d2i, %d0, %d1iiu, %d1iiv" in text
     assert "schedule.fuse %fill at %d1o" in text
-    assert buffers("matvec_streamed")[0] == ["memref<2048xf32>"]
+    assert buffers("matvec_streamed")[0] == ["memref<1088xf32>"]
 
 
 def test_intermediates_of_rows_shrink_to_a_row():
     assert buffers("softmax_3d")[0] == ["memref<100xf32>"]
     assert buffers("layer_norm")[0] == ["memref<70xf32>"]
     assert buffers("softmax_channels")[0] == ["memref<156xf32>"]
+    assert buffers("softmax_kept")[0] == ["memref<70xf32>"]
+    assert buffers("softmax_kept_one_row")[0] == ["memref<1x1x50xf32>"]
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_code_is_bounded(name):
     assert buffers(name)[1] < 1500
+
+
+# -- parallel loops ----------------------------------------------------------------------------------
+
+
+def parallel_trips(name, cores):
+    """Iterations of each parallel loop that is chosen for so many cores."""
+    module = parse_module(KERNELS[name]().text)
+    function = module.body_block.first
+    target = replace(machine("avx512"), cores=cores, gigahertz=0.001)
+    block = function.body.block
+    plan = carry_out(choose("k", stages_of(block), target), stages_of(block))
+    loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
+    return [-(-l.extent // l.step) for l in loops]
+
+
+def test_one_core_has_no_parallel_loops():
+    assert parallel_trips("softmax_kept", 1) == []
+
+
+@pytest.mark.parametrize("cores", [2, 3, 4])
+def test_work_is_shared_evenly(cores):
+    for name in ("softmax_kept", "matmul_colliding", "matvec_streamed"):
+        assert prod(parallel_trips(name, cores)) >= cores, name
+
+
+@pytest.mark.parametrize(
+    ("extents", "cores", "share"),
+    [
+        ([(16, 1)], 2, 1.0),
+        ([(7, 1)], 2, 7 / 8),
+        ([(7, 1), (7, 1)], 2, 49 / 50),
+        ([(20, 16)], 2, 20 / 32),
+        ([(3, 1)], 4, 3 / 4),
+        ([(5, 1)], 3, 5 / 6),
+    ],
+)
+def test_even_share(extents, cores, share):
+    loops = [Loop(None, (0,), extent, step=step) for extent, step in extents]
+    assert even_share(loops, cores) == pytest.approx(share)
 
 
 # -- schedules made at random ------------------------------------------------------------------------

@@ -23,12 +23,20 @@ func.func @filled_up(%a: tensor<8x2xf32>) -> tensor<8x130xf32> {
   return %0 : tensor<8x130xf32>
 }
 
-// A single row reads every weight once, whatever their order.
+// Of a single row, reading the weights is all: more of them lie together.
 
 // CHECK-LABEL: func.func @one_row
+// CHECK:         nn.packed_matmul {{.*}} : (tensor<1x2xf32>, tensor<2x2x8xf32>) -> tensor<1x2x8xf32>
+func.func @one_row(%a: tensor<1x2xf32>) -> tensor<1x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<2x16xf32>
+  %0 = nn.matmul %a, %w : (tensor<1x2xf32>, tensor<2x16xf32>) -> tensor<1x16xf32>
+  return %0 : tensor<1x16xf32>
+}
+
+// CHECK-LABEL: func.func @vector
 // CHECK:         nn.matmul
-func.func @one_row(%a: tensor<1x2xf32>) -> tensor<1x8xf32> {
-  %w = nn.constant dense<0.5> : tensor<2x8xf32>
-  %0 = nn.matmul %a, %w : (tensor<1x2xf32>, tensor<2x8xf32>) -> tensor<1x8xf32>
-  return %0 : tensor<1x8xf32>
+func.func @vector(%a: tensor<2xf32>) -> tensor<16xf32> {
+  %w = nn.constant dense<0.5> : tensor<2x16xf32>
+  %0 = nn.matmul %a, %w : (tensor<2xf32>, tensor<2x16xf32>) -> tensor<16xf32>
+  return %0 : tensor<16xf32>
 }
