@@ -102,7 +102,7 @@ class Pass(ABC):
         given = []
         for f in self.options():
             value = getattr(self, f.name)
-            if defaults or value != f.default:
+            if value != f.default or (defaults and value != ()):
                 given.append(f"{f.name.replace('_', '-')}={option_text(value)}")
         return self.name + (f"{{{' '.join(given)}}}" if given else "")
 
@@ -112,7 +112,8 @@ def option_text(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, tuple):
-        return ",".join(option_text(v) for v in value)
+        listed = ",".join(option_text(v) for v in value)
+        return listed if len(value) == 1 else f"{{{listed}}}"
     text = str(value)
     return f'"{text}"' if not text or any(c in text for c in ' ,{}"') else text
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..ir.core import Operation
+from ..ir.diagnostics import NncError, PassError
 from ..ir.passes import Pass, PassContext, option
-from ..ir.rewriting import apply_greedily
+from ..ir.rewriting import Pattern, apply_greedily
 from .canonicalization import patterns_of
 
 
@@ -18,19 +19,64 @@ class Canonicalize(
 ):
     """Fold constants, simplify and remove dead code, greedily, to a fixed point.
 
-    Nothing may rely on this pass for correctness.
+    Nothing may rely on this pass for correctness. Patterns have the names that
+    `--trace-rewrites` shows. Options are upstream's, but for `max-rewrites`.
     """
 
+    disable_patterns: tuple[str, ...] = option((), help="patterns that are not applied")
+    enable_patterns: tuple[str, ...] = option((), help="if given, the only patterns applied")
+    max_iterations: int = option(
+        10, help="0: do nothing; the fixed point is reached in one iteration", least=-1
+    )
+    max_num_rewrites: int = option(-1, help="stop after so many rewrites; -1: no limit", least=-1)
     max_rewrites: int = option(
         0, help="stop with an error after so many rewrites; 0: automatic", least=0
+    )
+    region_simplify: str = option(
+        "normal",
+        help="accepted for upstream's sake: blocks are never merged",
+        choices=("disabled", "normal", "aggressive"),
+    )
+    test_convergence: bool = option(
+        False, help="an error where max-num-rewrites stops before the fixed point"
+    )
+    top_down: bool = option(
+        True, help="accepted for upstream's sake: the fixed point does not depend on it"
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Apply every fold and the canonicalization patterns of the dialects in the IR."""
         dialects = {inner.name.partition(".")[0] for inner in op.walk()}
-        apply_greedily(
-            op,
-            patterns_of(dialects),
-            max_rewrites=self.max_rewrites or None,
-            trace=context.trace,
-        )
+        patterns = self.chosen(patterns_of(dialects))
+        if 0 in (self.max_iterations, self.max_num_rewrites):
+            return
+        limit = self.max_rewrites or None
+        if self.max_num_rewrites > 0:
+            limit = self.max_num_rewrites - 1
+        try:
+            apply_greedily(op, patterns, max_rewrites=limit, trace=context.trace)
+        except PassError:
+            if self.max_num_rewrites < 0:
+                raise
+            if self.test_convergence:
+                count = self.max_num_rewrites
+                raise PassError(
+                    f"canonicalize: no fixed point after {count} rewrites", op.loc
+                ) from None
+
+    def chosen(self, patterns: list[Pattern]) -> list[Pattern]:
+        """The patterns that the options leave. Raises NncError for names that no pattern has."""
+        if not self.disable_patterns and not self.enable_patterns:
+            return patterns
+        from .canonicalization import all_patterns
+
+        known = {pattern.name for pattern in all_patterns()}
+        for name in (*self.disable_patterns, *self.enable_patterns):
+            if name not in known:
+                raise NncError(f"canonicalize: no pattern is named '{name}'")
+        return [
+            p
+            for p in patterns
+            if p.name not in self.disable_patterns
+            and (not self.enable_patterns or p.name in self.enable_patterns)
+        ]

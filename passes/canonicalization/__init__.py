@@ -27,3 +27,8 @@ def patterns_of(dialects: Iterable[str]) -> list[Pattern]:
         if name in PATTERN_MODULES:
             found += import_module(PATTERN_MODULES[name], __package__).PATTERNS
     return found
+
+
+def all_patterns() -> list[Pattern]:
+    """The canonicalization patterns of all dialects."""
+    return patterns_of(PATTERN_MODULES)

@@ -37,7 +37,7 @@ def module(*names: str) -> Operation:
     [
         "builtin.module(test-count)",
         "builtin.module(test-count{factor=3 mode=b},test-count)",
-        "builtin.module(t.func(test-count{flags=1,2,3 on=true}))",
+        "builtin.module(t.func(test-count{flags={1,2,3} on=true}))",
     ],
 )
 def test_pipeline_text_is_read_and_printed(text: str) -> None:

@@ -56,7 +56,7 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
         ("nn-opt", ["--mlir-timing-display", "="], ["list", "tree"]),
         ("nn-opt", ["--mlir-print-ir-after", "=", "cs"], ["cse"]),
         ("nn-opt", ["--mlir-print-ir-after", "=", "cse,symb"], ["cse,symbol-dce"]),
-        ("nn-opt", ["--canonicalize", "=", "max"], ["max-rewrites="]),
+        ("nn-opt", ["--canonicalize", "=", "max-r"], ["max-rewrites="]),
         ("nn-opt", ["in"], ["in.mlir", "inner"]),
         ("nn-opt", ["-o", "in.m"], ["in.mlir"]),
         ("nn-opt", ["--resource-dir", "=", "in"], ["inner"]),

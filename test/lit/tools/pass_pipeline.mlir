@@ -7,7 +7,7 @@
 // CHECK:      Pass Manager with 3 passes:
 // CHECK-NEXT: builtin.module(
 // CHECK-NEXT:   func.func(
-// CHECK-NEXT:     canonicalize{max-rewrites=100},
+// CHECK-NEXT:     canonicalize{max-iterations=10 max-num-rewrites=-1 max-rewrites=100 region-simplify=normal test-convergence=false top-down=true},
 // CHECK-NEXT:     cse
 // CHECK-NEXT:   ),
 // CHECK-NEXT:   any(

@@ -23,7 +23,7 @@
 // CLOSE: :1:20: error: encountered extra closing ')' creating unbalanced parentheses while parsing pipeline
 // BRACE: :1:28: error: missing closing '}' while processing pass options
 // VALUE: :1:16: error: option 'max-rewrites' takes int; found 'one'
-// OPTION: :1:16: error: pass 'canonicalize' has no option 'speed'; it has: max-rewrites
+// OPTION: :1:16: error: pass 'canonicalize' has no option 'speed'; it has: disable-patterns, enable-patterns, max-iterations
 // ANCHOR: error: expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'
 // NEST: :1:26: error: Can't add pass 'SymbolDCE' restricted to 'builtin.module' on a PassManager intended to run on 'func.func', did you intend to nest?
 // WRONG: pass_pipeline_errors.mlir:{{[0-9]+}}:1: error: can't run 'func.func' pass manager on 'builtin.module' op

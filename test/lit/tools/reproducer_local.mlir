@@ -12,7 +12,7 @@
 // AGAIN:      Pass Manager with 1 passes:
 // AGAIN-NEXT: builtin.module(
 // AGAIN-NEXT:   func.func(
-// AGAIN-NEXT:     canonicalize{max-rewrites=1}
+// AGAIN-NEXT:     canonicalize{max-iterations=10 max-num-rewrites=-1 max-rewrites=1 
 // AGAIN:      error: rewriting does not end
 func.func @f(%a: i32) -> i32 {
   %c = arith.constant 0 : i32
