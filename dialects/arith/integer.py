@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 
+from ...ir.attributes import IntegerAttr
 from ...ir.declare import UNIT, attribute
 from ...ir.traits import Commutative, Idempotent, Pure
 from ..folding import width_of
@@ -68,6 +69,16 @@ class MulI(IntBinaryWithOverflow, name="arith.muli", traits=(Commutative,)):
     identity = 1
     absorbing = 0
     example = "%0 = arith.muli %a, %b : index"
+
+    def result_names(self) -> list[str | None]:
+        """`c4_vscale` for a constant times `vector.vscale`, as upstream."""
+        for factor, other in ((self.lhs, self.rhs), (self.rhs, self.lhs)):
+            scale, constant = other.defining_op, factor.defining_op
+            if scale is not None and scale.name == "vector.vscale" and constant is not None:
+                value = constant.properties.get("value")
+                if constant.name == "arith.constant" and isinstance(value, IntegerAttr):
+                    return [f"c{value.value}_vscale"]
+        return [None]
 
 
 # -- bits ----------------------------------------------------------------------------------------

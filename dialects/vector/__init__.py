@@ -6,6 +6,7 @@
 
 from ...ir.dialect import registry
 from .attributes import CombiningKind, IteratorType, PrintPunctuation
+from .casts import ScalableExtract, ScalableInsert, TypeCast
 from .compute import Contract, Fma, MultiReduction, OuterProduct, Reduction, Scan
 from .debugging import Print, Vscale
 from .elements import Broadcast, Extract, FromElements, Insert, ToElements
@@ -63,6 +64,8 @@ __all__ = [
     "Print",
     "PrintPunctuation",
     "Reduction",
+    "ScalableExtract",
+    "ScalableInsert",
     "Scan",
     "Scatter",
     "ShapeCast",
@@ -73,6 +76,7 @@ __all__ = [
     "TransferRead",
     "TransferWrite",
     "Transpose",
+    "TypeCast",
     "Vscale",
     "Yield",
     "default_transfer_map",

@@ -28,6 +28,7 @@ from ...ir.traits import Pure
 from ...ir.types import FloatType, VectorType
 from ..arith.attributes import FASTMATH
 from .attributes import CombiningKind, IteratorType, combine, reduce_along, supports
+from .dimensions import dimensions, vector_of, vector_or_element
 
 KIND = instance(CombiningKind)
 FloatVector = Constraint(
@@ -103,8 +104,8 @@ class MultiReduction(Op, name="vector.multi_reduction", traits=(Pure,)):
         type = self.source.type
         if any(not 0 <= d < type.rank for d in self.reduction_dims):
             raise self.error("reduction dimension out of bounds")
-        kept = tuple(n for d, n in enumerate(type.shape) if d not in self.reduction_dims)
-        expected = VectorType(kept, type.element_type) if kept else type.element_type
+        kept = [n for d, n in enumerate(dimensions(type)) if d not in self.reduction_dims]
+        expected = vector_or_element(kept, type.element_type)
         if self.dest.type is not expected:
             raise self.error(
                 f"destination type '{self.dest.type}' is incompatible with source type '{type}'"
@@ -238,17 +239,19 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
     result: Result = result(AnyVector)
 
     format = (
-        "$lhs `,` $rhs (`,` $acc^)? attr-dict "
+        "$lhs `,` $rhs (`,` $acc^)? custom<OuterProductKind>($kind, $acc, attr-dict) "
         "`:` custom<OuterProductTypes>(type($lhs), type($rhs), type($acc))"
     )
-    example = "%p = vector.outerproduct %a, %b, %c : vector<4xf32>, vector<8xf32>"
+    example = (
+        "%p = vector.outerproduct %a, %b, %c {kind = #vector.kind<add>} : "
+        "vector<4xf32>, vector<8xf32>"
+    )
 
     @classmethod
     def infer_result_types(cls, operand_types: Any, properties: Any, regions: Any = ()):
         """[i, j], or [i] with a scalar."""
         lhs, rhs = operand_types[:2]
-        inner = rhs.shape if isinstance(rhs, VectorType) else ()
-        return [VectorType((*lhs.shape, *inner), lhs.element_type)]
+        return [vector_of([*dimensions(lhs), *dimensions(rhs)], lhs.element_type)]
 
     def verify_op(self) -> None:
         lhs, rhs = self.lhs.type, self.rhs.type

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...ir.constraints import AnyType, Index
 from ...ir.declare import (
+    STRING,
     Op,
     OptionalOperand,
     Result,
@@ -24,10 +25,26 @@ class Print(Op, name="vector.print", traits=(WritesMemory,)):
     source: OptionalOperand = optional_operand(AnyType)
     punctuation = attribute(instance(PrintPunctuation), default="newline")
 
-    format = "($source^ `:` type($source))? custom<Punctuation>($punctuation) attr-dict"
+    stringLiteral: str | None = attribute(STRING, optional=True)  # noqa: N815
+
+    format = (
+        "($source^ `:` type($source))? oilist(`str` $stringLiteral | `punctuation` $punctuation) "
+        "attr-dict"
+    )
     example = "vector.print %v : vector<4xf32>"
 
+    def verify_op(self) -> None:
+        """A string stands alone."""
+        alone = self.source is None and self.punctuation == "newline"
+        if self.stringLiteral is not None and not alone:
+            raise self.error(
+                "failed to verify that `source` or `punctuation` are not set when printing strings"
+            )
+
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
+        if self.stringLiteral is not None:
+            frame.write(self.stringLiteral)
+            return []
         marks = {"no_punctuation": "", "newline": "\n", "comma": ", ", "open": "( ", "close": " )"}
         frame.write((_shown(operands[0]) if operands else "") + marks[self.punctuation])
         return []

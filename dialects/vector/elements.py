@@ -26,6 +26,7 @@ from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
 from ...ir.types import Type, VectorType, element_type
 from ..index_lists import Mixed, check_list, mix, split
+from .dimensions import dimensions, vector_or_element
 
 
 def splat_constant(value: Value) -> Any:
@@ -148,8 +149,7 @@ def _scalar(constant: DenseElements) -> Attribute:
 
 
 def _sub_type(vector: Type, depth: int) -> Type:
-    shape = vector.shape[depth:]  # type: ignore[attr-defined]
-    return VectorType(shape, vector.element_type) if shape else vector.element_type  # type: ignore[attr-defined]
+    return vector_or_element(dimensions(vector)[depth:], vector.element_type)  # type: ignore[attr-defined]
 
 
 def _one(type: Type) -> Type | None:
@@ -160,10 +160,10 @@ def _check_position(op: Operation, vector: Any, static: Sequence[int], dynamic: 
     check_list(op, static, dynamic, "position")
     if len(static) > vector.rank:
         raise op.error("expected position attribute of rank no greater than vector rank")
-    inserts = isinstance(op, Insert)
-    words = "dest vector dimension" if inserts else "vector dimension or poison (-1)"
+    words = "dest vector dimension" if isinstance(op, Insert) else "vector dimension or poison (-1)"
     for d, (i, extent) in enumerate(zip(static, vector.shape, strict=False)):
-        if i >= extent or (i < 0 and i != -(2**63)):
+        # -1 stands for a position that gives poison.
+        if i >= extent or (i < -1 and i != -(2**63)):
             raise op.error(
                 f"expected position attribute #{d + 1} to be a non-negative integer smaller than "
                 f"the corresponding {words}"

@@ -25,6 +25,7 @@ from ...ir.declare import (
 )
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import IndexType, VectorType
+from .dimensions import dimensions
 from .memory import MaskVector
 
 IndexVectorResult = Constraint(
@@ -57,7 +58,10 @@ class CreateMask(Op, name="vector.create_mask", traits=(Pure,)):
     example = "%m = vector.create_mask %n, %k : vector<4x8xi1>"
 
     def verify_op(self) -> None:
-        if len(self.sizes) != self.result.type.rank:
+        rank = self.result.type.rank
+        if rank == 0 and len(self.sizes) != 1:
+            raise self.error("must specify exactly one operand for 0-D create_mask")
+        if rank and len(self.sizes) != rank:
             raise self.error("must specify an operand for each result vector dimension")
 
     def evaluate(self, *sizes: Any) -> Any:
@@ -65,6 +69,8 @@ class CreateMask(Op, name="vector.create_mask", traits=(Pure,)):
 
         shape = self.result.type.shape
         mask = np.ones(shape, np.bool_)
+        if not shape:
+            return np.bool_(int(sizes[0]) > 0)
         for grid, bound in zip(np.indices(shape, sparse=True), sizes, strict=True):
             mask &= grid < int(bound)
         return mask
@@ -80,16 +86,31 @@ class ConstantMask(Op, name="vector.constant_mask", traits=(Pure,)):
     example = "%m = vector.constant_mask [3, 4] : vector<4x8xi1>"
 
     def verify_op(self) -> None:
-        shape = self.result.type.shape
-        if len(self.mask_dim_sizes) != len(shape):
+        type = self.result.type
+        shape, sizes = type.shape, self.mask_dim_sizes
+        if not shape:
+            if len(sizes) != 1:
+                raise self.error("array attr must have length 1 for 0-D vectors")
+            if sizes[0] not in (0, 1):
+                raise self.error("mask dim size must be either 0 or 1 for 0-D vectors")
+            return
+        if len(sizes) != len(shape):
             raise self.error("must specify array attr of size equal vector result rank")
         if any(not 0 <= n <= extent for n, extent in zip(self.mask_dim_sizes, shape, strict=True)):
             raise self.error("array attr of size out of bounds of vector result dimension size")
+        if 0 in sizes and any(sizes):
+            raise self.error("expected all mask dim sizes to be zeros, as a result of conjunction "
+                             "with zero mask dim")  # fmt: skip
+        for size, (extent, scalable) in zip(sizes, dimensions(type), strict=True):
+            if scalable and size not in (0, extent):
+                raise self.error("only supports 'none set' or 'all set' scalable dimensions")
 
     def evaluate(self) -> Any:
         import numpy as np
 
         mask = np.zeros(self.result.type.shape, np.bool_)
+        if not mask.ndim:
+            return np.bool_(self.mask_dim_sizes[0])
         mask[tuple(slice(0, n) for n in self.mask_dim_sizes)] = True
         return mask
 

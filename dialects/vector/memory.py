@@ -6,6 +6,7 @@ from typing import Any
 
 from ...ir.constraints import (
     AnyMemRef,
+    AnyRankedTensor,
     AnyVector,
     Constraint,
     Index,
@@ -18,10 +19,12 @@ from ...ir.declare import (
     Op,
     Operand,
     Operands,
+    OptionalResult,
     Result,
     attribute,
     operand,
     operands,
+    optional_result,
     result,
 )
 from ...ir.diagnostics import NncError
@@ -255,16 +258,18 @@ class Gather(Op, name="vector.gather", traits=(ReadsMemory,)):
 class Scatter(Op, name="vector.scatter", traits=(WritesMemory,)):
     """Lanes that the mask selects, written anywhere along the last dimension, in order."""
 
-    base: Operand = operand(AnyMemRef)
+    base: Operand = operand(AnyShaped)
     offsets: Operands = operands(Index)
     indices: Operand = operand(IndexVector)
     mask: Operand = operand(MaskVector)
     valueToStore: Operand = operand(AnyVector)  # noqa: N815
     alignment = attribute(I64, optional=True)
+    result: OptionalResult = optional_result(AnyRankedTensor)
 
     format = (
         "$base `[` $offsets `]` `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` "
-        "type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore)"
+        "type($base) `,` type($indices) `,` type($mask) `,` type($valueToStore) "
+        "(`->` type($result)^)?"
     )
     example = (
         "vector.scatter %m[%i] [%at], %mask, %v : "
@@ -283,8 +288,10 @@ class Scatter(Op, name="vector.scatter", traits=(WritesMemory,)):
         array, mask = given["base"], given["mask"]
         at = _scattered(array, given["offsets"], given["indices"])
         _inside(self, array, at, mask)
+        if self.result is not None:
+            array = array.copy()
         array[tuple(p[mask] for p in at)] = given["valueToStore"][mask]
-        return []
+        return [array] if self.result is not None else []
 
 
 class ExpandLoad(Op, name="vector.expandload", traits=(ReadsMemory,)):

@@ -21,7 +21,14 @@ from ...ir.declare import (
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
 from ...ir.types import Type, VectorType
+from .dimensions import dimensions, vector_of, with_last
 from .elements import splat_constant
+
+
+def _slice_type(source: Any, sizes: Sequence[int]) -> VectorType:
+    dims = dimensions(source)
+    first = [(size, scalable) for size, (_, scalable) in zip(sizes, dims, strict=False)]
+    return vector_of([*first, *dims[len(sizes) :]], source.element_type)
 
 
 def _integers(attribute_: Any) -> list[int]:
@@ -49,9 +56,8 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
         from ...ir.attributes import I64Attr
 
         type = source.type
-        shape = (*sizes, *type.shape[len(sizes) :])  # type: ignore[attr-defined]
         lists = [[I64Attr(i) for i in part] for part in (offsets, sizes, [1] * len(sizes))]
-        return ExtractStridedSlice(source, *lists, result=VectorType(shape, type.element_type))  # type: ignore[attr-defined]
+        return ExtractStridedSlice(source, *lists, result=_slice_type(type, sizes))
 
     def verify_op(self) -> None:
         type = self.source.type
@@ -62,13 +68,18 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
             raise self.error("expected offsets attribute of rank no greater than vector rank")
         if any(s != 1 for s in _integers(self.strides)):
             raise self.error("expected strides to be confined to [1, 2)")
-        for d, (start, size, extent) in enumerate(zip(offsets, sizes, type.shape, strict=False)):
+        for d, (start, size, (extent, scalable)) in enumerate(
+            zip(offsets, sizes, dimensions(type), strict=False)
+        ):
             if start < 0 or size < 1 or start + size > extent:
                 raise self.error(
                     f"expected sum(offsets, sizes) dimension {d} to be confined to "
                     f"[1, {extent + 1})"
                 )
-        expected = VectorType((*sizes, *type.shape[len(sizes) :]), type.element_type)
+            if scalable and (start, size) != (0, extent):
+                raise self.error(f"expected size at idx={d} to match the corresponding base size "
+                                 f"from the input vector ({size} vs {extent})")  # fmt: skip
+        expected = _slice_type(type, sizes)
         if self.result.type is not expected:
             raise self.error(f"expected result type to be '{expected}'")
 
@@ -141,7 +152,7 @@ class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
         """One row per entry of the mask."""
         first = operand_types[0]
         rows = len(properties["mask"].values)
-        return [VectorType((rows, *first.shape[1:]), first.element_type)]
+        return [vector_of([(rows, False), *dimensions(first)[1:]], first.element_type)]
 
     def verify_op(self) -> None:
         v1, v2 = self.v1.type, self.v2.type
@@ -176,6 +187,11 @@ class ShapeCast(Op, name="vector.shape_cast", traits=(Pure,)):
         source, target = self.source.type, self.result.type
         if source.element_type is not target.element_type:
             raise self.error("source/result vectors must have same element type")
+        if sum(source.scalable) != sum(target.scalable):
+            raise self.error(
+                f"has different number of scalable dims at source ({sum(source.scalable)}) and "
+                f"result ({sum(target.scalable)})"
+            )
         if source.num_elements != target.num_elements:
             raise self.error(
                 f"has different number of elements at source ({source.num_elements}) and result "
@@ -211,7 +227,8 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
         """The sizes in the new order."""
         (source,) = operand_types
         order = properties["permutation"].values
-        return [VectorType(tuple(source.shape[i] for i in order), source.element_type)]
+        dims = dimensions(source)
+        return [vector_of([dims[i] for i in order], source.element_type)]
 
     def verify_op(self) -> None:
         source = self.vector.type
@@ -223,7 +240,7 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
                 raise self.error(f"position index out of range: {d}")
             if d in order[:i]:
                 raise self.error(f"duplicate position index: {d}")
-            if self.result.type.shape[i] != source.shape[d]:
+            if dimensions(self.result.type)[i] != dimensions(source)[d]:
                 raise self.error(f"dimension size mismatch at: {d}")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
@@ -236,7 +253,7 @@ class Transpose(Op, name="vector.transpose", traits=(Pure,)):
 
 
 def _twice(type: Any) -> Type:
-    return VectorType((*type.shape[:-1], 2 * (type.shape or (1,))[-1]), type.element_type)
+    return with_last(type, 2 * (type.shape or (1,))[-1])
 
 
 class Interleave(Op, name="vector.interleave", traits=(Pure,)):
@@ -264,7 +281,7 @@ class Interleave(Op, name="vector.interleave", traits=(Pure,)):
 def _half(type: Type) -> Type | None:
     if not type.shape:  # type: ignore[attr-defined]
         return None
-    return VectorType((*type.shape[:-1], type.shape[-1] // 2), type.element_type)  # type: ignore[attr-defined]
+    return with_last(type, type.shape[-1] // 2)  # type: ignore[attr-defined]
 
 
 class Deinterleave(Op, name="vector.deinterleave", traits=(Pure,)):

@@ -40,6 +40,7 @@ from ...ir.types import (
 )
 from ...ir.undefined import note_where
 from ..index_lists import by_field
+from .dimensions import dimensions, vector_of
 from .memory import AnyShaped, MaskVector
 
 
@@ -85,10 +86,10 @@ class _Transfer(Op):
         """The mask's shape: the vector's dimensions in the order of the memory's, no broadcasts."""
         pairs = [
             (e.position, n)
-            for e, n in zip(self.map.results, self.vector_type.shape, strict=True)
+            for e, n in zip(self.map.results, dimensions(self.vector_type), strict=False)
             if isinstance(e, AffineDim)
         ]
-        return VectorType(tuple(n for _, n in sorted(pairs)), i1)
+        return vector_of([n for _, n in sorted(pairs)] or [(1, False)], i1)
 
     def verify_transfer(self, indices: tuple[Value, ...], mask: Value | None) -> None:
         shaped, vector, map = self.shaped.type, self.vector_type, self.map

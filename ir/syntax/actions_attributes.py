@@ -150,6 +150,11 @@ def _alias(s, c):
 
 
 @action
+def _whole_enum_case(s, c):
+    return c[1]  # the kind of the place says which enumeration it is
+
+
+@action
 def _enum_attribute(s, c):
     (cls, pos), words = c
     return enum_from(s, cls, words, pos)

@@ -301,12 +301,42 @@ def _mask_type(vector: VectorType, map: AffineMap) -> VectorType:
     """One bit for each element transferred, in the order of the memory's dimensions."""
     from ..affine import AffineDim
 
-    used = [
-        (e.position, n)
-        for e, n in zip(map.results, vector.shape, strict=False)
+    flags = vector.scalable or (False,) * len(vector.shape)
+    used = sorted(
+        (e.position, n, scalable)
+        for e, n, scalable in zip(map.results, vector.shape, flags, strict=False)
         if isinstance(e, AffineDim)
-    ]
-    return VectorType(tuple(n for _, n in sorted(used)), IntegerType(1))
+    )
+    # The mask of a single element has one lane.
+    shape, scalable = [n for _, n, _ in used] or [1], [s for _, _, s in used] or [False]
+    return VectorType(tuple(shape), IntegerType(1), tuple(scalable))
+
+
+@directive("OuterProductKind")
+class OuterProductKind(Directive):
+    """The attribute dictionary, with the usual kind only where there is an accumulator.
+
+    Arguments: $kind, $acc, attr-dict.
+    """
+
+    fragment = "dict_opt"
+
+    def fields(self):
+        yield "attribute", self.names[0]
+        yield "value", self.names[1]
+
+    def read(self, child: Any, state: Any) -> None:
+        if child[0]:
+            state.add_attributes(child[0])
+
+    def write(self, op: Any, printer: Any) -> None:
+        kind, acc = self.names[:2]
+        entries = dict(op.attributes)
+        usual = self.definition.attributes[kind].default
+        if getattr(op, acc) is not None or op.properties.get(kind, usual) is not usual:
+            entries[kind] = op.properties.get(kind, usual)
+        if entries:
+            printer.out.append(f" {{{printer.entries(sorted(entries.items()))}}}")
 
 
 @directive("OuterProductTypes")

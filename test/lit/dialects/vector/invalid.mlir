@@ -382,3 +382,115 @@ func.func @f(%a: vector<4x7xf32>, %b: vector<8x4xf32>, %c: vector<4x4xf32>) {
   %0 = vector.contract {indexing_maps = [affine_map<(i,j,k)->(i,k)>, affine_map<(i,j,k)->(i,j)>], iterator_types = ["parallel", "parallel", "reduction"], kind = #vector.kind<add>} %a, %b, %c : vector<4x7xf32>, vector<8x4xf32> into vector<4x4xf32>
   return
 }
+
+// -----
+
+func.func @f(%v: vector<[4]x8xf32>) {
+  // expected-error @+1 {{'vector.extract_strided_slice' op expected size at idx=0 to match the corresponding base size from the input vector (2 vs 4)}}
+  %0 = vector.extract_strided_slice %v {offsets = [0], sizes = [2], strides = [1]} : vector<[4]x8xf32> to vector<[2]x8xf32>
+  return
+}
+
+// -----
+
+func.func @f(%v: vector<[4]xf32>) {
+  // expected-error @+1 {{'vector.shape_cast' op has different number of scalable dims at source (1) and result (0)}}
+  %0 = vector.shape_cast %v : vector<[4]xf32> to vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%i: index) {
+  // expected-error @+1 {{'vector.create_mask' op must specify exactly one operand for 0-D create_mask}}
+  %0 = vector.create_mask %i, %i : vector<i1>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'vector.constant_mask' op array attr must have length 1 for 0-D vectors}}
+  %0 = vector.constant_mask [1, 1] : vector<i1>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'vector.constant_mask' op mask dim size must be either 0 or 1 for 0-D vectors}}
+  %0 = vector.constant_mask [2] : vector<i1>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'vector.constant_mask' op expected all mask dim sizes to be zeros, as a result of conjunction with zero mask dim}}
+  %0 = vector.constant_mask [0, 2] : vector<4x3xi1>
+  return
+}
+
+// -----
+
+func.func @f() {
+  // expected-error @+1 {{'vector.constant_mask' op only supports 'none set' or 'all set' scalable dimensions}}
+  %0 = vector.constant_mask [3] : vector<[4]xi1>
+  return
+}
+
+// -----
+
+func.func @f(%x: f32) {
+  // expected-error @+1 {{'vector.print' op failed to verify that `source` or `punctuation` are not set when printing strings}}
+  vector.print %x : f32 str "x"
+  return
+}
+
+// -----
+
+func.func @f(%a: vector<4xf32>, %b: vector<[16]xf32>) {
+  // expected-error @+1 {{'vector.scalable.insert' op failed to verify that position is a multiple of the source length.}}
+  %0 = vector.scalable.insert %a, %b[5] : vector<4xf32> into vector<[16]xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: vector<[16]xf32>) {
+  // expected-error @+1 {{'vector.scalable.extract' op failed to verify that position is a multiple of the result length.}}
+  %0 = vector.scalable.extract %b[5] : vector<4xf32> from vector<[16]xf32>
+  return
+}
+
+// -----
+
+func.func @f(%b: vector<[16]xf32>) {
+  // expected-error @+1 {{'vector.scalable.extract' op failed to verify that all of {source, result} have same element type}}
+  %0 = vector.scalable.extract %b[4] : vector<4xi32> from vector<[16]xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4x8xf32>) {
+  // expected-error @+1 {{'vector.type_cast' op expects concatenated result and operand shapes to be equal}}
+  %0 = vector.type_cast %m : memref<4x8xf32> to memref<vector<4x4xf32>>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4x8xf32>) {
+  // expected-error @+1 {{'vector.type_cast' op expects result in same memory space}}
+  %0 = vector.type_cast %m : memref<4x8xf32> to memref<vector<4x8xf32>, 1>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4x8xf32, strided<[16, 1]>>) {
+  // expected-error @+1 {{'vector.type_cast' op expects operand to be a memref with identity layout}}
+  %0 = vector.type_cast %m : memref<4x8xf32, strided<[16, 1]>> to memref<vector<4x8xf32>>
+  return
+}
