@@ -17,7 +17,7 @@ from types import FrameType
 
 from .cases import Case
 
-PLACE = re.compile(r":\d+:\d+: |in\.mlir|pass pipeline: ")
+PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: ")
 """What a message about a text begins with."""
 
 SECONDS = 10

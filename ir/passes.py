@@ -223,15 +223,22 @@ class PassManager:
         for watcher in self.instrumentations:
             watcher.before_pass(one, op)
         try:
-            one.run(op, self.context)
-            if self.verify_each:
-                self._verify(one, op)
+            self._run_whole(one, op)
         except NncError as error:
             for watcher in self.instrumentations:
                 watcher.after_failed_pass(one, op, error)
             raise
         for watcher in self.instrumentations:
             watcher.after_pass(one, op)
+
+    def _run_whole(self, one: Pass, op: Operation) -> None:
+        try:
+            one.run(op, self.context)
+        except RecursionError:
+            message = f"the IR is nested too deeply for pass '{one.name}'"
+            raise PassError(message, op.loc) from None
+        if self.verify_each:
+            self._verify(one, op)
 
     def _verify(self, one: Pass, op: Operation) -> None:
         for watcher in self.instrumentations:

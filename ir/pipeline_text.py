@@ -19,6 +19,9 @@ Lookup = Callable[[str], "type[Pass] | Sequence[Pass | Pipeline] | None"]
 PLACE = "<pass pipeline>"
 """What stands for a file name in messages about a pipeline."""
 
+MAX_NESTING = 100
+"""How deep pipelines may nest; the operations that they run on hardly do."""
+
 
 def parse_pipeline(
     text: str, lookup: Lookup, *, wrapped: bool = False, known: Sequence[str] = ()
@@ -48,6 +51,7 @@ class _Parser:
         self.lookup = lookup
         self.known = known
         self.at = 0
+        self.depth = 0
 
     def error(self, message: str, at: int | None = None) -> NncError:
         offset = self.at if at is None else at
@@ -113,7 +117,11 @@ class _Parser:
         if not name:
             raise self.error("expected the name of an operation before '('", start)
         self.at += 1
+        self.depth += 1
+        if self.depth > MAX_NESTING:
+            raise self.error("pipelines are nested too deeply", start)
         inner = self.steps(name) if self.skip() != ")" else []
+        self.depth -= 1
         if self.skip() != ")":
             raise self.error("encountered unbalanced parentheses while parsing pipeline")
         self.at += 1

@@ -5,6 +5,7 @@ A trait is a class; an op lists it in `traits=`. `verify(op)` checks what the tr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -194,27 +195,45 @@ class SingleBlockImplicitTerminator(Trait):
 
 def is_pure(op: Operation) -> bool:
     """No effect but the results, nested operations included."""
-    if op.has_trait(Pure):
-        return True
-    if op.has_trait(NoMemoryEffect):
-        return op.is_speculatable()  # type: ignore[attr-defined]
-    if op.has_trait(RecursiveEffects):
-        return all(
-            is_pure(inner) or inner.has_trait(Terminator)
-            for region in op.regions
-            for inner in region.ops
-        )
-    return False
+    return _whole(op, _is_pure_itself)
 
 
 def is_erasable(op: Operation) -> bool:
     """Whether the operation may go when nobody uses its results."""
+    return _whole(op, _is_erasable_itself)
+
+
+_MAX_DEPTH = 64
+"""How deep regions are looked into: whoever asks at every level would wait for long."""
+
+
+def _whole(op: Operation, itself: Callable[[Operation], bool | None]) -> bool:
+    """What `itself` says of the operation; if None, whether it holds for all in its regions."""
+    stack = [(op, 0)]
+    while stack:
+        at, depth = stack.pop()
+        holds = itself(at)
+        if holds is False or depth > _MAX_DEPTH:
+            return False
+        if holds is None:
+            stack += [
+                (inner, depth + 1)
+                for region in at.regions
+                for inner in region.ops
+                if not inner.has_trait(Terminator)
+            ]
+    return True
+
+
+def _is_pure_itself(op: Operation) -> bool | None:
+    if op.has_trait(Pure):
+        return True
+    if op.has_trait(NoMemoryEffect):
+        return op.is_speculatable()  # type: ignore[attr-defined]
+    return None if op.has_trait(RecursiveEffects) else False
+
+
+def _is_erasable_itself(op: Operation) -> bool | None:
     if any(map(op.has_trait, (Pure, NoMemoryEffect, ReadsMemory, AllocatesMemory))):
         return not op.has_trait(Terminator) and not op.has_trait(WritesMemory)
-    if op.has_trait(RecursiveEffects):
-        return all(
-            is_erasable(inner) or inner.has_trait(Terminator)
-            for region in op.regions
-            for inner in region.ops
-        )
-    return False
+    return None if op.has_trait(RecursiveEffects) else False

@@ -6,6 +6,7 @@ one message: 1 is the user's or the model's fault, 2 a defect of nnc, 130 an int
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -31,10 +32,29 @@ class Streams:
 
     @staticmethod
     def standard() -> Streams:
-        return Streams(sys.stdin, sys.stdout, sys.stderr, Path.cwd())
+        """The process's own; Python has None for one that was closed before it started."""
+        return Streams(
+            sys.stdin or _Closed("standard input is closed"),
+            sys.stdout or _Closed("standard output is closed"),
+            sys.stderr or io.StringIO(),
+            Path.cwd(),
+        )
 
     def path(self, name: str) -> Path:
         return self.directory / name
+
+
+class _Closed(io.TextIOBase, TextIO):
+    """Stands for a stream that is not there."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+
+    def read(self, size: int | None = -1) -> str:
+        raise NncError(self.message)
+
+    def write(self, text: str) -> int:
+        raise NncError(self.message)
 
 
 Command = Callable[[Sequence[str], Streams], int]

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 MAX_DEPTH = 128
 """How deep lists, dictionaries and tuples may nest."""
 
+MAX_SIZE = 1 << 22
+"""How many of them may nest in one, those counted again that aliases repeat."""
+
 Action = Callable[["Session", list[Any]], Any]
 _ACTIONS: dict[str, Action] = {}
 
@@ -72,14 +75,17 @@ def _append(at: int, position: int) -> Callable[[Session, Any], Any]:
 
 def nested(s: Session, made: Any, parts: Any) -> Any:
     """The attribute or type made, unless it nests deeper than printing could follow."""
-    depths = s.depths
-    depth = 0
+    extents = s.extents
+    depth, size = 0, 1
     for part in parts:
         if part.__class__ in _NESTING:
-            depth = max(depth, depths.get(part, 0))
-    depths[made] = depth + 1
+            inner_depth, inner_size = extents.get(part, (0, 1))
+            depth, size = max(depth, inner_depth), size + inner_size
+    extents[made] = depth + 1, size
     if depth >= MAX_DEPTH:
         raise NncError("attributes are nested too deeply")
+    if size > MAX_SIZE:
+        raise NncError("aliases of aliases make this attribute too large")
     return made
 
 

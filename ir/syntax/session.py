@@ -38,7 +38,8 @@ class Session:
         self.location_aliases: dict[str, Any] = {}
         self.affine_env: dict[str, Any] = {}
         self.distinct: dict[int, Any] = {}
-        self.depths: dict[Any, int] = {}
+        self.extents: dict[Any, tuple[int, int]] = {}
+        """Depth and size of attributes and types that nest."""
         self._types: dict[str, Any] = {}
         self._dicts: dict[str, dict[str, Any]] = {}
         self._symbols: dict[str, Any] = {}

@@ -84,7 +84,12 @@ PIPELINES = {
     "an option below its range": (
         "module {}",
         "builtin.module(choose-layouts{block=0})",
-        "pass pipeline: option 'block' is at least 1; found '0'",
+        "1:16: error: option 'block' is at least 1; found '0'",
+    ),
+    "pipelines in pipelines": (
+        "module {}",
+        "builtin.module(" + "any(" * 3000 + ")" * 3001,
+        "error: pipelines are nested too deeply",
     ),
     "inner half of a split outside the outer": (
         "func.func @f(%x: memref<6xf32>, %y: memref<f32>) {\n"

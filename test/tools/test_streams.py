@@ -1,0 +1,168 @@
+"""What happens to a tool when its surroundings fail: pipes, disks, folders, caches, Ctrl-C."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+TEXT = "func.func @f(%a: i32) -> i32 {\n  return %a : i32\n}\n"
+NN_OPT = [sys.executable, "-m", "nnc.tools.nn_opt"]
+
+
+def run(
+    command: list[str], cache: Path, *, stdin: str = TEXT, **options
+) -> subprocess.CompletedProcess:
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    return subprocess.run(
+        command, input=stdin, env=environment, text=True, check=False, timeout=120, **options
+    )
+
+
+def check_success(done: subprocess.CompletedProcess) -> None:
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert "func.func @f" in done.stdout
+
+
+@pytest.fixture(scope="session")
+def warm_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache folder that holds the grammar's tables."""
+    cache = tmp_path_factory.mktemp("cache")
+    check_success(run(NN_OPT, cache, capture_output=True))
+    assert list((cache / "nnc").glob("grammar-*.bin"))
+    return cache
+
+
+def test_full_disk(warm_cache: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = run(NN_OPT, warm_cache, stdout=full, stderr=subprocess.PIPE)
+    assert done.returncode == 1, done.stderr
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+    done = run([*NN_OPT, "-o", "/dev/full"], warm_cache, capture_output=True)
+    assert done.returncode == 1
+    assert "/dev/full" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_closed_standard_output(warm_cache: Path) -> None:
+    """`>&-`: there is no standard output at all."""
+    script = f"{' '.join(NN_OPT)} >&-"
+    done = run(["sh", "-c", script], warm_cache, capture_output=True)
+    assert done.returncode == 1
+    assert done.stderr == "error: standard output is closed\n"
+
+
+def test_closed_standard_input(warm_cache: Path) -> None:
+    done = run(["sh", "-c", f"{' '.join(NN_OPT)} <&-"], warm_cache, capture_output=True)
+    assert done.returncode == 1
+    assert done.stderr == "error: standard input is closed\n"
+
+
+def test_reader_that_stops(warm_cache: Path) -> None:
+    text = "".join(f"func.func private @f{i}()\n" for i in range(20_000))
+    done = run(
+        ["sh", "-c", f"{' '.join(NN_OPT)} | head -n 1"], warm_cache, stdin=text, capture_output=True
+    )
+    assert (done.stdout, done.stderr) == ("module {\n", "")
+
+
+def test_interruption(tmp_path: Path, warm_cache: Path) -> None:
+    """Ctrl-C while the input is read; opening a FIFO waits until its reader is there."""
+    fifo = tmp_path / "in.mlir"
+    os.mkfifo(fifo)
+    environment = {**os.environ, "XDG_CACHE_HOME": str(warm_cache)}
+    with subprocess.Popen(
+        [*NN_OPT, str(fifo)], stderr=subprocess.PIPE, env=environment, text=True
+    ) as process:
+        with open(fifo, "w"):
+            process.send_signal(signal.SIGINT)
+            _, said = process.communicate(timeout=60)
+    assert (process.returncode, said) == (130, "nn-opt: interrupted\n")
+
+
+@pytest.mark.parametrize("target", ["no/such/folder/out.mlir", "folder", "file/out.mlir"])
+def test_output_that_cannot_be_written(target: str, tmp_path: Path, warm_cache: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    done = run([*NN_OPT, "-o", target], warm_cache, cwd=tmp_path, capture_output=True)
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: cannot write '")
+    assert target in done.stderr
+    left = sorted(str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*"))
+    assert left == ["file", "folder"]
+
+
+# -- the cache of the grammar's tables ---------------------------------------------------------
+
+
+def _tables(cache: Path) -> Path:
+    (path,) = (cache / "nnc").glob("grammar-*.bin")
+    return path
+
+
+@pytest.mark.parametrize("damage", ["empty", "changed", "other data"])
+def test_damaged_tables_are_made_again(damage: str, tmp_path: Path, warm_cache: Path) -> None:
+    good = _tables(warm_cache).read_bytes()
+    cache = tmp_path / "cache"
+    broken = cache / "nnc" / _tables(warm_cache).name
+    broken.parent.mkdir(parents=True)
+    middle = len(good) // 2
+    broken.write_bytes(
+        {
+            "empty": b"",
+            "changed": good[:middle] + bytes([good[middle] ^ 1]) + good[middle + 1 :],
+            "other data": _signed(b"N"),
+        }[damage]
+    )
+    check_success(run(NN_OPT, cache, capture_output=True))
+    made = broken.read_bytes()
+    assert len(made) > middle
+    check_success(run(NN_OPT, cache, capture_output=True))
+    assert broken.read_bytes() == made, "the tables made anew are read, not made once more"
+
+
+def _signed(data: bytes) -> bytes:
+    from hashlib import blake2s
+
+    return blake2s(data).digest() + data
+
+
+def test_cache_where_nothing_can_be_written(tmp_path: Path) -> None:
+    """A file in the place of the folder keeps even root from writing."""
+    cache = tmp_path / "cache"
+    cache.write_text("no folder")
+    check_success(run(NN_OPT, cache, capture_output=True))
+    assert cache.read_text() == "no folder"
+
+
+def test_read_only_cache(tmp_path: Path) -> None:
+    """Root, who writes everywhere, finds the tables there afterwards; others do not."""
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o500)
+    check_success(run(NN_OPT, cache, capture_output=True))
+
+
+def test_processes_that_make_the_cache_at_once(tmp_path: Path) -> None:
+    cache = tmp_path / "cache"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(cache)}
+    running = [
+        subprocess.Popen(
+            NN_OPT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=environment,
+            text=True,
+        )
+        for _ in range(2)
+    ]
+    for process in running:
+        out, said = process.communicate(TEXT, timeout=300)
+        assert (process.returncode, said) == (0, "")
+        assert "func.func @f" in out
+    assert len(list((cache / "nnc").iterdir())) == 1
+    check_success(run(NN_OPT, cache, capture_output=True))
