@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING
 from ..ir.diagnostics import NncError
 from ..targets.machine import MACHINE_NAMES
 from .command import Streams, run_command
+from .numerics_options import add_arguments as add_numerics
+from .numerics_options import options_of
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
+    from .check_numerics import CheckNumerics
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -90,6 +93,7 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--prefix", default="nnc", help="the start of the names in C (default: nnc)")
     sub.add_argument("--static", action="store_true", help="a static library, .a")
+    add_numerics(sub)
     sub = command("run", "Compile a model and run it once.")
     _add_inputs(sub)
     sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one) or .npz")
@@ -227,11 +231,32 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
     output = session.streams.path(args.output)
     options = ArtifactOptions(args.machine, args.weights, args.prefix, args.static)
     check_output(output, options)
+    check = _numerics(args, session)
     module = session.load()
-    run_stages(module, machine=args.machine, progress=session.progress)
+    try:
+        run_stages(
+            module,
+            machine=args.machine,
+            progress=session.progress,
+            instrumentations=[check] if check is not None else [],
+        )
+    finally:
+        if check is not None:
+            check.print_notes(session.streams.stderr)
     for path in write_artifact(module, output, options):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
     return 0
+
+
+def _numerics(args: argparse.Namespace, session: _Session) -> CheckNumerics | None:
+    """What `--check-numerics` asks for."""
+    options = options_of(args)
+    if options is None:
+        return None
+    from .check_numerics import CheckNumerics
+
+    name = options.reproducer or f"{Path(args.model).stem}.numerics.mlir"
+    return CheckNumerics.writing(options, session.streams.path(name), name)
 
 
 def _run(args: argparse.Namespace, session: _Session) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 from dataclasses import dataclass
+from typing import Any
 
 from ..ir.diagnostics import NncError
 
@@ -73,16 +74,13 @@ def _boolean(text: str) -> bool:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """The flags of `--check-numerics`."""
+    """The flags of `--check-numerics` for commands that read their line with argparse."""
     parser.add_argument(
         FLAG,
-        nargs="?",
+        action="store_const",
         const="",
-        default=None,
-        metavar="KEY=VALUE,..",
         help="run the functions before and after each pass on random inputs, and stop at the "
-        "first pass that changes what they compute; options: seed, samples, tolerance, exact, "
-        "max-steps, seconds, reproducer",
+        "first pass that changes what they compute",
     )
     parser.add_argument(
         "--check-numerics-seed", type=int, metavar="N", help="seed of the inputs (default: 0)"
@@ -90,11 +88,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check-numerics-reproducer",
         metavar="FILE",
-        help="where the module before the faulty pass is written (default: beside the input)",
+        help="where the module before the faulty pass is written",
     )
 
 
-def options_of(args: argparse.Namespace) -> NumericsOptions | None:
+def options_of(args: Any) -> NumericsOptions | None:
     """The options given on a command line; None where nothing is to be checked."""
     if args.check_numerics is None:
         if args.check_numerics_seed is not None or args.check_numerics_reproducer is not None:

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
-from ..ir.passes import Instrumentation, Pass, PassContext, PassManager, Pipeline
+from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
 from .command import Streams, write_whole
 from .ir_printing import PrintIR, ToTree, to_stream
 from .opt_report import Statistics, Timing
@@ -219,16 +219,8 @@ class Run:
             return None
         from .check_numerics import CheckNumerics
 
-        path = options.reproducer or self._beside_input("numerics")
-
-        def write(module: Operation, one: Pass) -> str:
-            from .reproducer import write_reproducer
-
-            text = f"{module.name}({one.text()})"
-            write_reproducer(self.streams.path(path), module, text, self.args.verify_each)
-            return path
-
-        return CheckNumerics(options, write)
+        name = options.reproducer or self._beside_input("numerics")
+        return CheckNumerics.writing(options, self.streams.path(name), name)
 
     def _beside_input(self, what: str) -> str:
         """`in.what.mlir` for `in.mlir`."""
@@ -247,6 +239,8 @@ class Run:
 
     def finish(self) -> None:
         """Print and write what is said of the run as a whole."""
+        if self._numerics is not None:
+            self._numerics.print_notes(self.streams.stderr)
         if self._trace is not None and self.args.trace_rewrites != "-":
             path = self.streams.path(self.args.trace_rewrites)
             write_whole(path, self._trace.stream.getvalue())  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from nnc.ir.passes import PassManager
 from nnc.ir.rewriting import Rewriter, rewrite
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
-from nnc.tools import nn_opt
+from nnc.tools import nn_opt, nnc
 from nnc.tools.check_numerics import CheckNumerics, Finding, NumericsError, NumericsOptions
 from nnc.tools.command import Streams
 
@@ -541,3 +541,27 @@ def test_a_crash_is_part_of_the_report(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = found(text, "lower-to-llvm")
     assert finding.error is not None and "SIG" in finding.error.message
     assert finding.op is not None and finding.op.name == "arith.addi"
+
+
+def test_nnc_compile_checks_too(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "in.mlir").write_text(SOFTMAX)
+    softmax_is_negated(monkeypatch)
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO(), tmp_path)
+    command = ["compile", "in.mlir", "--check-numerics", "-o", "out.mlir", "--quiet"]
+    assert nnc.main(command, streams) == 1
+    said = streams.stderr.getvalue()
+    assert "pass 'lower-to-linalg" in said and "'nn.softmax'" in said
+    assert (tmp_path / "in.numerics.mlir").exists() and not (tmp_path / "out.mlir").exists()
+
+
+def test_what_is_not_compared_is_said(tmp_path: Path) -> None:
+    text = """
+      func.func @main(%x: i32) -> i32 {
+        %z = arith.constant 0 : i32
+        %q = arith.divsi %x, %z : i32
+        return %q : i32
+      }"""
+    code, _, said = run_tool(["--check-numerics", "--cse"], tmp_path, text)
+    assert code == 0
+    assert "remark: --check-numerics: '@main' was not compared on ordinary values" in said
+    assert "divides by zero" in said

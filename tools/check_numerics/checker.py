@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from ...dialects import func
 from ...ir.core import Operation
@@ -52,6 +53,23 @@ class CheckNumerics(Instrumentation):
         self._checked: dict[str, _Checked] = {}
         self._root: Operation | None = None
         self._known: dict[str, func.FuncOp] = {}
+
+    @staticmethod
+    def writing(options: NumericsOptions, path: Path, name: str) -> CheckNumerics:
+        """One that writes a reproducer to the path, which the report calls `name`."""
+
+        def write(module: Operation, one: Pass) -> str:
+            from ..reproducer import write_reproducer
+
+            write_reproducer(path, module, f"{module.name}({one.text()})", True)
+            return name
+
+        return CheckNumerics(options, write)
+
+    def print_notes(self, stream: TextIO) -> None:
+        """Say what could not be compared, and why."""
+        for note in self.notes:
+            print(f"remark: --check-numerics: {note}", file=stream)
 
     # -- around a pass -----------------------------------------------------------------------
 
@@ -188,7 +206,10 @@ class CheckNumerics(Instrumentation):
         before_runner = Runner(self._before, self.options, self._known)
         finding.locate(before_runner, runner, self._origin, tolerance)
         if self.write_reproducer is not None:
-            finding.reproducer = self.write_reproducer(self._before, one)
+            try:
+                finding.reproducer = self.write_reproducer(self._before, one)
+            except NncError as error:
+                self.notes.append(f"no reproducer: {error.message}")
         raise finding.raised(self.options)
 
 
