@@ -31,10 +31,13 @@ FAILED = "Failures have been detected while processing an MLIR pass pipeline"
 """What upstream says where a pass failed."""
 
 
-def reproducer_section(pipeline: str, verify_each: bool) -> str:
-    """The resources that name the pipeline, for the end of a module's text."""
+def reproducer_text(module: Operation, pipeline: str, verify_each: bool) -> str:
+    """The module's text, and at its end the pipeline; what other tools kept there is left out."""
+    text = print_op(module.clone())
+    resources = text.endswith("\n#-}")
+    head = text.removesuffix("\n#-}") + "," if resources else f"{text}\n\n{{-#"
     return (
-        "{-#\n  external_resources: {\n    mlir_reproducer: {\n"
+        f"{head}\n  external_resources: {{\n    mlir_reproducer: {{\n"
         f"      pipeline: {quote(pipeline)},\n"
         "      disable_threading: true,\n"
         f"      verify_each: {str(verify_each).lower()}\n"
@@ -46,8 +49,7 @@ def write_reproducer(path: Path, module: Operation, pipeline: str, verify_each: 
     """Write module and pipeline, and weights beside them, whole or not at all."""
     from ..ir.weights_file import write_module
 
-    section = reproducer_section(pipeline, verify_each)
-    write_module(module, path, print=lambda m: f"{print_op(m)}\n\n{section}")
+    write_module(module, path, print=lambda m: reproducer_text(m, pipeline, verify_each))
 
 
 class CrashReproducer(Instrumentation):
