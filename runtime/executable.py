@@ -16,6 +16,7 @@ from ..ir.types import TensorType
 from ..targets.native import LoadedCode, NativeTarget, load_object
 from .abi import ENTRY, RUN_TYPE, NncTensor
 from .program import Program, aligned_buffer, make_program
+from .recycling import OutputMemory
 from .threads import POOL_SYMBOLS, Pool
 
 
@@ -47,6 +48,11 @@ class Executable:
         self._code: LoadedCode = load_object(program.code, exports)
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = program.weights
+        self._outputs = {
+            i: OutputMemory(type)
+            for i, type in enumerate(self.output_types)
+            if type.has_static_shape
+        }
         self._arenas: list[np.ndarray] = []
         self._lock = threading.Lock()
         self._pool = Pool(self._code if program.parallel else None)
@@ -104,7 +110,7 @@ class Executable:
         for i, type in enumerate(self.output_types):
             made = None
             if type.has_static_shape:
-                made = np.empty(type.shape, type_to_numpy(type.element_type))  # type: ignore[arg-type]
+                made = self._outputs[i].array()
                 outputs.set(i, made, False)
             else:
                 outputs.set_rank(i, type.rank)

@@ -3,6 +3,7 @@
 import threading
 
 import ml_dtypes
+import nnc
 import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
@@ -196,3 +197,28 @@ def test_threads(scale):
     with pytest.raises(NncError, match="at least 1"):
         scale.threads = 0
     scale.threads = 1
+
+
+def test_memory_of_large_outputs_is_used_again_but_never_while_it_is_looked_at():
+    text = """
+    func.func @main(%x: tensor<256x256xf32>) -> tensor<256x256xf32> {
+      %y = nn.add %x, %x : (tensor<256x256xf32>, tensor<256x256xf32>) -> tensor<256x256xf32>
+      return %y : tensor<256x256xf32>
+    }
+    """
+    executable = nnc.compile(nnc.parse(text))
+    kept = []
+    for i in range(12):
+        x = np.full((256, 256), i, np.float32)
+        y = executable(x)
+        kept.append(y[3:5, ::2] if i % 2 else y)  # a view keeps its memory too
+    for i, y in enumerate(kept):
+        np.testing.assert_array_equal(y, np.full_like(y, 2 * i))
+    assert len({y.ctypes.data for y in kept}) == len(kept)
+    del kept, y
+    first = executable(x).ctypes.data
+    assert executable(x).ctypes.data == first
+    result = executable(x)
+    del executable
+    np.testing.assert_array_equal(result, 2 * x)
+    result[:] = 1  # it is the caller's
