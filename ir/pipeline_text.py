@@ -104,6 +104,9 @@ class _Parser:
             return [self.one_pass(found, options, anchor, start)]
         if options:
             raise self.error(f"pipeline '{name}' takes no options", start)
+        for one in found:
+            if isinstance(one, Pass):
+                self.check_anchor(type(one), anchor, start)
         return list(found)
 
     def _unknown(self, name: str) -> str:
@@ -130,6 +133,13 @@ class _Parser:
     def one_pass(
         self, found: type[Pass], options: dict[str, str], anchor: str | None, start: int
     ) -> Pass:
+        self.check_anchor(found, anchor, start)
+        try:
+            return make_pass(found, options)
+        except NncError as error:
+            raise self.error(error.message, start) from None
+
+    def check_anchor(self, found: type[Pass], anchor: str | None, start: int) -> None:
         # On a module, a pass that is anchored elsewhere runs on what the module contains.
         if anchor not in (None, "any", "builtin.module", found.anchor) and found.anchor:
             raise self.error(
@@ -137,10 +147,6 @@ class _Parser:
                 f"PassManager intended to run on '{anchor}', did you intend to nest?",
                 start,
             )
-        try:
-            return make_pass(found, options)
-        except NncError as error:
-            raise self.error(error.message, start) from None
 
     # -- options -----------------------------------------------------------------------------
 

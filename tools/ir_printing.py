@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -121,5 +122,5 @@ def _symbol_suffix(op: Operation) -> str:
 
 
 def _folder_name(op: Operation) -> str:
-    name = (_symbol(op) or "no-symbol-name").replace("/", "_")
+    name = re.sub(r"[/\0]", "_", _symbol(op) or "no-symbol-name")
     return f"{op.name.replace('.', '_')}_{name}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from .command import Streams, read_text, run_command, with_source
+from .command import Streams, file_place, read_text, run_command, with_source
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -106,7 +107,12 @@ def _process(source: SourceFile, run: Run) -> int:
 
 def _say(diagnostics: list[Diagnostic], source: SourceFile, streams: Streams) -> None:
     for diagnostic in diagnostics:
-        print(with_source(diagnostic, [source]), file=streams.stderr)
+        shown = with_source(diagnostic, [source])
+        place = file_place(shown.location)
+        if place is not None and place.file == source.name and place.line > 0:
+            # A part of the file begins with spaces where the file has the mark.
+            shown = replace(shown, source=source.line(place.line))
+        print(shown, file=streams.stderr)
 
 
 if __name__ == "__main__":

@@ -223,9 +223,13 @@ def parse_command_line(argv: Sequence[str]) -> Arguments:
     found.options.file = found.positional[0] if found.positional else "-"
     if found.options.pass_pipeline is not None and found.steps:
         raise NncError("nn-opt: give either --pass-pipeline or flags of passes, not both")
-    for name in (*found.options.mlir_print_ir_before, *found.options.mlir_print_ir_after):
-        if not _is_step(name):
-            raise NncError(f"nn-opt: --mlir-print-ir-..: no pass is named '{name}'")
+    named = [*found.options.mlir_print_ir_before, *found.options.mlir_print_ir_after]
+    if named:
+        from ..lowering.catalog import PASS_MODULES
+
+        for name in named:
+            if name not in PASS_MODULES:
+                raise NncError(f"nn-opt: --mlir-print-ir-..: no pass is named '{name}'")
     return found
 
 

@@ -97,7 +97,7 @@ class FlaggedNaming(Naming):
         self.operations[op] = f"%{self._numbers[0]}"
         self._numbers[0] += 1
 
-    def _argument(self, arg: Value, entry: bool) -> None:
+    def _argument(self, arg: Any, entry: bool) -> None:
         name = location_name(arg.loc) if self._from_locations else None
         if name is None:
             super()._argument(arg, entry)

@@ -98,6 +98,7 @@ def test_a_pass_runs_on_its_anchors_inside_a_module() -> None:
         ("(x)", r"expected the name of an operation before '\('"),
         ("builtin.module(twice,)", "'' does not refer to a registered pass"),
         ("builtin.module(t.func(test-count)twice)", "expected ',' after parsing pipeline"),
+        ("builtin.module(t.other(twice))", "Can't add pass 'Count' restricted to 't.func' on"),
         ("builtin.module(t.other(test-count))", "Can't add pass 'Count' restricted to 't.func' on"),
     ],
 )
