@@ -25,7 +25,7 @@ CASES_PER_PROCESS = 1500
 MEMORY = 6 << 30
 """Bytes of address space of the worker, LLVM and NumPy included."""
 
-SILENCE = 120
+SILENCE = 900
 """Seconds without a new case after which a worker hangs where no signal reaches it."""
 
 
