@@ -169,6 +169,13 @@ class Node:
             raise self.error(f"{what} must be known at import, but it is computed at run time")
         return tuple(int(v) for v in found.reshape(-1))
 
+    def known_int(self, value: Value, what: str) -> int:
+        """The only element of an operand that must be known. Raises NncError where it is not."""
+        found = self.known_ints(value, what)
+        if len(found) != 1:
+            raise self.error(f"{what} must be one number, but has {len(found)} elements")
+        return found[0]
+
     def extents(self, value: Value) -> tuple[Dim, ...] | None:
         """A 1-D integer tensor that holds a shape, unknown elements as None.
 

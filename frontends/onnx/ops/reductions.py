@@ -56,7 +56,7 @@ def arg_extreme(n: Node, x: Value) -> Value:
 
 @converter("CumSum")
 def cumsum(n: Node, x: Value, axis: Value) -> Value:
-    (number,) = n.known_ints(axis, "axis")
+    number = n.known_int(axis, "axis")
     return n(
         nn.Cumsum(
             x,

@@ -52,7 +52,7 @@ def _position(n: Node, position: Value | None, count: int, end: int) -> int:
     """An index into a sequence; `end` where it is left out."""
     if position is None:
         return end
-    (at,) = n.known_ints(position, "position")
+    at = n.known_int(position, "position")
     if not -count <= at <= max(end, count - 1):
         raise n.error(f"position {at} is out of range for a sequence of {count}")
     return at + count if at < 0 else at
