@@ -74,6 +74,10 @@ class Branch:
     args: Sequence[Any]
 
 
+class TooManyStepsError(CannotInterpretError):
+    """More operations than `max_steps` would have to be executed."""
+
+
 class Interpreter:
     """Runs functions of a module.
 
@@ -158,7 +162,7 @@ class Interpreter:
         """One more executed operation. Raises NncError beyond `max_steps`."""
         self.steps += 1
         if self.max_steps is not None and self.steps > self.max_steps:
-            raise CannotInterpretError(f"stopped after {self.max_steps} operations", op.loc)
+            raise TooManyStepsError(f"stopped after {self.max_steps} operations", op.loc)
 
 
 class Frame:

@@ -61,6 +61,8 @@ def _work_and_leave(work: Callable[[], Any], writing: int, output: BinaryIO) -> 
     """In the child: never returns."""
     try:
         os.dup2(output.fileno(), 1)
+        # LLVM's linker says there what its error says too.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
         try:
             answer = ("value", work())
         except NncError as error:

@@ -19,9 +19,11 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.passes import PassContext
+from ..ir.symbols import symbol_name
 from ..ir.types import FunctionType, MemRefType, Type, VectorType
 from ..lowering.to_llvm import LowerToLlvm
 from ..lowering.to_llvm.types import dynamic_parts, flat_types
+from ..passes.dead_code import symbol_references
 from ..runtime.native_functions import NativeFunctions
 from ..targets.native import NativeTarget
 
@@ -40,7 +42,7 @@ class BufferFunctions:
         missing = [name for name in chosen if name not in types]
         if missing:
             raise NncError(f"there is no function '@{missing[0]}' to run", module.loc)
-        lowered = module.clone()
+        lowered = reachable(module, chosen)
         LowerToLlvm().run(lowered, PassContext())
         self.types = {name: types[name] for name in chosen}
         self.native = NativeFunctions(lowered, chosen, target)
@@ -48,6 +50,23 @@ class BufferFunctions:
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
         """The results; buffers that the function makes are copied and stay on its heap."""
         return call_flat(self.native, name, self.types[name], arguments)
+
+
+def reachable(module: Operation, names: Sequence[str]) -> Operation:
+    """A copy without the functions that those named do not lead to."""
+    copy = module.clone()
+    symbols = {symbol_name(op): op for op in copy.body_block}
+    wanted: set[Operation] = set()
+    waiting = [symbols[name] for name in names]
+    while waiting:
+        op = waiting.pop()
+        if op not in wanted:
+            wanted.add(op)
+            waiting += [symbols[n] for n in symbol_references(op) if n in symbols]
+    for op in list(copy.body_block):
+        if isinstance(op, func.FuncOp) and op not in wanted:
+            op.erase()
+    return copy
 
 
 def function_types(module: Operation) -> dict[str, FunctionType]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +18,9 @@ from .inputs import KINDS, LADDER, OVERFLOWING, Sample
 from .report import Finding
 from .running import Outcome, Runner, functions_of
 from .subjects import Subject, find_subjects
+
+SECONDS_PER_ATTEMPT = 5.0
+"""How long an input may run that can be replaced by another."""
 
 
 @dataclass
@@ -109,18 +113,19 @@ class CheckNumerics(Instrumentation):
         """Inputs on which the function runs now."""
         runner = Runner(module, self.options, self._known)
         checked = _Checked(subject, [], [], [])
+        reasons: dict[str, list[str]] = {}
         for number in range(self.options.samples):
             found = self._runnable(runner, subject, number)
             if isinstance(found, NncError):
-                kind = KINDS[number % len(KINDS)]
-                self.notes.append(
-                    f"'@{subject.name}' was not compared on {kind} values: {found.message}"
-                )
+                reasons.setdefault(found.message, []).append(KINDS[number % len(KINDS)])
                 continue
             sample, outcome = found
             checked.samples.append(sample)
             checked.outcomes.append(outcome)
             checked.undefined.append(bool(outcome.notes))
+        for reason, kinds in reasons.items():
+            on = "" if len(kinds) == self.options.samples else f" on {', '.join(kinds)} values"
+            self.notes.append(f"'@{subject.name}' was not compared{on}: {reason}")
         return checked
 
     def _runnable(
@@ -128,11 +133,16 @@ class CheckNumerics(Instrumentation):
     ) -> tuple[Sample, Outcome] | NncError:
         """The first input of the ladder on which everything is defined, else one that runs."""
         kind = KINDS[number % len(KINDS)]
+        patience = dataclasses.replace(
+            self.options, seconds=min(self.options.seconds, SECONDS_PER_ATTEMPT)
+        )
         best: tuple[Sample, Outcome] | None = None
         first: NncError | None = None
         for attempt in LADDER:
             seed = (self.options.seed, number)
             sample = Sample(tuple(subject.type.inputs), kind, seed, attempt)
+            if not _is_fixed(subject, sample):
+                runner = dataclasses.replace(runner, options=patience)
             try:
                 (outcome,) = runner.run_all(subject, [sample])
             except NncError as error:
@@ -142,7 +152,8 @@ class CheckNumerics(Instrumentation):
             if outcome.values is not None and best is None:
                 best = sample, outcome
             first = first or outcome.error
-            if not outcome.comparable or _is_fixed(subject, sample):
+            hopeless = not outcome.comparable and not outcome.too_long
+            if hopeless or _is_fixed(subject, sample):
                 break
         if best is not None:
             return best

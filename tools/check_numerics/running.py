@@ -14,7 +14,7 @@ from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType
 from ...ir.undefined import watch
-from ...runtime.interpreter import CannotInterpretError, Interpreter
+from ...runtime.interpreter import CannotInterpretError, Interpreter, TooManyStepsError
 from ...runtime.isolated import run_isolated
 from ..buffer_functions import BufferFunctions, call_flat
 from ..numerics_options import NumericsOptions
@@ -29,6 +29,8 @@ class Outcome:
     values: list[Any] | None
     error: NncError | None = None
     executed: bool = False
+    too_long: bool = False
+    """Whether it could not be interpreted because there was too much to do."""
     notes: frozenset[str] = frozenset()
 
     @property
@@ -77,15 +79,17 @@ class Runner:
     ) -> list[Outcome]:
         """The same on inputs that are made by calls."""
         outcomes: list[Outcome | None] = [None] * len(inputs)
+        obstacle: NncError | None = None
         if interpret and isinstance(self.symbols.get(subject.name), func.FuncOp):
             for i, make in enumerate(inputs):
                 outcome = self._interpret(subject, make())
                 if not outcome.comparable:
+                    obstacle = outcome.error
                     break
                 outcomes[i] = outcome
         left = [i for i, outcome in enumerate(outcomes) if outcome is None]
         if left:
-            executed = self._execute(subject, [inputs[i] for i in left])
+            executed = self._execute(subject, [inputs[i] for i in left], obstacle)
             for i, outcome in zip(left, executed, strict=True):
                 outcomes[i] = outcome
         return outcomes  # type: ignore[return-value]
@@ -126,19 +130,33 @@ class Runner:
     # -- executing ---------------------------------------------------------------------------
 
     def _execute(
-        self, subject: Subject, inputs: Sequence[Callable[[], list[Any]]]
+        self,
+        subject: Subject,
+        inputs: Sequence[Callable[[], list[Any]]],
+        obstacle: NncError | None,
     ) -> list[Outcome]:
-        def work() -> list[Any]:
-            run = self.compiled(subject)
+        """The outcomes of machine code, tried because of an obstacle to interpreting."""
+        too_long = isinstance(obstacle, TooManyStepsError)
+        is_lowered = not isinstance(self.symbols.get(subject.name), func.FuncOp)
+
+        def work() -> list[Any] | str:
+            try:
+                run = self.compiled(subject)
+            except NncError as error:
+                if is_lowered:
+                    raise
+                return error.message
             return [run(make()) for make in inputs]
 
         try:
-            done = run_isolated(work, seconds=self.options.seconds)
-        except CannotInterpretError as error:
-            return [Outcome(None, error, executed=True)] * len(inputs)
+            found = run_isolated(work, seconds=self.options.seconds).value
         except NncError as error:
-            return [Outcome(None, error, executed=True)] * len(inputs)
-        return [Outcome(values, executed=True) for values in done.value]
+            return [Outcome(None, error, executed=True, too_long=too_long)] * len(inputs)
+        if isinstance(found, str):
+            reasons = [*([obstacle.message] if obstacle else []), f"as machine code: {found}"]
+            cannot = CannotInterpretError("; ".join(dict.fromkeys(reasons)))
+            return [Outcome(None, cannot, executed=True, too_long=too_long)] * len(inputs)
+        return [Outcome(values, executed=True) for values in found]
 
     def compiled(self, subject: Subject) -> Callable[[list[Any]], list[Any]]:
         """The function as machine code of this process, on inputs, giving outputs."""

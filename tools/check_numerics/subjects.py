@@ -20,11 +20,11 @@ import numpy as np
 from ...dialects import func, llvm
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Operation
-from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.symbols import symbol_name
 from ...ir.types import FunctionType, MemRefType, ShapedType, TensorType, Type
 from ...runtime.abi import ENTRY
+from ...runtime.interpreter import CannotInterpretError
 from .inputs import aligned_array
 
 SPECIAL = ("nn.arena", "nn.weights", "nn.scratch", "nn.pool")
@@ -150,7 +150,7 @@ class Convention:
         added = self.plain[len(subject.inputs) + len(found) :]
         known = len(self.type.results) == len(subject.results) - len(found)
         if not known or len(found) > extra or not all(map(_is_static_buffer, added)):
-            raise NncError(
+            raise CannotInterpretError(
                 f"'@{self.subject.name}' was of type {subject} and is of type {self.type}: what is "
                 "an input and what an output is not known"
             )
