@@ -419,6 +419,16 @@ class SparseElements(ByContent):
     def _key(self) -> Any:
         return self.type, self.indices, self.values
 
+    def to_numpy(self) -> np.ndarray:
+        """An array of the type's shape, zero but for the values."""
+        import numpy as np
+
+        values = self.values.to_numpy()
+        array = np.zeros(self.type.shape, values.dtype)
+        for index, value in zip(self.indices.to_numpy(), values, strict=True):
+            array[tuple(np.atleast_1d(index))] = value
+        return array
+
 
 @attribute_class
 class DenseResource(ByContent):

@@ -17,7 +17,6 @@ from .loops import For, If, Parallel, Yield
 from .maps import Apply, DelinearizeIndex, LinearizeIndex, Max, Min
 
 registry.dialect("affine").doc = __doc__ or ""
-registry.dialect("affine").is_subset = True
 
 __all__ = [
     "Apply",

@@ -8,6 +8,8 @@ from ...ir.attributes import (
     DenseResource,
     FloatAttr,
     IntegerAttr,
+    OpaqueAttr,
+    SparseElements,
 )
 from ...ir.core import Operation
 from ...ir.declare import ANY, Op, Result, attribute, result
@@ -19,6 +21,9 @@ from ...ir.traits import ConstantLike, Pure
 from ...ir.types import IntegerType, Type, VectorType, i1, index
 from ..folding import Number, number_attribute
 from ..ub import materialize_constant as materialize_poison
+
+# Those of a dialect that is not loaded may be elements, too.
+_VALUES = (IntegerAttr, FloatAttr, DenseElements, DenseResource, SparseElements, OpaqueAttr)
 
 
 class Constant(Op, name="arith.constant", traits=(Pure, ConstantLike)):
@@ -71,14 +76,16 @@ class Constant(Op, name="arith.constant", traits=(Pure, ConstantLike)):
 
     def evaluate(self):
         match self.value:
-            case DenseElements() | DenseResource() as dense:
-                return dense.to_numpy()
+            case DenseElements() | DenseResource() | SparseElements() as elements:
+                return elements.to_numpy()
+            case OpaqueAttr(dialect):
+                raise NncError(f"the elements of dialect '{dialect}' are not known", self.loc)
             case attribute:
                 return type_to_numpy(attribute.type).type(attribute.value)
 
     def verify_op(self) -> None:
         value, type = self.value, self.result.type
-        if not isinstance(value, IntegerAttr | FloatAttr | DenseElements | DenseResource):
+        if not isinstance(value, _VALUES):
             raise self.error("value must be an integer, float, or elements attribute")
         if value.type is not type:
             raise self.error("failed to verify that all of {value, result} have same type")

@@ -23,7 +23,6 @@ from .structured import StructuredOp, static_ranges
 from .table import CONTRACTIONS, POINTWISE, POOLINGS
 
 registry.dialect("linalg").doc = __doc__ or ""
-registry.dialect("linalg").is_subset = True
 
 __all__ = [
     "CONTRACTIONS",

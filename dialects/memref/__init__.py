@@ -35,7 +35,6 @@ from .transfers import DmaStart, DmaWait
 from .views import ReinterpretCast, SubView, View
 
 registry.dialect("memref").doc = __doc__ or ""
-registry.dialect("memref").is_subset = True
 
 __all__ = [
     "Alloc",

@@ -6,7 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, DenseElements, DenseResource, IndexAttr, UnitAttr
+from ...ir.attributes import (
+    Attribute,
+    DenseElements,
+    DenseResource,
+    IndexAttr,
+    SparseElements,
+    UnitAttr,
+)
 from ...ir.constraints import (
     AnyMemRef,
     AnyRankedOrUnrankedMemRef,
@@ -320,7 +327,7 @@ class Global(Op, name="memref.global", traits=(Symbol,)):
         match self.initial_value:
             case None | UnitAttr():
                 pass
-            case DenseElements(type=held) | DenseResource(type=held):
+            case DenseElements(type=held) | DenseResource(type=held) | SparseElements(type=held):
                 expected = TensorType(type.shape, type.element_type)
                 if held is not expected:
                     raise self.error(

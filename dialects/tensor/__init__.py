@@ -32,7 +32,6 @@ from .slices import (
 )
 
 registry.dialect("tensor").doc = __doc__ or ""
-registry.dialect("tensor").is_subset = True
 
 __all__ = [
     "Bitcast",

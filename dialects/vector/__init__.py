@@ -34,7 +34,6 @@ from .shapes import (
 from .transfers import TransferRead, TransferWrite, default_transfer_map, minor_identity
 
 registry.dialect("vector").doc = __doc__ or ""
-registry.dialect("vector").is_subset = True
 
 __all__ = [
     "Bitcast",

@@ -390,7 +390,7 @@ _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
 
 ALIASED = (
     *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),
-    *(ParametrizedAttr, a.OpaqueAttr),
+    *(ParametrizedAttr, a.OpaqueAttr, t.TupleType),
 )
 """The attributes that whole modules write as aliases."""
 

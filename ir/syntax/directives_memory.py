@@ -14,9 +14,8 @@ from ..attributes import (
     UnitAttr,
 )
 from ..types import IntegerType, TensorType, VectorType, i32, i64, index
-from .attribute_printer import key_text
 from .directive import Directive, directive, listed
-from .literals import dense_elements
+from .literals import dense_elements, sparse_elements
 
 DYNAMIC = -(2**63)
 """The entry of a static list that stands for the next operand."""
@@ -146,6 +145,7 @@ class GlobalInitialValue(Directive):
     rules = {  # noqa: RUF012
         "initial_value": '| "=" "uninitialized" -> uninitialized '
         '| "=" "dense" "<" ">" -> empty | "=" "dense" "<" element ">" -> dense '
+        '| "=" "sparse" "<" ">" -> no_sparse | "=" "sparse" "<" element "," element ">" -> sparse '
         '| "=" "dense_resource" "<" key ">" -> resource',
     }
 
@@ -164,6 +164,9 @@ class GlobalInitialValue(Directive):
             case "resource":
                 key = initial[1][0]
                 value = DenseResource(key, tensor, state.session.resources.blob(key))
+            case "sparse" | "no_sparse":
+                parts = initial[1:] or (None, None)
+                value = sparse_elements(state.session, *parts, tensor)
             case _:
                 root = initial[1] if len(initial) > 1 else None
                 value = dense_elements(state.session, root, tensor)
@@ -177,10 +180,9 @@ class GlobalInitialValue(Directive):
                 pass
             case UnitAttr():
                 text += " = uninitialized"
-            case DenseResource(key=key):
-                text += f" = dense_resource<{key_text(key)}>"
             case value:
-                text += f" = dense<{printer.elements(value)}>"
+                whole = printer.attribute(value)
+                text += f" = {whole.removesuffix(f' : {printer.type(value.type)}')}"
         printer.out.append(text)
 
 

@@ -31,3 +31,10 @@
 "t.sparse"() {a = sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>, b = sparse<0, -2.0> : tensor<1xf32>, c = sparse<[[0, 0, 0]], [1.0]> : tensor<1x1x1xf32>,
   d = sparse<[[1]], 4> : vector<5xi8>, e = sparse<[0, 2], [1, 2]> : vector<4xi32>, f = sparse<[[0, 1]], (1.0, 2.0)> : tensor<2x2xcomplex<f32>>,
   g = sparse<[[0]], "x"> : tensor<2x!t.string>, h = sparse<> : tensor<4xi32>, i = sparse<[[0, 1], [1, 0]], true> : tensor<2x2xi1>, j = sparse<[[0]], [0x7FC00000]> : tensor<2xf32>} : () -> ()
+
+// -----
+
+// Constants and globals of elements that are not dense.
+%0 = arith.constant sparse<[[0, 0], [1, 2]], [1, 5]> : tensor<3x4xi32>
+%1 = arith.constant dense_resource<blob> : tensor<3xf32>
+memref.global constant @g : memref<4xi32> = sparse<[[1]], 5>
