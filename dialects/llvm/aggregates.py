@@ -21,6 +21,7 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import ConstantLike, Pure
 from ...ir.types import Type, VectorType
 from .arithmetic import IntegerLike, LLVMType, PointerLike
+from .checks import check_constant
 from .types import ArrayType, StructType, token
 
 Aggregate = Constraint("LLVM aggregate type", lambda t: isinstance(t, (ArrayType, StructType)))
@@ -35,6 +36,10 @@ class Constant(Op, name="llvm.mlir.constant", traits=(Pure, ConstantLike)):
 
     format = "`` `(` $value `)` attr-dict `:` type($res)"
     example = "%c = llvm.mlir.constant(1 : i64) : i64"
+
+    def verify_op(self) -> None:
+        """The value is one of the type."""
+        check_constant(self, self.value, self.res.type)
 
 
 class Zero(Op, name="llvm.mlir.zero", traits=(Pure,)):
@@ -108,7 +113,7 @@ def _member(container: Type, position: Sequence[int]) -> Type:
             case ArrayType(size, element) if 0 <= i < size:
                 at = element
             case _:
-                raise NncError(f"position {list(position)} is not in {container}")
+                raise NncError(f"position out of bounds: {i}")
     return at
 
 
@@ -197,4 +202,5 @@ class ShuffleVector(Op, name="llvm.shufflevector", traits=(Pure,)):
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
         """A vector as long as the mask."""
-        return [VectorType((len(properties["mask"].values),), operand_types[0].element_type)]
+        rows, first = len(properties["mask"].values), operand_types[0]
+        return [VectorType((rows,), first.element_type, first.scalable)]

@@ -10,6 +10,7 @@ from ...ir.declare import UNIT, Op, Operand, Result, attribute, operand, result
 from ...ir.traits import Commutative, Pure
 from ...ir.types import FloatType, IntegerType, Type, VectorType, i1, with_shape_of
 from .attributes import FASTMATH, FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
+from .checks import check_bitcast, check_extension
 from .metadata import Dereferenceable, attribute_of
 from .types import PointerType, is_llvm_type
 
@@ -290,6 +291,10 @@ class SExt(Cast, name="llvm.sext", traits=(Pure,)):
 
     example = "%r = llvm.sext %a : i32 to i64"
 
+    def verify_op(self) -> None:
+        """It becomes wider."""
+        check_extension(self, self.arg.type, self.res.type)
+
 
 class ZExt(Cast, name="llvm.zext", traits=(Pure,)):
     """A wider integer, zeros in; `nneg` promises that the value is not negative."""
@@ -298,6 +303,10 @@ class ZExt(Cast, name="llvm.zext", traits=(Pure,)):
 
     format = "(`nneg` $nonNeg^)? $arg attr-dict `:` type($arg) `to` type($res)"
     example = "%r = llvm.zext %a : i32 to i64"
+
+    def verify_op(self) -> None:
+        """It becomes wider."""
+        check_extension(self, self.arg.type, self.res.type)
 
 
 class UIToFP(Cast, name="llvm.uitofp", traits=(Pure,)):
@@ -343,6 +352,10 @@ class Bitcast(Cast, name="llvm.bitcast", traits=(Pure,)):
     """The same bits as another type of the same size."""
 
     example = "%r = llvm.bitcast %a : f32 to i32"
+
+    def verify_op(self) -> None:
+        """Pointers stay pointers."""
+        check_bitcast(self, self.arg.type, self.res.type)
 
 
 class PtrToInt(Cast, name="llvm.ptrtoint", traits=(Pure,)):

@@ -33,6 +33,7 @@ from ...ir.traits import Terminator
 from ...ir.types import Type, i32
 from .arithmetic import AnyPointer, LLVMType
 from .attributes import ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND
+from .checks import plain_error
 from .memory import MemoryAccess
 from .metadata import MemoryEffects, attribute_of
 from .types import LLVMFunctionType
@@ -135,10 +136,11 @@ llvm.func @f(%arg0: i32) -> i32 attributes {personality = @personality} {
         """An exception arrives at a landing pad."""
         first = next(iter(self.unwindDest), None)
         if first is None:
-            raise self.error("must have at least one operation in unwind destination")
+            raise plain_error(self, "must have at least one operation in unwind destination")
         if first.name != "llvm.landingpad":
-            raise self.error(
-                "first operation in unwind destination should be a llvm.landingpad operation"
+            raise plain_error(
+                self,
+                "first operation in unwind destination should be a llvm.landingpad operation",
             )
 
 

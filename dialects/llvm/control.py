@@ -29,6 +29,7 @@ from ...ir.location import UNKNOWN, Location
 from ...ir.traits import ConstantLike, Pure, Terminator
 from ...ir.types import VectorType, i1, i32
 from .arithmetic import AnyPointer, IntegerLike, LLVMType
+from .checks import check_weights
 from .metadata import BlockAddress, BlockTag, LoopAnnotation, attribute_of
 
 _LOOP = attribute_of(LoopAnnotation)
@@ -72,6 +73,10 @@ class CondBr(Op, name="llvm.cond_br", traits=(Terminator,)):
 ^bb2:
   llvm.return
 }"""
+
+    def verify_op(self) -> None:
+        """Weights for both targets."""
+        check_weights(self, self.successors)
 
     @staticmethod
     def of(
@@ -120,6 +125,10 @@ class Switch(Op, name="llvm.switch", traits=(Terminator,)):
 ^bb2:
   llvm.return
 }"""
+
+    def verify_op(self) -> None:
+        """Weights for all targets."""
+        check_weights(self, self.successors)
 
     @staticmethod
     def of(
@@ -176,10 +185,10 @@ class Return(Op, name="llvm.return", traits=(Terminator,)):
         if parent is None or parent.name != "llvm.func":
             return
         results = parent.properties["function_type"].results  # type: ignore[attr-defined]
+        if len(self.operand_types) != len(results):
+            raise self.error("expected 1 operand" if results else "expected no operands")
         if tuple(self.operand_types) != results:
-            expected = ", ".join(map(str, results)) or "no value"
-            found = ", ".join(map(str, self.operand_types)) or "no value"
-            raise self.error(f"returns {found}, but the function's result is {expected}")
+            raise self.error("mismatching result types")
 
 
 class Unreachable(Op, name="llvm.unreachable", traits=(Terminator,)):

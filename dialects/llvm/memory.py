@@ -30,6 +30,7 @@ from ...ir.traits import Pure, ReadsMemory, WritesMemory
 from ...ir.types import Type, VectorType, i1, i32
 from .arithmetic import AnyPointer, IntegerLike, LLVMType, PointerLike
 from .attributes import ATOMIC_OPERATION, GEP_FLAGS, ORDERING
+from .checks import check_access, check_atomic_update, check_compare_exchange
 from .metadata import AccessGroup, AliasScope, Dereferenceable, TBAATag, array_of, attribute_of
 from .types import ArrayType, StructType, ptr
 
@@ -78,6 +79,10 @@ class Load(MemoryAccess, name="llvm.load", traits=(ReadsMemory,)):
     )
     example = "%v = llvm.load %p {alignment = 4 : i64} : !llvm.ptr -> f32"
 
+    def verify_op(self) -> None:
+        """An ordering that loads can have, with what it needs."""
+        check_access(self, self.res.type, ("release", "acq_rel"))
+
 
 class Store(MemoryAccess, name="llvm.store", traits=(WritesMemory,)):
     """Write a value to memory.
@@ -100,6 +105,10 @@ class Store(MemoryAccess, name="llvm.store", traits=(WritesMemory,)):
         "attr-dict `:` type($value) `,` type($addr)"
     )
     example = "llvm.store %v, %p {alignment = 4 : i64} : f32, !llvm.ptr"
+
+    def verify_op(self) -> None:
+        """An ordering that stores can have, with what it needs."""
+        check_access(self, self.value.type, ("acquire", "acq_rel"))
 
 
 class Alloca(Op, name="llvm.alloca"):
@@ -177,16 +186,18 @@ class GetElementPtr(Op, name="llvm.getelementptr", traits=(Pure,)):
                 f"expected {dynamic} dynamic indices, found {len(self.dynamicIndices)}"
             )
         at = self.elem_type
-        for i in self.rawConstantIndices[1:]:
+        for n, i in enumerate(self.rawConstantIndices[1:], start=1):
             match at:
                 case ArrayType(_, element) | VectorType(_, element):
                     at = element
                 case StructType(elements):
+                    if i == DYNAMIC_INDEX:
+                        raise self.error(f"expected index {n} indexing a struct to be constant")
                     if not 0 <= i < len(elements):
-                        raise self.error("expected index of a struct to be a constant in range")
+                        raise self.error(f"index {n} indexing a struct is out of bounds")
                     at = elements[i]
                 case _:
-                    raise self.error(f"type {at} cannot be indexed")
+                    raise self.error(f"type '{at}' cannot be indexed (index #{n})")
 
 
 class AtomicRMW(MemoryAccess, name="llvm.atomicrmw", traits=(WritesMemory,)):
@@ -206,6 +217,10 @@ class AtomicRMW(MemoryAccess, name="llvm.atomicrmw", traits=(WritesMemory,)):
         "$ordering attr-dict `:` type($addr) `,` type($val)"
     )
     example = "%old = llvm.atomicrmw add %p, %v monotonic : !llvm.ptr, i64"
+
+    def verify_op(self) -> None:
+        """A type that can be combined so in one step."""
+        check_atomic_update(self, self.bin_op, self.val.type)
 
 
 class CmpXchg(MemoryAccess, name="llvm.cmpxchg", traits=(WritesMemory,)):
@@ -229,6 +244,10 @@ class CmpXchg(MemoryAccess, name="llvm.cmpxchg", traits=(WritesMemory,)):
     )
     example = "%r = llvm.cmpxchg %p, %old, %new acq_rel monotonic : !llvm.ptr, i64"
 
+    def verify_op(self) -> None:
+        """Orderings and a type for which there is such an instruction."""
+        check_compare_exchange(self, self.val.type)
+
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
         """`{old value, i1}`"""
@@ -243,3 +262,8 @@ class Fence(Op, name="llvm.fence", traits=(WritesMemory,)):
 
     format = "(`syncscope` `(` $syncscope^ `)`)? $ordering attr-dict"
     example = "llvm.fence seq_cst"
+
+    def verify_op(self) -> None:
+        """It orders something."""
+        if self.ordering in ("not_atomic", "unordered", "monotonic"):
+            raise self.error("can be given only acquire, release, acq_rel, and seq_cst orderings")

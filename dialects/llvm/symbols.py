@@ -5,8 +5,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from ...ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRefAttr
+from ...ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    DenseElements,
+    DictAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+    SymbolRefAttr,
+)
 from ...ir.core import Block, Region
 from ...ir.declare import (
     ANY,
@@ -38,9 +48,10 @@ from .attributes import (
     VISIBILITY,
     LinkageAttr,
 )
+from .checks import is_bytes, plain_error
 from .debug_info import GLOBAL_EXPRESSIONS
 from .metadata import MemoryEffects, TargetFeatures, VecTypeHint, VScaleRange, attribute_of
-from .types import LLVMFunctionType
+from .types import LLVMFunctionType, is_llvm_type
 
 SYMBOL_PATH = instance(SymbolRefAttr, "symbol reference attribute")
 
@@ -199,11 +210,32 @@ class Global(Op, name="llvm.mlir.global", traits=(IsolatedFromAbove, Symbol)):
 
     def verify_op(self) -> None:
         """A value or a body, not both; what the body returns is of the global's type."""
+        type = self.global_type
+        if type.name in ("llvm.void", "llvm.token", "llvm.label", "llvm.metadata", "llvm.func"):
+            raise self.error("expects type to be a valid element type for an LLVM global")
+        if not type.name.startswith("llvm.") and not is_llvm_type(type):
+            raise self.error("expects type to be a valid element type for an LLVM global")
+        if isinstance(self.value, StringAttr):
+            size = len(self.value.value.encode("utf-8", "surrogateescape"))
+            if not is_bytes(type, size):
+                raise self.error(
+                    "requires an i8 array type of the length equal to that of the string attribute"
+                )
+        if self.linkage == "appending" and type.name != "llvm.array":
+            raise self.error("expected array type for 'appending' linkage")
         if self.initializer.blocks and self.value is not None:
             raise self.error("cannot have both initializer value and region")
-        if self.linkage == "common" and self.constant:
-            raise self.error("expected no value and not constant for 'common' linkage")
+        if self.linkage == "common" and not _is_zero(self.value):
+            raise self.error("expected zero value for 'common' linkage")
         _verify_body(self, self.initializer, self.global_type, "global")
+
+
+def _is_zero(value: Any) -> bool:
+    if isinstance(value, IntegerAttr | FloatAttr):
+        return value.value == 0
+    if isinstance(value, DenseElements):
+        return value.is_splat and not any(value.data)
+    return value is None
 
 
 def _verify_body(op: Op, body: Region, type: Type, words: str) -> None:
@@ -263,10 +295,9 @@ class GlobalDtors(Op, name="llvm.mlir.global_dtors"):
 def _verify_lists(
     op: Op, functions: Sequence, priorities: Sequence, data: Sequence, words: str
 ) -> None:
-    if len(functions) != len(priorities):
-        raise op.error(f"{words}, priorities, and data must have the same number of elements")
-    if len(functions) != len(data):
-        raise op.error(f"{words}, priorities, and data must have the same number of elements")
+    if not len(functions) == len(priorities) == len(data):
+        message = f"{words}, priorities, and data must have the same number of elements"
+        raise plain_error(op, message)
 
 
 _ALIASABLE = ("private", "internal", "linkonce", "weak", "linkonce_odr", "weak_odr", "external")
@@ -332,7 +363,7 @@ class IFunc(Op, name="llvm.mlir.ifunc", traits=(IsolatedFromAbove, Symbol)):
 
     def verify_op(self) -> None:
         """A linkage that such functions may have."""
-        _verify_linkage(self, "ifuncs", "external linkage")
+        _verify_linkage(self, "ifuncs", "or external linkage")
 
 
 class ComdatSelector(Op, name="llvm.comdat_selector", traits=(Symbol,)):
@@ -368,7 +399,8 @@ class Comdat(Op, name="llvm.comdat", traits=(NoTerminator, SymbolTable, Symbol))
         for block in self.body.blocks:
             for op in block:
                 if not isinstance(op, ComdatSelector):
-                    raise op.error("only comdat selector symbols can appear in a comdat region")
+                    message = "only comdat selector symbols can appear in a comdat region"
+                    raise plain_error(op, message)
 
 
 def _verify_at_module_level(op: Op) -> None:

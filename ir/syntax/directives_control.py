@@ -433,7 +433,8 @@ class IndexSwitchRegions(Directive):
         cases, case_regions, default_region = (getattr(op, name) for name in self.names)
         printer.out.append(" ")
         for number, region in zip(cases, case_regions, strict=True):
-            printer.out.append(f"\n{printer.indent}case {number}")
-            region_text(op, region, printer)
+            # Upstream writes the terminators of the cases, and not that of the default.
+            printer.out.append(f"\n{printer.indent}case {number} ")
+            printer.region(region, entry_args=False)
         printer.out.append(f"\n{printer.indent}default")
         region_text(op, default_region, printer)
