@@ -25,6 +25,7 @@ from ...ir.types import MemRefType, VectorType
 from ..memref.access import check_bounds
 from ..memref.transfers import start_transfer
 from .maps import MAP, check_count, values_at
+from .scope import check_inputs
 
 AnyVectorOfNonZeroRank = Constraint(
     "vector of any type values", lambda t: isinstance(t, VectorType) and t.rank > 0
@@ -38,11 +39,15 @@ class _Access(Op):
     indices: Any
     map: Any
 
+    rank_error: ClassVar[str] = ""
+    """What upstream puts before the error of a map that does not fit the memref."""
+
     def verify_access(self) -> None:
         """There is an index for each dimension, an operand for each of the map's inputs."""
         check_count(self, self.map.map, len(self.indices))
         if len(self.map.map.results) != self.memref.type.rank:
-            raise self.error("affine map num results must equal memref rank")
+            raise self.error(f"{self.rank_error}affine map num results must equal memref rank")
+        check_inputs(self, self.indices, self.map.map.dim_count)
 
 
 class Load(_Access, name="affine.load", traits=(ReadsMemory,)):
@@ -164,6 +169,8 @@ class Prefetch(_Access, name="affine.prefetch", traits=(WritesMemory,)):
     isDataCache = attribute(BOOL)  # noqa: N815
     map = attribute(MAP)
 
+    rank_error = "affine.prefetch "
+
     format = (
         "$memref `[` custom<AffineSubscript>($map, $indices) `]` `,` "
         "custom<Prefetch>($isWrite, $localityHint, $isDataCache) attr-dict `:` type($memref)"
@@ -218,8 +225,6 @@ class _Transfer(Op, traits=(WritesMemory,)):
         for name, (memref, _) in zip(names, found, strict=True):
             if not isinstance(memref.type, MemRefType):
                 raise self.error(f"expected DMA {_WORDS[name]} to be of memref type")
-            if len(self.map_named(name).results) != memref.type.rank:
-                raise self.error(f"{name} results must equal the rank of the memref")
         return rest
 
 

@@ -23,21 +23,21 @@ from ...ir.declare import (
     results,
 )
 from ...ir.traits import (
-    HasParent,
     Pure,
     RecursiveEffects,
     SingleBlockImplicitTerminator,
     Terminator,
 )
 from ...ir.types import i32, i64
-from ..memref.atomics import ATOMIC_KINDS, combine, identity
+from ..memref.atomics import ATOMIC_KINDS, combine, fits_kind, identity
 from .maps import MAP, check_count, values_at
+from .scope import check_inputs
 
 
 class Yield(
     Op,
     name="affine.yield",
-    traits=(Pure, Terminator, HasParent("affine.for", "affine.if", "affine.parallel")),
+    traits=(Pure, Terminator),
 ):
     """The values that a loop carries on, or that a branch results in."""
 
@@ -49,6 +49,17 @@ class Yield(
           affine.yield %arg1 : f32
         }
     """
+
+    def verify_op(self) -> None:
+        parent = self.parent_op
+        if not isinstance(parent, For | If | Parallel):
+            raise self.error("only terminates affine.if/for/parallel regions")
+        if len(parent.results) != len(self.values):
+            raise self.error(
+                "parent of yield must have same number of results as the yield operands"
+            )
+        if [v.type for v in parent.results] != [v.type for v in self.values]:
+            raise self.error("types mismatch between yield op and its parent")
 
 
 class For(
@@ -80,8 +91,9 @@ class For(
     def verify_op(self) -> None:
         check_count(self, self.lowerBoundMap.map, len(self.lowerBoundOperands))
         check_count(self, self.upperBoundMap.map, len(self.upperBoundOperands))
-        if self.step < 0:
-            raise self.error("expected step to be representable as a positive signed integer")
+        lower, upper = self.lowerBoundMap.map, self.upperBoundMap.map
+        check_inputs(self, self.lowerBoundOperands, lower.dim_count)
+        check_inputs(self, self.upperBoundOperands, upper.dim_count)
         if len(self.inits) != len(self.outs):
             raise self.error("mismatch between the number of loop-carried values and results")
 
@@ -133,8 +145,12 @@ class If(
             raise self.error(
                 "operand count and condition integer set dimension and symbol count must match"
             )
+        check_inputs(self, self.set_operands, whole.dim_count)
         if self.outs and not self.else_region.blocks:
-            raise self.error("must have an else block if defining values")
+            raise self.error(
+                "along control flow edge from parent to parent: region branch point has 0 "
+                f"operands, but region successor needs {len(self.outs)} inputs"
+            )
 
     def holds(self, operands: Sequence[Any]) -> bool:
         """Whether the constraints hold for operand values."""
@@ -227,6 +243,13 @@ class Parallel(
             raise self.error("a reduction must be specified for each output")
         if "" in self.kinds:
             raise self.error("invalid reduction attribute")
+        for kind, value in zip(self.kinds, self.outs, strict=True):
+            if not fits_kind(kind, value.type):
+                raise self.error("result type cannot match reduction attribute")
+        low, up = self.lowerBoundsMap.map, self.upperBoundsMap.map
+        split = low.dim_count + low.symbol_count
+        check_inputs(self, self.mapOperands[:split], low.dim_count)
+        check_inputs(self, self.mapOperands[split:], up.dim_count)
 
     def bounds(self, operands: Sequence[Any]) -> list[range]:
         """The values of each induction variable for operand values."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from ...ir.affine import AffineMap, IntegerSet
 from ...ir.attribute_kinds import AttrKind
@@ -26,7 +26,8 @@ from ...ir.declare import (
 )
 from ...ir.rewriting import constant_int
 from ...ir.traits import Pure
-from ..index_lists import DYNAMIC_INDEX, dynamic_count, mix
+from ..index_lists import DYNAMIC_INDEX, dynamic_count, mix, plain_error
+from .scope import affine_scope, is_dimension, is_symbol
 
 MAP = instance(AffineMapAttr)
 
@@ -41,10 +42,7 @@ def check_count(op: Op, whole: AffineMap | IntegerSet, found: int) -> None:
     """Raise unless a map or set has as many inputs as there are operands."""
     wanted = whole.dim_count + whole.symbol_count
     if found != wanted:
-        raise op.error(
-            f"operand count and affine map dimension and symbol count must match: {found} operands "
-            f"for {wanted}"
-        )
+        raise op.error("operand count and affine map dimension and symbol count must match")
 
 
 class _MapOp(Op, traits=(Pure,)):
@@ -55,6 +53,9 @@ class _MapOp(Op, traits=(Pure,)):
     result: Result = result(Index)
 
     format = "custom<AffineApplied>($map, $mapOperands) attr-dict"
+
+    splits_inputs: ClassVar[bool] = False
+    """Whether text must give dimensions and symbols apart; else their number is enough."""
 
     def choose(self, values: Sequence[int]) -> int:
         """The result from those of the map."""
@@ -79,12 +80,18 @@ class _MapOp(Op, traits=(Pure,)):
 class Apply(_MapOp, name="affine.apply"):
     """The value of an affine map with one result."""
 
+    splits_inputs = True
     example = "%0 = affine.apply affine_map<(d0)[s0] -> (d0 + s0)>(%i)[%n]"
 
     def verify_op(self) -> None:
         super().verify_op()
         if len(self.map.map.results) != 1:
             raise self.error("mapping must produce one value")
+        scope = affine_scope(self)
+        symbols = self.mapOperands[self.map.map.dim_count :] if scope is not None else ()
+        for value in symbols:
+            if is_dimension(value, scope) and not is_symbol(value, scope):  # type: ignore[arg-type]
+                raise plain_error(self, "dimensional operand cannot be used as a symbol")
 
 
 class Min(_MapOp, name="affine.min"):

@@ -25,7 +25,7 @@ class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
     format = (
         "`kind` `` `=` `` qualified($kind) custom<ImpliedBody>($body_region) attr-dict "
         "(`ins` `(` $inputs^ `:` type($inputs) `)`)? "
-        "`outs` `(` $outputs `:` type($outputs) `)` (`->` type($result_tensors)^)?"
+        "`outs` `(` $outputs `:` type($outputs) `)` custom<ArrowTypesOrOne>(type($result_tensors))"
     )
     example = """
         linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%x, %y : memref<4x8xf32>, memref<4x8xf32>) outs(%z : memref<4x8xf32>)
@@ -34,7 +34,7 @@ class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
     def check_operand_count(self, found: int) -> None:
         wanted = arity(self.kind) + 1
         if found != wanted:
-            raise self.error(f"expected {wanted} operands, found {found}")
+            raise self.region_error(wanted, found)
 
     def complete(self) -> None:
         super().complete()

@@ -21,7 +21,7 @@ from ...ir.declare import (
 )
 from ..memref.layouts import compatible
 from .named import NamedOp, projection
-from .structured import AnyShaped, StructuredOp
+from .structured import AnyShaped, StructuredOp, element_of_operand
 
 
 class _OneToOne(NamedOp):
@@ -73,7 +73,9 @@ class Transpose(_OneToOne, name="linalg.transpose"):
         order = self.permutation
         if sorted(order) != list(range(len(order))):
             raise self.error("permutation is not valid")
-        if source.rank != target.rank or source.rank != len(order):
+        if source.rank != target.rank:
+            raise self.error(f"input rank {source.rank} does not match init rank {target.rank}")
+        if source.rank != len(order):
             raise self.error(
                 f"size of permutation {len(order)} does not match the argument rank {source.rank}"
             )
@@ -152,6 +154,32 @@ class Map(StructuredOp, name="linalg.map"):
     def maps(self) -> list[AffineMap]:
         return [AffineMap.identity(self.init.type.rank)] * len(self.operands)  # type: ignore[attr-defined]
 
+    def verify_op(self) -> None:
+        args = self.mapper.blocks[0].args if self.mapper.blocks else []
+        if len(args) != len(self.operands):
+            raise self.error(
+                "expects number of operands to match the arity of mapper, but got: "
+                f"{len(self.operands)} and {len(args)}"
+            )
+        for value, arg in zip(self.inputs, args, strict=False):
+            element = element_of_operand(value.type)
+            if element is not arg.type:
+                raise self.error(
+                    f"expected element type of input '{element}' to match bbArg type '{arg.type}'"
+                )
+        wanted = self.init.type.shape  # type: ignore[attr-defined]
+        for value in self.inputs:
+            shape = value.type.shape  # type: ignore[attr-defined]
+            if shape != wanted:
+                given, expected = (
+                    ", ".join("-9223372036854775808" if n is None else str(n) for n in one)
+                    for one in (shape, wanted)
+                )
+                raise self.error(
+                    f"expected shape of input ({given}) to match shape of output ({expected})"
+                )
+        self.verify_structure()
+
     @property
     def iterators(self) -> list[str]:
         return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
@@ -203,10 +231,18 @@ class Reduce(StructuredOp, name="linalg.reduce"):
             raise self.error(
                 f"dimensions for reduction should be in the range [0, {source.rank - 1}]."
             )
+        if list(self.dimensions) != sorted(set(self.dimensions)):
+            raise self.error(
+                "attribute 'dimensions' failed to satisfy constraint: i64 dense array attribute "
+                "should be in increasing order"
+            )
         left = [n for d, n in enumerate(source.shape) if d not in self.dimensions]
-        if len(left) != target.rank or any(
-            a != b for a, b in zip(left, target.shape, strict=True) if None not in (a, b)
-        ):
+        if len(left) != target.rank:
+            raise self.error(
+                f"number of dimensions after reduction {len(left)} doesn't match the init rank "
+                f"{target.rank}"
+            )
+        if any(a != b for a, b in zip(left, target.shape, strict=True) if None not in (a, b)):
             raise self.error(
                 f"init dimensions {list(target.shape)} doesn't match input dimensions after "
                 f"reduction {left}"

@@ -12,6 +12,7 @@ from ...ir.attributes import AffineMapAttr, ArrayAttr
 from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.declare import ARRAY, RegionField, attribute, instance, region
+from ...ir.diagnostics import NncError
 from ...ir.types import TensorType
 from ..index_lists import plain_error
 from .attributes import TypeFn
@@ -30,7 +31,7 @@ def projection(rank: int, *dims: int) -> AffineMap:
 
 FORMAT = (
     "custom<ImpliedBody>($body_region) attr-dict (`ins` `(` $inputs^ `:` type($inputs) `)`)? "
-    "`outs` `(` $outputs `:` type($outputs) `)` (`->` type($result_tensors)^)?"
+    "`outs` `(` $outputs `:` type($outputs) `)` custom<ArrowTypesOrOne>(type($result_tensors))"
 )
 """The text of ops with any number of inputs and outputs."""
 
@@ -73,7 +74,15 @@ class NamedOp(StructuredOp):
     def check_operand_count(self, found: int) -> None:
         """The body can be made for so many operands."""
         if self.operand_count not in (None, found):
-            raise self.error(f"generated region expects {self.operand_count} args, got {found}")
+            raise self.region_error(self.operand_count, found)
+
+    def region_error(self, wanted: int | None, found: int) -> NncError:
+        """The error of a body that cannot be made for so many operands."""
+        return NncError(
+            "[parseNamedStructuredOpRegion] ods-gen generated region expects "
+            f"{wanted} args, got {found}",
+            self.loc,
+        )
 
     def build_body(self, builder: Builder, *elements: Value) -> Value:
         """Insert the computation on one element of each operand; the value to yield."""
@@ -167,28 +176,24 @@ class Contraction(NamedOp, SegmentedOp):
         return multiply_add(builder, lhs, rhs, out, self.cast == "cast_unsigned")
 
     def verify_op(self) -> None:
+        if not self.maps:
+            raise self.error("requires attribute 'indexing_maps'")
         for attr in self.indexing_maps or ():
             if not isinstance(attr, AffineMapAttr):
                 raise self.error(
                     "attribute 'indexing_maps' failed to satisfy constraint: AffineMap array "
                     "attribute"
                 )
-        self.verify_maps()
+        if len(self.maps) == len(self.operands):
+            self.verify_maps()
         self.verify_structure()
 
     def verify_maps(self) -> None:
         """The maps given have the results of the name's, broadcast or transposed."""
-        maps = self.maps
-        if len(maps) != 3:
-            raise self.error(f"indexing_map attribute must have 3 affine maps, found {len(maps)}")
-        for found, wanted in zip(maps[:2], self.default_maps, strict=False):
+        for found, wanted in zip(self.maps, self.default_maps, strict=True):
             used = {e.position for e in wanted.results if isinstance(e, AffineDim)}
             if any(not isinstance(e, AffineDim) or e.position not in used for e in found.results):
-                raise self.error(
-                    "Unexpected result dim expression (outside the set of default result dims)."
-                )
-        if maps[2] != self.default_maps[2]:
-            raise self.error("Invalid output map.")
+                raise self.error("Unexpected dim expression in map result.")
 
 
 class Matmul(Contraction, name="linalg.matmul"):
@@ -250,14 +255,7 @@ class Contract(Contraction, name="linalg.contract"):
 
     def verify_maps(self) -> None:
         """Maps that pick dimensions; one is contracted, none is in one input alone."""
-        if self.indexing_maps is None:
-            raise self.error("requires attribute 'indexing_maps'")
         maps = self.maps
-        if len(maps) != len(self.operands):
-            raise self.error(
-                f"expected the number of indexing_map ({len(maps)}) to be equal to the "
-                f"number of input/output operands ({len(self.operands)})"
-            )
         rank = maps[0].dim_count
         uses = [[e.position for e in m.results if isinstance(e, AffineDim)] for m in maps]
         for map_, dims, type in zip(maps, uses, self.operand_types, strict=True):

@@ -21,7 +21,8 @@ from ...ir.declare import (
 )
 from ...ir.traits import Pure
 from ...ir.types import Dim, TensorType
-from ..index_lists import mix, to_dims
+from ..index_lists import mix, plain_error, to_dims
+from ..memref.layouts import compatible
 
 AnyRankedTensor = Constraint(
     "ranked tensor of any type values", lambda t: isinstance(t, TensorType)
@@ -48,40 +49,45 @@ class _Relayout(Op, traits=(Pure,)):
         """The packed type is the plain one, tiled and permuted."""
         positions, order, tiles = self.inner_dims_pos, self.outer_dims_perm, self.tiles
         if any(t == 0 for t in tiles):
-            raise self.error("invalid zero tile factor")
+            raise plain_error(self, "invalid zero tile factor")
         for word, dims in (("inner_dims_pos", positions), ("outer_dims_perm", order)):
             if any(not 0 <= d < plain.rank for d in dims) or len(set(dims)) != len(dims):
-                raise self.error(f"invalid {word} vector")
+                raise plain_error(self, f"invalid {word} vector")
         if order and len(order) != plain.rank:
-            raise self.error("outer_dims_perm must be a permutation or empty")
+            raise plain_error(self, "outer_dims_perm must be a permutation or empty")
         if len(tiles) > plain.rank or len(tiles) != len(positions):
-            raise self.error(
+            raise plain_error(
+                self,
                 "tiling factors must be less than or equal to the input rank for pack or output "
                 "rank for unpack"
                 if len(tiles) > plain.rank
-                else "tiling factors must equal the number of dimensions to tile"
+                else "tiling factors must equal the number of dimensions to tile",
             )
         expected = packed_shape(plain.shape, positions, order, tiles)
         if packed.rank != len(expected):
-            raise self.error(
+            raise plain_error(
+                self,
                 "packed rank != (unpacked rank + num tiling factors), got "
-                f"{packed.rank} != {len(expected)}"
+                f"{packed.rank} != {len(expected)}",
             )
         self._verify_sizes(plain, packed, expected)
 
     def _verify_sizes(self, plain: TensorType, packed: TensorType, expected: Sequence[Dim]) -> None:
         for tile, extent in zip(self.tiles, packed.shape[plain.rank :], strict=True):
             if tile is not None and tile < 0:
-                raise self.error("invalid tile factor or tile size in the inner tiles")
+                raise plain_error(self, "invalid tile factor or tile size in the inner tiles")
             if (tile is None) != (extent is None) or tile != extent:
-                raise self.error(
+                raise plain_error(
+                    self,
                     "mismatch in inner tile sizes specified and shaped of tiled dimension in the "
-                    "packed type"
+                    "packed type",
                 )
         wanted = TensorType(tuple(expected), packed.element_type)
         for a, b in zip(packed.shape, expected, strict=True):
-            if None not in (a, b) and a < b:  # type: ignore[operator]
-                raise self.error(f"expected '{wanted}' for the packed domain value, got '{packed}'")
+            if not compatible(a, b):
+                raise plain_error(
+                    self, f"expected '{wanted}' for the packed domain value, got '{packed}'"
+                )
 
 
 def packed_shape(
@@ -152,7 +158,7 @@ class Pack(_Relayout, name="linalg.pack"):
             if shape[d] is not None and tile and shape[d] % tile:
                 raise self.error(
                     "invalid tile factor or output size provided. Only full tiles are supported "
-                    "when padding_value is not set"
+                    "when padding_value is not set",
                 )
 
     def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:

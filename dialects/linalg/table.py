@@ -20,6 +20,7 @@ from ...ir.declare import OpMeta, attribute
 from ...ir.dialect import registry
 from ...ir.types import FloatType, i32, i64
 from .. import arith
+from ..index_lists import plain_error
 from .generic import Index
 from .named import FORMAT, Fill, NamedOp, Pointwise, multiply_add, projection
 from .scalars import apply, arity, cast_scalar
@@ -175,7 +176,7 @@ class Tabulated(NamedOp, SegmentedOp):
     def verify_op(self) -> None:
         for key in ("strides", "dilations"):
             if any(step <= 0 for step in self._steps(key, 0)):
-                raise self.error("unexpected loop dimension for convolution op")
+                raise plain_error(self, "unexpected loop dimension for convolution op")
         self.verify_structure()
 
 

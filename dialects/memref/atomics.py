@@ -79,6 +79,14 @@ def identity(kind: str, type: Type) -> Any:
     return number(0)
 
 
+def fits_kind(kind: str, type: Type) -> bool:
+    """Whether values of the type may be combined by the kind."""
+    if kind == "assign":
+        return True
+    wanted = FloatType if kind.endswith("f") else IntegerType
+    return isinstance(type, wanted)
+
+
 NumberOrFloat = Constraint(
     "signless integer or floating-point",
     lambda t: isinstance(t, FloatType) or (isinstance(t, IntegerType) and t.is_signless),

@@ -58,11 +58,24 @@ class AffineApplied(Directive):
         if not isinstance(attribute, AffineMapAttr | IntegerSetAttr):
             state.fail(f"expected an affine map or set, found '{attribute}'")
         whole = attribute.map if isinstance(attribute, AffineMapAttr) else attribute.set
-        if len(dims) != whole.dim_count or len(symbols) != whole.symbol_count:
-            state.fail("dimension or symbol operand count and affine map do not match")
+        self._check_inputs(state, whole, len(dims), len(symbols))
         state.properties[name] = attribute
         state.operands[operands] = [*dims, *symbols]
         state.types[operands] = [index] * len(state.operands[operands])
+
+    @staticmethod
+    def _check_inputs(state: Any, whole: Any, dims: int, symbols: int) -> None:
+        if not isinstance(whole, AffineMap):
+            for word, found, wanted in (
+                ("dim", dims, whole.dim_count),
+                ("symbol", symbols, whole.symbol_count),
+            ):
+                if found != wanted:
+                    state.fail(f"{word} operand count and integer set {word} count must match")
+            return
+        fits = (dims, symbols) == (whole.dim_count, whole.symbol_count)
+        if state.definition.cls.splits_inputs and not fits:
+            state.fail("dimension or symbol index mismatch")
 
     def write(self, op: Any, printer: Any) -> None:
         name, operands = self.names
@@ -200,7 +213,7 @@ class AffineForLoop(Directive):
     fragment = 'VALUE "=" for_bound "to" for_bound for_step for_carried region'
     rules = {  # noqa: RUF012
         "for_bound": "attribute -> number | VALUE -> value | attribute applied -> map "
-        '| "max" attribute applied -> map | "min" attribute applied -> map',
+        '| "max" attribute applied -> max | "min" attribute applied -> min',
         "for_step": '| "step" INTEGER',
         "for_carried": '| "iter_args" assignments arrow_types',
         **APPLIED,
@@ -212,11 +225,13 @@ class AffineForLoop(Directive):
         (low_map, low, up_map, up, step, inits, results, body) = self.names
         induction, lower, upper, by, carried, region = child
         for bound, map_name, values in ((lower, low_map, low), (upper, up_map, up)):
-            attribute, operands = _bound(bound, state)
+            attribute, operands = _bound(bound, state, is_lower=bound is lower)
             state.properties[map_name] = attribute
             state.operands[values] = operands
             state.types[values] = [index] * len(operands)
         state.properties[step] = IndexAttr(int(by[0][0], 0) if by else 1)
+        if by and state.properties[step].value < 0:
+            state.fail("expected step to be representable as a positive signed integer")
         names, values = assignments_of(carried[0]) if carried else ([], [])
         types = types_of_arrow(carried[1]) if carried else []
         if len(types) != len(names):
@@ -243,15 +258,25 @@ class AffineForLoop(Directive):
         region_text(op, body, printer)
 
 
-def _bound(child: Any, state: Any) -> tuple[Any, list[Any]]:
+def _bound(child: Any, state: Any, is_lower: bool) -> tuple[Any, list[Any]]:
     """The map and the operands of a loop bound."""
+    side, prefix = ("lower", "max") if is_lower else ("upper", "min")
     match child:
         case ("number", IntegerAttr(value)):
             return AffineMapAttr(AffineMap.constant(value)), []
         case ("value", name):
             return AffineMapAttr(AffineMap(0, 1, (AffineSymbol(0),))), [name]
-        case ("map", AffineMapAttr() as attribute, applied):
+        case ("map" | "min" | "max" as word, AffineMapAttr() as attribute, applied):
+            if word not in ("map", prefix):
+                state.fail(f"unexpected '{word}' in the {side} loop bound")
+            if word == "map" and len(attribute.map.results) > 1:
+                state.fail(
+                    f"{side} loop bound affine map with multiple results requires '{prefix}' prefix"
+                )
             dims, symbols = applied_values(applied)
+            found, wanted = (len(dims), len(symbols)), attribute.map
+            if found != (wanted.dim_count, wanted.symbol_count):
+                state.fail("dim operand count and affine map dim count must match")
             return attribute, [*dims, *symbols]
     state.fail("expected a loop bound: an integer, a value or an applied affine map")
     raise AssertionError

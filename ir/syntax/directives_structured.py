@@ -150,7 +150,7 @@ def write_region_with_arguments(region: Any, printer: Any) -> None:
 def short_form(op: Any, region: Any, init_first: bool) -> Any:
     """The only operation of a body that applies it to all arguments in order, else None."""
     block = region.blocks[0]
-    if len(block.ops) != 2 or op.attributes:
+    if len(block.ops) != 2:
         return None
     payload, last = block.ops
     args = list(block.args)
