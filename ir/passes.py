@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from .core import Operation
 from .diagnostics import Diagnostic, NncError, PassError, VerifyError
+from .dialect import registry
 from .location import Location
+from .traits import IsolatedFromAbove
 
 if TYPE_CHECKING:
     from .rewriting import RewriteTrace
@@ -219,6 +221,9 @@ class PassManager:
             watcher.after_pipeline(pipeline, op)
 
     def _run_pass(self, one: Pass, op: Operation) -> None:
+        if op.name in registry.ops and not op.has_trait(IsolatedFromAbove):
+            message = "trying to schedule a pass on an operation not marked as 'IsolatedFromAbove'"
+            raise PassError(message, op.loc)
         self.context.current = one.name
         for watcher in self.instrumentations:
             watcher.before_pass(one, op)
@@ -272,5 +277,5 @@ def _children(op: Operation, anchor: str | None) -> list[Operation]:
         inner
         for region in op.regions
         for inner in region.ops
-        if anchor is None or inner.name == anchor
+        if (inner.has_trait(IsolatedFromAbove) if anchor is None else inner.name == anchor)
     ]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..ir.core import Operation
 from ..ir.dominance import DominanceInfo
 from ..ir.passes import Pass, PassContext
-from ..ir.traits import Commutative, IsolatedFromAbove, NoMemoryEffect, Pure
+from ..ir.traits import Commutative, IsolatedFromAbove, NoMemoryEffect, Pure, is_erasable
 
 
 @dataclass(frozen=True)
@@ -16,13 +16,18 @@ class Cse(
     Pass,
     name="cse",
     title="CSE",
-    statistics={"num-cse'd": "Number of operations CSE'd"},
+    statistics={
+        "num-cse'd": "Number of operations CSE'd",
+        "num-dce'd": "Number of operations DCE'd",
+    },
 ):
     """Replace a pure operation by an equal one that dominates it.
 
     %a = arith.addi %x, %y          %a = arith.addi %x, %y
     %b = arith.addi %y, %x    ->    use(%a, %a)
     use(%a, %b)
+
+    What nobody uses when it is met goes too, as upstream's pass has it.
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -35,13 +40,28 @@ class Cse(
             for region in parent.regions:
                 for block in region.blocks:
                     for inner in block:
-                        if inner.regions:
+                        if self._is_dead(inner):
+                            self._erase(inner, context)
+                        elif inner.regions:
                             isolated = inner.has_trait(IsolatedFromAbove)
                             stack.append((inner, {} if isolated else dict(known)))
                         elif inner.results and (
                             inner.has_trait(Pure) or inner.has_trait(NoMemoryEffect)
                         ):
                             self._visit(inner, known, dominance, context)
+
+    @staticmethod
+    def _is_dead(op: Operation) -> bool:
+        return bool(op.results) and not any(r.has_uses for r in op.results) and is_erasable(op)
+
+    @staticmethod
+    def _erase(op: Operation, context: PassContext) -> None:
+        if context.trace is not None:
+            context.trace.start(op)
+        op.erase()
+        if context.trace is not None:
+            context.trace.fired("dead code", op)
+        context.statistic("num-dce'd")
 
     @staticmethod
     def _visit(

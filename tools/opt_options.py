@@ -222,7 +222,7 @@ def parse_command_line(argv: Sequence[str]) -> Arguments:
         raise NncError(f"nn-opt: one input file, not {len(found.positional)}: {listed}")
     found.options.file = found.positional[0] if found.positional else "-"
     if found.options.pass_pipeline is not None and found.steps:
-        raise NncError("nn-opt: give either --pass-pipeline or flags of passes, not both")
+        raise NncError("nn-opt: '-pass-pipeline' option can't be used with individual pass options")
     named = [*found.options.mlir_print_ir_before, *found.options.mlir_print_ir_after]
     if named:
         from ..lowering.catalog import PASS_MODULES

@@ -27,5 +27,5 @@
 // ANCHOR: error: expected pass pipeline to be wrapped with the anchor operation type, e.g. 'builtin.module(...)'
 // NEST: :1:26: error: Can't add pass 'SymbolDCE' restricted to 'builtin.module' on a PassManager intended to run on 'func.func', did you intend to nest?
 // WRONG: pass_pipeline_errors.mlir:{{[0-9]+}}:1: error: can't run 'func.func' pass manager on 'builtin.module' op
-// BOTH: error: nn-opt: give either --pass-pipeline or flags of passes, not both
+// BOTH: error: nn-opt: '-pass-pipeline' option can't be used with individual pass options
 module {}

@@ -8,12 +8,15 @@
 // CHECK-NEXT: 'func.func' Pipeline
 // CHECK-NEXT:   CSE
 // CHECK-NEXT:     (S) 2 num-cse'd - Number of operations CSE'd
+// CHECK-NEXT:     (S) 0 num-dce'd - Number of operations DCE'd
 // CHECK-NEXT: Canonicalizer
 // CHECK-NEXT: CSE
 // CHECK-NEXT:   (S) 0 num-cse'd - Number of operations CSE'd
+// CHECK-NEXT:   (S) 0 num-dce'd - Number of operations DCE'd
 
 // LIST:      CSE
 // LIST-NEXT:   (S) 2 num-cse'd - Number of operations CSE'd
+// LIST-NEXT:   (S) 0 num-dce'd - Number of operations DCE'd
 // LIST-NEXT: Canonicalizer
 // LIST-NOT:  CSE
 func.func @f(%a: f32) -> f32 {
