@@ -13,7 +13,6 @@ import sys
 from dataclasses import astuple, dataclass
 from hashlib import blake2s
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from ..cache_home import cache_home
@@ -97,6 +96,8 @@ def read_checked(path: Path) -> Any:
 
 def write_checked(path: Path, value: Any, kept: int) -> None:
     """Store plain values in a file, whole or not at all; only the newest of its kind are kept."""
+    from tempfile import NamedTemporaryFile
+
     data = marshal.dumps(value)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
