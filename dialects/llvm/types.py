@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, attribute_class
 from ...ir.syntax.attribute_printer import quote
-from ...ir.types import FloatType, FunctionType, IntegerType, Type, VectorType
+from ...ir.types import FloatType, FunctionType, IntegerType, OpaqueType, Type, VectorType
 
 
 @attribute_class
@@ -238,6 +238,8 @@ def is_llvm_type(type: Attribute) -> bool:
             )
         case PointerType() | PlainType() | TargetType():
             return True
+        case OpaqueType(dialect):
+            return dialect == "ptr"  # pointers of the dialect ptr stand where LLVM's do
         case ArrayType(_, element):
             return is_llvm_type(element)
         case StructType(elements):

@@ -428,7 +428,7 @@ class Builder:
                 if not definition.is_inherent(key):
                     self._unknown_property(definition, key, pos)
                 full[key] = value
-        if attributes:
+        if attributes and not properties:  # beside properties, names of theirs mean nothing
             is_inherent = definition.is_inherent
             if any(is_inherent(key) for key in attributes):
                 full.update((k, v) for k, v in attributes.items() if is_inherent(k))

@@ -103,10 +103,12 @@ class FunctionBody(Directive):
         if not region:
             state.entry_args.pop(body, None)
             return
-        if state.properties["function_type"].inputs and body not in state.entry_args:
-            state.fail("the arguments of a function with a body need names")
         if not any(region[0]):
             state.fail("expected non-empty function body")
+        has_arguments = bool(state.properties["function_type"].inputs)
+        # Without names in the signature, the label of the first block gives them.
+        if has_arguments and body not in state.entry_args and region[0][0]:
+            state.fail("the arguments of a function with a body need names")
         state.regions[body] = [region[0]]
 
     def write(self, op: Any, printer: Any) -> None:

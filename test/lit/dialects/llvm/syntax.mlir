@@ -63,3 +63,11 @@ llvm.func @calls(%x: i32, %p: !llvm.ptr, %c: i1) {
 ^bb2:
   llvm.return
 }
+
+// The label of the first block may declare the arguments.
+// CHECK: llvm.func @labelled(%[[A:.*]]: f32) -> f32 {
+// CHECK-NEXT: llvm.return %[[A]] : f32
+llvm.func @labelled(f32) -> f32 {
+^bb0(%a: f32):
+  llvm.return %a : f32
+}
