@@ -189,6 +189,7 @@ GROUPS: tuple[FlagGroup, ...] = (
     FlagGroup(
         "tests",
         (
+            Flag("verify-roundtrip", "print what was read in both forms, read it back, compare"),
             Flag(
                 "verify-diagnostics",
                 "compare what is said with // expected-error {{..}} comments",

@@ -49,6 +49,8 @@ class Run:
                 module = self._parse(part)
             with self.timing.scope("Verifier"):
                 module.verify()
+            if self.args.verify_roundtrip:
+                check_roundtrip(module)
         except NncError as error:
             seen.append(error.diagnostic)
             return None
@@ -259,3 +261,27 @@ def dump_pipeline(pipeline: Pipeline, streams: Streams) -> None:
     text = "\n".join(pipeline_lines(named))
     count = len(pipeline.steps)
     print(f"Pass Manager with {count} passes:\n{text}\n", file=streams.stderr)
+
+
+def check_roundtrip(module: Operation) -> None:
+    """Raise NncError where a module's text, custom or generic, reads back as another module."""
+    from ..ir.syntax.parser import parse_ops
+    from ..ir.syntax.printer import print_op
+
+    for generic in (False, True):
+        text = print_op(module, generic=generic, debuginfo=True)
+        form = "generic" if generic else "custom"
+        try:
+            again = parse_ops(text, "<printed text>", allow_unregistered=True)
+        except NncError as error:
+            note = error.diagnostic
+            raise NncError(f"the {form} form cannot be read back", module.loc, [note]) from None
+        printed = "\n".join(print_op(op, generic=generic, debuginfo=True) for op in again)
+        if printed != text:
+            lines = zip(text.split("\n"), printed.split("\n"), strict=False)
+            first = next(((a, b) for a, b in lines if a != b), ("", ""))
+            notes = [
+                Diagnostic("note", f"{what}: {line.strip()}")
+                for what, line in zip(("printed", "read back"), first, strict=True)
+            ]
+            raise NncError(f"the {form} form reads back as something else", module.loc, notes)

@@ -194,3 +194,22 @@ def test_a_trace_is_written_though_the_run_fails(tmp_path: Path) -> None:
     code, _, _ = run(tmp_path, "--canonicalize=max-rewrites=1", "--trace-rewrites=t", stdin=text)
     assert code == 1
     assert (tmp_path / "t").read_text().count("canonicalize: fold at <stdin>:") == 2
+
+
+def test_a_text_that_reads_back_as_another_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from nnc.ir.syntax import printer
+
+    assert run(tmp_path, "--verify-roundtrip")[0] == 0
+    monkeypatch.setattr(printer, "print_op", lambda op, **options: "module {")
+    code, _, message = run(tmp_path, "--verify-roundtrip")
+    assert code == 1
+    assert "error: the custom form cannot be read back" in message
+    texts = iter(["module {}", "module @other {}"])
+    monkeypatch.setattr(printer, "print_op", lambda op, **options: next(texts))
+    code, _, message = run(tmp_path, "--verify-roundtrip")
+    assert code == 1
+    assert "error: the custom form reads back as something else" in message
+    assert "note: printed: module {}" in message
+    assert "note: read back: module @other {}" in message
