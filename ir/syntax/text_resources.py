@@ -130,7 +130,11 @@ def file_section(
 def _group(name: str, values: dict[str, Any], limit: int | None) -> str:
     lines = []
     for key, value in values.items():
-        text = quote(value) if isinstance(value, str) else str(value).lower()
+        if isinstance(value, str):
+            is_blob = value.startswith("0x")
+            text = quote(f"0x{value[2:].upper()}" if is_blob else value)
+        else:
+            text = str(value).lower()
         if limit is None or len(text) <= limit:
             lines.append(f"      {key_text(key)}: {text}")
     return _block(name, lines, "    ")
