@@ -157,6 +157,8 @@ class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
             raise self.error("expects a terminator within the mask region")
         if len(self.outputs) != len(ops[-1].operands):
             raise self.error("expects number of results to match mask region yielded values")
+        if len(ops) == 1:
+            return
         for out, value in zip(self.outputs, ops[-1].operands, strict=True):
             if out.type is not value.type:
                 raise self.error("expects result type to match yielded type")

@@ -224,10 +224,12 @@ class AttributePrinter:
             return f'"0x{self._hex(attribute)}"'
         if inner.__class__ is t.IntegerType and inner.width == 1:
             inner = t.i1  # of any sign
+        if attribute.is_splat or not count:  # upstream keeps the value of no elements
+            width = inner.byte_width
+            values = attribute.data[:width]
+            return number_text(type.element_type.from_bytes(values), inner) if values else ""
         texts = [number_text(v, inner) for v in attribute.values()]
-        if attribute.is_splat:
-            return texts[0]
-        return _nested(texts, type.shape) if count else ""
+        return _nested(texts, type.shape)
 
     @staticmethod
     def _hex(attribute: Any) -> str:

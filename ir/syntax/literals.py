@@ -110,8 +110,6 @@ def dense_elements(session: Session, root: Any, type: Any) -> DenseElements:
     leaves = [root] if not isinstance(root, list) else _leaves(session, root, type, pos)
     if not is_number:
         return _strings(session, leaves, type)
-    if type.num_elements == 0 and not isinstance(root, list):
-        raise session.error("a splat needs a type with elements", pos)
     element = type.element_type
     values = [_element(session, leaf, element) for leaf in leaves]
     return DenseElements.from_list(values, type)
