@@ -565,3 +565,17 @@ def test_what_is_not_compared_is_said(tmp_path: Path) -> None:
     assert code == 0
     assert "remark: --check-numerics: '@main' was not compared: 'arith.divsi'" in said
     assert "divides by zero" in said
+
+
+def test_a_wrong_lowering_is_not_blamed_on_the_pass_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too long to interpret is lowered and executed, which may itself be at fault."""
+    text = ELEMENTWISE.replace("8xf32", "40x16xf32")
+    passes = f"{GRAPH_TO_LINALG},choose-schedules,apply-schedules"
+    checked(text, passes, max_steps=50)
+    differences_become_sums(monkeypatch)
+    finding = found(text, passes, max_steps=50)
+    report = str(finding.diagnostic(NumericsOptions()))
+    assert finding.one.name == "lower-to-llvm", report
+    assert finding.executed_after is not None and finding.executed_after.name == "apply-schedules"
+    assert finding.op is not None and finding.op.name == "arith.subf", report
+    assert "found when the code after 'apply-schedules' was lowered and executed" in report

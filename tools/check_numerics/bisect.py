@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from ...dialects import func, llvm
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass
+from ...lowering.to_llvm import LowerToLlvm
 from ...runtime.isolated import run_isolated
 from ..buffer_functions import BufferFunctions
 from .compare import Tolerance, find_difference
@@ -32,10 +33,14 @@ Inputs = Callable[[], list[Any]]
 
 @dataclass(frozen=True)
 class Fault:
-    """The function at fault and, where it could be found, the operation."""
+    """The function at fault and, where it could be found, the operation.
+
+    `lowering` is the pass at fault where the code is right and only its execution is wrong.
+    """
 
     function: str
     place: Place | None
+    lowering: Pass | None = None
 
 
 @dataclass
@@ -47,6 +52,8 @@ class Bisection:
     origin: Mapping[Operation, Operation]
     tolerance: Tolerance
     one: Pass
+    executed: bool = False
+    """Whether the state after the pass was lowered and executed to be compared."""
 
     def find(self, subject: Subject, inputs: Inputs) -> Fault:
         """The fault that shows on the inputs."""
@@ -55,8 +62,25 @@ class Bisection:
             if found is None:
                 break
             subject, inputs = found
+        if self.executed and self._interpreted_agree(subject, inputs):
+            _, events = self._traced(self.after, subject, inputs)
+            lowering = LowerToLlvm()
+            place = self._wrong_op(self.after, events, lowering)
+            return Fault(_function_around(place, subject), place, lowering)
         place = self._place(subject, inputs)
         return Fault(_function_around(place, subject), place)
+
+    def _interpreted_agree(self, subject: Subject, inputs: Inputs) -> bool:
+        """Whether both states give the same where they are interpreted with patience."""
+        found = []
+        for runner in (self.before, self.after):
+            if not isinstance(runner.symbols.get(subject.name), func.FuncOp):
+                return False
+            steps = PATIENCE * runner.options.max_steps
+            patient = replace(runner, options=replace(runner.options, max_steps=steps))
+            found.append(patient.interpret(subject, inputs()).values)
+        before, after = found
+        return before is not None and after is not None and self._equal(before, after)
 
     # -- functions ---------------------------------------------------------------------------
 
@@ -82,15 +106,18 @@ class Bisection:
     def _differs(self, subject: Subject, inputs: Inputs) -> bool:
         try:
             (before,) = self.before.run_inputs(subject, [inputs])
-            (after,) = self.after.run_inputs(subject, [inputs])
+            (after,) = self.after.run_inputs(subject, [inputs], not self.executed)
         except NncError:
             return False
         if before.values is None:
             return False
         if after.values is None:
             return after.comparable
-        pairs = zip(before.values, after.values, strict=True)
-        return any(find_difference(a, b, self.tolerance) is not None for a, b in pairs)
+        return not self._equal(before.values, after.values)
+
+    def _equal(self, before: list[Any], after: list[Any]) -> bool:
+        pairs = zip(before, after, strict=True)
+        return all(find_difference(a, b, self.tolerance) is None for a, b in pairs)
 
     def _calls(self, subject: Subject, inputs: Inputs) -> list[tuple[str, list[Any]]]:
         """The calls that the function makes, with their arguments, before the pass."""
@@ -127,23 +154,27 @@ class Bisection:
             before = trace_llvm(self.before, subject, inputs)
             after = trace_llvm(self.after, subject, inputs)
             return first_difference(before, after, self.origin, self.tolerance)
-        before = self._trace(self.before, subject, inputs)
+        _, before = self._traced(self.before, subject, inputs)
+        place = None
         if isinstance(self.after.symbols.get(subject.name), func.FuncOp):
-            after = self._trace(self.after, subject, inputs)
-            place = first_difference(before, after, self.origin, self.tolerance)
+            is_whole, after = self._traced(self.after, subject, inputs)
+            if is_whole:
+                place = first_difference(before, after, self.origin, self.tolerance)
         else:
-            place = first_wrong_op(
-                self.before.module, before, self.one, self.tolerance, self.before.options.seconds
-            )
+            place = self._wrong_op(self.before, before, self.one)
         return place or _returned(self.before.symbols[subject.name])
 
-    def _trace(self, runner: Runner, subject: Subject, inputs: Inputs) -> list[Event]:
+    def _wrong_op(self, runner: Runner, events: list[Event], one: Pass) -> Place | None:
+        return first_wrong_op(runner.module, events, one, self.tolerance, runner.options.seconds)
+
+    def _traced(self, runner: Runner, subject: Subject, inputs: Inputs) -> tuple[bool, list[Event]]:
+        """The events of a run, and whether it was not given up for its length."""
         try:
             arguments = runner.convention(subject).arguments(inputs())
         except NncError:
-            return []
+            return False, []
         steps = PATIENCE * runner.options.max_steps
-        return trace(runner.module, subject.name, arguments, steps)[0]
+        return trace(runner.module, subject.name, arguments, steps)
 
 
 def _function_around(place: Place | None, subject: Subject) -> str:

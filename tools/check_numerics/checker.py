@@ -215,7 +215,10 @@ class CheckNumerics(Instrumentation):
             one, checked.subject, sample, place, difference, after.error, tuple(checked.since)
         )
         before_runner = Runner(self._before, self.options, self._known)
-        finding.locate(before_runner, runner, self._origin, tolerance)
+        executed = after.executed and isinstance(
+            runner.symbols.get(checked.subject.name), func.FuncOp
+        )
+        finding.locate(before_runner, runner, self._origin, tolerance, executed)
         if self.write_reproducer is not None:
             try:
                 finding.reproducer = self.write_reproducer(self._before, one)

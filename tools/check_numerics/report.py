@@ -44,6 +44,8 @@ class Finding:
     since: tuple[str, ...] = ()
     fault: Fault | None = None
     reproducer: str | None = field(default=None)
+    executed_after: Pass | None = None
+    """The pass whose result was executed when the fault of the lowering showed."""
 
     @property
     def op(self) -> Operation | None:
@@ -56,10 +58,15 @@ class Finding:
         after: Runner,
         origin: Mapping[Operation, Operation],
         tolerance: Tolerance,
+        executed: bool,
     ) -> None:
-        """Look for the function and the operation at fault."""
-        search = Bisection(before, after, origin, tolerance, self.one)
+        """Look for the function and the operation at fault, and for the pass where the code
+        after the pass is right but was `executed`.
+        """
+        search = Bisection(before, after, origin, tolerance, self.one, executed)
         self.fault = search.find(self.subject, self.sample.values)
+        if self.fault.lowering is not None:
+            self.one, self.executed_after = self.fault.lowering, self.one
 
     def raised(self, options: NumericsOptions) -> NumericsError:
         """The error to raise."""
@@ -68,6 +75,11 @@ class Finding:
     def diagnostic(self, options: NumericsOptions) -> Diagnostic:
         """The whole report."""
         notes = [*self._place_notes(), *self._value_notes(options)]
+        if self.executed_after is not None:
+            notes.append(
+                f"found when the code after '{self.executed_after.text()}' was lowered and "
+                "executed, as there is too much to interpret; interpreted, it gives what it gave"
+            )
         if self.since:
             notes.append(
                 f"'@{self.subject.name}' could not be run after {', '.join(self.since)}, so these "

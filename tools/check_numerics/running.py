@@ -82,7 +82,7 @@ class Runner:
         obstacle: NncError | None = None
         if interpret and isinstance(self.symbols.get(subject.name), func.FuncOp):
             for i, make in enumerate(inputs):
-                outcome = self._interpret(subject, make())
+                outcome = self.interpret(subject, make())
                 if not outcome.comparable:
                     obstacle = outcome.error
                     break
@@ -112,7 +112,8 @@ class Runner:
                 return buffer
         return None
 
-    def _interpret(self, subject: Subject, inputs: list[Any]) -> Outcome:
+    def interpret(self, subject: Subject, inputs: list[Any]) -> Outcome:
+        """The outcome of a run on NumPy values."""
         with watch() as notes:
             try:
                 convention = self.convention(subject)

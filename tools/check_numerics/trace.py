@@ -15,7 +15,7 @@ from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, WritesMemory
 from ...ir.types import MemRefType
-from ...runtime.interpreter import Interpreter, Observer
+from ...runtime.interpreter import Interpreter, Observer, TooManyStepsError
 
 EXECUTIONS = 4
 """How many executions of an operation are kept."""
@@ -97,20 +97,21 @@ def _copied(value: Any) -> Any:
 
 def trace(
     module: Operation, name: str, arguments: list[Any], max_steps: int
-) -> tuple[list[Event], list[Any] | None]:
-    """The events of a run, in the order in which operations ended, and its results.
+) -> tuple[bool, list[Event]]:
+    """The events of a run, in the order in which operations ended.
 
-    A run that fails or takes too long gives the events up to there, and None.
+    The first is false where there was too much to interpret; events then end somewhere.
     """
     interpreter = Interpreter(module, max_steps=max_steps, write=lambda text: None)
     tracer = interpreter.observer = Tracer()
-    results = None
     with np.errstate(all="ignore"):
         try:
-            results = interpreter.call(name, arguments)
+            interpreter.call(name, arguments)
+        except TooManyStepsError:
+            return False, tracer.events
         except NncError:
-            results = None
-    return tracer.events, results
+            pass
+    return True, tracer.events
 
 
 def is_view(op: Operation) -> bool:
