@@ -17,7 +17,7 @@ from types import FrameType
 
 from .cases import Case
 
-PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: ")
+PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: |error: canonicalize: ")
 """What a message about a text begins with."""
 
 SECONDS = 10

@@ -220,14 +220,11 @@ def gather_in_order(op: nn.Gather, rewriter: Rewriter) -> None:
     starts = [first if d == op.axis else 0 for d in range(len(shape))]
     taken = (*shape[: op.axis], len(flat), *shape[op.axis + 1 :])
     out = TensorType(taken, element_of(op.data))
-    part = rewriter(nn.Slice(op.data, starts, out=out)).result
-    if part.type is op.out.type:
-        rewriter.replace(op, part)
-    elif indices.ndim == 0:
+    if indices.ndim == 0:
+        part = rewriter(nn.Slice(op.data, starts, out=out)).result
         rewriter.replace(op, nn.Reshape(part, out=op.out.type))
-    else:
-        part.type = op.out.type
-        rewriter.replace(op, part)
+    elif out is op.out.type:  # else after `infer-shapes`, which knows the extent
+        rewriter.replace(op, nn.Slice(op.data, starts, out=out))
 
 
 # -- what became static -----------------------------------------------------------------------

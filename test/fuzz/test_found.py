@@ -81,6 +81,14 @@ PIPELINES = {
         "builtin.module(bufferize)",
         "",
     ),
+    "gather whose type hides what is known": (
+        "func.func @f(%x: tensor<5x4xf32>) -> tensor<5x?xf32> {\n"
+        "  %i = nn.constant dense<[1, 2]> : tensor<2xi64>\n"
+        "  %0 = nn.gather %x, %i {axis = 1 : i64} : (tensor<5x4xf32>, tensor<2xi64>) "
+        "-> tensor<5x?xf32>\n  return %0 : tensor<5x?xf32>\n}",
+        "builtin.module(canonicalize,simplify-graph)",
+        "",
+    ),
     "an option below its range": (
         "module {}",
         "builtin.module(choose-layouts{block=0})",
