@@ -47,7 +47,8 @@ def _unit(s, c):
 
 @action
 def _string(s, c):
-    return a.StringAttr(c[0][0], c[1] if len(c) > 1 else None)
+    type = c[1] if len(c) > 1 and c[1] is not t.none else None
+    return a.StringAttr(c[0][0], type)
 
 
 @action
@@ -122,8 +123,8 @@ def _sparse(s, c):
 @action
 def _resource(s, c):
     (key, pos), type = c
-    if not isinstance(type, t.ShapedType) or not type.has_static_shape:
-        raise s.error("dense_resource should have a shaped type with static shape", pos)
+    if not isinstance(type, t.ShapedType):
+        raise s.error(f"dense_resource expected a shaped type, found '{type}'", pos)
     return a.DenseResource(key, type, s.resources.blob(key))
 
 

@@ -165,8 +165,8 @@ class GlobalInitialValue(Directive):
                 key = initial[1][0]
                 value = DenseResource(key, tensor, state.session.resources.blob(key))
             case "sparse" | "no_sparse":
-                parts = initial[1:] or (None, None)
-                value = sparse_elements(state.session, *parts, tensor)
+                indices, values = initial[1:] or (None, None)
+                value = sparse_elements(state.session, indices, values, tensor)
             case _:
                 root = initial[1] if len(initial) > 1 else None
                 value = dense_elements(state.session, root, tensor)

@@ -26,7 +26,7 @@ NUMBER = re.compile(
     r"-?(?:(0x[0-9A-Fa-f]++)|(\d++\.\d*+(?:[eE][+-]?\d++)?+)|(\d++))", re.ASCII
 ).match
 DIMS = re.compile(r"(?:(?:\d++|\?|\[\s*+\d++\s*+\])\s*+x\s*+)++|\*\s*+x", re.ASCII).match
-ALIAS = re.compile(r"[!#](?:[A-Za-z_][\w$.]*+|\d++)", re.ASCII).match
+ALIAS = re.compile(r"[!#](?:[A-Za-z_][\w$.]*+(?:-(?!>)[\w$.]*+)*+|\d++)", re.ASCII).match
 SIMPLE_DICT = re.compile(
     r'\{\s*+(?:[A-Za-z_][\w$.]*+|"[^"\\\n]*+")\s*+=(?!=)'
     r'(?:[^{}<>"/]++|"(?:[^"\\\n]++|\\[^\n])*+"|<[^{}<>"/]*+>)*+\}',

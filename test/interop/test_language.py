@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from nnc.ir.diagnostics import NncError
 
-from .upstream import FORMS, ours, parts_of, theirs
+from .upstream import FORMS, ours, parts_of, run, theirs
 
 FILES = sorted((Path(__file__).parent / "language").glob("*.mlir"))
 PARTS = [
@@ -30,3 +31,18 @@ def test_generic_text_reads_back_unchanged(part: str) -> None:
     text = ours(part, "generic")
     second = ours(text, "generic")
     assert ours(second, "generic") == second
+
+
+REJECTED = [
+    pytest.param(part, id=f"{path.stem}-{i}")
+    for path in sorted((Path(__file__).parent / "rejected").glob("*.mlir"))
+    for i, part in enumerate(parts_of(path.read_text(encoding="utf-8")))
+]
+
+
+@pytest.mark.mlir_opt
+@pytest.mark.parametrize("part", REJECTED)
+def test_both_reject(part: str, mlir_opt: str) -> None:
+    assert run(mlir_opt, part)[0] != 0
+    with pytest.raises(NncError):
+        ours(part, "custom")
