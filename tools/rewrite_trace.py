@@ -21,7 +21,7 @@ from ..ir.syntax.print_flags import FlaggedNaming, FlaggedPrinter, PrintFlags
 if TYPE_CHECKING:
     from ..ir.core import Operation, Value
 
-FLAGS = PrintFlags(skip_regions=True, local_scope=True)
+FLAGS = PrintFlags(skip_regions=True, local_scope=True, elements_limit=16)
 
 
 class _GrowingNames(Names):
