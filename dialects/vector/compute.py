@@ -135,7 +135,8 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
 
     format = (
         "custom<ContractAttributes>($indexing_maps, $iterator_types, $kind) "
-        "$lhs `,` $rhs `,` $acc attr-dict `:` type($lhs) `,` type($rhs) `into` type($acc)"
+        "$lhs `,` $rhs `,` $acc attr-dict `:` custom<ContractTypes>(type($lhs), type($rhs)) "
+        "`into` type($acc)"
     )
     example = (
         "%c = vector.contract {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, "

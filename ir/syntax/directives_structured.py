@@ -327,6 +327,27 @@ class ContractAttributes(Directive):
         printer.out.append(f" {structured_dict(op, _CONTRACT, printer)}")
 
 
+@directive("ContractTypes")
+class ContractTypes(Directive):
+    """`vector<4x8xf32>, vector<8x4xf32>`; more types, as of masks in old texts, mean nothing.
+
+    Arguments: type($lhs), type($rhs).
+    """
+
+    fragment = "types"
+
+    def read(self, child: Any, state: Any) -> None:
+        lhs, rhs = self.names
+        (types,) = child
+        if len(types) < 2:
+            state.fail("expected at least two types of vectors")
+        state.types[lhs], state.types[rhs] = [types[0]], [types[1]]
+
+    def write(self, op: Any, printer: Any) -> None:
+        texts = [printer.type(getattr(op, name).type) for name in self.names]
+        printer.out.append(f" {', '.join(texts)}")
+
+
 @directive("MaskedRegion")
 class MaskedRegion(Directive):
     """`{ vector.load .. }`: one operation, its results yielded. Argument: $maskRegion."""

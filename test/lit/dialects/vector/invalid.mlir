@@ -494,3 +494,11 @@ func.func @f(%m: memref<4x8xf32, strided<[16, 1]>>) {
   %0 = vector.type_cast %m : memref<4x8xf32, strided<[16, 1]>> to memref<vector<4x8xf32>>
   return
 }
+
+// -----
+
+func.func @f(%x: vector<4xf32>, %s: f32) {
+  // expected-error @+1 {{expected at least two types of vectors}}
+  %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %x, %x, %s : vector<4xf32> into f32
+  return
+}
