@@ -19,8 +19,17 @@ from ...ir.declare import (
     result,
 )
 from ...ir.numpy_types import type_to_numpy
-from ...ir.traits import HasParent, Pure, SingleBlock, Terminator, WritesMemory
+from ...ir.traits import (
+    AllocatesMemory,
+    HasParent,
+    Pure,
+    ReadsMemory,
+    SingleBlock,
+    Terminator,
+    WritesMemory,
+)
 from ...ir.types import FloatType, IntegerType, Type
+from ..index_lists import plain_error
 from .access import check_bounds
 
 ATOMIC_KINDS = {
@@ -121,7 +130,9 @@ class AtomicRMW(Op, name="memref.atomic_rmw", traits=(WritesMemory,)):
             if self.kind.endswith("f") != is_float:
                 wanted = "a floating-point" if self.kind.endswith("f") else "an integer"
                 raise self.error(f"with kind '{self.kind}' expects {wanted} type")
-        if not self.value.type is memory.element_type is self.result.type:
+        if self.value.type is not memory.element_type:
+            raise self.error("failed to verify that value type matches element type of memref")
+        if self.result.type is not self.value.type:
             raise self.error("failed to verify that all of {value, result} have same type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
@@ -154,18 +165,17 @@ class GenericAtomicRMW(Op, name="memref.generic_atomic_rmw", traits=(WritesMemor
     """
 
     def verify_op(self) -> None:
-        if self.memref.type.rank != len(self.indices):  # type: ignore[attr-defined]
-            raise self.error("expects the number of subscripts to be equal to memref rank")
         blocks = self.atomic_body.blocks
         if not blocks or len(blocks[0].args) != 1:
             raise self.error("expected single number of entry block arguments")
         if blocks[0].args[0].type is not self.result.type:
             raise self.error("expected block argument of the same type result type")
         for op in blocks[0]:
-            if any(op.has_trait(t) for t in (WritesMemory,)):
-                raise self.error(
-                    "body of 'memref.generic_atomic_rmw' should contain only "
-                    "operations with no side effects"
+            if any(op.has_trait(trait) for trait in (ReadsMemory, WritesMemory, AllocatesMemory)):
+                raise plain_error(
+                    op,
+                    "body of 'memref.generic_atomic_rmw' should contain only operations with no "
+                    "side effects",
                 )
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:

@@ -63,7 +63,7 @@ class DmaStart(Op, name="memref.dma_start", traits=(WritesMemory,)):
         numbers: list[Any] = []
         at = 0
         for i in range(3):
-            if at >= len(self.values):
+            if at >= len(self.values) or len(self.values) < 4:
                 raise self.error("expected at least 4 operands")
             memref: Any = self.values[at].type
             if not isinstance(memref, MemRefType):

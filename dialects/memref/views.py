@@ -149,6 +149,14 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
 
     def verify_op(self) -> None:
         source, target = self.source.type, self.result.type
+        if target.memory_space is not source.memory_space:
+            raise plain_error(
+                self,
+                f"different memory spaces specified for base memref type '{source}' and subview "
+                f"memref type '{target}'",
+            )
+        if source.strides_and_offset() is None:
+            raise plain_error(self, f"base type '{source}' is not strided")
         for what in ("offset", "size", "stride"):
             static = getattr(self, f"static_{what}s")
             if len(static) != source.rank:
@@ -161,10 +169,6 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
         if target.element_type is not source.element_type:
             raise plain_error(
                 self, f"{expected} (mismatch of result element type), but got '{target}'"
-            )
-        if target.memory_space is not source.memory_space:
-            raise plain_error(
-                self, f"{expected} (mismatch of result memory space), but got '{target}'"
             )
         if reduced is None:
             raise plain_error(self, f"{expected} (mismatch of result sizes), but got '{target}'")

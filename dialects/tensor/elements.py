@@ -23,6 +23,7 @@ from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import IndexType, TensorType, Type, UnrankedTensorType
+from ..index_lists import plain_error
 
 
 def _check_sizes(op: Operation, type: TensorType, found: int) -> None:
@@ -356,7 +357,7 @@ def check_index_body(op: Operation, body: Any, rank: int, element: Type) -> None
     """Raise unless the region takes one index per dimension and yields an element."""
     block = body.block
     if len(block.args) != rank:
-        raise op.error("must have one body argument per input dimension")
+        raise plain_error(op, "must have one body argument per input dimension")
     if any(not isinstance(a.type, IndexType) for a in block.args):
         raise op.error("all body arguments must be index")
     last = block.last

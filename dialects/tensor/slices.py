@@ -27,9 +27,19 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
-from ...ir.types import TensorType
-from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
-from .elements import check_index_body
+from ...ir.types import Dim, IndexType, TensorType
+from ..index_lists import (
+    Mixed,
+    by_field,
+    check_list,
+    dynamic_count,
+    mix,
+    plain_error,
+    split,
+    to_dims,
+)
+from ..memref.layouts import compatible
+from .elements import Yield
 
 
 class _Slicing(Op):
@@ -206,7 +216,12 @@ class _Reassociating(Op):
             raise self.error("expected reassociation indices to be contiguous")
         for d, (group, extent) in enumerate(zip(groups, small.shape, strict=True)):
             sizes = [large.shape[i] for i in group]
-            if None in sizes or extent is None:
+            if None in sizes:
+                if extent is not None:
+                    raise self.error(
+                        f"expected dimension {d} of collapsed type to be dynamic since one or more "
+                        "of the corresponding dimensions in the expanded type is dynamic"
+                    )
                 continue
             total = math.prod(sizes)  # type: ignore[arg-type]
             if total != extent:
@@ -242,10 +257,19 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
         return ExpandShape(src, values, _reassociation(groups), static, result=type)
 
     def verify_op(self) -> None:
+        static, rank = self.static_output_shape, self.result.type.rank
+        if len(static) != rank:
+            raise self.error(
+                f"expected number of static shape dims to be equal to the output rank ({rank}) "
+                f"but found {len(static)} inputs instead"
+            )
+        if dynamic_count(static) != len(self.output_shape):
+            raise self.error(
+                "mismatch in dynamic dims in output_shape and static_output_shape: "
+                f"static_output_shape has {dynamic_count(static)} dynamic dims while "
+                f"output_shape has {len(self.output_shape)} values"
+            )
         self._verify_groups(self.src.type, self.result.type)
-        check_list(self, self.static_output_shape, self.output_shape, "output shape")
-        if to_dims(self.static_output_shape) != self.result.type.shape:
-            raise self.error("expected the output shape to match the result type")
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """expand(collapse(x)) -> x of the same static type."""
@@ -335,6 +359,29 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
             raise self.error("rank of concatenated inputs must match result rank")
         if not 0 <= self.dim < rank:
             raise self.error("concatenation dim must be less than the tensor rank")
+        if any(v.type.element_type is not self.result.type.element_type for v in self.inputs):
+            raise self.error("inputs and result element type must match")
+        self._verify_sizes()
+
+    def _verify_sizes(self) -> None:
+        target: Any = self.result.type
+        shape: list[Dim] = []
+        for d in range(target.rank):
+            sizes = [v.type.shape[d] for v in self.inputs]  # type: ignore[attr-defined]
+            known = {n for n in sizes if n is not None}
+            if d == self.dim:
+                shape.append(None if None in sizes else sum(known and sizes))
+                continue
+            if len(known) > 1:
+                raise self.error(
+                    f"static concatenation size mismatch along non-concatenated dimension {d}"
+                )
+            shape.append(known.pop() if known else None)
+        if not all(map(compatible, shape, target.shape)):
+            inferred = TensorType(tuple(shape), target.element_type)
+            raise self.error(
+                f"result type '{target}' does not match inferred shape '{inferred}' static sizes"
+            )
 
     def evaluate(self, *inputs: Any) -> Any:
         import numpy as np
@@ -369,22 +416,33 @@ class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
 
     def verify_op(self) -> None:
         source, target = self.source.type, self.result.type
+        lists = to_dims(self.static_low), to_dims(self.static_high)
+        if any(len(one) != source.rank for one in lists) or target.rank != source.rank:
+            raise plain_error(
+                self,
+                f"failed to infer expectedType from sourceType '{source}', specified resultType "
+                f"is '{target}'",
+            )
         for what in ("low", "high"):
-            static = getattr(self, f"static_{what}")
-            if len(static) != source.rank:
-                raise plain_error(self, f"expected {source.rank} {what} values, got {len(static)}")
-            check_list(self, static, getattr(self, what), what)
-        pads = zip(to_dims(self.static_low), to_dims(self.static_high), strict=True)
-        for d, (low, high) in enumerate(pads):
-            if None in (low, high, source.shape[d]) or target.shape[d] is None:
-                continue
-            total = low + source.shape[d] + high  # type: ignore[operator]
-            if total != target.shape[d]:
-                raise self.error(
-                    f"specified type '{target}' does not match the inferred size {total} "
-                    f"of dimension {d}"
-                )
-        check_index_body(self, self.body, target.rank, target.element_type)
+            check_list(self, getattr(self, f"static_{what}"), getattr(self, what), what)
+        shape = tuple(
+            None if None in (low, n, high) else low + n + high  # type: ignore[operator]
+            for low, n, high in zip(lists[0], source.shape, lists[1], strict=True)
+        )
+        if any(n is not None and n != m for n, m in zip(shape, target.shape, strict=True)):
+            inferred = TensorType(shape, source.element_type)
+            raise plain_error(
+                self, f"specified type '{target}' does not match the inferred type '{inferred}'"
+            )
+        args = self.body.block.args
+        if len(args) != target.rank:
+            raise plain_error(self, f"expected the block to have {target.rank} arguments")
+        for i, arg in enumerate(args):
+            if not isinstance(arg.type, IndexType):
+                raise self.error(f"expected block argument {i + 1} to be an index")
+        last = self.body.block.last
+        if isinstance(last, Yield) and last.value.type is not target.element_type:
+            raise self.error("expected yield type to match shape element type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         import numpy as np
