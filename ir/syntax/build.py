@@ -242,7 +242,8 @@ class Builder:
 
         The results are defined where the operation ends, so the name is free until then.
         """
-        if first.defining_op not in [frame.region.parent for frame in self._frames]:
+        owner = first.defining_op  # None: an argument of a block, as the outermost region has none
+        if owner is None or owner not in [frame.region.parent for frame in self._frames]:
             raise self._redefinition(name, first, pos)
         self._frames[-1].shadowed.setdefault(name, first)
 
