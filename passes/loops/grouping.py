@@ -69,6 +69,7 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
         matches = set(found.values()) == parallel and len(found) == stage.rank
         if matches and not _between(stage, group, stages):
             group.maps[stage] = found
+    # What depends on the group and is not in it comes after it; the rest can come before it.
     blocked: set[Stage] = set()
     for stage in stages[host.index + 1 :]:
         needs = any(depends(s, stage) for s in group.maps)
@@ -82,7 +83,6 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
             and set(found.values()) == parallel
             and len(found) == stage.rank
             and not any(depends(s, stage) for s in blocked)
-            and not _reads_later(stage, host, stages, group)
         )
         if fits:
             group.maps[stage] = found
@@ -132,13 +132,6 @@ def _between(stage: Stage, group: Group, stages: Sequence[Stage]) -> list[Stage]
         for s in stages[stage.index + 1 : group.host.index]
         if s not in group.maps and (depends(stage, s))
     ]
-
-
-def _reads_later(stage: Stage, host: Stage, stages: Sequence[Stage], group: Group) -> bool:
-    """Whether a stage that comes after the host, outside the group, makes what this one reads."""
-    return any(
-        depends(s, stage) for s in stages[host.index + 1 : stage.index] if s not in group.maps
-    )
 
 
 def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:

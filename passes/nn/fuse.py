@@ -79,6 +79,11 @@ def is_elementwise(op: Operation) -> bool:
     return isinstance(op, nn.elementwise.ElementwiseOp | nn.BatchNorm)
 
 
+def is_padding(op: Operation) -> bool:
+    """Whether an op puts a tensor into a larger one whose border holds one number."""
+    return isinstance(op, nn.Pad) and op.mode == "constant" and min(op.pads, default=0) >= 0
+
+
 class Grouping:
     """Partitions the ops of a block; `groups` holds each group's ops in their order."""
 
@@ -120,13 +125,17 @@ class Grouping:
         return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
 
     def _is_product_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
-        """Elementwise, and a transpose that keeps rows: they are written elsewhere, as a whole."""
+        """Elementwise, and what writes results elsewhere as they are: a transpose that keeps
+        rows, or the middle of a padded tensor.
+        """
         shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
 
         def joins(op: Operation) -> bool:
             if isinstance(anchor, nn.WinogradOutput):
                 cut = isinstance(op, nn.Slice) and op.x is anchor.out
                 return cut or elementwise(op) or self._is_on_cut(anchor, op)
+            if is_padding(op):
+                return _shape(op.operands[0]) == shape
             if isinstance(op, nn.Transpose):
                 last = len(op.permutation) - 1
                 return _shape(op.x) == shape and op.permutation[last] == last
@@ -138,7 +147,9 @@ class Grouping:
     def _is_on_cut(anchor: nn.WinogradOutput, op: Operation) -> bool:
         """Elementwise on the part of the tiles that are results."""
         cuts = [u for u in anchor.out.users if isinstance(u, nn.Slice)]
-        return is_elementwise(op) and any(_shape(op.results[0]) == _shape(c.out) for c in cuts)
+        value = op.operands[0] if is_padding(op) else op.results[0]
+        fits = any(_shape(value) == _shape(c.results[0]) for c in cuts or [anchor])
+        return fits and (is_elementwise(op) or is_padding(op))
 
     def _is_row_wise(self, anchor: Operation) -> Callable[[Operation], bool]:
         """Elementwise on the rows or on what they are reduced to, and like reductions of them."""

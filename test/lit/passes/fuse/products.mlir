@@ -120,3 +120,43 @@ func.func @transposed_operand(%a: tensor<4x8xf32>, %b: tensor<2x8xf32>) -> tenso
   %1 = nn.matmul %a, %0 : (tensor<4x8xf32>, tensor<8x2xf32>) -> tensor<4x2xf32>
   return %1 : tensor<4x2xf32>
 }
+
+// -----
+
+// What pads a result for the next convolution is written by the kernel that makes it.
+
+// CHECK-LABEL: func.func @padded(
+// CHECK:         %[[K:.*]] = nn.kernel
+// CHECK:           nn.blocked_conv
+// CHECK:           nn.relu
+// CHECK:           nn.pad
+// CHECK:           nn.yield {{.*}} : tensor<1x1x10x10x4xf32>
+// CHECK:         nn.kernel (%{{.*}} = %[[K]],
+// CHECK-NEXT:      nn.blocked_depthwise_conv
+func.func @padded(%x: tensor<1x2x8x8x4xf32>, %w: tensor<1x2x1x1x4x4xf32>, %d: tensor<1x3x3x4xf32>) -> tensor<1x1x8x8x4xf32> {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %0 = nn.blocked_conv %x, %w : (tensor<1x2x8x8x4xf32>, tensor<1x2x1x1x4x4xf32>) -> tensor<1x1x8x8x4xf32>
+  %1 = nn.relu %0 : (tensor<1x1x8x8x4xf32>) -> tensor<1x1x8x8x4xf32>
+  %2 = nn.pad %1, %zero {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>} : (tensor<1x1x8x8x4xf32>, tensor<f32>) -> tensor<1x1x10x10x4xf32>
+  %3 = nn.blocked_depthwise_conv %2, %d : (tensor<1x1x10x10x4xf32>, tensor<1x3x3x4xf32>) -> tensor<1x1x8x8x4xf32>
+  return %3 : tensor<1x1x8x8x4xf32>
+}
+
+// -----
+
+// Not where the result is needed without its border too: the padding is computed as it is read.
+
+// CHECK-LABEL: func.func @padded_and_plain(
+// CHECK:         nn.kernel
+// CHECK:           nn.blocked_conv
+// CHECK-NOT:       nn.pad
+// CHECK:         nn.kernel
+// CHECK:           nn.pad
+// CHECK:           nn.blocked_depthwise_conv
+func.func @padded_and_plain(%x: tensor<1x2x8x8x4xf32>, %w: tensor<1x2x1x1x4x4xf32>, %d: tensor<1x3x3x4xf32>) -> (tensor<1x1x8x8x4xf32>, tensor<1x1x8x8x4xf32>) {
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %0 = nn.blocked_conv %x, %w : (tensor<1x2x8x8x4xf32>, tensor<1x2x1x1x4x4xf32>) -> tensor<1x1x8x8x4xf32>
+  %1 = nn.pad %0, %zero {pads = array<i64: 0, 0, 1, 1, 0, 0, 0, 1, 1, 0>} : (tensor<1x1x8x8x4xf32>, tensor<f32>) -> tensor<1x1x10x10x4xf32>
+  %2 = nn.blocked_depthwise_conv %1, %d : (tensor<1x1x10x10x4xf32>, tensor<1x3x3x4xf32>) -> tensor<1x1x8x8x4xf32>
+  return %2, %0 : tensor<1x1x8x8x4xf32>, tensor<1x1x8x8x4xf32>
+}
