@@ -60,7 +60,7 @@ class PrintIR(Instrumentation):
     def _dump(self, when: str, one: Pass, op: Operation, suffix: str = "") -> None:
         heading = f"// -----// IR Dump {when} {one.title}{suffix} ({one.name})"
         shown = op
-        if self.module_scope and op.parent_op is not None:
+        if self.module_scope:
             shown = _top(op)
             heading += f" ('{op.name}' operation{_symbol_suffix(op)})"
         self.write(f"{heading} //----- //\n{self.text(shown)}\n\n", one, op)
