@@ -63,6 +63,8 @@ def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tup
     """
     import numpy as np
 
+    if len(shape) > len(indices):
+        raise NncError(f"'{op.name}': the memory has a lower rank than the vector", op.loc)
     at = [np.asarray(int(i)) for i in indices]
     grids = np.indices(shape, sparse=True)
     for lane in range(len(shape)):
@@ -94,7 +96,12 @@ def _check_access(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
         if found is None or (found[0] and found[0][-1] != 1 and vector.num_elements != 1):
             raise op.error("most minor memref dim must have unit stride")
         if vector.rank > type.rank:
-            raise op.error("the base rank is less than the vector's")
+            loads = isinstance(op, Load)
+            raise op.error(
+                "destination memref has lower rank than the result vector"
+                if loads
+                else "source memref has lower rank than the vector to store"
+            )
 
 
 class Load(Op, name="vector.load", traits=(ReadsMemory,)):
@@ -144,9 +151,21 @@ class Store(Op, name="vector.store", traits=(WritesMemory,)):
         return []
 
 
+def _check_masked(op: Op, base: Value, indices: tuple[Value, ...], vector: VectorType) -> None:
+    """What accesses under a mask ask of their memory: less than others."""
+    type: Any = base.type
+    if type.element_type is not vector.element_type:
+        stores = isinstance(op, MaskedStore | CompressStore)
+        whose = "valueToStore" if stores else "result"
+        raise op.error(f"base and {whose} element type should match")
+    if len(indices) != type.rank:
+        raise op.error(f"requires {type.rank} indices")
+
+
 def _check_mask(op: Op, mask: Value, vector: VectorType, what: str = "shape") -> None:
     if mask.type.shape != vector.shape:  # type: ignore[attr-defined]
-        whose = "valueToStore" if isinstance(op, MaskedStore | Scatter) else "result"
+        stores = isinstance(op, MaskedStore | Scatter | CompressStore)
+        whose = "valueToStore" if stores else "result"
         raise op.error(f"expected {whose} {what} to match mask {what}")
 
 
@@ -170,7 +189,7 @@ class MaskedLoad(Op, name="vector.maskedload", traits=(ReadsMemory,)):
     )
 
     def verify_op(self) -> None:
-        _check_access(self, self.base, self.indices, self.result.type)
+        _check_masked(self, self.base, self.indices, self.result.type)
         _check_mask(self, self.mask, self.result.type)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
@@ -198,7 +217,7 @@ class MaskedStore(Op, name="vector.maskedstore", traits=(WritesMemory,)):
     example = "vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<4xi1>, vector<4xf32>"
 
     def verify_op(self) -> None:
-        _check_access(self, self.base, self.indices, self.valueToStore.type)
+        _check_masked(self, self.base, self.indices, self.valueToStore.type)
         _check_mask(self, self.mask, self.valueToStore.type)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
@@ -310,6 +329,10 @@ class ExpandLoad(Op, name="vector.expandload", traits=(ReadsMemory,)):
         "memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>"
     )
 
+    def verify_op(self) -> None:
+        _check_masked(self, self.base, self.indices, self.result.type)
+        _check_mask(self, self.mask, self.result.type, "dim")
+
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         array, *indices, mask, pass_thru = operands
         at = _rows(self, array, indices, (int(mask.sum()),))
@@ -330,6 +353,10 @@ class CompressStore(Op, name="vector.compressstore", traits=(WritesMemory,)):
 
     format = MaskedStore.format
     example = "vector.compressstore %m[%i], %mask, %v : memref<?xf32>, vector<4xi1>, vector<4xf32>"
+
+    def verify_op(self) -> None:
+        _check_masked(self, self.base, self.indices, self.valueToStore.type)
+        _check_mask(self, self.mask, self.valueToStore.type, "dim")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         array, *indices, mask, value = operands

@@ -394,7 +394,7 @@ class ForallLoop(Directive):
         rank = len(lists[1])
         args = body.blocks[0].args
         head = f" ({printer.values(args[:rank])})"
-        if not any(lists[1]) and all(s == 1 for s in lists[5]):
+        if _all_are(0, *lists[:2]) and _all_are(1, *lists[4:6]):
             head += f" in ({upper})"
         else:
             head += f" = ({lower}) to ({upper}) step ({step})"
@@ -408,6 +408,15 @@ class ForallLoop(Directive):
     def _bounds(printer: Any, dynamic: Any, static: Any) -> str:
         rest = iter(dynamic)
         return ", ".join(printer.value(next(rest)) if s == DYNAMIC else str(s) for s in static)
+
+
+def _all_are(number: int, dynamic: Any, static: Any) -> bool:
+    """Whether all bounds are the number, as constants of the text or of operations."""
+    from ..rewriting import constant_int
+
+    return all(s in (number, DYNAMIC) for s in static) and all(
+        constant_int(value) == number for value in dynamic
+    )
 
 
 @directive("IndexSwitchRegions")

@@ -43,6 +43,7 @@ SCALAR_TYPE = re.compile(r"[su]?i\d+\Z", re.ASCII).match
 
 # Arrows and comparisons contain angle brackets that are none.
 _BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\[^\n])*+"|//[^\n]*+|->|>=|<=|[<>(){}\[\]"]').finditer
+_PARAMETRIC = frozenset(("tensor", "memref", "vector", "complex", "tuple"))
 CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
 
@@ -81,6 +82,9 @@ def type_end(text: str, start: int, end: int) -> int | None:
             return None
         if found[0][-1] != ">" and text[found.end()] == "<":
             return balanced(text, found.end(), end)
+        if found[0] in _PARAMETRIC:  # there may be spaces before its bracket
+            at = SKIP(text, found.end()).end()  # type: ignore[union-attr]
+            return balanced(text, at, end) if text[at] == "<" else found.end()
         return found.end()
     at = SKIP(text, balanced(text, start, end)).end()  # type: ignore[union-attr]
     if not text.startswith("->", at):

@@ -502,3 +502,67 @@ func.func @f(%x: vector<4xf32>, %s: f32) {
   %0 = vector.contract {indexing_maps = [affine_map<(i) -> (i)>, affine_map<(i) -> (i)>, affine_map<(i) -> ()>], iterator_types = ["reduction"]} %x, %x, %s : vector<4xf32> into f32
   return
 }
+
+// -----
+
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4x4xi1>, %v: vector<4x4xf32>) {
+  // expected-error @+1 {{'vector.load' op destination memref has lower rank than the result vector}}
+  %0 = vector.load %m[%i] : memref<4xf32>, vector<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4x4xi1>, %v: vector<4x4xf32>) {
+  // expected-error @+1 {{'vector.store' op source memref has lower rank than the vector to store}}
+  vector.store %v, %m[%i] : memref<4xf32>, vector<4x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32, strided<[2]>>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.store' op most minor memref dim must have unit stride}}
+  vector.store %v, %m[%i] : memref<4xf32, strided<[2]>>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xi32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.maskedstore' op base and valueToStore element type should match}}
+  vector.maskedstore %m[%i], %k, %v : memref<4xi32>, vector<4xi1>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xi32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.maskedload' op base and result element type should match}}
+  %0 = vector.maskedload %m[%i], %k, %v : memref<4xi32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.maskedstore' op requires 1 indices}}
+  vector.maskedstore %m[%i, %i], %k, %v : memref<4xf32>, vector<4xi1>, vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xi32>, %i: index, %k: vector<4xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.expandload' op base and result element type should match}}
+  %0 = vector.expandload %m[%i], %k, %v : memref<4xi32>, vector<4xi1>, vector<4xf32> into vector<4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%m: memref<4xf32>, %i: index, %k: vector<5xi1>, %v: vector<4xf32>) {
+  // expected-error @+1 {{'vector.expandload' op expected result dim to match mask dim}}
+  %0 = vector.expandload %m[%i], %k, %v : memref<4xf32>, vector<5xi1>, vector<4xf32> into vector<4xf32>
+  return
+}

@@ -90,7 +90,7 @@ func.func @f(%m: memref<2x2xi16>, %i: index, %k: vector<4xi1>, %x: vector<4xf32>
 %1 = "t.s"() : () -> memref<?xf32>
 %2 = "t.s"() : () -> vector<4xi1>
 %3 = "t.s"() : () -> vector<8x2xf32>
-// expected-error@+1 {{'vector.maskedstore' op the base rank is less than the vector's}}
+// expected-error@+1 {{'vector.maskedstore' op expected valueToStore shape to match mask shape}}
 vector.maskedstore %1[%0], %2, %3 : memref<?xf32>, vector<4xi1>, vector<8x2xf32>
 
 // -----
