@@ -21,6 +21,8 @@ from .subjects import Subject, find_subjects
 
 SECONDS_PER_ATTEMPT = 5.0
 """How long an input may run that can be replaced by another."""
+EXECUTED_ATTEMPTS = 8
+"""How many inputs are tried in vain where each has to be executed."""
 
 
 @dataclass
@@ -138,6 +140,7 @@ class CheckNumerics(Instrumentation):
         )
         best: tuple[Sample, Outcome] | None = None
         first: NncError | None = None
+        executions = 0
         for attempt in LADDER:
             seed = (self.options.seed, number)
             sample = Sample(tuple(subject.type.inputs), kind, seed, attempt)
@@ -153,7 +156,8 @@ class CheckNumerics(Instrumentation):
                 best = sample, outcome
             first = first or outcome.error
             hopeless = not outcome.comparable and not outcome.too_long
-            if hopeless or _is_fixed(subject, sample):
+            executions += outcome.executed
+            if hopeless or executions == EXECUTED_ATTEMPTS or _is_fixed(subject, sample):
                 break
         if best is not None:
             return best

@@ -12,7 +12,7 @@ from ...dialects import func, llvm
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
-from ...ir.types import MemRefType
+from ...ir.types import MemRefType, Type
 from ...ir.undefined import watch
 from ...runtime.interpreter import CannotInterpretError, Interpreter, TooManyStepsError
 from ...runtime.isolated import run_isolated
@@ -221,7 +221,8 @@ class Runner:
             ]
             results = native.call(subject.name, flat)
             written = [v for v, t in zip(inputs, subject.type.inputs, strict=True) if t is llvm.ptr]
-            return [*_leaves(results), *written]
+            output = subject.type.results[0] if subject.type.results else None
+            return [*(leaf for r in results for leaf in _leaves(r, output)), *written]
 
         return run_directly
 
@@ -232,9 +233,16 @@ def _observed(subject: Subject) -> int:
     return len(subject.type.results) + buffers
 
 
-def _leaves(value: Any) -> list[Any]:
-    if isinstance(value, list):
-        return [leaf for inner in value for leaf in _leaves(inner)]
+def _leaves(value: Any, type: Type | None) -> list[Any]:
+    """The parts of a result that can be compared: no addresses."""
+    match type:
+        case llvm.StructType(elements):
+            parts = zip(value, elements, strict=True)
+            return [leaf for part, t in parts for leaf in _leaves(part, t)]
+        case llvm.ArrayType(_, element):
+            return [leaf for part in value for leaf in _leaves(part, element)]
+        case llvm.PointerType():
+            return []
     return [value]
 
 
