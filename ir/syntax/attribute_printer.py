@@ -390,9 +390,11 @@ _WRITERS: dict[type, Callable[[Any, Any, bool], str]] = {
 _LARGE = (a.DenseElements, a.DenseResource, a.DistinctAttr)
 """Attributes that take long to compare, or are written in their own order."""
 
-ALIASED = (
-    *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),
-    *(ParametrizedAttr, a.OpaqueAttr, t.TupleType),
+ALIASED = frozenset(
+    (
+        *(a.AffineMapAttr, a.IntegerSetAttr, a.DistinctAttr, a.LocationAttr),
+        *(ParametrizedAttr, a.OpaqueAttr, t.TupleType),
+    )
 )
 """The attributes that whole modules write as aliases."""
 

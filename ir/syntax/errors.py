@@ -76,6 +76,13 @@ def _unknown_op(session: Session, word: str, pos: int) -> ParseError:
     dialect = word.partition(".")[0]
     if "." in word and dialect not in registry.dialects:
         return session.error(f"unknown operation '{word}': no dialect '{dialect}' is loaded", pos)
+    home = registry.dialects.get(dialect)
+    if "." in word and home is not None and home.is_subset:
+        return session.error(
+            f"unknown operation '{word}': we have a subset of dialect '{dialect}'; what else there "
+            "is can be read in generic form with --allow-unregistered-dialect",
+            pos,
+        )
     known = {**session.language.ops, **session.language.deferred}
     close = [name for name in known if name.lower() == word.lower()]
     hint = f"; did you mean '{close[0]}'?" if close else ""

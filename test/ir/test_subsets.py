@@ -27,6 +27,7 @@ def test_unknown_parts_of_a_subset_are_kept():
     ("text", "message"),
     [
         ('"llvm.nothing"() : () -> ()', "not among those that we have of dialect 'llvm'"),
+        ("llvm.nothing %x : i32", "unknown operation 'llvm.nothing': we have a subset"),
         ('"t.a"() {a = #llvm.nothing} : () -> ()', "attribute 'llvm.nothing' is not among"),
         ('"t.a"() {a = !llvm.nothing<1>} : () -> ()', "type 'llvm.nothing<1>' is not among"),
         (
@@ -39,7 +40,7 @@ def test_without_permission_the_flag_is_named(text, message):
     assert registry.dialects["llvm"].is_subset
     with pytest.raises(ParseError, match=message) as caught:
         parse_module(text)
-    assert "--allow-unregistered-dialect permits it" in str(caught.value)
+    assert "--allow-unregistered-dialect" in str(caught.value)
 
 
 @pytest.mark.parametrize(
