@@ -95,13 +95,15 @@ class Extract(Op, name="tensor.extract", traits=(Pure,)):
             if not constant.is_splat and None in at:
                 return None
             values, place = constant.values(), 0
+            if not values or isinstance(values[0], tuple):  # of complex numbers
+                return None
             if not constant.is_splat:
                 for extent, i in zip(constant.type.shape, at, strict=True):
                     if not 0 <= i.value < extent:  # type: ignore[union-attr]
                         return None
                     place = place * extent + i.value  # type: ignore[union-attr]
             kind = FloatAttr if isinstance(values[0], float) else IntegerAttr
-            return [kind(values[place], self.result.type)] if values else None
+            return [kind(values[place], self.result.type)]
         return None
 
     def evaluate(self, tensor: Any, *indices: Any) -> Any:

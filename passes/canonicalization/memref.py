@@ -33,7 +33,8 @@ def look_through_cast(op: Operation, rewriter: Rewriter) -> None:
     """use(memref.cast %a), which forgets something about %a -> use(%a)"""
     for i, value in enumerate(op.operands):
         cast = value.defined_by(memref.Cast)
-        if cast is not None and forgets(cast):
+        is_stored = isinstance(op, memref.Store) and i == 0
+        if cast is not None and forgets(cast) and not is_stored:
             rewriter.set_operand(op, i, cast.source)
 
 
