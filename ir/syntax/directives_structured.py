@@ -76,7 +76,7 @@ class LinalgGeneric(Directive):
     Arguments: $inputs, $outputs, $body_region, type($result_tensors), attr-dict.
     """
 
-    fragment = "trait ins outs generic_attrs region arrow_types"
+    fragment = "trait dict_opt ins outs generic_attrs region arrow_types"
     rules = {  # noqa: RUF012
         "generic_attrs": '| "attrs" "=" trait',
         **TRAIT,
@@ -86,8 +86,9 @@ class LinalgGeneric(Directive):
 
     def read(self, child: Any, state: Any) -> None:
         inputs, outputs, body, results = self.names[:4]
-        head, ins, outs, attrs, region, arrow = child
+        head, more, ins, outs, attrs, region, arrow = child
         state.add_attributes(trait_entries(state, head))
+        state.add_attributes(more or {})
         if attrs:
             state.add_attributes(trait_entries(state, attrs[0]))
         if "iterator_types" in state.properties:
@@ -120,12 +121,13 @@ class ImpliedBody(Directive):
     before the operands, `indexing_maps = [..]`.
     """
 
-    fragment = "given_maps"
+    fragment = "given_maps properties_opt"
     rules = {"given_maps": '| "indexing_maps" "=" "[" attributes "]"'}  # noqa: RUF012
 
     def read(self, child: Any, state: Any) -> None:
         if child[0]:
             state.properties["indexing_maps"] = ArrayAttr(tuple(child[0][0]))
+        state.add_properties(child[1] or {})
         state.regions[self.names[0]] = [([], [])]
         state.finish.append(lambda op: op.complete())
 
