@@ -160,6 +160,11 @@ class DelinearizeIndex(Op, name="affine.delinearize_index", traits=(Pure,)):
             return None
         return [IndexAttr(int(digit)) for digit in self._digits(known, self.static_basis)]
 
+    def _basis(self) -> list[Any]:
+        """The elements that digits are counted in, without the bound of the first."""
+        mixed = mix(self.static_basis, self.dynamic_basis)
+        return mixed[len(mixed) + 1 - len(self.multi_index) :]
+
     def _digits(self, number: Any, basis: Sequence[Any]) -> list[Any]:
         inner = list(basis)[len(basis) + 1 - len(self.multi_index) :]
         digits = []
@@ -211,11 +216,21 @@ class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
         _check_basis(self, self.multi_index)
 
     def fold(self) -> Sequence[Value | Attribute] | None:
-        """A constant of constants."""
+        """A constant of constants; all digits of an index in this basis put together again."""
+        inner = self.multi_index[0].defined_by(DelinearizeIndex) if self.multi_index else None
+        if inner is not None and list(inner.multi_index) == list(self.multi_index):
+            ours, theirs = self._basis(), inner._basis()
+            if ours == theirs:
+                return [inner.linear_index]
         known = [constant_int(v) for v in self.multi_index]
         if not known or None in known or self.dynamic_basis:
             return None
         return [IndexAttr(int(self._number(known, self.static_basis)))]
+
+    def _basis(self) -> list[Any]:
+        """The elements that digits are counted in, without the bound of the first."""
+        mixed = mix(self.static_basis, self.dynamic_basis)
+        return mixed[len(mixed) + 1 - len(self.multi_index) :]
 
     def _number(self, digits: Sequence[Any], basis: Sequence[Any]) -> Any:
         inner = list(basis)[len(basis) + 1 - len(digits) :]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir.affine import AffineMap
+from ...ir.attributes import Attribute
 from ...ir.constraints import AnyType
 from ...ir.core import Value
 from ...ir.declare import (
@@ -42,6 +45,12 @@ class _OneToOne(NamedOp):
     @property
     def iterators(self) -> list[str]:
         return ["parallel"] * self.init.type.rank  # type: ignore[attr-defined]
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """A tensor that stays as it is."""
+        unchanged = self.output is not None and self.output.type is self.input.type
+        same_place = self.maps[0] == self.maps[1]
+        return [self.input] if unchanged and same_place else None
 
 
 _ONE_TO_ONE = (

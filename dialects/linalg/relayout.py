@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...ir.attributes import Attribute
 from ...ir.constraints import AnyType, Constraint, Index, Same
+from ...ir.core import Value
 from ...ir.declare import (
     INT_ARRAY,
     Op,
@@ -44,6 +46,15 @@ class _Relayout(Op, traits=(Pure,)):
     def tiles(self) -> tuple[Dim, ...]:
         """The sizes of the tiles, None where they are values."""
         return to_dims(self.static_inner_tiles)
+
+    def same_tiles(self, other: _Relayout) -> bool:
+        """Whether another op tiles and permutes as this one does."""
+        return (
+            self.inner_dims_pos == other.inner_dims_pos
+            and self.static_inner_tiles == other.static_inner_tiles
+            and list(self.inner_tiles) == list(other.inner_tiles)
+            and self.outer_dims_perm == other.outer_dims_perm
+        )
 
     def verify_layout(self, plain: TensorType, packed: TensorType) -> None:
         """The packed type is the plain one, tiled and permuted."""
@@ -161,6 +172,13 @@ class Pack(_Relayout, name="linalg.pack"):
                     "when padding_value is not set",
                 )
 
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """pack(unpack(x)) -> x, in the same tiles."""
+        inner = self.source.defined_by(UnPack)
+        if inner is None or self.padding_value is not None or not self.same_tiles(inner):
+            return None
+        return [inner.source] if inner.source.type is self.result.type else None
+
     def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
         import numpy as np
 
@@ -200,6 +218,13 @@ class UnPack(_Relayout, name="linalg.unpack"):
 
     def verify_op(self) -> None:
         self.verify_layout(self.dest.type, self.source.type)  # type: ignore[arg-type]
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """unpack(pack(x)) -> x, in the same tiles."""
+        inner = self.source.defined_by(Pack)
+        if inner is None or inner.padding_value is not None or not self.same_tiles(inner):
+            return None
+        return [inner.source] if inner.source.type is self.result.type else None
 
     def evaluate(self, source: Any, dest: Any, *tiles: Any) -> Any:
         import numpy as np

@@ -1,5 +1,5 @@
 // What the verifiers reject of affine operands, loops and their bodies, in upstream's words.
-// RUN: nn-opt --split-input-file --verify-diagnostics %s
+// RUN: nn-opt --allow-unregistered-dialect --split-input-file --verify-diagnostics %s
 
 func.func @f(%m: memref<10x10xf32>, %n: index) {
   // expected-error @+1 {{'affine.load' op affine map num results must equal memref rank}}

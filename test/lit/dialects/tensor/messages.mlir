@@ -24,7 +24,7 @@
 %0 = "t.s"() : () -> index
 %1 = "t.s"() : () -> tensor<8x8xf32>
 %2 = "t.s"() : () -> f32
-// expected-error@+1 {{'tensor.pad' op all body arguments must be index}}
+// expected-error@+1 {{'tensor.pad' op expected block argument 2 to be an index}}
 %padded = tensor.pad %1 low[1, %0] high[1, 2] {
 ^bb0(%arg0: index, %arg1: i64):
 } : tensor<8x8xf32> to tensor<10x?xf32>
@@ -43,7 +43,7 @@
   "func.func"() <{function_type = () -> (), sym_name = "example"}> ({
     %0 = "t.s"() : () -> index
     ^bb0(%arg0: index):
-// expected-error@+1 {{'tensor.generate' op must have one body argument per input dimension}}
+// expected-error@+1 {{must have one body argument per input dimension}}
     %1 = "tensor.generate"(%0) ({
       "tensor.yield"(%arg0) : (index) -> ()
     }) : (index) -> tensor<?xindex>
@@ -62,7 +62,7 @@
 
 %0 = "t.s"() : () -> index
 %1 = "t.s"() : () -> tensor<?x4xf32>
-// expected-error@+1 {{'tensor.expand_shape' op expected the output shape to match the result type}}
+// expected-error@+1 {{'tensor.expand_shape' op expected dimension 0 of collapsed type to be static value of 1}}
 %expanded = tensor.expand_shape %1 [[0], [1, 2]] output_shape [%0, 2, 2] : tensor<?x4xf32> into tensor<1x2x2xf32>
 
 // -----
@@ -78,7 +78,7 @@
 %0 = "t.s"() : () -> index
 %1 = "t.s"() : () -> tensor<2xvector<3x3xui64>>
 %2 = "t.s"() : () -> f32
-// expected-error@+1 {{expected 1 low values, got 2}}
+// expected-error@+1 {{failed to infer expectedType from sourceType 'tensor<2xvector<3x3xui64>>', specified resultType is 'tensor<10x?xf32>'}}
 %padded = tensor.pad %1 low[1, %0] high[1, 2] {
 } : tensor<2xvector<3x3xui64>> to tensor<10x?xf32>
 
@@ -87,7 +87,7 @@
 %0 = "t.s"() : () -> index
 %1 = "t.s"() : () -> tensor<8x8xf32>
 %2 = "t.s"() : () -> f32
-// expected-error@+1 {{'tensor.pad' op specified type 'tensor<10x?xf32>' does not match the inferred size 17 of dimension 0}}
+// expected-error@+1 {{specified type 'tensor<10x?xf32>' does not match the inferred type 'tensor<17x?xf32>'}}
 %padded = tensor.pad %1 low[1, %0] high[8, 2] {
 } : tensor<8x8xf32> to tensor<10x?xf32>
 
