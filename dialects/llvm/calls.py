@@ -33,7 +33,7 @@ from ...ir.traits import Terminator
 from ...ir.types import Type, i32
 from .arithmetic import AnyPointer, LLVMType
 from .attributes import ASM_DIALECT, CCONV, FASTMATH, TAIL_CALL_KIND
-from .checks import plain_error
+from .checks import check_bundles, plain_error
 from .memory import MemoryAccess
 from .metadata import MemoryEffects, attribute_of
 from .types import LLVMFunctionType
@@ -74,6 +74,11 @@ llvm.func @f(%arg0: f32, %arg1: !llvm.ptr) {
   %1 = llvm.call %arg1(%0) : !llvm.ptr, (f32) -> f32
   llvm.return
 }"""
+
+    def verify_op(self) -> None:
+        """The operand bundles fit."""
+        if self.op_bundle_sizes or self.op_bundle_operands:
+            check_bundles(self)
 
     @staticmethod
     def of(
@@ -134,6 +139,7 @@ llvm.func @f(%arg0: i32) -> i32 attributes {personality = @personality} {
 
     def verify_op(self) -> None:
         """An exception arrives at a landing pad."""
+        check_bundles(self)
         first = next(iter(self.unwindDest), None)
         if first is None:
             raise plain_error(self, "must have at least one operation in unwind destination")
@@ -165,6 +171,18 @@ llvm.func @f() attributes {personality = @personality} {
   llvm.resume %1 : !llvm.struct<(ptr, i32)>
 }"""
 
+    def verify_op(self) -> None:
+        """It takes something, in a function that can catch."""
+        function = self.parent_op
+        while function is not None and function.name != "llvm.func":
+            function = function.parent_op
+        if function is not None and "personality" not in function.properties:
+            raise plain_error(self, "llvm.landingpad needs to be in a function with a personality")
+        if not self.cleanup and not self.clauses:
+            raise plain_error(
+                self, "landingpad instruction expects at least one clause or cleanup attribute"
+            )
+
 
 class CallIntrinsic(Op, name="llvm.call_intrinsic"):
     """Call LLVM's intrinsic of a name, whichever it is."""
@@ -187,6 +205,7 @@ class CallIntrinsic(Op, name="llvm.call_intrinsic"):
 
     def verify_op(self) -> None:
         """The name is one of an intrinsic."""
+        check_bundles(self)
         if not self.intrin.startswith("llvm."):
             raise self.error("intrinsic name must start with 'llvm.'")
 

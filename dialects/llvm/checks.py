@@ -90,6 +90,20 @@ def check_weights(op: Any, successors: Sequence[Any]) -> None:
         )
 
 
+def check_bundles(op: Any) -> None:
+    """A tag for each operand bundle, and as many operands as they say."""
+    tags, sizes = op.op_bundle_tags or (), op.op_bundle_sizes
+    if len(tags) != len(sizes):
+        message = f"expected {len(sizes)} operand bundle tags, but actually got {len(tags)}"
+        raise plain_error(op, message)
+    found = len(op.op_bundle_operands)
+    if sum(sizes) != found:
+        raise op.error(
+            f"op_bundle_operands count ({found}) does not match with the total size "
+            f"({sum(sizes)}) specified in attribute 'op_bundle_sizes'"
+        )
+
+
 # -- casts -----------------------------------------------------------------------------------------
 
 

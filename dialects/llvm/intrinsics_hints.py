@@ -26,6 +26,7 @@ from ...ir.traits import Pure, WritesMemory
 from ...ir.types import FloatType, IntegerType, i1
 from .arithmetic import AnyPointer, BoolLike, LLVMType
 from .attributes import EXCEPTION_BEHAVIOR, ROUNDING_MODE
+from .checks import check_bundles
 from .debug_info import EXPRESSION, LABEL, LOCAL_VARIABLE, NO_OPERATIONS
 from .intrinsic_table import I8_ATTRIBUTE
 from .metadata import AliasScope, attribute_of
@@ -47,6 +48,10 @@ class IntrAssume(Op, name="llvm.intr.assume", traits=(WritesMemory,)):
         "$op_bundle_tags) `:` type($cond) attr-dict"
     )
     example = "llvm.intr.assume %c : i1"
+
+    def verify_op(self) -> None:
+        """The operand bundles fit."""
+        check_bundles(self)
 
 
 class IntrExpect(Op, name="llvm.intr.expect", traits=(Pure,)):

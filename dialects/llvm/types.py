@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, attribute_class
+from ...ir.diagnostics import NncError
 from ...ir.syntax.attribute_printer import quote
 from ...ir.types import FloatType, FunctionType, IntegerType, OpaqueType, Type, VectorType
 
@@ -117,7 +118,11 @@ class ArrayType(Type):
     @classmethod
     def from_syntax(cls, child: Sequence[Any]) -> ArrayType:
         """From what the grammar made of `<4 x f32>`."""
-        return cls(int(child[0][0], 0), child[1])
+        size = int(child[0][0], 0)
+        if size < 0:
+            raise NncError("the size of an array is not negative")
+        _check_member(child[1], "array element")
+        return cls(size, child[1])
 
     def parameters_text(self) -> str:
         """What follows the type's name."""
@@ -152,6 +157,8 @@ class StructType(Type):
         kind, *rest = child
         identifier = rest.pop(0)[0] if kind not in ("plain", "packed") else None
         elements = tuple(rest[0]) if rest else ()
+        for element in elements:
+            _check_member(element, "LLVM structure element")
         form = kind if kind in ("opaque", "reference") else ""
         return cls(elements, kind in ("packed", "named_packed"), identifier, form)
 
@@ -189,6 +196,8 @@ class LLVMFunctionType(Type):
     def from_syntax(cls, child: Sequence[Any]) -> LLVMFunctionType:
         """From what the grammar made of `<i32 (ptr, ...)>`."""
         kind, output, *inputs = child
+        for one in inputs[0] if inputs else ():
+            _check_member(one, "function argument", ("llvm.void",))
         return cls(output, tuple(inputs[0]) if inputs else (), kind == "variadic")
 
     def __post_init__(self) -> None:
@@ -207,6 +216,15 @@ class LLVMFunctionType(Type):
         """What follows the type's name."""
         inner = [nested_text(t) for t in self.inputs] + (["..."] if self.variadic else [])
         return f"<{nested_text(self.output)} ({', '.join(inner)})>"
+
+
+_NOT_IN_MEMORY = ("llvm.void", "llvm.label", "llvm.metadata", "llvm.func", "llvm.token")
+
+
+def _check_member(type: Type, what: str, refused: tuple[str, ...] = _NOT_IN_MEMORY) -> None:
+    """Raise for a type that cannot stand there."""
+    if type.name in refused:
+        raise NncError(f"invalid {what} type: '{type}'")
 
 
 ptr = PointerType()

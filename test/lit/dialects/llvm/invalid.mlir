@@ -392,3 +392,161 @@ llvm.func @f(%x: f32) {
 
 // expected-error @+1 {{'llvm.mlir.global' op expects type to be a valid element type for an LLVM global}}
 llvm.mlir.global @x() : tensor<4xf32>
+
+// -----
+
+llvm.func @f() {
+  // expected-error @+1 {{expected 1 operand bundle tags, but actually got 0}}
+  "llvm.call"() <{callee = @f, op_bundle_sizes = array<i32: 0>, operandSegmentSizes = array<i32: 0, 0>}> : () -> ()
+  llvm.return
+}
+
+// -----
+
+llvm.func @f(%x: i32) {
+  // expected-error @+1 {{'llvm.call' op op_bundle_operands count (1) does not match with the total size (2) specified in attribute 'op_bundle_sizes'}}
+  "llvm.call"(%x) <{callee = @f, op_bundle_sizes = array<i32: 2>, op_bundle_tags = ["a"], operandSegmentSizes = array<i32: 0, 1>}> : (i32) -> ()
+  llvm.return
+}
+
+// -----
+
+llvm.func @p() -> i32
+llvm.func @f(%x: i32) attributes {personality = @p} {
+  // expected-error @+1 {{landingpad instruction expects at least one clause or cleanup attribute}}
+  %0 = llvm.landingpad : i32
+  llvm.return
+}
+
+// -----
+
+// expected-error @+1 {{invalid function argument type: '!llvm.void'}}
+module attributes {a.x = !llvm.func<void (void)>} {}
+
+// -----
+
+// expected-error @+1 {{invalid array element type: '!llvm.void'}}
+module attributes {a.x = !llvm.array<1 x void>} {}
+
+// -----
+
+// expected-error @+1 {{invalid LLVM structure element type: '!llvm.void'}}
+module attributes {a.x = !llvm.struct<(void)>} {}
+
+// -----
+
+llvm.func @f(%x: i32) {
+  // expected-error @+1 {{llvm.landingpad needs to be in a function with a personality}}
+  %0 = llvm.landingpad cleanup : !llvm.struct<(ptr, i32)>
+  llvm.return
+}
+
+// -----
+
+// expected-error @+1 {{#llvm.loop_unroll: duplicate or unknown struct parameter name: nothing}}
+module attributes {a.x = #llvm.loop_unroll<nothing = 1>} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.access_group: struct is missing required parameter: id}}
+module attributes {a.x = #llvm.access_group<>} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.loop_unroll: parameter 'count': expected an integer, found '"x"'}}
+module attributes {a.x = #llvm.loop_unroll<count = "x">} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.loop_unroll: parameter 'disable' takes one value}}
+module attributes {a.x = #llvm.loop_unroll<disable = true, false>} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.loop_unroll: expected the name of a parameter and '='}}
+module attributes {a.x = #llvm.loop_unroll<1>} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.constant_range has 3 parameters}}
+module attributes {a.x = #llvm.constant_range<i8, 1, 2, 3>} {}
+
+// -----
+
+// expected-error @+1 {{#llvm.dereferenceable: parameter 'bytes': expected an integer, found 'true'}}
+module attributes {a.x = #llvm.dereferenceable<bytes = true>} {}
+
+// -----
+
+// expected-error @+1 {{parameter 'mayBeNull': expected 'true' or 'false', found '3 : i64'}}
+module attributes {a.x = #llvm.dereferenceable<bytes = 1, mayBeNull = 3>} {}
+
+// -----
+
+// expected-error @+1 {{'bad' is not a memory effect; expected: none, read, write, readwrite}}
+module attributes {a.x = #llvm.memory_effects<other = bad>} {}
+
+// -----
+
+// expected-error @+1 {{'foo' is not a tag; expected: one that starts with DW_TAG_}}
+module attributes {a.x = #llvm.di_basic_type<tag = foo, name = "x">} {}
+
+// -----
+
+// expected-error @+1 {{parameter 'tag': expected a word}}
+module attributes {a.x = #llvm.di_basic_type<tag = 1, name = "x">} {}
+
+// -----
+
+// expected-error @+1 {{'A' is not a debug info flag}}
+module attributes {a.x = #llvm.di_local_variable<scope = #llvm.zero, flags = "A|B">} {}
+
+// -----
+
+// expected-error @+1 {{'DW_foo' is not an operation; expected one that starts DW_OP_}}
+module attributes {a.x = #llvm.di_expression<[DW_foo]>} {}
+
+// -----
+
+// expected-error @+1 {{expected a list of operations '[DW_OP_..]'}}
+module attributes {a.x = #llvm.di_expression<1>} {}
+
+// -----
+
+// expected-error @+1 {{parameter 'members': expected '{' and members}}
+module attributes {a.x = #llvm.tbaa_type_desc<id = "a", members = 1>} {}
+
+// -----
+
+// expected-error @+1 {{parameter 'features': expected a list of strings}}
+module attributes {a.x = #llvm.target_features<1>} {}
+
+// -----
+
+// expected-error @+1 {{expected an attribute 'llvm.alias_scope_domain', found '#llvm.di_file<"a" in "b">'}}
+module attributes {a.x = #llvm.alias_scope<id = "a", domain = #llvm.di_file<"a" in "b">>} {}
+
+// -----
+
+// expected-error @+1 {{parameter 'name': expected a string}}
+module attributes {a.x = #llvm.di_file<foo>} {}
+
+// -----
+
+// expected-error @+1 {{the size of an array is not negative}}
+module attributes {a.x = !llvm.array<-1 x i8>} {}
+
+// -----
+
+// expected-error @+1 {{either all arguments have names or none has}}
+llvm.func @f(i32, %x: i32)
+
+// -----
+
+// expected-error @+1 {{expected '@' and a name, found 'foo'}}
+llvm.func foo @f()
+
+// -----
+
+// expected-error @+1 {{expected ':' and a type: only a string implies the type of a global}}
+llvm.mlir.global @x()
