@@ -27,10 +27,8 @@ llvm.intr.dbg.label #llvm.di_label<scope > #llvm.di_file<"a.c" in "/">, name = "
 
 // -----
 
-llvm.func @f() {
-// expected-error@+1 {{#llvm.blocktag: parameter 'id': expected an integer, found '1.000000e+00 : f64'}}
-  llvm.blocktag <id = 1.0>
-}
+// expected-error@+1 {{#llvm.di_label: duplicate or unknown struct parameter name: llvm.intr.dbg.label}}
+llvm.intr.dbg.label #llvm.di_label<llvm.intr.dbg.label = #llvm.di_file<"a.c" in "/">, name = "x">
 
 // -----
 
@@ -38,6 +36,24 @@ llvm.func @f() {
 // expected-error@+1 {{#llvm.blocktag: parameter 'id': expected an integer, found '1.000000e+00 : f64'}}
   llvm.blocktag <id = 1.0>
 }
+
+// -----
+
+#di_file = #llvm.di_file<"a.c" in "/">
+// expected-error@+1 {{#llvm.di_label: parameter 'name': expected a string}}
+#di_label = #llvm.di_label<scope = #di_file, name = x>
+
+// -----
+
+llvm.func @f() {
+// expected-error@+1 {{#llvm.blocktag: parameter 'id': expected an integer, found '1.000000e+00 : f64'}}
+  llvm.blocktag <id = 1.0>
+}
+
+// -----
+
+// expected-error@+1 {{#llvm.alias_scope: parameter 'domain': expected an attribute 'llvm.alias_scope_domain', found '"a"'}}
+#alias_scope = #llvm.alias_scope<id = "a", domain = "a">
 
 // -----
 
@@ -48,11 +64,6 @@ llvm.module_flags [#llvm.mlir.module_flag<error, i32, 4 : i32>]
 
 // expected-error@+1 {{#llvm.di_label: expected the name of a parameter and '='}}
 llvm.intr.dbg.label #llvm.di_label<scope > #llvm.di_file<"a.c" in "/">, name = "x"=
-
-// -----
-
-// expected-error@+1 {{dense_resource should have a shaped type with static shape}}
-%1 = llvm.load %0 {alignment = dense_resource<r> : bf16} : !llvm.ptr -> f32
 
 // -----
 

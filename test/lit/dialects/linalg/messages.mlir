@@ -52,6 +52,16 @@ linalg.broadcast ins(%0 : memref<4x8xf32>) outs(%1 : memref<4x8xf32>) dimensions
 
 // -----
 
+"func.func"() <{function_type = () -> (), sym_name = "f"}> ({
+%s0 = "t.s"() : () -> tensor<index>
+// expected-error@+1 {{'linalg.reduce' op expects equal numbers of inputs and outputs}}
+%r11:1 = "linalg.reduce"(%s0) <{dimensions = array<i64: -1, 0>}> ({
+}) : (tensor<index>) -> (tensor<index>)
+"func.return"() : () -> ()
+}) : () -> ()
+
+// -----
+
 %0 = "t.s"() : () -> tensor<3xf16>
 %1 = "t.s"() : () -> tensor<?x4x8x?xf32>
 %2 = "t.s"() : () -> f32

@@ -107,6 +107,13 @@ func.func @a(%m: memref<8xi1000>, %i: index) {
 
 // -----
 
+%0 = "t.s"() : () -> memref<8x8xf32>
+%1 = "t.s"() : () -> index
+// expected-error@+1 {{'memref.reinterpret_cast' op expected 1 offset values, got 2}}
+%2 = "memref.reinterpret_cast"(%0, %1) <{operandSegmentSizes = array<i32: 1, 0, 1, 0>, static_offsets = array<i64: 2, -5>, static_sizes = array<i64: -9223372036854775808, 4>, static_strides = array<i64: 4, 1>}> : (memref<8x8xf32>, index) -> memref<?x4xf32>
+
+// -----
+
 func.func @a(%m: memref<8x8xf32>, %i: index) {
 // expected-error@+1 {{expected 2 size values, got 1}}
   %0 = memref.reinterpret_cast %m to offset: [0], sizes: [10], strides: [1] : memref<8x8xf32> to memref<8x8xf32>

@@ -86,15 +86,6 @@ func.func @f(%m: memref<2x2xi16>, %i: index, %k: vector<4xi1>, %x: vector<4xf32>
 
 // -----
 
-%0 = "t.s"() : () -> index
-%1 = "t.s"() : () -> memref<?xf32>
-%2 = "t.s"() : () -> vector<4xi1>
-%3 = "t.s"() : () -> vector<8x2xf32>
-// expected-error@+1 {{'vector.maskedstore' op expected valueToStore shape to match mask shape}}
-vector.maskedstore %1[%0], %2, %3 : memref<?xf32>, vector<4xi1>, vector<8x2xf32>
-
-// -----
-
 %0 = "t.s"() : () -> vector<2x5x9999999999x3x1xf4E2M1FN>
 // expected-error@+1 {{'vector.bitcast' op dimension size mismatch}}
 %1 = vector.bitcast %0 : vector<2x5x9999999999x3x1xf4E2M1FN> to vector<4xi32>
