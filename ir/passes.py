@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .core import Operation
 from .diagnostics import Diagnostic, NncError, PassError, VerifyError
 from .dialect import registry
-from .location import Location
+from .location import UNKNOWN, Location
 from .traits import IsolatedFromAbove
 
 if TYPE_CHECKING:
@@ -239,6 +239,11 @@ class PassManager:
     def _run_whole(self, one: Pass, op: Operation) -> None:
         try:
             one.run(op, self.context)
+        except NncError as error:
+            if error.location not in (None, UNKNOWN):
+                raise
+            # What a pass made itself may have no place; the operation it ran on has one.
+            raise PassError(dataclasses.replace(error.diagnostic, location=op.loc)) from error
         except RecursionError:
             message = f"the IR is nested too deeply for pass '{one.name}'"
             raise PassError(message, op.loc) from None

@@ -8,6 +8,7 @@ from ..dialects import arith, func, memref
 from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation
+from ..ir.diagnostics import PassError
 from ..ir.passes import Pass, PassContext
 from ..ir.syntax.parser import parse_module
 from ..ir.types import FunctionType, MemRefType, TensorType, i64
@@ -104,5 +105,6 @@ def _instrument(entry: func.FuncOp, calls: list[func.Call]) -> None:
 
 def _append(entry: func.FuncOp, name: str, value: Attribute) -> None:
     known = entry.attributes.get(name)
-    assert isinstance(known, ArrayAttr)
+    if not isinstance(known, ArrayAttr):
+        raise PassError(f"an entry function needs the array '{name}'", entry.loc)
     entry.attributes[name] = ArrayAttr((*known, value))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, DenseElements
+from ...ir.attribute_kinds import AttrKind
+from ...ir.attributes import ArrayAttr, Attribute, DenseElements, IntegerAttr
 from ...ir.constraints import AnyVector, Derived, Same
 from ...ir.core import Value
 from ...ir.declare import (
-    ARRAY,
     INT_ARRAY,
     Op,
     Operand,
@@ -20,9 +20,19 @@ from ...ir.declare import (
 )
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
-from ...ir.types import Type, VectorType
+from ...ir.types import Type, VectorType, i64
 from .dimensions import dimensions, vector_of, with_last
 from .elements import splat_constant
+
+INTEGERS = AttrKind[tuple](
+    "64-bit integer array attribute",
+    lambda a: (
+        isinstance(a, ArrayAttr)
+        and all(isinstance(e, IntegerAttr) and e.type is i64 for e in a.elements)
+    ),
+    lambda a: a.elements,
+    lambda elements: ArrayAttr(tuple(elements)),
+)
 
 
 def _slice_type(source: Any, sizes: Sequence[int]) -> VectorType:
@@ -39,9 +49,9 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
     """The part of a vector from offsets on, of sizes along the leading dimensions."""
 
     source: Operand = operand(AnyVector)
-    offsets = attribute(ARRAY)
-    sizes = attribute(ARRAY)
-    strides = attribute(ARRAY)
+    offsets = attribute(INTEGERS)
+    sizes = attribute(INTEGERS)
+    strides = attribute(INTEGERS)
     result: Result = result(AnyVector)
 
     format = "$source attr-dict `:` type($source) `to` type($result)"
@@ -93,8 +103,8 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
 
     valueToStore: Operand = operand(AnyVector)  # noqa: N815
     dest: Operand = operand(AnyVector)
-    offsets = attribute(ARRAY)
-    strides = attribute(ARRAY)
+    offsets = attribute(INTEGERS)
+    strides = attribute(INTEGERS)
     result: Result = result(Same("dest"))
 
     format = "$valueToStore `,` $dest attr-dict `:` type($valueToStore) `into` type($dest)"

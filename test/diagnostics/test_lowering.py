@@ -21,11 +21,6 @@ TO_LLVM = [
         "is not strided, so it has no form in the llvm dialect",
     ),
     (
-        "(%a: memref<4xvector<4xf32>>, %i: index, %p: vector<4xf32>) {\n"
-        "%b = vector.transfer_read %a[%i], %p : memref<4xvector<4xf32>>, vector<1x4xf32>\nreturn }",
-        "memrefs of vectors are not supported",
-    ),
-    (
         "(%a: memref<4xf32>) {\n%c = arith.constant 5 : index\n"
         "%d = memref.dim %a, %c : memref<4xf32>\nreturn }",
         "there is no dimension 5",
@@ -35,7 +30,10 @@ TO_LLVM = [
         "strides: [1] : memref<*xf32> to memref<4xf32>\nreturn }",
         "",
     ),
-    ("(%a: f32) attributes {nn.entry} { return }", "an entry function takes and gives memrefs only"),
+    (
+        "(%a: f32) attributes {nn.entry} { return }",
+        "an entry function takes and gives memrefs only",
+    ),
     (
         "(%a: memref<4xf32>) attributes {nn.entry} { return }",
         "an entry function needs 'nn.inputs' and 'nn.outputs'",

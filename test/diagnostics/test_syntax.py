@@ -13,7 +13,10 @@ TEXTS = [
         '"t.u"() {a = distinct[0]<1 : i8>, b = distinct[0]<2 : i8>} : () -> ()',
         r"distinct\[0\] was given another attribute before",
     ),
-    ('#a = 1 : i8\n"t.u"() : () -> () loc(#a)', "expected '#a' to be a location, but it is '1 : i8'"),
+    (
+        '#a = 1 : i8\n"t.u"() : () -> () loc(#a)',
+        "expected '#a' to be a location, but it is '1 : i8'",
+    ),
     ('"t.u"() {a = sparse<0, 1> : i8} : () -> ()', "must be a shaped type"),
     ('"t.u"() {a = sparse<0, 1> : tensor<?xi8>} : () -> ()', "must have static shape"),
     ('"t.u"() {a = sparse<[[9]], 1> : tensor<4xi8>} : () -> ()', "is not contained in"),

@@ -34,6 +34,12 @@ TEXTS = {
         "dimensions = [true]",
         "2:96: error: expected an integer of type i64, found 'true'",
     ),
+    "a word among offsets": (
+        '%v = "t.s"() : () -> vector<4xf32>\n'
+        "%s = vector.extract_strided_slice %v {offsets = [unit], sizes = [2], strides = [1]} "
+        ": vector<4xf32> to vector<2xf32>",
+        "attribute 'offsets' failed to satisfy constraint: 64-bit integer array attribute",
+    ),
     "nothing in a list": ('"t.u"() {a = dense<[]> : tensor<2xi8>} : () -> ()', "1:37: error: "),
     "a switch on a buffer": (
         '"t.r"() ({\n^a(%x: memref<2xi8>):\n  llvm.switch %x : memref<2xi8>, ^b [\n    2: ^b\n  ]\n'
@@ -88,6 +94,13 @@ PIPELINES = {
         "-> tensor<5x?xf32>\n  return %0 : tensor<5x?xf32>\n}",
         "builtin.module(canonicalize,simplify-graph)",
         "",
+    ),
+    "entry without output names": (
+        "func.func private @k(%x: memref<4xf32>) attributes {nn.kernel} { return }\n"
+        "func.func @f(%x: memref<4xf32>) attributes {nn.entry} {\n"
+        "  call @k(%x) : (memref<4xf32>) -> ()\n  return\n}",
+        "builtin.module(instrument-kernels)",
+        "2:1: error: an entry function needs the array 'nn.outputs'",
     ),
     "an option below its range": (
         "module {}",
