@@ -83,4 +83,4 @@ def _encode_power_of_two(value: float) -> int:
     if value == 0:
         return 0
     mantissa, exponent = math.frexp(value)
-    return max(0, min(255, exponent - 1 + 127 + (mantissa > 0.75)))
+    return max(0, min(255, exponent - 1 + 127 + (mantissa >= 0.75)))

@@ -52,6 +52,8 @@ class Aliases:
         self._counts: dict[str, int] = {}
         self._visited: set[Any] = set()
         self._visitor: _Visitor | None = None
+        self.read_ahead = False
+        """Whether something was looked up that a later part of the text may name."""
         self.resources: dict[str, Any] = {}
         """The resources that the text refers to, by key."""
         self.distinct: dict[Any, int] = {}
@@ -60,7 +62,7 @@ class Aliases:
     @property
     def are_provisional(self) -> bool:
         """Whether `number` may change a name."""
-        return any(kind not in ("map", "set") for kind in self._counts)
+        return self.read_ahead or any(kind not in ("map", "set") for kind in self._counts)
 
     def name_of(self, attribute: Any) -> str | None:
         """The alias of an attribute or type, made when it is first met; None if it gets none."""

@@ -71,7 +71,8 @@ class FunctionSignature(Directive):
     def _arguments(self, type: Any, attrs: Any, body: Any, printer: Any) -> str:
         parts = []
         for i, input in enumerate(type.inputs):
-            entry = dict_text(attrs, i, printer)
+            writer = printer.alias_reader() if body.blocks else printer
+            entry = dict_text(attrs, i, writer)
             if body.blocks:
                 text = printer.argument(body.blocks[0].args[i], entry)
             else:

@@ -140,7 +140,8 @@ class LLVMFunction(Directive):
         block = op.regions[0].blocks[0] if op.regions[0].blocks else None
         parts = []
         for i, input in enumerate(type.inputs):
-            extra = dict_text(op.arg_attrs, i, printer)
+            writer = printer.alias_reader() if block is not None else printer
+            extra = dict_text(op.arg_attrs, i, writer)
             if block is not None:
                 parts.append(printer.argument(block.args[i], extra))
             else:

@@ -8,7 +8,14 @@ from typing import Any
 
 from ..core import Block, Operation, Region
 from .aliases import Aliases
-from .attribute_printer import AttributePrinter, attribute_text, key_text, quote, symbol_text
+from .attribute_printer import (
+    ALIASED,
+    AttributePrinter,
+    attribute_text,
+    key_text,
+    quote,
+    symbol_text,
+)
 from .naming import UNKNOWN_VALUE, Naming
 
 __all__ = ["Printer", "attribute_text", "key_text", "print_op", "quote", "symbol_text"]
@@ -33,6 +40,20 @@ class _DeferredRegion:
         self.entry_args: bool = entry_args
         self.terminators: bool = terminators
         self.empty_block: bool = empty_block
+
+
+class AliasReader(AttributePrinter):
+    """Writes aliases where there are some, and makes none."""
+
+    def __init__(self, aliases: Aliases) -> None:
+        super().__init__(aliases.names, aliases.distinct)
+        self._aliases = aliases
+
+    def attribute(self, attribute: Any, implied: bool = False) -> str:
+        if attribute.__class__ in ALIASED and attribute not in self.aliases:
+            # What comes later in the text may make one.
+            self._aliases.read_ahead = True
+        return super().attribute(attribute, implied)
 
 
 class Printer(AttributePrinter):
@@ -72,6 +93,12 @@ class Printer(AttributePrinter):
 
     def type_alias(self, type: Any) -> str | None:
         return self._aliases.name_of(type) if self._aliases is not None else None
+
+    def alias_reader(self) -> AttributePrinter:
+        """For attributes that get no aliases by standing where they do, as upstream."""
+        if self._aliases is None or self.generic:
+            return self
+        return AliasReader(self._aliases)
 
     # -- for elements of formats ---------------------------------------------------------------
 

@@ -25,3 +25,12 @@ func.func @f(%m: memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>, %n: memref<4
   "t.x"(%m) {m = affine_map<(d0) -> (-d0)>} : (memref<4x4xf32, affine_map<(d0, d1) -> (d1, d0)>>) -> ()
   return
 }
+
+// -----
+
+// Attributes of a function's arguments get no alias by standing there, those of results do.
+func.func @f(%x: i32 {t.a = affine_map<(d0) -> (d0 + 5)>}, %y: i32 {t.a = affine_map<(d0) -> (d0 + 6)>}) -> (i32 {t.b = affine_map<(d0) -> (d0 + 7)>}) {
+  "t.x"() {m = affine_map<(d0) -> (d0 + 6)>} : () -> ()
+  return %x : i32
+}
+func.func private @g(i32 {t.a = affine_map<(d0) -> (d0 + 8)>})
