@@ -9,7 +9,6 @@ from ...ir.attributes import (
     ArrayAttr,
     DenseElements,
     DenseResource,
-    FloatAttr,
     IntegerAttr,
     StringAttr,
 )
@@ -156,11 +155,9 @@ def check_constant(op: Any, value: Any, type: Any) -> None:
             # The bits of a small float that LLVM has not.
             if type.kind in ("f16", "bf16", "f32", "f64", "f80", "f128"):
                 raise op.error("expected integer type")
-        case FloatAttr() if not isinstance(type, FloatType | IntegerType):
-            raise op.error("expected float type or integer type")
         case DenseElements() | DenseResource():
             if not isinstance(type, VectorType | ArrayType):
-                raise op.error(f"expected vector or array type, found '{type}'")
+                raise op.error("expected vector or array type")
 
 
 def is_bytes(type: Any, size: int) -> bool:

@@ -244,7 +244,11 @@ def _verify_body(op: Op, body: Region, type: Type, words: str) -> None:
         if last is None or last.name != "llvm.return":
             continue
         if not last.operands:
-            raise op.error("initializer region cannot return void")
+            raise op.error(
+                "initializer region cannot return void"
+                if words == "global"
+                else "initializer region must always return a pointer"
+            )
         found = last.operands[0].type
         if words == "global" and found is not type:
             raise op.error(f"initializer region type '{found}' does not match global type '{type}'")

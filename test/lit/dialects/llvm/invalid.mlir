@@ -550,3 +550,58 @@ llvm.func foo @f()
 
 // expected-error @+1 {{expected ':' and a type: only a string implies the type of a global}}
 llvm.mlir.global @x()
+
+// -----
+
+llvm.func @f(%x: vector<4xi32>) {
+  // expected-error @+1 {{input and output vectors are of incompatible shape}}
+  %0 = llvm.zext %x : vector<4xi32> to vector<5xi64>
+  llvm.return
+}
+
+// -----
+
+llvm.func @f(%x: !llvm.ptr) {
+  // expected-error @+1 {{'llvm.bitcast' op cannot cast pointer to vector of pointers}}
+  %0 = llvm.bitcast %x : !llvm.ptr to vector<2x!llvm.ptr>
+  llvm.return
+}
+
+// -----
+
+llvm.func @f(%x: vector<2x!llvm.ptr>) {
+  // expected-error @+1 {{'llvm.bitcast' op cannot cast vector of pointers to pointer}}
+  %0 = llvm.bitcast %x : vector<2x!llvm.ptr> to !llvm.ptr
+  llvm.return
+}
+
+// -----
+
+llvm.func @f() {
+  // expected-error @+1 {{'llvm.mlir.constant' op expected vector or array type}}
+  %0 = llvm.mlir.constant(dense<1> : tensor<2xi32>) : i32
+  llvm.return
+}
+
+// -----
+
+// expected-error @+1 {{'llvm.mlir.alias' op initializer region must always return a pointer}}
+"llvm.mlir.alias"() <{alias_type = i32, linkage = #llvm.linkage<external>, sym_name = "a", visibility_ = 0 : i64}> ({
+  llvm.return
+}) : () -> ()
+
+// -----
+
+llvm.func @f(%x: i32) {
+  // expected-error @+1 {{input type is an integer but output type is a vector}}
+  %0 = llvm.zext %x : i32 to vector<4xi64>
+  llvm.return
+}
+
+// -----
+
+llvm.func @f(%x: i32) {
+  // expected-error @+1 {{a filter clause takes an array, a catch clause another type; found 'i32'}}
+  %0 = llvm.landingpad (filter %x : i32) : i32
+  llvm.return
+}
