@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .collection import paused_collection
 from .diagnostics import DeclarationError
 
 if TYPE_CHECKING:
@@ -148,7 +149,8 @@ class Registry:
         """Import the module of a dialect, or of an op's dialect, once."""
         module = self._modules.pop(name.partition(".")[0], None)
         if module is not None:
-            import_module(module)
+            with paused_collection():
+                import_module(module)
 
     def load_all(self) -> None:
         """Import every dialect's module, once."""

@@ -208,9 +208,10 @@ def current_language() -> Language:
     if not registry.foreign:
         if _own:
             return _own[0]
-        if (stored := stored_language()) is not None:
-            _own.append(Language(stored))
-            return _own[0]
+        with paused_collection():
+            if (stored := stored_language()) is not None:
+                _own.append(Language(stored))
+                return _own[0]
     with paused_collection():
         return _declared_language()
 
