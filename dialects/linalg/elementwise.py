@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ...ir.affine import AffineMap
 from ...ir.attributes import ArrayAttr
 from ...ir.builder import Builder
@@ -51,10 +49,8 @@ class Elementwise(NamedOp, SegmentedOp, name="linalg.elementwise"):
 
     @property
     def maps(self) -> list[AffineMap]:
-        given: Any = self.indexing_maps
-        if given is None:
-            return [AffineMap.identity(self._rank)] * len(self.operands)
-        return [a.map for a in given]
+        given = self.given_maps()
+        return [AffineMap.identity(self._rank)] * len(self.operands) if given is None else given
 
     @property
     def iterators(self) -> list[str]:

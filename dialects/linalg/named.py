@@ -84,6 +84,19 @@ class NamedOp(StructuredOp):
             self.loc,
         )
 
+    def given_maps(self) -> list[AffineMap] | None:
+        """The maps of the attribute `indexing_maps`, if the op has it."""
+        given = self.properties.get("indexing_maps")
+        if given is None:
+            return None
+        elements = given.elements if isinstance(given, ArrayAttr) else (given,)
+        maps = [a.map for a in elements if isinstance(a, AffineMapAttr)]
+        if len(maps) != len(elements):
+            raise self.error(
+                "attribute 'indexing_maps' failed to satisfy constraint: AffineMap array attribute"
+            )
+        return maps
+
     def build_body(self, builder: Builder, *elements: Value) -> Value:
         """Insert the computation on one element of each operand; the value to yield."""
         return elements[0]
@@ -164,8 +177,8 @@ class Contraction(NamedOp, SegmentedOp):
 
     @property
     def maps(self) -> list[AffineMap]:
-        given: Any = self.indexing_maps
-        return [a.map for a in given] if given is not None else list(self.default_maps)
+        given = self.given_maps()
+        return list(self.default_maps) if given is None else given
 
     @property
     def iterators(self) -> list[str]:
@@ -178,12 +191,6 @@ class Contraction(NamedOp, SegmentedOp):
     def verify_op(self) -> None:
         if not self.maps:
             raise self.error("requires attribute 'indexing_maps'")
-        for attr in self.indexing_maps or ():
-            if not isinstance(attr, AffineMapAttr):
-                raise self.error(
-                    "attribute 'indexing_maps' failed to satisfy constraint: AffineMap array "
-                    "attribute"
-                )
         if len(self.maps) == len(self.operands):
             self.verify_maps()
         self.verify_structure()

@@ -166,7 +166,10 @@ class Tabulated(NamedOp, SegmentedOp):
 
     def _steps(self, key: str, count: int) -> list[int]:
         given: Any = self.properties.get(key)
-        return [int(n) for n in given.to_numpy().flat] if given is not None else [1] * count
+        if not isinstance(given, DenseElements):
+            return [1] * count
+        steps = [int(n) for n in given.to_numpy().flat]
+        return steps if len(steps) == count or not count else [1] * count
 
     @property
     def iterators(self) -> list[str]:

@@ -24,6 +24,7 @@ from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import IndexType, TensorType, Type, UnrankedTensorType
 from ..index_lists import plain_error
+from ..memref.layouts import compatible
 
 
 def _check_sizes(op: Operation, type: TensorType, found: int) -> None:
@@ -303,8 +304,12 @@ class Bitcast(Op, name="tensor.bitcast", traits=(Pure,)):
 
     def verify_op(self) -> None:
         a, b = self.source.type, self.dest.type
-        same = a.element_type.byte_width == b.element_type.byte_width
-        if not same or getattr(a, "shape", None) != getattr(b, "shape", None):
+        widths = {getattr(t.element_type, "width", None) for t in (a, b)}
+        shapes = [t.shape for t in (a, b) if isinstance(t, TensorType)]
+        same_shape = len(shapes) < 2 or (
+            len(shapes[0]) == len(shapes[1]) and all(map(compatible, *shapes))
+        )
+        if len(widths) != 1 or None in widths or not same_shape:
             raise self.error(f"operand type '{a}' and result type '{b}' are cast incompatible")
 
     def evaluate(self, source: Any) -> Any:
