@@ -1,5 +1,6 @@
 """Small whole models: compiled numbers against ONNX Runtime, and resuming at every stage."""
 
+import threading
 from pathlib import Path
 
 import nnc
@@ -50,6 +51,61 @@ def test_two_threads_agree_with_one(name: str) -> None:
     inputs = inputs_of(model)
     one, two = nnc.compile(model)(**inputs), nnc.compile(model, threads=2)(**inputs)
     np.testing.assert_array_equal(one, two)
+
+
+def wide_cnn() -> onnx.ModelProto:
+    """Convolutions with work for several cores: Winograd's, one of stride 2, a pointwise one."""
+    generator = np.random.default_rng(1)
+    weights = {
+        "w0": generator.standard_normal((32, 32, 3, 3)),
+        "w1": generator.standard_normal((64, 32, 3, 3)),
+        "w2": generator.standard_normal((48, 64, 1, 1)),
+    }
+    nodes = [
+        onnx.helper.make_node("Conv", ["x", "w0"], ["a"], pads=[1] * 4),
+        onnx.helper.make_node("Relu", ["a"], ["b"]),
+        onnx.helper.make_node("Conv", ["b", "w1"], ["c"], pads=[1] * 4, strides=[2, 2]),
+        onnx.helper.make_node("Conv", ["c", "w2"], ["d"]),
+        onnx.helper.make_node("Softmax", ["d"], ["y"], axis=-1),
+    ]
+    f32 = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        nodes,
+        "wide",
+        [onnx.helper.make_tensor_value_info("x", f32, [1, 32, 56, 56])],
+        [onnx.helper.make_tensor_value_info("y", f32, [1, 48, 28, 28])],
+        [
+            onnx.numpy_helper.from_array((0.05 * w).astype(np.float32), name)
+            for name, w in weights.items()
+        ],
+    )
+    return onnx.helper.make_model(
+        graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8
+    )
+
+
+def test_two_executables_in_two_threads_do_not_disturb_each_other() -> None:
+    """Each with two threads of its own, both at once; and all numbers of threads agree."""
+    model = wide_cnn()
+    inputs = inputs_of(model)
+    want = nnc.compile(model)(**inputs)
+    assert_close(want, expected(model, inputs), 1e-4)
+    executables = [nnc.compile(model, threads=count) for count in (2, 2, 3)]
+    found: list[list[np.ndarray]] = [[] for _ in executables]
+
+    def work(number: int) -> None:
+        for _ in range(10):
+            found[number].append(executables[number](**inputs))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(len(executables))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for outputs in found:
+        assert len(outputs) == 10
+        for output in outputs:
+            np.testing.assert_array_equal(output, want)
 
 
 @pytest.fixture(scope="module", params=list(SMALL_MODELS))

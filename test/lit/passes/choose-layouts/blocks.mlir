@@ -31,18 +31,18 @@ func.func @chain(%x: tensor<1x3x8x8xf32>) -> tensor<1x8xf32> {
 
 // -----
 
-// Weights that only run time knows would have to be blocked then; and 9 channels are neither
-// few nor a number of blocks.
+// Weights that only run time knows would have to be blocked then; and 13 channels are neither
+// few nor do they divide into blocks.
 
 // CHECK-LABEL: func.func @plain
 // CHECK:         nn.conv
 // CHECK:         nn.conv
 // CHECK-NOT:     nn.blocked_conv
-func.func @plain(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x9x4x4xf32> {
-  %v = nn.constant dense<0.5> : tensor<9x4x3x3xf32>
+func.func @plain(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x13x4x4xf32> {
+  %v = nn.constant dense<0.5> : tensor<13x4x3x3xf32>
   %0 = nn.conv %x, %w : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
-  %1 = nn.conv %0, %v : (tensor<1x4x6x6xf32>, tensor<9x4x3x3xf32>) -> tensor<1x9x4x4xf32>
-  return %1 : tensor<1x9x4x4xf32>
+  %1 = nn.conv %0, %v : (tensor<1x4x6x6xf32>, tensor<13x4x3x3xf32>) -> tensor<1x13x4x4xf32>
+  return %1 : tensor<1x13x4x4xf32>
 }
 
 // -----
@@ -59,4 +59,20 @@ func.func @softmax(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32> {
   %0 = nn.conv %x, %w : (tensor<1x4x8x8xf32>, tensor<8x4x1x1xf32>) -> tensor<1x8x8x8xf32>
   %1 = nn.softmax %0 {axis = 1 : i64} : (tensor<1x8x8x8xf32>) -> tensor<1x8x8x8xf32>
   return %1 : tensor<1x8x8x8xf32>
+}
+
+// -----
+
+// Where no block divides the channels, the divisor that fills vectors best: here 6 of 18, a
+// vector and a half. 23 has none that would do.
+
+// CHECK-LABEL: func.func @odd_channels(
+// CHECK:         nn.blocked_conv {{.*}} -> tensor<1x3x8x8x6xf32>
+// CHECK:         nn.conv
+func.func @odd_channels(%x: tensor<1x3x8x8xf32>) -> (tensor<1x18x8x8xf32>, tensor<1x23x8x8xf32>) {
+  %w = nn.constant dense<0.5> : tensor<18x3x1x1xf32>
+  %v = nn.constant dense<0.5> : tensor<23x3x1x1xf32>
+  %0 = nn.conv %x, %w : (tensor<1x3x8x8xf32>, tensor<18x3x1x1xf32>) -> tensor<1x18x8x8xf32>
+  %1 = nn.conv %x, %v : (tensor<1x3x8x8xf32>, tensor<23x3x1x1xf32>) -> tensor<1x23x8x8xf32>
+  return %0, %1 : tensor<1x18x8x8xf32>, tensor<1x23x8x8xf32>
 }
