@@ -233,9 +233,9 @@ def even_share(loops: Sequence[Loop], cores: int) -> float:
         if not isinstance(loop.extent, int):
             return 1.0
         full, rest = divmod(loop.extent, loop.step)
-        own = [1.0] * full + ([rest / loop.step] if rest else [])
-        if len(weights) * len(own) > MANY_ITERATIONS:
+        if len(weights) * (full + (rest > 0)) > MANY_ITERATIONS:
             return 1.0
+        own = [1.0] * full + ([rest / loop.step] if rest else [])
         weights = [a * b for a in weights for b in own]
     count = len(weights)
     shares = [sum(weights[count * i // cores : count * (i + 1) // cores]) for i in range(cores)]

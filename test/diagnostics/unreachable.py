@@ -1,3 +1,24 @@
-"""Diagnostics that no input of a user provokes, each with the reason why it is kept."""
+"""Diagnostics that no test provokes: those that nothing can, and those that wait for a test.
 
-UNREACHABLE: dict[str, str] = {}
+`python test/diagnostics/unprovoked.py DIR --update` writes the second list anew.
+"""
+
+from pathlib import Path
+
+UNREACHABLE: dict[str, str] = {
+    "ir/passes.py:PassManager._verify: PassError(dataclasses.replace(found, notes=(*found.notes, "
+    "note)))": "a pass that makes invalid IR is a defect; none is known",
+    "runtime/threads.py:Pool._start: cannot start _ threads": "needs a system out of threads",
+    "targets/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
+    "targets/linker.py:find_toolchain: a library needs a linker: install a C compiler (cc), or `pip "
+    "install ziglang`; or write a .o instead": "needs a system without any linker",
+}
+"""Each with the reason why no input of a user leads there."""
+
+WAITING = Path(__file__).with_name("waiting.txt")
+"""One key a line: no test yet. The list may only become shorter."""
+
+
+def waiting() -> set[str]:
+    """The keys of the diagnostics that wait for a test."""
+    return set(WAITING.read_text(encoding="utf-8").splitlines())

@@ -123,6 +123,13 @@ PIPELINES = {
         "builtin.module(apply-schedules)",
         "",
     ),
+    "a parallel loop too long to list": (
+        "func.func @f(%x: tensor<99999999999x3xf32>) -> tensor<99999999999x3xf32> {\n"
+        "  %0 = nn.exp %x : (tensor<99999999999x3xf32>) -> tensor<99999999999x3xf32>\n"
+        "  return %0 : tensor<99999999999x3xf32>\n}",
+        "builtin.module(make-kernels,bufferize,schedule,loops)",
+        "",
+    ),
     "a loop too long to count through": (
         "func.func @f(%x: tensor<2147483648xf32>) -> tensor<1xf32> {\n"
         "  %0 = nn.reduce_sum %x {axes = array<i64: 0>, keep_dims = true} : "
