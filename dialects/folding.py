@@ -55,7 +55,7 @@ def number_attribute(value: Number, type: Type) -> Attribute | None:
         case IndexType() | IntegerType():
             value = wrap(int(value), element)
         case FloatType():
-            value = element.round(float(value))
+            value = element.round(value if isinstance(value, float) else float(value))
         case _:
             return None
     if isinstance(type, ShapedType):
@@ -106,7 +106,8 @@ def fold_elementwise(
     if count == 1:
         return number_attribute(values[0], type)  # type: ignore[arg-type]
     if isinstance(element, FloatType):
-        return DenseElements.from_list([element.round(float(v)) for v in values], type)  # type: ignore[arg-type]
+        rounded = [element.round(v if isinstance(v, float) else float(v)) for v in values]
+        return DenseElements.from_list(rounded, type)  # type: ignore[arg-type]
     return DenseElements.from_list([wrap(int(v), element) for v in values], type)  # type: ignore[arg-type]
 
 

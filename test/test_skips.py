@@ -12,8 +12,10 @@ HERE = Path(__file__).resolve().parent
 
 
 def run_pytest(tmp_path: Path, source: str, **environment: str) -> str:
-    """Pytest's output for one test file beside copies of conftest.py and skips.py."""
-    (tmp_path / "test").mkdir()
+    """Pytest's output for one test file beside copies of conftest.py and what it imports."""
+    (tmp_path / "test" / "diagnostics").mkdir(parents=True)
+    for file in ("recorder.py", "sites.py"):
+        shutil.copy(HERE / "diagnostics" / file, tmp_path / "test" / "diagnostics")
     for file in ("conftest.py", "skips.py"):
         shutil.copy(HERE / file, tmp_path / "test")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = mlir_opt: needs mlir-opt\n")
