@@ -308,9 +308,9 @@ class CallIndirect(Op, name="func.call_indirect"):
         type = self.callee.type
         assert isinstance(type, FunctionType)
         if [v.type for v in self.callee_operands] != list(type.inputs):
-            raise self.error("operand types do not match the callee's type")
+            raise self.error("failed to verify that callee input types match argument types")
         if self.result_types != list(type.results):
-            raise self.error("result types do not match the callee's type")
+            raise self.error("failed to verify that callee result types match result types")
 
 
 class Constant(Op, name="func.constant", traits=(Pure, ConstantLike)):

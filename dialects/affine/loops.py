@@ -242,7 +242,7 @@ class Parallel(
         if len(self.reductions) != len(self.outs):
             raise self.error("a reduction must be specified for each output")
         if "" in self.kinds:
-            raise self.error("invalid reduction attribute")
+            raise self.error("attribute 'reductions' failed to satisfy constraint: Reduction ops")
         for kind, value in zip(self.kinds, self.outs, strict=True):
             if not fits_kind(kind, value.type):
                 raise self.error("result type cannot match reduction attribute")

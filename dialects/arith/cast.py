@@ -24,7 +24,6 @@ from ...ir.types import (
     MemRefType,
     ShapedType,
     TensorType,
-    UnrankedTensorType,
     element_type,
 )
 from ...ir.undefined import note_where
@@ -32,14 +31,10 @@ from ..folding import fold_elementwise, round_exactly, signed, unsigned, width_o
 from .attributes import FASTMATH, OVERFLOW, ROUNDING_MODE
 from .base import as_signed, as_type, as_unsigned, round_to
 
-_SHAPED = (ShapedType, UnrankedTensorType)
-
 
 def verify_same_shape(op: Op) -> None:
-    """Operand and result both scalars, or both of one shape."""
+    """The operand and the result are of one shape; elementwise ops are shaped together."""
     source, target = op.operand_types[0], op.result_types[0]
-    if isinstance(source, _SHAPED) != isinstance(target, _SHAPED):
-        raise op.error("requires the same shape for all operands and results")
     if not (isinstance(source, ShapedType) and isinstance(target, ShapedType)):
         return
     if source.rank != target.rank or not _compatible(source.shape, target.shape):

@@ -85,8 +85,6 @@ class _Relayout(Op, traits=(Pure,)):
 
     def _verify_sizes(self, plain: TensorType, packed: TensorType, expected: Sequence[Dim]) -> None:
         for tile, extent in zip(self.tiles, packed.shape[plain.rank :], strict=True):
-            if tile is not None and tile < 0:
-                raise plain_error(self, "invalid tile factor or tile size in the inner tiles")
             if (tile is None) != (extent is None) or tile != extent:
                 raise plain_error(
                     self,

@@ -141,9 +141,7 @@ llvm.func @f(%arg0: i32) -> i32 attributes {personality = @personality} {
         """An exception arrives at a landing pad."""
         check_bundles(self)
         first = next(iter(self.unwindDest), None)
-        if first is None:
-            raise plain_error(self, "must have at least one operation in unwind destination")
-        if first.name != "llvm.landingpad":
+        if first is None or first.name != "llvm.landingpad":
             raise plain_error(
                 self,
                 "first operation in unwind destination should be a llvm.landingpad operation",

@@ -162,7 +162,10 @@ class Func(Op, name="llvm.func", traits=(IsolatedFromAbove, Symbol)):
     def verify_op(self) -> None:
         """The entry block's arguments are the function's."""
         if not isinstance(self.function_type, LLVMFunctionType):
-            raise self.error(f"requires a type of form !llvm.func, found {self.function_type}")
+            raise self.error(
+                "attribute 'function_type' failed to satisfy constraint: type attribute of LLVM "
+                "function type"
+            )
         if self.linkage in ("common", "appending"):
             raise self.error(f"functions cannot have '{self.linkage}' linkage")
         if self.is_declaration:

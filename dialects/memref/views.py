@@ -63,9 +63,13 @@ class View(Op, name="memref.view", traits=(Pure,)):
     def verify_op(self) -> None:
         type = self.result.type
         if type.layout is not None:
-            raise self.error(f"unsupported map for result memref type {type}")
+            raise plain_error(self, f"unsupported map for result memref type '{type}'")
         if self.source.type.memory_space is not type.memory_space:
-            raise self.error("different memory spaces specified for base memref type and view")
+            raise plain_error(
+                self,
+                "different memory spaces specified for base memref type "
+                f"'{self.source.type}' and view memref type '{type}'",
+            )
         wanted = sum(d is None for d in type.shape)
         if len(self.sizes) != wanted:
             raise self.error(
@@ -168,7 +172,8 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
         reduced = rank_reduced(inferred, target.shape)
         if target.element_type is not source.element_type:
             raise plain_error(
-                self, f"{expected} (mismatch of result element type), but got '{target}'"
+                self,
+                f"expected result element type to be '{source.element_type}', but got '{target}'",
             )
         if reduced is None:
             raise plain_error(self, f"{expected} (mismatch of result sizes), but got '{target}'")

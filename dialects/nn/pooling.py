@@ -34,9 +34,10 @@ class PoolingOp(NnOp):
         if x.rank < 3:
             raise NncError(f"x must have at least rank 3, but got '{x}'")
         window = Window.of(attrs, x, kernel=attrs.kernel)
-        if not attrs.ceil_mode or None in x.shape[2:]:
+        spatial = [extent for extent in x.shape[2:] if extent is not None]
+        if not attrs.ceil_mode or len(spatial) != x.rank - 2:
             return window
-        more = window.ceil_padding(x.shape[2:])
+        more = window.ceil_padding(spatial)
         end = tuple(e + m for e, m in zip(window.end, more, strict=True))
         return Window(window.kernel, window.strides, window.dilations, window.begin, end)
 

@@ -53,16 +53,14 @@ class Window:
         assert extent is not None
         return (extent - 1) * self.dilations[axis] + 1
 
-    def ceil_padding(self, spatial: Sequence[Dim]) -> tuple[int, ...]:
+    def ceil_padding(self, spatial: Sequence[int]) -> tuple[int, ...]:
         """What to add to `end` so that rounding down gives the extents that rounding up would.
 
         A last window that would start in the padding at the end is left out. Source: ONNX
-        MaxPool-22, `ceil_mode`. Raises NncError where an extent is unknown.
+        MaxPool-22, `ceil_mode`.
         """
         more = []
         for i, extent in enumerate(spatial):
-            if extent is None:
-                raise NncError("ceil_mode needs static spatial dimensions")
             span = extent + self.begin[i] + self.end[i] - self.reach(i)
             count = -(-span // self.strides[i]) + 1
             if (count - 1) * self.strides[i] >= extent + self.begin[i]:

@@ -144,8 +144,7 @@ class Parallel(
 
     def _verify_reductions(self) -> None:
         reduce = self.body_block.last
-        if not isinstance(reduce, Reduce):
-            raise self.error("expects body to terminate with 'scf.reduce'")
+        assert isinstance(reduce, Reduce)
         for what, count in (
             ("reductions", len(reduce.reductions)),
             ("initial values", len(self.inits)),
@@ -155,7 +154,7 @@ class Parallel(
                     f"expects number of results: {len(self.outs)} to be the same as number of "
                     f"{what}: {count}"
                 )
-        for i, (value, out) in enumerate(zip(reduce.values, self.outs, strict=True)):
+        for i, (value, out) in enumerate(zip(reduce.values, self.outs, strict=False)):
             if value.type is not out.type:
                 raise reduce.error(
                     f"expects type of {i}-th reduction operand: '{value.type}' to be the same as "
@@ -193,7 +192,10 @@ class Reduce(
 
     def verify_op(self) -> None:
         if len(self.values) != len(self.reductions):
-            raise self.error("expects number of operands to be the same as number of regions")
+            raise self.error(
+                f"expects number of reduction regions: {len(self.reductions)} to be the same as "
+                f"number of reduction operands: {len(self.values)}"
+            )
         for i, (value, reduction) in enumerate(zip(self.values, self.reductions, strict=True)):
             if len(reduction.blocks) != 1:
                 raise self.error(f"{i}-th reduction has an invalid number of blocks")
@@ -370,6 +372,8 @@ class Forall(
             if value.type is not out.type or block.args[rank + i].type is not out.type:
                 raise self.error(f"type mismatch between {i}-th output and corresponding block arg")
         if len(self.outs) != len(self.shared):
-            raise self.error("expects as many results as shared tensors")
+            raise self.error(
+                f"produces {len(self.outs)} results, but has only {len(self.shared)} outputs"
+            )
         if self.mapping is not None and len(self.mapping) not in (0, rank):
             raise self.error("mapping attribute size must match op rank")

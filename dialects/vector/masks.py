@@ -161,7 +161,7 @@ class Mask(Op, name="vector.mask", traits=(RecursiveEffects, SingleBlock)):
             return
         for out, value in zip(self.outputs, ops[-1].operands, strict=True):
             if out.type is not value.type:
-                raise self.error("expects result type to match yielded type")
+                raise self.error("expects result type to match maskable operation result type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         from .masking import run_masked

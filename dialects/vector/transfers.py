@@ -127,8 +127,8 @@ class _Transfer(Op):
             )
         if mask is not None and mask.type is not self.mask_type():
             raise self.error(
-                f"expects mask type to match the inferred mask type: found {mask.type}, "
-                f"expected {self.mask_type()}"
+                f"inferred mask type ('{self.mask_type()}') and mask operand type ('{mask.type}') "
+                "don't match"
             )
 
     def _window(self, indices: list[Any], mask: Any, array: Any) -> tuple[tuple, Any]:

@@ -11,3 +11,17 @@
 "func.func"() <{function_type = (f32) -> i32, sym_name = "g", sym_visibility = "t.s"}> ({
   %0 = "func.constant"() <{value = @g}> : () -> ((f32) -> i32)
 }) : () -> ()
+
+// -----
+
+%f = "t.s"() : () -> ((i32) -> f32)
+%x = "t.s"() : () -> i64
+// expected-error@+1 {{'func.call_indirect' op failed to verify that callee input types match argument types}}
+%0 = "func.call_indirect"(%f, %x) : ((i32) -> f32, i64) -> f32
+
+// -----
+
+%f = "t.s"() : () -> ((i32) -> f32)
+%x = "t.s"() : () -> i32
+// expected-error@+1 {{'func.call_indirect' op failed to verify that callee result types match result types}}
+%0 = "func.call_indirect"(%f, %x) : ((i32) -> f32, i32) -> i64

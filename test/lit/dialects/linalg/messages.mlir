@@ -152,3 +152,39 @@ func.func @f(%a: memref<4x8xf32>) {
   linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%a : memref<4x8xf32>) outs(%a : memref<4x8xf32>) { ^bb0(%p: f32): linalg.yield %p : f32 }
   return
 }
+
+// -----
+
+%x = "t.s"() : () -> tensor<8xf32>
+// expected-error@+1 {{[parseNamedStructuredOpRegion] ods-gen generated region expects 3 args, got 2}}
+%0 = linalg.elementwise kind=#linalg.elementwise_kind<add> ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>) -> tensor<8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<8x8xf32>
+// expected-error@+1 {{[parseNamedStructuredOpRegion] ods-gen generated region expects 3 args, got 2}}
+%0 = linalg.matmul ins(%x : tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<8x8xf32>
+// expected-error@+1 {{'linalg.matmul' op attribute 'indexing_maps' failed to satisfy constraint: AffineMap array attribute}}
+%0 = linalg.matmul indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d2)>, 1, affine_map<(d0, d1, d2) -> (d0, d1)>] ins(%x, %x : tensor<8x8xf32>, tensor<8x8xf32>) outs(%x : tensor<8x8xf32>) -> tensor<8x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<8x8xf32>
+// expected-error@+1 {{'linalg.contract' op requires attribute 'indexing_maps'}}
+%0 = "linalg.contract"(%x, %x, %x) <{indexing_maps = [], operandSegmentSizes = array<i32: 2, 1>}> ({
+^bb0(%a: f32, %b: f32, %c: f32):
+  linalg.yield %a : f32
+}) : (tensor<8x8xf32>, tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<8xf32>
+// expected-error@+1 {{'linalg.generic' op expected type of operand #1 ('tensor<8xf32>') to match type of corresponding result ('tensor<4xf32>')}}
+%0 = "linalg.generic"(%x, %x) <{indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [#linalg.iterator_type<parallel>], operandSegmentSizes = array<i32: 1, 1>}> ({
+^bb0(%a: f32, %b: f32):
+  linalg.yield %a : f32
+}) : (tensor<8xf32>, tensor<8xf32>) -> tensor<4xf32>

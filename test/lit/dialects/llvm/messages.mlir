@@ -27,3 +27,21 @@ llvm.func @f(%arg0: !llvm.struct<(i64, ptr)>, %arg1: bf16) {
   ^bb0(%arg0: !llvm.struct<(ptr, i32)>):
   }) : () -> ()
 }) : () -> ()
+
+// -----
+
+%x = "t.s"() : () -> vector<131072xi8>
+%y = "t.s"() : () -> vector<4xi8>
+// expected-error@+1 {{'llvm.intr.vector.insert' op failed to verify that vectors are not bigger than 2^17 bits.}}
+%0 = llvm.intr.vector.insert %y, %x[0] : vector<4xi8> into vector<131072xi8>
+
+// -----
+
+// expected-error@+1 {{'llvm.func' op external functions must have 'external' or 'extern_weak' linkage}}
+llvm.func internal @f()
+
+// -----
+
+// expected-error@+1 {{'llvm.func' op attribute 'function_type' failed to satisfy constraint: type attribute of LLVM function type}}
+"llvm.func"() <{CConv = #llvm.cconv<ccc>, function_type = () -> (), linkage = #llvm.linkage<external>, sym_name = "f"}> ({
+}) : () -> ()

@@ -127,3 +127,83 @@ func.func @a(%m: memref<8x0xf32>, %i: index) {
   %0 = memref.subview %m[0, 6][4, 4][1, 1] : memref<8x0xf32> to memref<4x4xf32, strided<[8, 1], offset: 6>>
   return
 }
+
+// -----
+
+%i = "t.s"() : () -> index
+%x = "t.s"() : () -> f32
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{'memref.atomic_rmw' op failed to verify that all of {value, result} have same type}}
+%0 = "memref.atomic_rmw"(%x, %m, %i) <{kind = 0 : i64}> : (f32, memref<8xf32>, index) -> f64
+
+// -----
+
+func.func @g() { return }
+// expected-error@+1 {{'memref.get_global' op 'g' does not reference a valid global memref}}
+%0 = "memref.get_global"() <{name = @g}> : () -> memref<8xf32>
+
+// -----
+
+%m = "t.s"() : () -> memref<8x8xf32, affine_map<(d0, d1) -> (d0 mod 3, d1)>>
+// expected-error@+1 {{'memref.transpose' op source type 'memref<8x8xf32, affine_map<(d0, d1) -> (d0 mod 3, d1)>>' has no strided layout}}
+%0 = memref.transpose %m (d0, d1) -> (d1, d0) : memref<8x8xf32, affine_map<(d0, d1) -> (d0 mod 3, d1)>> to memref<8x8xf32>
+
+// -----
+
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{'memref.expand_shape' op expected number of static shape bounds to be equal to the output rank (2) but found 1 inputs instead}}
+%0 = "memref.expand_shape"(%m) <{reassociation = [[0, 1]], static_output_shape = array<i64: 8>}> : (memref<8xf32>) -> memref<2x4xf32>
+
+// -----
+
+%m = "t.s"() : () -> memref<8xf32, affine_map<(d0) -> (d0 mod 3)>>
+// expected-error@+1 {{'memref.expand_shape' op invalid source layout map}}
+%0 = memref.expand_shape %m [[0, 1]] output_shape [2, 4] : memref<8xf32, affine_map<(d0) -> (d0 mod 3)>> into memref<2x4xf32>
+
+// -----
+
+%s = "t.s"() : () -> memref<1xindex>
+%m = "t.s"() : () -> memref<8xf32, strided<[2]>>
+// expected-error@+1 {{'memref.reshape' op source memref type should have identity affine map}}
+%0 = memref.reshape %m(%s) : (memref<8xf32, strided<[2]>>, memref<1xindex>) -> memref<8xf32>
+
+// -----
+
+%s = "t.s"() : () -> memref<1xindex>
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{'memref.reshape' op result memref type should have identity affine map}}
+%0 = memref.reshape %m(%s) : (memref<8xf32>, memref<1xindex>) -> memref<8xf32, strided<[2]>>
+
+// -----
+
+%i = "t.s"() : () -> index
+%x = "t.s"() : () -> f32
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{'memref.dma_start' op expected indices and numbers of elements to be of index type}}
+"memref.dma_start"(%m, %i, %m, %x, %i, %m, %i) : (memref<8xf32>, index, memref<8xf32>, f32, index, memref<8xf32>, index) -> ()
+
+// -----
+
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{'memref.reinterpret_cast' op expected result type to have strided layout but found memref<8xf32, affine_map<(d0) -> (d0 mod 3)>>}}
+%0 = memref.reinterpret_cast %m to offset: [0], sizes: [8], strides: [1] : memref<8xf32> to memref<8xf32, affine_map<(d0) -> (d0 mod 3)>>
+
+// -----
+
+%m = "t.s"() : () -> memref<8xf32>
+// expected-error@+1 {{expected result element type to be 'f32', but got 'memref<4xf64, strided<[1]>>'}}
+%0 = memref.subview %m[0] [4] [1] : memref<8xf32> to memref<4xf64, strided<[1]>>
+
+// -----
+
+%i = "t.s"() : () -> index
+%m = "t.s"() : () -> memref<64xi8>
+// expected-error@+1 {{different memory spaces specified for base memref type 'memref<64xi8>' and view memref type 'memref<4xf32, 1>'}}
+%0 = memref.view %m[%i][] : memref<64xi8> to memref<4xf32, 1>
+
+// -----
+
+%i = "t.s"() : () -> index
+%m = "t.s"() : () -> memref<64xi8>
+// expected-error@+1 {{unsupported map for result memref type 'memref<4xf32, strided<[2]>>'}}
+%0 = memref.view %m[%i][] : memref<64xi8> to memref<4xf32, strided<[2]>>

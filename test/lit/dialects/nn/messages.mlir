@@ -401,3 +401,117 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 %0 = "t.s"() : () -> tensor<16xi1000>
 // expected-error@+1 {{'nn.winograd_weight' op x must be a blocked 3x3 kernel of static shape, but got 'tensor<16xi1000>'}}
 %1 = nn.winograd_weight %0 : (tensor<16xi1000>) -> tensor<36x32x32xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x2x4x4x8xf32>
+%w = "t.s"() : () -> tensor<2x2x3x3x8x8xf32>
+// expected-error@+1 {{'nn.blocked_conv' op strides and dilations must have 2 elements}}
+%0 = "nn.blocked_conv"(%x, %w) <{strides = array<i64: 2>}> : (tensor<1x2x4x4x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x2x2x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<4x4xf32>
+%i = "t.s"() : () -> tensor<4xi64>
+// expected-error@+1 {{'nn.scatter_elements' op data and indices differ in rank: 'tensor<4x4xf32>' and 'tensor<4xi64>'}}
+%0 = nn.scatter_elements %x, %i, %x {axis = 0 : i64} : (tensor<4x4xf32>, tensor<4xi64>, tensor<4x4xf32>) -> tensor<4x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<4x4xf32>
+%i = "t.s"() : () -> tensor<3x2x1xi64>
+// expected-error@+1 {{'nn.gather_nd' op 'tensor<4x4xf32>' and 'tensor<3x2x1xi64>' differ in dimension 0}}
+%0 = nn.gather_nd %x, %i {batch_dims = 1 : i64} : (tensor<4x4xf32>, tensor<3x2x1xi64>) -> tensor<3x2xf32>
+
+// -----
+
+// expected-error@+1 {{'nn.concat' op needs at least one operand}}
+%0 = "nn.concat"() <{axis = 0 : i64}> : () -> tensor<0xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+// expected-error@+1 {{'nn.slice' op elements 2, .., 4 are not all in dimension 0}}
+%0 = nn.slice %x {starts = array<i64: 2>} : (tensor<4xf32>) -> tensor<3xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+// expected-error@+1 {{'nn.slice' op starts has 2 elements, expected 1}}
+%0 = nn.slice %x {starts = array<i64: 2, 1>} : (tensor<4xf32>) -> tensor<2xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+%w = "t.s"() : () -> tensor<4x1x3x3xf32>
+// expected-error@+1 {{'nn.conv' op 4 output channels do not split into 3 groups}}
+%0 = nn.conv %x, %w {groups = 3 : i64} : (tensor<1x3x4x4xf32>, tensor<4x1x3x3xf32>) -> tensor<1x4x2x2xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+%w = "t.s"() : () -> tensor<?x1x3x3xf32>
+// expected-error@+1 {{'nn.conv' op a grouped convolution needs a weight of static shape}}
+%0 = nn.conv %x, %w {groups = 3 : i64} : (tensor<1x3x4x4xf32>, tensor<?x1x3x3xf32>) -> tensor<1x?x2x2xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+%w = "t.s"() : () -> tensor<3x3x3x3xf64>
+// expected-error@+1 {{'nn.conv' op x and weight have different element types: 'tensor<1x3x4x4xf32>' and 'tensor<3x3x3x3xf64>'}}
+%0 = nn.conv %x, %w : (tensor<1x3x4x4xf32>, tensor<3x3x3x3xf64>) -> tensor<1x3x2x2xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+%w = "t.s"() : () -> tensor<3x3x3x3xf64>
+// expected-error@+1 {{'nn.conv_transpose' op x and weight have different element types: 'tensor<1x3x4x4xf32>' and 'tensor<3x3x3x3xf64>'}}
+%0 = nn.conv_transpose %x, %w : (tensor<1x3x4x4xf32>, tensor<3x3x3x3xf64>) -> tensor<1x3x6x6xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+// expected-error@+1 {{'nn.resize' op cannot resize 'tensor<1x3x4x4xf32>' to 'tensor<1x3x8xf32>'}}
+%0 = nn.resize %x : (tensor<1x3x4x4xf32>) -> tensor<1x3x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+// expected-error@+1 {{'nn.resize' op scales must be given where the result's shape is not known}}
+%0 = nn.resize %x : (tensor<1x3x4x4xf32>) -> tensor<1x3x8x?xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x3x4x4xf32>
+// expected-error@+1 {{'nn.resize' op coordinate_transform "tf_crop_and_resize" needs roi}}
+%0 = nn.resize %x {coordinate_transform = "tf_crop_and_resize"} : (tensor<1x3x4x4xf32>) -> tensor<1x3x8x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<3xf32>
+// expected-error@+1 {{'nn.broadcast_to' op cannot broadcast 'tensor<3xf32>' to 'tensor<4xf32>'}}
+%0 = nn.broadcast_to %x : (tensor<3xf32>) -> tensor<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<3xf32>
+// expected-error@+1 {{'nn.broadcast_to' op cannot broadcast 'tensor<3xf32>' to 'tensor<3xf64>'}}
+%0 = nn.broadcast_to %x : (tensor<3xf32>) -> tensor<3xf64>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
+// expected-error@+1 {{'nn.winograd_input' op x must be blocked and made of tiles of 4 and a border, got 'tensor<1x2x7x6x8xf32>'}}
+%0 = nn.winograd_input %x {tile = 4 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x1x1x1x2x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
+// expected-error@+1 {{'nn.winograd_input' op there are tiles of 2 and 4, not of 5}}
+%0 = nn.winograd_input %x {tile = 5 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x1x1x1x2x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<35x1x1x1x2x8xf32>
+// expected-error@+1 {{'nn.winograd_output' op x must be tiles at 36 points, but got 'tensor<35x1x1x1x2x8xf32>'}}
+%0 = nn.winograd_output %x {tile = 4 : i64} : (tensor<35x1x1x1x2x8xf32>) -> tensor<1x2x4x4x8xf32>

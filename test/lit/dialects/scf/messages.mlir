@@ -74,3 +74,38 @@ func.func @f(%n: index, %x: f32, %c: i1, %i: i32) {
    }) {operandSegmentSizes = array<i32: 1, 1, 1, 1>} : (index, index, index, f32) -> (f32)
   return
 }
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+// expected-error@+1 {{'scf.forall' op produces 0 results, but has only 1 outputs}}
+"scf.forall"(%x) <{operandSegmentSizes = array<i32: 0, 0, 0, 1>, staticLowerBound = array<i64: 0>, staticStep = array<i64: 1>, staticUpperBound = array<i64: 4>}> ({
+^bb0(%i: index, %t: tensor<4xf32>):
+  "scf.forall.in_parallel"() ({
+  }) : () -> ()
+}) : (tensor<4xf32>) -> ()
+
+// -----
+
+// expected-error@+1 {{'scf.forall' op mapping attribute size must match op rank}}
+scf.forall (%i) in (4) {
+} {mapping = [#gpu.thread<x>, #gpu.thread<y>]}
+
+// -----
+
+%i = "t.s"() : () -> index
+// expected-error@+1 {{'scf.parallel' op needs as many upper bounds and steps as lower bounds}}
+"scf.parallel"(%i, %i, %i, %i) <{operandSegmentSizes = array<i32: 1, 2, 1, 0>}> ({
+^bb0(%a: index):
+  scf.reduce
+}) : (index, index, index, index) -> ()
+
+// -----
+
+%i = "t.s"() : () -> index
+%x = "t.s"() : () -> f32
+"scf.parallel"(%i, %i, %i) <{operandSegmentSizes = array<i32: 1, 1, 1, 0>}> ({
+^bb0(%a: index):
+// expected-error@+1 {{'scf.reduce' op expects number of reduction regions: 0 to be the same as number of reduction operands: 1}}
+  "scf.reduce"(%x) : (f32) -> ()
+}) : (index, index, index) -> ()

@@ -111,3 +111,48 @@ func.func @f(%t: tensor<3x8xf32>) {
   %0 = tensor.extract_slice %t[6, 0] [4, 4] [1, 1] : tensor<3x8xf32> to tensor<1x4xf32>
   return
 }
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+%0 = scf.forall (%i) in (4) shared_outs(%t = %x) -> (tensor<4xf32>) {
+  scf.forall.in_parallel {
+// expected-error@+1 {{'tensor.parallel_insert_slice' op may only insert into an output block argument}}
+    tensor.parallel_insert_slice %x into %x[%i] [4] [1] : tensor<4xf32> into tensor<4xf32>
+  }
+}
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+// expected-error@+1 {{'tensor.concat' op result type 'tensor<9xf32>' does not match inferred shape 'tensor<8xf32>' static sizes}}
+%0 = "tensor.concat"(%x, %x) <{dim = 0 : i64}> : (tensor<4xf32>, tensor<4xf32>) -> tensor<9xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<4xf32>
+// expected-error@+1 {{'tensor.concat' op inputs and result element type must match}}
+%0 = "tensor.concat"(%x) <{dim = 0 : i64}> : (tensor<4xf32>) -> tensor<4xf64>
+
+// -----
+
+// expected-error@+1 {{'tensor.concat' op requires at least one input}}
+%0 = "tensor.concat"() <{dim = 0 : i64}> : () -> tensor<0xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<8xf32>
+// expected-error@+1 {{'tensor.expand_shape' op expected number of static shape dims to be equal to the output rank (2) but found 1 inputs instead}}
+%0 = "tensor.expand_shape"(%x) <{reassociation = [[0, 1]], static_output_shape = array<i64: 8>}> : (tensor<8xf32>) -> tensor<2x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<?xf32>
+// expected-error@+1 {{'tensor.expand_shape' op mismatch in dynamic dims in output_shape and static_output_shape: static_output_shape has 1 dynamic dims while output_shape has 0 values}}
+%0 = "tensor.expand_shape"(%x) <{reassociation = [[0, 1]], static_output_shape = array<i64: -9223372036854775808, 4>}> : (tensor<?xf32>) -> tensor<?x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<?x4xf32>
+// expected-error@+1 {{'tensor.collapse_shape' op expected dimension 0 of collapsed type to be dynamic since one or more of the corresponding dimensions in the expanded type is dynamic}}
+%0 = tensor.collapse_shape %x [[0, 1]] : tensor<?x4xf32> into tensor<8xf32>

@@ -125,3 +125,115 @@ func.func @f(%x: vector<index>) {
 %3 = "t.s"() : () -> vector<4xf32>
 // expected-error@+1 {{'vector.transfer_write' op requires formal type of element to match the element type of the vector}}
 vector.transfer_write %3, %2[%0, %1] {in_bounds = [true]} : vector<4xf32>, memref<?x8xi7>
+
+// -----
+
+%m = "t.s"() : () -> memref<4xf32>
+// expected-error@+1 {{'vector.type_cast' op expects result to be a memref with identity layout}}
+%0 = vector.type_cast %m : memref<4xf32> to memref<vector<4xf32>, affine_map<() -> (3)>>
+
+// -----
+
+%x = "t.s"() : () -> vector<4x8xf32>
+%c = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.contract' op expected indexing map 0 to be a projected permutation of its inputs}}
+%0 = vector.contract {indexing_maps = [affine_map<(i, j) -> (i, i)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} %x, %x, %c : vector<4x8xf32>, vector<4x8xf32> into vector<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4x8xf32>
+%c = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.contract' op expected indexing map 0 to have 2 number of inputs}}
+%0 = vector.contract {indexing_maps = [affine_map<(i, j, k) -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} %x, %x, %c : vector<4x8xf32>, vector<4x8xf32> into vector<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4x8xf32>
+%c = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.contract' op expected indexing map 0 to have no symbols}}
+%0 = vector.contract {indexing_maps = [affine_map<(i, j)[s] -> (i, j)>, affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]} %x, %x, %c : vector<4x8xf32>, vector<4x8xf32> into vector<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4x8xf32>
+%c = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.multi_reduction' op unsupported reduction type ''f32'' for kind 'xor'}}
+%0 = vector.multi_reduction <xor>, %x, %c [1] : vector<4x8xf32> to vector<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4xf32>
+%c = "t.s"() : () -> vector<4x8xf32>
+// expected-error@+1 {{'vector.outerproduct' op expected operand #3 of same type as result type}}
+%0 = "vector.outerproduct"(%x, %x, %c) <{kind = #vector.kind<add>}> : (vector<4xf32>, vector<4xf32>, vector<4x8xf32>) -> vector<4x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.outerproduct' op unsupported outerproduct type}}
+%0 = "vector.outerproduct"(%x, %x) <{kind = #vector.kind<xor>}> : (vector<4xf32>, vector<4xf32>) -> vector<4x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<4xf32>
+%y = "t.s"() : () -> vector<4x8xf32>
+// expected-error@+1 {{'vector.insert' op expected a value of type 'vector<8xf32>', found 'vector<4xf32>'}}
+%0 = vector.insert %x, %y[0] : vector<4xf32> into vector<4x8xf32>
+
+// -----
+
+%m = "t.s"() : () -> vector<4xi1>
+%x = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.mask' op expects a terminator within the mask region}}
+"vector.mask"(%m) ({
+  %0 = "t.s"() : () -> vector<4xf32>
+}) : (vector<4xi1>) -> ()
+
+// -----
+
+%m = "t.s"() : () -> vector<4xi1>
+%x = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.mask' op expects number of results to match mask region yielded values}}
+%1 = "vector.mask"(%m) ({
+  vector.yield
+}) : (vector<4xi1>) -> vector<4xf32>
+
+// -----
+
+%m = "t.s"() : () -> vector<4xi1>
+%x = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.mask' op expects result type to match maskable operation result type}}
+%1 = "vector.mask"(%m) ({
+  %0 = vector.reduction <add>, %x : vector<4xf32> into f32
+  vector.yield %0 : f32
+}) : (vector<4xi1>) -> vector<4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<2x4xf32>
+%y = "t.s"() : () -> vector<2x8xf32>
+// expected-error@+1 {{'vector.shuffle' op dimension mismatch}}
+%0 = "vector.shuffle"(%x, %y) <{mask = array<i64: 0>}> : (vector<2x4xf32>, vector<2x8xf32>) -> vector<1x4xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<2xf32>
+// expected-error@+1 {{'vector.shuffle' op invalid mask length}}
+%0 = "vector.shuffle"(%x, %x) <{mask = array<i64>}> : (vector<2xf32>, vector<2xf32>) -> vector<1xf32>
+
+// -----
+
+%x = "t.s"() : () -> vector<2x4xf32>
+// expected-error@+1 {{'vector.transpose' op transposition length mismatch: 3}}
+%0 = "vector.transpose"(%x) <{permutation = array<i64: 1, 0, 2>}> : (vector<2x4xf32>) -> vector<4x2xf32>
+
+// -----
+
+%i = "t.s"() : () -> index
+%x = "t.s"() : () -> f32
+%m = "t.s"() : () -> memref<8xf32>
+%k = "t.s"() : () -> vector<8xi1>
+"t.r"() ({
+// expected-error@+1 {{'vector.transfer_read' op inferred mask type ('vector<4xi1>') and mask operand type ('vector<8xi1>') don't match}}
+  %0 = "vector.transfer_read"(%m, %i, %x, %k) <{in_bounds = [false], operandSegmentSizes = array<i32: 1, 1, 1, 1>, permutation_map = affine_map<(d0) -> (d0)>}> : (memref<8xf32>, index, f32, vector<8xi1>) -> vector<4xf32>
+}) : () -> ()
