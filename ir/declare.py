@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from .attribute_kinds import (
     ANY,
@@ -46,7 +46,7 @@ from .attribute_kinds import (
 )
 from .attributes import Attribute, DenseArrayAttr
 from .constraints import Derived, Exactly, Same
-from .core import Operation, Region, Value
+from .core import Block, Operation, Region, Value
 from .diagnostics import DeclarationError, NncError
 from .dialect import registry
 from .fields import (
@@ -413,6 +413,24 @@ class Op(Operation, metaclass=OpMeta):
         self._init(
             flat, [t for g in types for t in g], attributes, properties, regions, successors, loc
         )
+
+    @classmethod
+    def create(
+        cls,
+        operands: Sequence[Value] = (),
+        result_types: Sequence[Type] = (),
+        attributes: Mapping[str, Attribute] | None = None,
+        properties: Mapping[str, Attribute] | None = None,
+        regions: Sequence[Region] = (),
+        successors: Sequence[Block] = (),
+        loc: Location = UNKNOWN,
+    ) -> Self:
+        """An operation from its parts, its properties at their defaults unless given."""
+        if defaults := cls.definition.defaults:
+            properties = {**defaults, **properties} if properties else defaults
+        op = cls.__new__(cls)
+        op._init(operands, result_types, attributes, properties, regions, successors, loc)
+        return op
 
     @classmethod
     def _bind(cls, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:

@@ -249,5 +249,4 @@ def make(
     **properties: Attribute,
 ) -> Operation:
     """An operation from flat operands, its properties at their defaults unless given."""
-    defaults = op_class.definition.defaults
-    return op_class.create(tuple(operands), tuple(types), None, {**defaults, **properties})
+    return op_class.create(tuple(operands), tuple(types), None, properties)
