@@ -107,9 +107,11 @@ def _dependent_body(node: Node) -> Any | None:
     return _parsed(data) if data else None
 
 
-def _type_proto(value: Value | None) -> TypeProto:
+def _type_proto(value: Value | tuple | None) -> TypeProto:
     if value is None:
         return TypeProto()
+    if isinstance(value, tuple):  # a sequence
+        return onnx.helper.make_sequence_type_proto(_type_proto(next(iter(value), None)))
     return onnx.helper.make_tensor_type_proto(
         element_type_code(value.type.element_type), list(value.type.shape)
     )

@@ -71,9 +71,10 @@ def import_model(
 
 @dataclass(frozen=True)
 class Unavailable:
-    """An optional output that a converter does not provide: an error for who uses it."""
+    """An optional output that a converter does not provide: what to say to who uses it."""
 
-    error: NncError
+    node: Node
+    message: str
 
 
 class Importer:
@@ -196,7 +197,7 @@ class Importer:
                 continue
             result = results[i] if i < len(results) else None
             if result is None:
-                result = Unavailable(node.error(f"output {i} ('{name}') is not supported"))
+                result = Unavailable(node, f"output {i} ('{name}') is not supported")
             scope.values[name] = result
             if isinstance(result, Value) and result.name_hint is None:
                 result.name_hint = identifier(name)
@@ -208,7 +209,7 @@ class Importer:
             if name in at.values:
                 found = at.values[name]
                 if isinstance(found, Unavailable):
-                    raise found.error
+                    raise found.node.error(found.message)
                 return found
             if name in at.initializers:
                 loc = NameLoc(name, self.model.loc)

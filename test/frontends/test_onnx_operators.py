@@ -1,6 +1,7 @@
 """Operators whose import is more than one op, against onnxruntime and NumPy, case by case."""
 
 import numpy as np
+import onnx.parser
 import onnxruntime
 import pytest
 from nnc.frontends.onnx import import_model
@@ -381,3 +382,13 @@ def test_operators_of_onnxruntime(op_type, weights, attributes, outputs):
         op_type, [x], [random(*s) for s in weights], outputs, domain="com.microsoft", **attributes
     )
     check(model, x, rtol=1e-3, atol=1e-4)
+
+
+def test_a_map_over_a_sequence():
+    text = (
+        '<ir_version: 10, opset_import: ["" : 21]> g (float[2,3] x, float[2,3] z) => (float[4,3] y) '
+        "{ s = SequenceConstruct(x, z) "
+        "r = SequenceMap<body = b (float[2,3] a) => (float[2,3] q) { q = Neg(a) }>(s) "
+        "y = ConcatFromSequence<axis = 0>(r) }"
+    )
+    check(onnx.parser.parse_model(text), random(2, 3), random(2, 3))

@@ -147,12 +147,9 @@ def stacked(n: Node, rows: list[Value], axis: int) -> Value:
 
 
 def repeated(n: Node, x: Value, axis: int, combine: Any) -> list[Value]:
-    """Running combinations of the slices along an axis: x0, x0∘x1, x0∘x1∘x2, .."""
-    count = x.type.shape[axis]
-    if count is None:
-        raise n.error(f"the extent of axis {axis} must be known")
+    """Running combinations of the slices along an axis of known extent: x0, x0∘x1, .."""
     running: list[Value] = []
-    for i in range(count):
+    for i in range(x.type.shape[axis]):
         shape = [1 if d == axis else e for d, e in enumerate(x.type.shape)]
         starts = tuple(i if d == axis else 0 for d in range(x.type.rank))
         part = n(nn.Slice(x, starts=starts, out=TensorType(tuple(shape), x.type.element_type)))
@@ -165,7 +162,9 @@ def cumprod(n: Node, x: Value, axis_operand: Value) -> Value:
     """Running products along the axis, without the element itself if exclusive."""
     axis = normalize_axis(n, n.known_ints(axis_operand, "axis")[0], x.type.rank)
     reverse = bool(n.int("reverse"))
-    if not x.type.shape[axis]:
+    if x.type.shape[axis] is None:
+        raise n.error(f"the extent of axis {axis} must be known")
+    if x.type.shape[axis] == 0:
         return x
     source = flipped(n, x, axis) if reverse else x
     running = repeated(n, source, axis, nn.Mul)

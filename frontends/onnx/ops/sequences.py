@@ -60,10 +60,7 @@ def _position(n: Node, position: Value | None, count: int, end: int) -> int:
 
 @converter("SequenceAt")
 def at(n: Node, sequence: Any, position: Value) -> Value:
-    index = _position(n, position, len(sequence), len(sequence) - 1)
-    if index >= len(sequence):
-        raise n.error(f"position {index} is out of range for a sequence of {len(sequence)}")
-    return sequence[index]
+    return sequence[_position(n, position, len(sequence), len(sequence) - 1)]
 
 
 @converter("SequenceInsert")
