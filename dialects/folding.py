@@ -100,8 +100,9 @@ def fold_elementwise(
         return None
     count = max(len(c) for c in columns)  # type: ignore[arg-type]
     rows = zip(*[c * count if len(c) != count else c for c in columns], strict=True)  # type: ignore[operator,arg-type]
-    values = [compute(*row) for row in rows]
-    if any(v is None for v in values):
+    results = [compute(*row) for row in rows]
+    values = [v for v in results if v is not None]
+    if len(values) != len(results):
         return None
     if count == 1:
         return number_attribute(values[0], type)  # type: ignore[arg-type]

@@ -27,7 +27,7 @@ import numpy as np
 from ..ir.cache_home import cache_home
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, TensorType, Type
+from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
 from ..targets.native import NativeTarget
 from .program import Program, Signature, aligned_buffer
 
@@ -291,7 +291,7 @@ def _signature(about: dict[str, Any]) -> Signature:
 _TYPES = ("input_types", "output_types")
 
 
-def _element(text: str) -> Type:
+def _element(text: str) -> ScalarType:
     """An element type from its text; the parser for all of MLIR's would take longer to load."""
     if text.startswith("complex<"):
         return ComplexType(_element(text[8:-1]))
