@@ -18,7 +18,6 @@ and `interpret` may use of its frame:
     frame.run_op(op, operands)        runs one operation; returns the list of its results
     frame.call(symbol, args)          the results of a function of the module
     frame.branch(block, args)         to be returned by a terminator with successors
-    frame.symbol(name)                the operation that defines a symbol of the module
     frame.shared(key, make)           make(), made once for the life of the interpreter
     frame.write(text)                 prints
 
@@ -215,13 +214,6 @@ class Frame:
     def branch(self, block: Block, args: Sequence[Any]) -> Branch:
         """To be returned by a terminator that goes to `block`."""
         return Branch(block, args)
-
-    def symbol(self, name: str) -> Operation:
-        """The operation that defines a symbol. Raises NncError if there is none."""
-        op = self.interpreter.symbols.get(name)
-        if op is None:
-            raise NncError(f"there is no symbol '@{name}'")
-        return op
 
     def shared(self, key: Any, make: Callable[[], Any]) -> Any:
         """What make() gave when the key was first asked for."""

@@ -144,28 +144,32 @@ class ModuleWriter:
         """The text of the module. Raises NncError for an op that is not of the llvm dialect."""
         functions: list[str] = []
         for op in module.body_block:
-            match op:
-                case llvm.Global():
-                    self.lines.append(self._global(op))
-                case llvm.Func() if op.is_declaration:
-                    name = op.sym_name
-                    self.declarations.setdefault(name, f"declare {self.signature(op)}")
-                case llvm.Func():
-                    writer = FunctionWriter(self)
-                    try:
-                        writer.write(op)
-                    except NncError as error:
-                        if error.location is not None:
-                            raise
-                        raise op.error(error.message) from None
-                    functions += writer.lines
-                case _:
-                    raise op.error("is not of the llvm dialect, so it has no translation")
+            try:
+                functions += self._symbol(op)
+            except NncError as error:
+                if error.location is not None:
+                    raise
+                raise op.error(error.message) from None
         self.lines += self.declarations.values()
         self.lines += functions
         self.lines.append(f"attributes #0 = {{ {self.function_attributes} }}")
         self.lines += [f"!{number} = {text}" for text, number in self.metadata.items()]
         return "\n".join(self.lines) + "\n"
+
+    def _symbol(self, op: Operation) -> list[str]:
+        """Write a global or note a declaration; the lines of a function, which stand last."""
+        match op:
+            case llvm.Global():
+                self.lines.append(self._global(op))
+            case llvm.Func() if op.is_declaration:
+                self.declarations.setdefault(op.sym_name, f"declare {self.signature(op)}")
+            case llvm.Func():
+                writer = FunctionWriter(self)
+                writer.write(op)
+                return writer.lines
+            case _:
+                raise op.error("is not of the llvm dialect, so it has no translation")
+        return []
 
     def node(self, text: str) -> str:
         """`!3`, the metadata node with this text."""

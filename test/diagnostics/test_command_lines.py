@@ -35,6 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         onnx.save(model, path / name)
     (path / "f.mlir").write_text(FUNCTIONS)
     (path / "p.mlir").write_text(POINTERS)
+    (path / "pair.mlir").write_text("func.func @a() { return }\nfunc.func @b() { return }")
     (path / "module.mlir").write_text("module {}")
     (path / "ops.mlir").write_text("module {}\nmodule {}")
     (path / "bytes.mlir").write_bytes(b"module {\xff}")
@@ -124,6 +125,9 @@ ROWS = [
         "give the shape, as f32[2x3]:random, for tensor<?xf32>",
     ),
     ("nn-run f.mlir --entry odd --args 1", "no value of type tuple<i32> can be given"),
+    ("nn-run f.mlir --seed -1", "--seed is at least 0, --max-steps at least 1"),
+    ("nn-run f.mlir --entry array --args f32[2x]:zeros", "'[2x]' is no shape; write [2x3]"),
+    ("nn-run pair.mlir", "nn-run: name the function with --entry; there are @a, @b"),
     ("nn-run p.mlir --args 1", "a pointer needs an array, as f32[16]:zeros"),
 ]
 

@@ -10,6 +10,10 @@ UNREACHABLE: dict[str, str] = {
     "graph that uses what nothing defines, before a node of it is imported",
     "ir/passes.py:PassManager._verify: PassError(dataclasses.replace(found, notes=(*found.notes, "
     "note)))": "a pass that makes invalid IR is a defect; none is known",
+    "runtime/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
+    "op whose semantics give another number of values is a defect; none is known",
+    "ir/syntax/session.py:Session.short_type: self._unbalanced(fault)": "stands in a longer type, "
+    "whose brackets were matched before",
     "runtime/threads.py:Pool._start: cannot start _ threads": "needs a system out of threads",
     "targets/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
     "targets/linker.py:find_toolchain: a library needs a linker: install a C compiler (cc), or `pip "
