@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from ...dialects import llvm, scf
 from ...dialects.llvm.attributes import OVERFLOW_FLAGS
 from ...ir.core import Block, Operation, Value
-from ...ir.diagnostics import NncError
 from ...ir.types import IndexType, Type, i64
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
@@ -165,8 +164,6 @@ def _parallel(f: FunctionLowering, op: scf.Parallel) -> None:
 @lowers(scf.Forall)
 def _forall(f: FunctionLowering, op: scf.Forall) -> None:
     """Nested loops, one iteration after the other; on buffers only."""
-    if op.results:
-        raise NncError("has tensors as results; bufferize first")
     block = op.body_block
     bounds = [
         [Linear((), v) if isinstance(v, int) else f.linear(v) for v in part]

@@ -175,8 +175,6 @@ def element_pointers(
 
 @lowers(vector.Gather)
 def _gather(f: FunctionLowering, op: vector.Gather) -> None:
-    if not isinstance(op.base.type, MemRefType):
-        raise NncError("gathers from a tensor; bufferize first")
     element_type = op.base.type.element_type
     offsets = [f.linear(i) for i in op.offsets]
     rows = []
@@ -211,8 +209,6 @@ class Transfer:
     """One transfer_read or transfer_write: where its rows lie and which lanes count."""
 
     def __init__(self, f: FunctionLowering, op: Any, type: VectorType) -> None:
-        if not isinstance(op.base.type, MemRefType):
-            raise NncError("transfers to or from a tensor; bufferize first")
         if isinstance(op.base.type.element_type, VectorType):
             raise NncError("memrefs of vectors are not supported")
         self.f, self.op, self.type = f, op, type

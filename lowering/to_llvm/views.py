@@ -8,7 +8,7 @@ from ...dialects import llvm, memref
 from ...dialects.index_lists import mix
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import IntegerType, MemRefType, UnrankedMemRefType
+from ...ir.types import IntegerType, MemRefType
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
 from .elementwise import icmp
@@ -99,8 +99,6 @@ def base_pointer(f: FunctionLowering, source: MemRef, type: MemRefType, op: Any)
 @lowers(memref.ReinterpretCast)
 def _reinterpret_cast(f: FunctionLowering, op: memref.ReinterpretCast) -> None:
     source_type, type = op.source.type, op.results[0].type
-    if isinstance(source_type, UnrankedMemRefType):
-        raise NncError("unranked memrefs have no form in the llvm dialect")
     (offset,) = mix(op.static_offsets, op.offsets)
     if _is_own_offset(offset, op.source):
         pointer = f.memref(op.source).pointer

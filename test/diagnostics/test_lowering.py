@@ -38,14 +38,57 @@ TO_LLVM = [
         "(%a: memref<4xf32>) attributes {nn.entry} { return }",
         "an entry function needs 'nn.inputs' and 'nn.outputs'",
     ),
+    (
+        "(%a: memref<4xf32, strided<[2]>>) "
+        "attributes {nn.entry, nn.inputs = [tensor<4xf32>], nn.outputs = [], "
+        'nn.input_names = ["a"], nn.output_names = []} { return }',
+        "an entry function takes contiguous memrefs",
+    ),
+    (
+        "(%a: memref<4xf32>) attributes {nn.entry, nn.inputs = [], nn.outputs = [], "
+        "nn.input_names = [], nn.output_names = []} { return }",
+        "with 0 inputs and 0 outputs of static shape takes 0 memrefs, not 1",
+    ),
+    (
+        "(%a: f8E5M2) { %b = arith.extf %a : f8E5M2 to f32 return }",
+        "there is no conversion of f8E5M2",
+    ),
+    ("() {\ncf.br ^a\n^a:\n}", "a block has no terminator"),
+    (
+        '() { %a = "arith.constant"() {value = #t.v} : () -> vector<2xf32> return }',
+        "is no vector constant",
+    ),
+    (
+        "() { return }\nfunc.func @aligned_alloc(%a: i64) {\n"
+        "%m = memref.alloc() : memref<4xf32>\nreturn }",
+        "'aligned_alloc' is a C function that the code needs",
+    ),
+    (
+        "(%m: memref<2x?xf32>) {\n"
+        '%v = "memref.subview"(%m) {operandSegmentSizes = array<i32: 1, 0, 0, 0>, '
+        "static_offsets = array<i64: 0, 0>, static_sizes = array<i64: 1, 2>, "
+        "static_strides = array<i64: 1, 1>} : (memref<2x?xf32>) -> "
+        "memref<7xf32, strided<[1]>>\nreturn }",
+        "cannot tell which dimensions .* drops",
+    ),
+    (
+        "(%m: memref<4xf32>, %s: memref<?xindex>) {\n"
+        "%r = memref.reshape %m(%s) : (memref<4xf32>, memref<?xindex>) -> memref<*xf32>\nreturn }",
+        "unranked memrefs have no form in the llvm dialect",
+    ),
+    (
+        "(%b: memref<64xi8>, %i: index, %p: vector<2xf32>) {\n"
+        "%m = memref.view %b[%i][] : memref<64xi8> to memref<4xvector<2xf32>>\n"
+        "%r = vector.transfer_read %m[%i], %p : memref<4xvector<2xf32>>, vector<4x2xf32>\nreturn }",
+        "memrefs of vectors are not supported",
+    ),
     ("(%a: f8E5M2) { %b = arith.addf %a, %a : f8E5M2 return }", "there is no arithmetic on f8E5M2"),
 ]
 
 
 @pytest.mark.parametrize(("body", "message"), TO_LLVM, ids=[body[:60] for body, _ in TO_LLVM])
 def test_lowering(body: str, message: str) -> None:
-    module = parse_module(f"func.func @f{body}", "f.mlir")
-    module.verify()
+    module = parse_module(f"func.func @f{body}", "f.mlir", allow_unregistered=True)
     with pytest.raises(NncError, match=message) as caught:
         PassManager(pipeline("builtin.module(lower-to-llvm)")).run(module)
     assert caught.value.location is not None
@@ -69,3 +112,80 @@ def test_translation(text: str, message: str) -> None:
     module = parse_module(text, "f.mlir", allow_unregistered=True)
     with pytest.raises(NncError, match=message):
         llvm_ir(module)
+
+
+# pass; type of the operand; type of the result; op; its attributes; message
+GRAPHS = [
+    (
+        "lower-to-linalg",
+        "tensor<1x1x?x4xf32>",
+        "tensor<1x1x?x8xf32>",
+        "resize",
+        '{scales = array<f32: 1.0, 1.0, 2.0, 2.0>, mode = "linear"}',
+        "'nn.resize' op cannot resample a dimension whose extent is not known",
+    ),
+    (
+        "decompose",
+        "tensor<1x2x?x4xf32>",
+        "tensor<1x2x?x2xf32>",
+        "avg_pool",
+        "{kernel_shape = array<i64: 2, 2>, strides = array<i64: 2, 2>, ceil_mode = true}",
+        "with ceil_mode needs static spatial dimensions",
+    ),
+    (
+        "lower-to-linalg",
+        "tensor<4xf32>",
+        "tensor<?xi64>",
+        "shape_of",
+        "",
+        "the extents of a tensor<.xi64> are not known",
+    ),
+    (
+        "lower-to-linalg",
+        "tensor<4xi32>",
+        "tensor<4xi32>",
+        "exp",
+        "",
+        "'exp' is not defined for i32",
+    ),
+    (
+        "lower-to-linalg",
+        "tensor<4xf32>",
+        "tensor<4xf32>",
+        "not",
+        "",
+        "'not' is not defined for f32",
+    ),
+    (
+        "lower-to-linalg",
+        "tensor<4xcomplex<f32>>",
+        "tensor<4xf32>",
+        "cast",
+        "",
+        "there is no conversion from complex<f32> to f32",
+    ),
+]
+
+
+@pytest.mark.parametrize("case", GRAPHS, ids=[case[-1] for case in GRAPHS])
+def test_graph(case: tuple[str, ...]) -> None:
+    name, operand, result, op, attributes, message = case
+    text = f"""func.func @f(%x: {operand}) -> {result} {{
+      %y = nn.{op} %x {attributes} : ({operand}) -> {result}
+      return %y : {result}
+    }}"""
+    with pytest.raises(NncError, match=message) as caught:
+        PassManager(pipeline(f"builtin.module({name})")).run(parse_module(text, "f.mlir"))
+    assert caught.value.location is not None
+
+
+def test_shapes_that_turn_out_to_differ() -> None:
+    text = """func.func @f(%x: tensor<3xf32>, %y: tensor<4xf32>) -> tensor<?xf32> {
+      %a = nn.relu %x : (tensor<3xf32>) -> tensor<?xf32>
+      %b = nn.add %a, %y : (tensor<?xf32>, tensor<4xf32>) -> tensor<?xf32>
+      return %b : tensor<?xf32>
+    }"""
+    module = parse_module(text, "f.mlir")
+    module.verify()
+    with pytest.raises(NncError, match=r"'nn\.add' op dimension 'i0': lhs has 3 but rhs has 4"):
+        PassManager(pipeline("builtin.module(infer-shapes)")).run(module)

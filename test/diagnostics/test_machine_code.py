@@ -9,8 +9,10 @@ from typing import Any
 import nnc
 import numpy as np
 import pytest
+from nnc.dialects.func import FuncOp
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module, parse_type
+from nnc.ir.types import FunctionType
 from nnc.runtime import cache
 from nnc.runtime.interpreter import Interpreter
 from nnc.runtime.native_functions import NativeFunctions
@@ -23,6 +25,7 @@ from nnc.tools import artifacts
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.buffer_functions import BufferFunctions
 from nnc.tools.check_numerics.inputs import Attempt, Sample
+from nnc.tools.check_numerics.subjects import Convention, Subject
 from nnc.tools.command import Streams
 
 TO_TEXT = [
@@ -100,6 +103,14 @@ def _calls(text: str, name: str) -> None:
     NativeFunctions(parse_module(text), [name])
 
 
+def _convention(text: str, was: str) -> None:
+    function = next(iter(parse_module(text).body_block))
+    assert isinstance(function, FuncOp)
+    was_type = parse_type(was)
+    assert isinstance(was_type, FunctionType)
+    Convention.of(Subject("f", was_type), function)
+
+
 def _buffers(names: list[str] | None, arguments: list[Any]) -> None:
     module = parse_module("func.func @f(%a: memref<2xf32>) { return }")
     BufferFunctions(module, names).call("f", arguments)
@@ -126,6 +137,13 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     (
         lambda: Sample((parse_type("tuple<i32>"),), "normal", (0,), Attempt(None, 3)).values(),
         "no inputs of type tuple<i32> can be made",
+    ),
+    (
+        lambda: _convention(
+            "func.func @f(%a: memref<4xf32>, %b: memref<?xf32>) { return }",
+            "(tensor<4xf32>) -> tensor<?xf32>",
+        ),
+        "what is an input and what an output is not known",
     ),
     (
         lambda: nnc.compile(parse_module("module {}"), shapes={"x": [1]}),

@@ -10,6 +10,11 @@ UNREACHABLE: dict[str, str] = {
     "graph that uses what nothing defines, before a node of it is imported",
     "ir/passes.py:PassManager._verify: PassError(dataclasses.replace(found, notes=(*found.notes, "
     "note)))": "a pass that makes invalid IR is a defect; none is known",
+    "lowering/nn_to_linalg/emitter.py:Emitter.buffer: the tensor of '_' has no buffer": "tensors are "
+    "made by ops that are lowered before their uses, or refused there",
+    "lowering/nn_to_linalg/functions.py:_Body._lower: '_' op cannot be lowered to linalg: it has no "
+    "tensor comprehension and no lowering of its own; composite operations must be decomposed first "
+    "(--decompose)": "every op of nn has one or the other; this is for one that is added",
     "runtime/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
     "op whose semantics give another number of values is a defect; none is known",
     "ir/syntax/session.py:Session.short_type: self._unbalanced(fault)": "stands in a longer type, "
