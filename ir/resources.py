@@ -25,7 +25,7 @@ class Blob:
 
     def bytes(self) -> np.ndarray:
         """A flat uint8 array, mapped or in memory. Raises NncError where there is no data."""
-        raise NncError("the resource has no data")
+        raise TypeError("each kind of blob defines where its bytes are")
 
     def source(self) -> Blob:
         """The blob itself, or the one that it stands for."""

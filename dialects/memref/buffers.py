@@ -381,6 +381,5 @@ class GetGlobal(Op, name="memref.get_global", traits=(Pure,)):
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
         target = lookup_symbol(self, self.symbol)
-        if not isinstance(target, Global):
-            raise self.error(f"'{self.symbol}' does not reference a valid global memref")
+        assert isinstance(target, Global)
         return [frame.shared(target, target.initial_array)]

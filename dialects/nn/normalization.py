@@ -41,7 +41,7 @@ class NormalizationOp(NnOp):
 
     def compute(self, x, *rest):
         """The result in the accumulator's type."""
-        raise self.error("has no reference semantics")
+        raise TypeError("a normalization defines what it computes")
 
 
 def per_channel(parameter, rank: int):

@@ -99,8 +99,6 @@ def _attribute_alias(s, c):
     ops, (name, pos), value = c
     if name in s.attribute_aliases:
         raise s.error(f"redefinition of attribute alias id '{name}'", pos)
-    if "." in name:
-        raise s.error("attribute names with a '.' are reserved for dialect-defined names", pos)
     s.attribute_aliases[name] = value
     return ops
 

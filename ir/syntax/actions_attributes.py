@@ -87,7 +87,7 @@ def _string_element(s, c):
 
 @action
 def _complex_element(s, c):
-    return "complex", c[0], c[1], 0
+    return "complex", c[0], c[1], c[0][-1]
 
 
 @action

@@ -427,8 +427,6 @@ def _signature(part: Any) -> tuple[Any, ...]:
 def _compile(text: str, definition: OpDefinition) -> AssemblyFormat:
     compiler = _Compiler(text, definition)
     elements = compiler.elements()
-    if compiler.scan.peek():
-        raise compiler.fault(f"unexpected '{compiler.scan.take()[1]}'")
     if compiler.anchor is not None:
         raise compiler.fault("an anchor stands outside of a group")
     _set_spaces(elements)

@@ -56,8 +56,6 @@ def number_of(session: Session, token: Number, type: Any) -> Any:
 
 
 def _integer(session: Session, text: str, pos: int, type: Any) -> int:
-    if len(text) > 4000:
-        raise session.error("integer constant out of range for attribute", pos)
     value = int(text, 16) if "x" in text else int(text)
     width = type.width if isinstance(type, IntegerType) else 64
     signedness = type.signedness if isinstance(type, IntegerType) else ""

@@ -194,10 +194,7 @@ class Session:
         except scanning.UnbalancedError as fault:
             raise self._unbalanced(fault) from None
         if end is None:
-            if self.text[pos] == "(":
-                end = self.balanced(pos)
-                raise self.error("expected '->' and results in function type", end)
-            raise self.error("expected type", pos)
+            raise self.error("expected '->' and results in function type", self.balanced(pos))
         text = self.text[pos:end]
         type = self.known_type(text)
         if type is None:

@@ -29,6 +29,24 @@ TEXTS = [
     ),
     ('"func.func"() <{function_type = () -> (), sym_name = "f"}> : () -> ()', "requires 1 region"),
     ('"t.r"() ({ "cf.br"() : () -> () }) : () -> ()', "requires 1 successor, found 0"),
+    ('"t.u"() {a = dense_resource<x> : i32} : () -> ()', "1:29: .*expected a shaped type, found"),
+    ('"t.u"() {a = dense<(1, 2)> : tensor<i32>} : () -> ()', "1:21: .*an element of type i32"),
+    ('"t.u"() {a = dense<300> : tensor<1xi8>} : () -> ()', "integer constant out of range"),
+    ('"t.u"() {a = sparse<[[0, 1]], [1]> : tensor<4xi8>} : () -> ()', "expected a row of 1 ind"),
+    ("llvm.intr.ubsantrap <{failureKind = 1 : i8, odd}>", "has no property 'odd'"),
+    ("func.func @f(%a: (i8)) { return }", "expected '->' and results in function type"),
+    (
+        "#a0 = [1]\n" + "\n".join(f"#a{i + 1} = [#a{i}, #a{i}]" for i in range(30)),
+        "23:19: .*aliases of aliases make this attribute too large",
+    ),
+    (
+        '"t.u"() : () -> () loc(' + 'callsite("f" at ' * 3000 + '"f"' + ")" * 3000 + ")",
+        "the text is nested too deeply here",
+    ),
+    (
+        "{-# dialect_resources: { builtin: { w: { a: 1 } } } #-}",
+        "expected a string with the resource's data",
+    ),
 ]
 
 

@@ -256,6 +256,11 @@ def test_faulty_text(line, message):
         ("$x attr-dict `:` type($x) @", "unexpected character '@'"),
         ("$x attr-dict `:` type($x) )", "unexpected '\\)'"),
         ("$x attr-dict `:` type($x) (`a` $a^ $x^)?", "two anchors"),
+        ("$x attr-dict `:` type($x) (`a`^ $a)?", "only a field, its type or a region can be"),
+        ("$x attr-dict `:` type($x) custom<", "it ends too early"),
+        ("$x attr-dict `:` type($x) custom<Nope>([)", "unexpected character '\\['"),
+        ("$x attr-dict `:` type($x) custom<Nope>(<)", "unexpected '<' in custom<Nope>"),
+        ("$x attr-dict `:` type($x) oilist($a)", "each oilist clause starts with a literal"),
     ],
 )
 def test_faulty_formats_are_found_when_the_class_is_made(format, message):
@@ -278,3 +283,17 @@ def make(format):
         if hasattr(field, "__set_name__"):
             field.__set_name__(None, name)
     return type(Op)("Faulty", (Op,), namespace, name="testfmt.faulty")
+
+
+def test_a_format_without_the_region():
+    body = region()
+    body.__set_name__(None, "body")
+    namespace = {
+        "__doc__": "Never made.",
+        "__module__": __name__,
+        "body": body,
+        "format": "attr-dict",
+        "example": "",
+    }
+    with pytest.raises(DeclarationError, match="region 'body' is not in the format"):
+        type(Op)("Faulty", (Op,), namespace, name="testfmt.faulty")
