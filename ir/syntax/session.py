@@ -218,7 +218,9 @@ class Session:
         self.nest(pos)
         outer, self._short_dialect = self._short_dialect, dialect
         try:
-            return self._run("type_text", pos, end)
+            type = self._run("type_text", pos, end)
+            self.at = pos  # as where the type was known, so that both give errors one place
+            return type
         except ParseError:
             raise
         except NncError as fault:

@@ -40,7 +40,7 @@ TEXTS = {
         ": vector<4xf32> to vector<2xf32>",
         "attribute 'offsets' failed to satisfy constraint: 64-bit integer array attribute",
     ),
-    "nothing in a list": ('"t.u"() {a = dense<[]> : tensor<2xi8>} : () -> ()', "1:37: error: "),
+    "nothing in a list": ('"t.u"() {a = dense<[]> : tensor<2xi8>} : () -> ()', "1:26: error: "),
     "a switch on a buffer": (
         '"t.r"() ({\n^a(%x: memref<2xi8>):\n  llvm.switch %x : memref<2xi8>, ^b [\n    2: ^b\n  ]\n'
         '^b:\n  "t.e"() : () -> ()\n}) : () -> ()',
