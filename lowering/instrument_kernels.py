@@ -62,17 +62,22 @@ class InstrumentKernels(
     """
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Entry functions without kernels stay as they are."""
+        """Entry functions without kernels stay as they are, and those that have a clock already."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
             calls = kernel_calls(entry, op) if "nn.entry" in entry.attributes else []
-            if calls:
+            if calls and not _has_clock(entry):
                 _instrument(entry, calls)
                 context.statistic("kernels", len(calls))
                 clocked = True
         if clocked:
             for function in list(parse_module(_SOURCE).body_block):
                 op.body_block.append(function.clone())
+
+
+def _has_clock(entry: func.FuncOp) -> bool:
+    names = entry.attributes.get("nn.output_names")
+    return isinstance(names, ArrayAttr) and StringAttr(TIMES) in names.elements
 
 
 def kernel_calls(entry: func.FuncOp, module: Operation) -> list[func.Call]:

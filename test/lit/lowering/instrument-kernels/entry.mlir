@@ -1,5 +1,6 @@
 // The entry gets an output with the time before each kernel and after the last.
 // RUN: nn-opt --instrument-kernels %s | filecheck %s
+// RUN: nn-opt --instrument-kernels --instrument-kernels %s | filecheck %s
 
 // CHECK: func.func private @k(
 func.func private @k(%x: memref<4xf32>, %y: memref<4xf32>) attributes {nn.kernel} {
