@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import pickle
 import select
@@ -36,6 +37,7 @@ def run_isolated(work: Callable[[], Any], *, seconds: float = 60.0) -> Done:
     with tempfile.TemporaryFile() as output:
         child = os.fork()
         if child == 0:
+            faulthandler.disable()  # a crash is told by its signal
             os.close(reading)
             _work_and_leave(work, writing, output)
         os.close(writing)
