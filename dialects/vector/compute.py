@@ -180,6 +180,8 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
         return sizes
 
     def verify_op(self) -> None:
+        if not all(isinstance(a, AffineMapAttr) for a in self.indexing_maps):
+            raise self.error("'indexing_maps' must be an array of affine maps")
         maps = self.maps
         if len(maps) != 3:
             raise self.error("expected an indexing map for each vector operand")

@@ -30,6 +30,7 @@ from .order import needed_nodes
 from .registry import fault_of_call
 from .schema import (
     fault_of_attributes,
+    fault_of_kinds,
     fault_of_presence,
     fault_of_signature,
     fault_of_types,
@@ -173,6 +174,7 @@ class Importer:
         if node.schema is not None and local is None:
             types = [getattr(v, "type", None) for v in node.inputs]
             fault = fault_of_presence(node.schema, node.inputs)
+            fault = fault or fault_of_kinds(node.schema, node.inputs)
             if fault := fault or fault_of_types(node.schema, types):
                 raise node.error(fault)
         self._bind(node, self._convert(node, local), scope)

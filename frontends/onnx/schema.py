@@ -100,6 +100,19 @@ def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
     return None
 
 
+def fault_of_kinds(schema: Any, inputs: list[Any]) -> str | None:
+    """What is wrong where a sequence stands for a tensor, or None; a tensor has a `type`."""
+    allowed = _type_table(schema.name, schema.domain, schema.since_version)
+    for i, value in enumerate(inputs):
+        if value is None or hasattr(value, "type"):
+            continue
+        formal = schema.inputs[min(i, len(schema.inputs) - 1)]
+        choices = allowed.get(formal.type_str, (formal.type_str,))
+        if not any(choice.startswith(("seq(", "optional(")) for choice in choices):
+            return f"input '{formal.name}' is a sequence, expected a tensor"
+    return None
+
+
 @lru_cache(maxsize=1024)
 def _type_table(op_type: str, domain: str, version: int) -> dict[str, frozenset[str]]:
     schema = onnx.defs.get_schema(op_type, version, domain)

@@ -205,6 +205,10 @@ GRAPHS = [
         "the sequence is empty",
     ),
     (
+        "float[2,3] x => float y { s = SequenceConstruct(x) y = ReduceMean(s) }",
+        "input 'data' is a sequence, expected a tensor",
+    ),
+    (
         "float[2,3] x => float y { y = SequenceConstruct(x) }",
         "output 'y' is a sequence, expected a tensor",
     ),

@@ -237,3 +237,10 @@ vector.transfer_write %3, %2[%0, %1] {in_bounds = [true]} : vector<4xf32>, memre
 // expected-error@+1 {{'vector.transfer_read' op inferred mask type ('vector<4xi1>') and mask operand type ('vector<8xi1>') don't match}}
   %0 = "vector.transfer_read"(%m, %i, %x, %k) <{in_bounds = [false], operandSegmentSizes = array<i32: 1, 1, 1, 1>, permutation_map = affine_map<(d0) -> (d0)>}> : (memref<8xf32>, index, f32, vector<8xi1>) -> vector<4xf32>
 }) : () -> ()
+
+// -----
+
+%x = "t.s"() : () -> vector<4x8xf32>
+%c = "t.s"() : () -> vector<4xf32>
+// expected-error@+1 {{'vector.contract' op 'indexing_maps' must be an array of affine maps}}
+%0 = vector.contract {indexing_maps = [1, 2], iterator_types = ["parallel", "reduction"]} %x, %x, %c : vector<4x8xf32>, vector<4x8xf32> into vector<4xf32>
