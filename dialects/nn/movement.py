@@ -193,7 +193,7 @@ def slice_bounds(start: int, end: int, step: int, extent: int) -> tuple[int, int
     if step == 0:
         raise NncError("steps must not be 0")
     first, stop, step = slice(start, end, step).indices(extent)
-    count = len(range(first, stop, step))
+    count = max(0, -((first - stop) // step))
     return count, first if count else 0
 
 

@@ -108,7 +108,8 @@ class For(
         bounds = [constant_int(v) for v in (self.lower, self.upper, self.step)]
         if any(b is None for b in bounds) or bounds[2] <= 0:  # type: ignore[operator]
             return None
-        return len(range(*self._as_counted(bounds)))  # type: ignore[arg-type]
+        lower, upper, step = self._as_counted(bounds)
+        return max(0, -((lower - upper) // step))
 
     def _as_counted(self, bounds: Sequence[Any]) -> list[int]:
         """The bounds as the numbers that are compared."""

@@ -164,7 +164,7 @@ def drop_single_dimensions(op: scf.Parallel, rewriter: Rewriter) -> None:
     bounds = [
         [constant_int(v) for v in group] for group in zip(op.lower, op.upper, op.step, strict=True)
     ]
-    trips = [None if None in b or b[2] <= 0 else len(range(*b)) for b in bounds]  # type: ignore[operator,arg-type]
+    trips = [None if None in b or b[2] <= 0 else max(0, -((b[0] - b[1]) // b[2])) for b in bounds]  # type: ignore[operator]
     if 0 in trips:
         rewriter.replace(op, list(op.inits))
         return
