@@ -77,8 +77,6 @@ class ModelCache:
                 raise ValueError("damaged")
             weights = _mapped(folder / "weights", found.weights_bytes, "r")
             os.utime(folder)
-        except FileNotFoundError:
-            return None
         except (OSError, ValueError, KeyError, TypeError, NncError):
             shutil.rmtree(folder.resolve(), ignore_errors=True)
             return None

@@ -158,6 +158,7 @@ def compile_model(
     """
     from ..runtime.cache import ModelCache, file_key, model_key
     from ..runtime.executable import Executable
+    from ..targets.machine import machine as find_machine
     from ..targets.native import NativeTarget
 
     target = NativeTarget(*processor(machine))
@@ -171,15 +172,16 @@ def compile_model(
     models = ModelCache() if cache else None
     if models is None or not models.limit:
         return Executable(compile(load()), threads=threads)
-    whole = isinstance(model, str | Path) and Path(model).suffix == ".onnx"
+    # Schedules follow the caches and cores of a machine, which its name does not say.
+    described = repr(find_machine(machine))
     link = None
-    if whole:
-        options = repr((machine, sorted((shapes or {}).items()), fast_math))
-        link = file_key(Path(model), target, options)
+    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+        options = repr((sorted((shapes or {}).items()), fast_math))
+        link = file_key(Path(model), target, described, options)
     program = models.find(link) if link else None
     if program is None:
         module = load()
-        key = model_key(module, target, machine)
+        key = model_key(module, target, described)
         program = models.find(key) if key else None
         if key and link and not _needs_other_files(model):
             models.link(link, key)
