@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -92,17 +93,17 @@ class FusedLoc(Location):
         return " + ".join(known) if known else "unknown"
 
 
-def fuse_locations(locations: list[Location]) -> Location:
-    """One location for an operation that replaces several; duplicates and unknowns drop out."""
-    flat: dict[Location, None] = {}
+def fuse_locations(locations: Iterable[Location], metadata: object | None = None) -> Location:
+    """One location of several: what an operation that replaces several gets.
+
+    Unknown and repeated locations say nothing, nor do frames of equal metadata. One alone needs
+    no frame.
+    """
+    flat: list[Location] = []
     for loc in locations:
-        for part in loc.locations if isinstance(loc, FusedLoc) else (loc,):
-            if not isinstance(part, UnknownLoc):
-                flat[part] = None
-    match list(flat):
-        case []:
-            return UNKNOWN
-        case [only]:
-            return only
-        case several:
-            return FusedLoc(tuple(several))
+        same = isinstance(loc, FusedLoc) and loc.metadata is metadata
+        flat += loc.locations if same else [loc]  # type: ignore[union-attr]
+    known = tuple(dict.fromkeys(loc for loc in flat if not isinstance(loc, UnknownLoc)))
+    if metadata is None and len(known) < 2:
+        return known[0] if known else UNKNOWN
+    return FusedLoc(known or (UNKNOWN,), metadata)

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Generator
@@ -15,15 +16,21 @@ from hypothesis import settings
 from .diagnostics.recorder import Recorder
 from .skips import is_allowed
 
-# The first example of a test pays for imports and parse tables; time says nothing here.
-settings.register_profile("nnc", deadline=None, max_examples=50)
+IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
+
+# The first example of a test pays for imports and parse tables; time says nothing here. CI tries
+# the same examples each time: what new ones find has nothing to do with the change it judges.
+settings.register_profile("nnc", deadline=None, max_examples=50, derandomize=IN_CI)
 settings.load_profile("nnc")
+
+# A shell that starts the tests in the background makes them, and what they start, deaf to Ctrl-C.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Tests compile anew; those of the cache set a limit of their own.
 os.environ["NNC_CACHE_LIMIT"] = "0"
 
 ROOT = Path(__file__).resolve().parent.parent
-IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
 
 
 @cache

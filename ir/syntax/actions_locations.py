@@ -37,7 +37,7 @@ def resolve_location(s: Session, location: Any) -> Any:
         case l.CallSiteLoc(callee, caller):
             return l.CallSiteLoc(resolve_location(s, callee), resolve_location(s, caller))
         case l.FusedLoc(locations, metadata):
-            return _fuse([resolve_location(s, x) for x in locations], metadata)
+            return l.fuse_locations([resolve_location(s, x) for x in locations], metadata)
     return location
 
 
@@ -79,26 +79,11 @@ def _call_site(s, c):
     return l.CallSiteLoc(c[0], c[1])
 
 
-def _fuse(locations: list[Any], metadata: Any = None) -> Any:
-    """Unknown and repeated locations say nothing, nor do frames of equal metadata.
-
-    One alone needs no frame.
-    """
-    flat: list[Any] = []
-    for x in locations:
-        same = isinstance(x, l.FusedLoc) and x.metadata is metadata
-        flat += x.locations if same else [x]  # type: ignore[union-attr]
-    known = tuple(dict.fromkeys(x for x in flat if not isinstance(x, l.UnknownLoc)))
-    if metadata is None and len(known) < 2:
-        return known[0] if known else l.UNKNOWN
-    return l.FusedLoc(known or (l.UNKNOWN,), metadata)
-
-
 @action
 def _fused(s, c):
-    return _fuse(c[0])
+    return l.fuse_locations(c[0])
 
 
 @action
 def _fused_with(s, c):
-    return _fuse(c[1], c[0])
+    return l.fuse_locations(c[1], c[0])

@@ -7,7 +7,7 @@ from nnc.ir import types as t
 from nnc.ir.affine import AffineConstant, AffineDim, AffineMap, AffineSymbol
 from nnc.ir.core import Block, Region, UnregisteredOp
 from nnc.ir.diagnostics import ParseError
-from nnc.ir.location import UNKNOWN, CallSiteLoc, FileLineColLoc, FusedLoc, NameLoc
+from nnc.ir.location import UNKNOWN, CallSiteLoc, FileLineColLoc, NameLoc, fuse_locations
 from nnc.ir.syntax.parser import parse_attribute, parse_module, parse_op
 from nnc.ir.syntax.printer import print_op
 
@@ -135,9 +135,7 @@ locations = st.recursive(
     lambda inner: st.one_of(
         st.builds(NameLoc, names, inner),
         st.builds(CallSiteLoc, inner, inner),
-        st.lists(inner.filter(lambda x: x is not UNKNOWN), min_size=2, max_size=3, unique=True).map(
-            lambda parts: FusedLoc(tuple(parts))
-        ),
+        st.lists(inner, max_size=3).map(fuse_locations),
     ),
     max_leaves=3,
 )
