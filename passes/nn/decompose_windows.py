@@ -101,6 +101,31 @@ def sum_pool_padding_apart(op: nn.SumPool, rewriter: Rewriter) -> None:
     )
 
 
+@rewrite(nn.MaxPool, nn.SumPool)
+def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
+    """pool(x) -> pool(x) without padding, in each direction of one window that covers all of x"""
+    spatial, extents = shape_of(op.x)[2:], shape_of(op.out)[2:]
+    if None in spatial:
+        return
+    window = pool_window(op)
+    kernel, begin, end, strides = (
+        [*v] for v in (op.kernel, window.begin, window.end, window.strides)
+    )
+    for i, extent in enumerate(spatial):
+        assert extent is not None
+        covers = window.dilations[i] == 1 and begin[i] >= 0 and window.reach(i) - begin[i] >= extent
+        if extents[i] == 1 and covers:
+            kernel[i], begin[i], end[i], strides[i] = extent, 0, 0, 1
+    if kernel != [*op.kernel]:
+        pads = (*begin, *end) if any((*begin, *end)) else None
+        rewriter.replace(
+            op,
+            type(op)(
+                op.x, kernel, strides=strides, dilations=op.dilations, pads=pads, out=op.out.type
+            ),
+        )
+
+
 def sums_of(b: Rewriter, x: Value, op: nn.pooling.PoolingOp) -> Value:
     """The sum of each window of x."""
     return b(
@@ -177,6 +202,7 @@ def decompose_lrn(op: nn.Lrn, rewriter: Rewriter) -> None:
 PATTERNS = (
     conv_padding_apart,
     conv_bias_apart,
+    whole_window,
     max_pool_padding_apart,
     sum_pool_padding_apart,
     decompose_avg_pool,

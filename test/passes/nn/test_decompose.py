@@ -44,6 +44,20 @@ CASES = {
         lambda x: nn.AvgPool(x, kernel=(3, 2), pads=(1, 0, 1, 1), count_include_pad=True),
         [(1, 2, 7, 8)],
     ),
+    "avg_pool larger than the image": (
+        lambda x: nn.AvgPool(
+            x, kernel=(99, 2), strides=(120, 1), pads=(1, 1, 0, 0), ceil_mode=True
+        ),
+        [(1, 2, 7, 8)],
+    ),
+    "max_pool of everything and more": (
+        lambda x: nn.MaxPool(x, kernel=(9, 12), strides=(2, 5), pads=(1, 2, 1, 2)),
+        [(1, 2, 7, 8)],
+    ),
+    "max_pool that leaves the last row out": (
+        lambda x: nn.MaxPool(x, kernel=(6, 8), strides=(2, 5)),
+        [(1, 2, 7, 8)],
+    ),
     "avg_pool without padding": (lambda x: nn.AvgPool(x, kernel=(2,)), [(1, 2, 7)]),
     "lp_pool": (lambda x: nn.LpPool(x, kernel=(3, 2), p=3, pads=(1, 0, 0, 1)), [(1, 2, 5, 6)]),
     "lp_pool of 2": (lambda x: nn.LpPool(x, kernel=(3, 2)), [(1, 2, 5, 6)]),
