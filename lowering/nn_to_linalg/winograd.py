@@ -7,6 +7,7 @@ its own part of the result, so that what the points share is computed once.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from ...dialects import arith, memref, nn
 from ...dialects.nn.winograd import TRANSFORMS, points_of
@@ -21,60 +22,54 @@ from .table import lowers
 
 
 class Arithmetic:
-    """Sums and multiples of scalars of one type."""
+    """Products of a transform's matrices with scalars of one type.
+
+    Rows or columns of two points of opposite sign differ in signs alone: what they share is
+    computed once.
+    """
 
     def __init__(self, e: Emitter, like: Value) -> None:
         self.e = e
         self.type = like.type
 
-    def add(self, *values: Value) -> Value:
-        total = values[0]
-        for value in values[1:]:
-            total = self.e.insert(arith.AddF(total, value)).result
-        return total
+    def add(self, a: Value | None, b: Value) -> Value:
+        return b if a is None else self.e.insert(arith.AddF(a, b)).result
 
     def sub(self, a: Value, b: Value) -> Value:
         return self.e.insert(arith.SubF(a, b)).result
 
     def times(self, factor: float, a: Value) -> Value:
+        if factor == 1:
+            return a
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
 
-    def input_2(self, d: Sequence[Value]) -> list[Value]:
-        """B^T d, four points from four elements."""
-        return [
-            self.sub(d[0], d[2]),
-            self.add(d[1], d[2]),
-            self.sub(d[2], d[1]),
-            self.sub(d[1], d[3]),
-        ]
+    def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
+        """The sum of factors times values; the last factor is multiplied with at the end."""
+        terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
+        last, total = terms.pop()
+        for factor, value in terms:
+            total = self.add(total, self.times(factor / last, value))
+        return self.times(last, total)
 
-    def output_2(self, m: Sequence[Value]) -> list[Value]:
-        """A^T m, two results from four points."""
-        return [self.add(m[0], m[1], m[2]), self.sub(self.sub(m[1], m[2]), m[3])]
+    def input(self, tile: int, d: Sequence[Value]) -> list[Value]:
+        """B^T d: points from elements."""
+        rows = TRANSFORMS[tile].input
+        out = [self.combine(rows[0], d)]
+        for plus, minus in zip(rows[1:-1:2], rows[2:-1:2], strict=True):
+            same = self.combine([(p + m) / 2 for p, m in zip(plus, minus, strict=True)], d)
+            apart = self.combine([(p - m) / 2 for p, m in zip(plus, minus, strict=True)], d)
+            out += [self.add(same, apart), self.sub(same, apart)]
+        return [*out, self.combine(rows[-1], d)]
 
-    def input_4(self, d: Sequence[Value]) -> list[Value]:
-        """B^T d, six points from six elements."""
-        even, odd = self.sub(d[4], self.times(4, d[2])), self.sub(d[3], self.times(4, d[1]))
-        near, far = self.sub(d[4], d[2]), self.times(2, self.sub(d[3], d[1]))
-        return [
-            self.add(self.sub(self.times(4, d[0]), self.times(5, d[2])), d[4]),
-            self.add(even, odd),
-            self.sub(even, odd),
-            self.add(near, far),
-            self.sub(near, far),
-            self.add(self.sub(self.times(4, d[1]), self.times(5, d[3])), d[5]),
-        ]
-
-    def output_4(self, m: Sequence[Value]) -> list[Value]:
-        """A^T m, four results from six points."""
-        s, u = self.add(m[1], m[2]), self.sub(m[1], m[2])
-        v, w = self.add(m[3], m[4]), self.sub(m[3], m[4])
-        return [
-            self.add(m[0], s, v),
-            self.add(u, self.times(2, w)),
-            self.add(s, self.times(4, v)),
-            self.add(u, self.times(8, w), m[5]),
-        ]
+    def output(self, tile: int, m: Sequence[Value]) -> list[Value]:
+        """A^T m: results from points."""
+        sums = [self.add(a, b) for a, b in zip(m[1:-1:2], m[2:-1:2], strict=True)]
+        differences = [self.sub(a, b) for a, b in zip(m[1:-1:2], m[2:-1:2], strict=True)]
+        out = []
+        for k, row in enumerate(TRANSFORMS[tile].output):
+            paired = differences if k % 2 else sums
+            out.append(self.combine((row[0], *row[1:-1:2], row[-1]), (m[0], *paired, m[-1])))
+        return out
 
 
 def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
@@ -134,7 +129,7 @@ def _transform(
     source, target = e.buffer(op.x), e.destination(op.out)
 
     def body(e: Emitter, *elements: Value) -> list[Value]:
-        transform = getattr(Arithmetic(e, elements[0]), f"{name}_{op.tile}")
+        transform = partial(getattr(Arithmetic(e, elements[0]), name), op.tile)
         return _both_ways(transform, elements[: len(reads)], points_of(op.tile))
 
     e.generic(
