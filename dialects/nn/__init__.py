@@ -20,7 +20,13 @@ from .activations import (
     ThresholdedRelu,
 )
 from .base import NnOp
-from .blocked import BlockedConv, BlockedDepthwiseConv, PackedMatmul
+from .blocked import (
+    BlockedConv,
+    BlockedDepthwiseConv,
+    BlockedGroupedConv,
+    BlockedNarrowConv,
+    PackedMatmul,
+)
 from .creation import (
     Constant,
     Fill,
@@ -169,6 +175,8 @@ __all__ = [
     "BinaryOp",
     "BlockedConv",
     "BlockedDepthwiseConv",
+    "BlockedGroupedConv",
+    "BlockedNarrowConv",
     "BroadcastDynamic",
     "BroadcastTo",
     "Cast",

@@ -22,16 +22,19 @@ class BlockedConvOp(NnOp):
     dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     out: Result = result(AnyRankedTensor)
 
+    outer_rank = 0
+    """Dimensions of x that stand for groups."""
     weight_rank = 0
+    """Dimensions that weight has more than x."""
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
         x, weight = types
-        if x.rank < 4 or weight.rank != x.rank + cls.weight_rank:
+        if x.rank < 4 + cls.outer_rank or weight.rank != x.rank + cls.weight_rank:
             raise NncError(f"the ranks of x and weight do not fit: '{x}' and '{weight}'")
         if x.element_type is not weight.element_type:
             raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
-        ones = (1,) * (x.rank - 3)
+        ones = (1,) * (x.rank - 3 - cls.outer_rank)
         scope = {"strides": attrs.strides or ones, "dilations": attrs.dilations or ones}
         if len(scope["strides"]) != len(ones) or len(scope["dilations"]) != len(ones):
             raise NncError(f"strides and dilations must have {len(ones)} elements")
@@ -67,6 +70,45 @@ class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
     example = (
         "%y = nn.blocked_depthwise_conv %x, %w : "
         "(tensor<1x2x9x9x16xf32>, tensor<2x3x3x16xf32>) -> tensor<1x2x7x7x16xf32>"
+    )
+
+
+class BlockedGroupedConv(BlockedConvOp, name="nn.blocked_grouped_conv"):
+    """Convolution within groups of channels, blocks of which lie inside of a group.
+
+    Shapes: x [N, G, C / B, D.., B], weight [G, M / A, C / B, K.., B, A]
+    -> out [N, G, M / A, P.., A], with C and M the channels of one group.
+    Numerics: f16 and bf16 accumulate in f32.
+    """
+
+    outer_rank = 1
+    weight_rank = 1
+    body = (
+        "out[n, g, mo, p.., mi] += x[n, g, co, p..*strides + k..*dilations, ci]"
+        " * weight[g, mo, co, k.., ci, mi]"
+    )
+    example = (
+        "%y = nn.blocked_grouped_conv %x, %w : "
+        "(tensor<1x4x1x9x9x16xf32>, tensor<4x2x1x3x3x16x8xf32>) -> tensor<1x4x2x7x7x8xf32>"
+    )
+
+
+class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
+    """Convolution within groups of few channels, a block holding one channel of many groups.
+
+    Shapes: x [N, G / B, C, D.., B], weight [G / B, M, C, K.., B] -> out [N, G / B, M, P.., B],
+    with C and M the channels of one group.
+    Numerics: f16 and bf16 accumulate in f32.
+    """
+
+    outer_rank = 1
+    body = (
+        "out[n, go, m, p.., gi] += x[n, go, c, p..*strides + k..*dilations, gi]"
+        " * weight[go, m, c, k.., gi]"
+    )
+    example = (
+        "%y = nn.blocked_narrow_conv %x, %w : "
+        "(tensor<1x2x4x9x9x16xf32>, tensor<2x4x4x3x3x16xf32>) -> tensor<1x2x4x7x7x16xf32>"
     )
 
 

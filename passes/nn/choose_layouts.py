@@ -13,7 +13,7 @@ where something needs the plain order.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,15 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
+from .grouped_layouts import (
+    grouped,
+    is_narrow,
+    narrow,
+    same_channels,
+    shuffle_operand,
+    shuffled,
+    unshuffle_result,
+)
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
 FEW_ROWS = 4
@@ -64,31 +73,62 @@ class ChooseLayouts(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Products first, one by one; then layout changes sink and cancel."""
-        for product in [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]:
+        products = [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]
+        convolutions = [p for p in products if isinstance(p, nn.Conv)]
+        wanted = self.wanted_blocks(convolutions)
+        blocks = {conv: self.blocks_of(conv, wanted) for conv in convolutions}
+        # Narrow groups shuffle channels while those before and after are still plain.
+        products.sort(key=lambda p: not (isinstance(p, nn.Conv) and self.is_shuffled(p)))
+        for product in products:
             if isinstance(product, nn.Matmul):
                 if self.is_packable(product):
                     pack_matmul(product, self.columns_of(product))
                     context.statistic("matrices-packed")
-            elif blocks := self.blocks_of(product):
-                block_conv(product, *blocks)
+            elif (found := blocks[product]) is not None:
+                block_conv(product, *found)
                 context.statistic("convolutions-blocked")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
-    def blocks_of(self, conv: nn.Conv) -> tuple[int, int] | None:
+    def is_shuffled(self, conv: nn.Conv) -> bool:
+        """Whether the convolution's channels take another order."""
+        return conv.groups > 1 and not _is_depthwise(conv) and is_narrow(conv, self.block)
+
+    def wanted_blocks(self, convolutions: Sequence[nn.Conv]) -> dict[Value, int]:
+        """The blocks of tensors that convolutions within groups read and write.
+
+        What stands before and after them then has the same, and the layout does not change.
+        """
+        wanted: dict[Value, int] = {}
+        for conv in convolutions:
+            if conv.groups == 1 or (blocks := self.blocks_of(conv, {})) is None:
+                continue
+            for value, block in zip((conv.x, conv.out), blocks, strict=True):
+                if block != self.block_of(shape_of(value)[1]) and value not in wanted:
+                    wanted.update(dict.fromkeys(same_channels(value), block))
+        return wanted
+
+    def blocks_of(self, conv: nn.Conv, wanted: Mapping[Value, int]) -> tuple[int, int] | None:
         """The blocks of operand and result, or None where the convolution stays as it is."""
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
         if None in (*x[1:], *weight, *out[1:]) or conv.weight.defined_by(nn.Constant) is None:
             return None
         if not isinstance(element_of(conv.x), FloatType) or 0 in (*x[1:], *weight):
             return None
-        C, M = x[1], out[1]
-        depthwise = conv.groups == C == M
-        if conv.groups != 1 and not depthwise:
-            return None
-        before, after = self.block_of(C), self.block_of(M)  # type: ignore[arg-type]
-        if before is None or after is None or (depthwise and self.block > C):  # type: ignore[operator]
-            return None
-        return before, after
+        C, M, groups = x[1], out[1], conv.groups
+        if groups == 1:
+            before = wanted.get(conv.x) or self.block_of(C)
+            after = wanted.get(conv.out) or self.block_of(M)
+        elif _is_depthwise(conv):
+            before = after = wanted.get(conv.x) or self.block_of(C)
+            if self.block > C:
+                return None
+        elif is_narrow(conv, self.block):
+            before = after = self.block
+        else:
+            before, after = self.block_of(C // groups), self.block_of(M // groups)
+            if 2 * min(C, M) < self.block * groups:
+                return None
+        return None if before is None or after is None else (before, after)
 
     def is_packable(self, product: nn.Matmul) -> bool:
         """Whether the weights are constant, and columns fill blocks."""
@@ -129,6 +169,10 @@ class ChooseLayouts(
         return size / (half * -(-size // half))
 
 
+def _is_depthwise(conv: nn.Conv) -> bool:
+    return conv.groups == shape_of(conv.x)[1] == shape_of(conv.out)[1]
+
+
 # -- changes of layout -----------------------------------------------------------------------
 
 
@@ -164,28 +208,39 @@ def blocked_source(value: Value) -> Value | None:
 
 def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     """Replace a convolution by one on blocked tensors."""
+    M, C, *kernel = shape_of(conv.weight)
+    is_depthwise = _is_depthwise(conv)
+    shuffles = conv.groups > 1 and not is_depthwise and is_narrow(conv, after)
+    operand = shuffle_operand(conv, after) if shuffles else conv.x
     b = Builder.before_op(conv)
     window = conv.window(conv.operand_types, conv)
-    x = blocked(b, conv.x, before)
+    x = blocked(b, operand, before)
     if window.has_padding:
         pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    M, C, *kernel = shape_of(conv.weight)
     rest = range(4, 4 + len(kernel))
     attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
     if conv.groups == 1:
         apart = reshape(b, conv.weight, (M // after, after, C // before, before, *kernel))
         weight = b.insert(nn.Transpose(apart, (0, 2, *rest, 3, 1)))
         out = b.insert(nn.BlockedConv(x, weight, **attributes)).result
-    else:
+    elif is_depthwise:
         apart = reshape(b, conv.weight, (M // after, after, *kernel))
         weight = b.insert(nn.Transpose(apart, (0, *range(2, 2 + len(kernel)), 1)))
         out = b.insert(nn.BlockedDepthwiseConv(x, weight, **attributes)).result
+    elif shuffles:
+        out = narrow(b, conv, x, after, attributes)
+    else:
+        out = grouped(b, conv, x, after, attributes)
     if conv.bias is not None:
+        bias = conv.bias
+        if shuffles:
+            bias = shuffled(b, bias, 0, (conv.groups // after, after, M // conv.groups))
         ones = (1,) * len(kernel)
-        bias = reshape(b, conv.bias, (M // after, *ones, after))
-        out = b.insert(nn.Add(out, bias)).result
+        out = b.insert(nn.Add(out, reshape(b, bias, (M // after, *ones, after)))).result
     result = plain(b, out, shape_of(conv.out))
+    if shuffles:
+        result = unshuffle_result(conv, result, after)
     result.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(result)
     conv.erase()

@@ -133,6 +133,8 @@ WEIGHT_NUMBERS: dict[type[nn.NnOp], int] = {
     nn.PackedMatmul: 1,
     nn.BlockedConv: 1,
     nn.BlockedDepthwiseConv: 1,
+    nn.BlockedGroupedConv: 1,
+    nn.BlockedNarrowConv: 1,
     nn.WinogradWeight: 0,
 }
 """Which operand of a product is a weight where it is constant."""

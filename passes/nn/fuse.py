@@ -30,7 +30,12 @@ from ...ir.types import Dim, TensorType
 VIEWS = (nn.Reshape, nn.ReshapeDynamic)
 """Ops that only rename elements; they stay outside of kernels."""
 
-BLOCKED = (nn.BlockedConv, nn.BlockedDepthwiseConv)
+BLOCKED = (
+    nn.BlockedConv,
+    nn.BlockedDepthwiseConv,
+    nn.BlockedGroupedConv,
+    nn.BlockedNarrowConv,
+)
 PRODUCTS = (nn.WinogradOutput, nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
 REDUCTIONS = (
     nn.WinogradInput,

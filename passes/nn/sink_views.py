@@ -107,24 +107,35 @@ def _fits(value: Value, shape: Shape, old: Shape) -> bool:
 
 
 def _regrouped(own: Shape, shape: Shape, old: Shape) -> Shape | None:
-    """An operand's shape [N] as the last dimensions of `shape` have it, say [N / 16, 16].
+    """An operand's shape as `shape` splits or joins the dimensions of `old`: [N] as [N / 16, 16].
 
-    It must hold the last dimensions of `old` whole, so that it repeats along the others.
+    Of the dimensions that are split or joined together it must hold all, or repeat along them.
     """
-    kept = _without_leading_ones(own)
-    if None in kept or kept != old[len(old) - len(kept) :]:
+    if len(own) > len(old):
         return None
-    size, count = math.prod(kept), 1  # type: ignore[arg-type]
-    for at in range(len(shape) - 1, -1, -1):
-        extent = shape[at]
-        if extent is None:
+    own = (1,) * (len(old) - len(own)) + own
+    i, j = len(old), len(shape)
+    found: Shape = ()
+    while any(d != 1 for d in own[:i]):
+        i_end, j_end = i, j
+        theirs = ours = 1
+        while i == i_end or j == j_end or theirs != ours:
+            takes_old = i == i_end or (j < j_end and theirs < ours)
+            extent = (old[:i] if takes_old else shape[:j])[-1:]
+            if not extent or extent[0] is None:
+                return None
+            if takes_old:
+                i, theirs = i - 1, theirs * extent[0]
+            else:
+                j, ours = j - 1, ours * extent[0]
+        mine = own[i:i_end]
+        if mine == old[i:i_end]:
+            found = shape[j:j_end] + found
+        elif all(d == 1 for d in mine):
+            found = (1,) * (j_end - j) + found
+        else:
             return None
-        count *= extent
-        if count == size:
-            return shape[at:]
-        if count > size:
-            return None
-    return None
+    return found
 
 
 def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
@@ -139,13 +150,6 @@ def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
     regrouped = _regrouped(own, shape, old)
     assert regrouped is not None
     return reshape(b, value, regrouped)
-
-
-def _without_leading_ones(shape: Shape) -> Shape:
-    lead = 0
-    while lead < len(shape) and shape[lead] == 1:
-        lead += 1
-    return shape[lead:]
 
 
 @rewrite(nn.Split)

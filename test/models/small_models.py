@@ -113,7 +113,23 @@ def small_transformer(length: int = 11, width: int = 32, heads: int = 4) -> onnx
     return g.model({"ids": (1, length)}, norm(x), TensorProto.INT64)
 
 
+def small_grouped_cnn() -> onnx.ModelProto:
+    """Convolutions within groups of 16, 24 and 2 channels, strided and not, between dense ones."""
+    g = GraphMaker()
+    x, channels = "x", 8
+    for wide, groups, stride in ((32, 2, 1), (48, 2, 2), (64, 32, 1), (32, 16, 2)):
+        x = g.op("Relu", g.op("Conv", x, g.weight(wide, channels, 1, 1), g.weight(wide)))
+        weight = g.weight(wide, wide // groups, 3, 3)
+        x = g.op(
+            "Conv", x, weight, g.weight(wide), pads=[1] * 4, group=groups, strides=[stride] * 2
+        )
+        x, channels = g.op("Relu", x), wide
+    g.op("Conv", x, g.weight(10, channels, 1, 1))
+    return g.model({"x": (1, 8, 14, 14)}, g.nodes[-1].output[0])
+
+
 SMALL_MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "cnn": small_cnn,
+    "grouped_cnn": small_grouped_cnn,
     "transformer": small_transformer,
 }

@@ -47,6 +47,30 @@ def test_blocked_depthwise_conv(rng):
     close(run(nn.BlockedDepthwiseConv, blocks(x, 3), weight), blocks(expected, 3))
 
 
+@pytest.mark.parametrize("strides,dilations", [((1, 1), (1, 1)), ((2, 1), (1, 2))])
+def test_blocked_grouped_conv(rng, strides, dilations):
+    """Two groups of 6 and 4 channels, in blocks of 3 and 2."""
+    x = rng.standard_normal((2, 12, 9, 8)).astype(np.float32)
+    w = rng.standard_normal((8, 6, 3, 2)).astype(np.float32)
+    window = {"strides": strides, "dilations": dilations}
+    expected = run(lambda *v: nn.Conv(*v, groups=2, **window), x, w)
+    weight = np.stack([blocked_weight(part, 3, 2) for part in np.split(w, 2)])
+    operand = blocks(x, 3).reshape(2, 2, 2, 9, 8, 3)
+    found = run(lambda *v: nn.BlockedGroupedConv(*v, **window), operand, weight)
+    close(found.reshape(2, 4, *found.shape[3:]), blocks(expected, 2))
+
+
+def test_blocked_narrow_conv(rng):
+    """Six groups of 2 and 3 channels; a block holds one channel of three groups."""
+    x = rng.standard_normal((1, 12, 9, 8)).astype(np.float32)
+    w = rng.standard_normal((18, 2, 3, 3)).astype(np.float32)
+    expected = run(lambda *v: nn.Conv(*v, groups=6), x, w)
+    operand = np.ascontiguousarray(x.reshape(1, 2, 3, 2, 9, 8).transpose(0, 1, 3, 4, 5, 2))
+    weight = np.ascontiguousarray(w.reshape(2, 3, 3, 2, 3, 3).transpose(0, 2, 3, 4, 5, 1))
+    found = run(nn.BlockedNarrowConv, operand, weight)
+    close(found.transpose(0, 1, 5, 2, 3, 4).reshape(expected.shape), expected)
+
+
 def test_packed_matmul(rng):
     x, w = rng.standard_normal((2, 5, 7)).astype("f4"), rng.standard_normal((7, 12)).astype("f4")
     packed = np.ascontiguousarray(w.reshape(7, 3, 4).transpose(1, 0, 2))

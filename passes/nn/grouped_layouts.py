@@ -1,0 +1,181 @@
+"""Blocked layouts for convolutions within groups of channels.
+
+Groups of many channels have blocks of their own. Of groups of few, a block holds the same
+channel of as many groups as a vector has lanes: then no lane is empty, and nothing is
+broadcast. That takes a shuffle of the channels, which the weights of dense convolutions
+before and after take over.
+
+    channel = group * C + c    ->    channel = (group / B * C + c) * B + group % B
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ...dialects import nn
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from .building import reshape, shape_of
+from .fuse import is_elementwise
+
+
+def is_narrow(conv: nn.Conv, block: int) -> bool:
+    """Whether groups are too small for blocks of their own, and enough to be the lanes."""
+    M, C = shape_of(conv.weight)[:2]
+    return conv.groups % block == 0 and min(C, M // conv.groups) < block
+
+
+def grouped(b: Builder, conv: nn.Conv, x: Value, after: int, attributes: dict[str, Any]) -> Value:
+    """The convolution of blocked x with blocks inside of groups."""
+    N, blocks, *extents, before = shape_of(x)
+    M, C, *kernel = shape_of(conv.weight)
+    G = conv.groups
+    rest = range(5, 5 + len(kernel))
+    apart = reshape(b, conv.weight, (G, M // G // after, after, C // before, before, *kernel))
+    weight = b.insert(nn.Transpose(apart, (0, 1, 3, *rest, 4, 2)))
+    view = reshape(b, x, (N, G, blocks // G, *extents, before))
+    out = b.insert(nn.BlockedGroupedConv(view, weight, **attributes)).result
+    return reshape(b, out, (N, M // after, *shape_of(out)[3:]))
+
+
+def narrow(b: Builder, conv: nn.Conv, x: Value, block: int, attributes: dict[str, Any]) -> Value:
+    """The convolution of blocked x, whose channels are shuffled, with groups as lanes."""
+    N, _, *extents, _ = shape_of(x)
+    M, C, *kernel = shape_of(conv.weight)
+    outer = conv.groups // block
+    rest = range(4, 4 + len(kernel))
+    apart = reshape(b, conv.weight, (outer, block, M // conv.groups, C, *kernel))
+    weight = b.insert(nn.Transpose(apart, (0, 2, 3, *rest, 1)))
+    view = reshape(b, x, (N, outer, C, *extents, block))
+    out = b.insert(nn.BlockedNarrowConv(view, weight, **attributes)).result
+    return reshape(b, out, (N, M // block, *shape_of(out)[3:]))
+
+
+# -- channels in another order -----------------------------------------------------------------
+
+
+def shuffled(b: Builder, x: Value, axis: int, shape: tuple[int, int, int]) -> Value:
+    """x with the dimension `axis`, seen as `shape`, in the order of the first, last, middle."""
+    whole = shape_of(x)
+    lead, tail = whole[:axis], whole[axis + 1 :]
+    apart = reshape(b, x, (*lead, *shape, *tail))
+    order = (*range(axis), axis, axis + 2, axis + 1, *range(axis + 3, axis + 3 + len(tail)))
+    return reshape(b, b.insert(nn.Transpose(apart, order)), whole)
+
+
+def shuffle_operand(conv: nn.Conv, block: int) -> Value:
+    """A narrow convolution's operand with channels in the order that its lanes need."""
+    C = shape_of(conv.weight)[1]
+    shape = (conv.groups // block, block, C)
+    chain: list[Operation] = []
+    value = conv.x
+    while value.has_one_use and (op := _on_channels(value)) is not None:
+        chain.append(op)
+        if isinstance(op, nn.Conv):
+            for member in chain:
+                _shuffle_constants(member, shape)
+            return conv.x
+        value = op.operands[0]
+    return shuffled(Builder.before_op(conv), conv.x, 1, shape)
+
+
+def unshuffle_result(conv: nn.Conv, result: Value, block: int) -> Value:
+    """Where users of a narrow convolution's result find it in the plain order of channels.
+
+    A chain of users up to dense convolutions works on the shuffled channels instead.
+    """
+    per_group = shape_of(conv.weight)[0] // conv.groups
+    shape = (conv.groups // block, block, per_group)
+    chain: list[Operation] = []
+    value = conv.out
+    while value.has_one_use and (user := value.users[0]) in _users_on_channels(value):
+        if isinstance(user, nn.Conv):
+            for member in chain:
+                _shuffle_constants(member, shape)
+            b = Builder.before_op(user)
+            user.set_operand(1, shuffled(b, user.weight, 1, shape))
+            return result
+        chain.append(user)
+        value = user.results[0]
+    back = (shape[0], shape[2], shape[1])
+    return shuffled(Builder.before_op(conv), result, 1, back)
+
+
+def _on_channels(value: Value) -> Operation | None:
+    """The op that makes a value, if it is a dense convolution or acts on each channel alone."""
+    op = value.defining_op
+    if isinstance(op, nn.Conv):
+        return op if op.groups == 1 and is_arranged_constant(op.weight) else None
+    return op if op is not None and _is_along_channels(op, value) else None
+
+
+def _users_on_channels(value: Value) -> Iterator[Operation]:
+    for op in value.users:
+        if isinstance(op, nn.Conv):
+            if op.groups == 1 and op.x is value and is_arranged_constant(op.weight):
+                yield op
+        elif op.results and _is_along_channels(op, op.results[0]):
+            yield op
+
+
+def _is_along_channels(op: Operation, result: Value) -> bool:
+    """Elementwise on one tensor and constants that are one number each or one per channel."""
+    if not is_elementwise(op) or isinstance(op, nn.BatchNorm) or not op.operands:
+        return False
+    shape = shape_of(result)
+    return shape_of(op.operands[0]) == shape and all(
+        value.defined_by(nn.Constant) is not None
+        and (math.prod(shape_of(value)) == 1 or _is_per_channel(value, shape))
+        for value in op.operands[1:]
+    )
+
+
+def _is_per_channel(value: Value, shape: tuple[Any, ...]) -> bool:
+    own = shape_of(value)
+    own = (1,) * (len(shape) - len(own)) + own
+    return own == (1, shape[1], *(1,) * (len(shape) - 2))
+
+
+def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
+    """Put what a chain's member has for each channel of its result into the shuffled order."""
+    b = Builder.before_op(op)
+    for i, value in enumerate(op.operands[1:], 1):
+        own = shape_of(value)
+        if isinstance(op, nn.Conv):
+            op.set_operand(i, shuffled(b, value, 0, shape))
+        elif math.prod(own) != 1:
+            op.set_operand(i, shuffled(b, value, own.index(math.prod(own)), shape))
+
+
+def is_arranged_constant(value: Value) -> bool:
+    """Whether a value is a constant in another shape and order."""
+    while (op := value.defining_op) is not None and isinstance(op, nn.Reshape | nn.Transpose):
+        value = op.x
+    return value.defined_by(nn.Constant) is not None
+
+
+# -- blocks that fit together ------------------------------------------------------------------
+
+
+def same_channels(start: Value) -> set[Value]:
+    """The values whose channels are those of `start`, through ops that act on each alone."""
+    channels, found, pending = shape_of(start)[1], set[Value](), [start]
+    while pending:
+        value = pending.pop()
+        shape = shape_of(value)
+        if value in found or len(shape) < 3 or shape[1] != channels:
+            continue
+        found.add(value)
+        near = [value.defining_op] if value.defining_op is not None else []
+        for op in (*near, *value.users):
+            if _keeps_channels(op):
+                pending += [*op.operands, *op.results]
+    return found
+
+
+def _keeps_channels(op: Operation) -> bool:
+    if isinstance(op, nn.Conv):
+        return op.groups == shape_of(op.weight)[0]
+    return is_elementwise(op) or isinstance(op, nn.pooling.PoolingOp | nn.Pad | nn.Resize)
