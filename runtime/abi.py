@@ -21,20 +21,7 @@ ALIGNMENT = 64
 """Units: bytes. Of the arena and the weights."""
 
 
-class NncTensor(ctypes.Structure):
-    """nnc_tensor"""
-
-    _fields_ = (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)))
-
-
-RUN_TYPE = ctypes.CFUNCTYPE(
-    ctypes.c_int32,
-    ctypes.POINTER(NncTensor),
-    ctypes.POINTER(NncTensor),
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-    ctypes.c_void_p,
-)
+RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
 """nnc_run; the interpreter's lock is released while it runs."""
 
 POOL_CREATE_TYPE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)

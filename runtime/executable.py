@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.native import LoadedCode, NativeTarget, load_object
-from .abi import ENTRY, RUN_TYPE, NncTensor
+from .abi import ENTRY, RUN_TYPE
 from .program import Program, aligned_buffer, make_program
 from .recycling import OutputMemory
 from .threads import POOL_SYMBOLS, Pool
@@ -48,13 +47,15 @@ class Executable:
         self._code: LoadedCode = load_object(program.code, exports)
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = program.weights
-        self._outputs = {
-            i: OutputMemory(type)
-            for i, type in enumerate(self.output_types)
-            if type.has_static_shape
+        self._weights_address = program.weights.ctypes.data
+        self._inputs = {
+            name: _Input(name, type)
+            for name, type in zip(found.input_names, found.input_types, strict=True)
         }
-        self._arenas: list[np.ndarray] = []
-        self._lock = threading.Lock()
+        self._outputs = [
+            OutputMemory(type) if type.has_static_shape else None for type in found.output_types
+        ]
+        self._frames: list[_Frame] = []
         self._pool = Pool(self._code if program.parallel else None)
         self.threads = threads
 
@@ -85,12 +86,15 @@ class Executable:
         return dict(zip(self.output_names, outputs, strict=True))
 
     def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
+        inputs = self._inputs
+        if not arrays and len(named) == len(inputs) and all(map(named.__contains__, inputs)):
+            return [one.checked(named[name]) for name, one in inputs.items()]
         names = self.input_names
         if len(arrays) > len(names):
             raise NncError(f"expected {len(names)} inputs, got {len(arrays)}")
         given = dict(zip(names, arrays, strict=False))
         for name, array in named.items():
-            if name not in names:
+            if name not in inputs:
                 known = ", ".join(f"'{n}'" for n in names) or "none"
                 raise NncError(f"there is no input '{name}'; the inputs are {known}")
             if name in given:
@@ -99,81 +103,91 @@ class Executable:
         missing = [n for n in names if n not in given]
         if missing:
             raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))
-        return [
-            _checked(name, given[name], type)
-            for name, type in zip(names, self.input_types, strict=True)
-        ]
+        return [one.checked(given[name]) for name, one in inputs.items()]
 
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
-        outputs = _Tensors(len(self.output_types))
-        arrays: list[np.ndarray | None] = []
-        for i, type in enumerate(self.output_types):
-            made = None
-            if type.has_static_shape:
-                made = self._outputs[i].array()
-                outputs.set(i, made, False)
-            else:
-                outputs.set_rank(i, type.rank)
-            arrays.append(made)
-        given = _Tensors(len(inputs))
-        for i, (array, type) in enumerate(zip(inputs, self.input_types, strict=True)):
-            given.set(i, array, not type.has_static_shape)
-        arena = self._take_arena()
         try:
-            with self._pool.lent() as pool:
-                status = self._run(
-                    given.array, outputs.array, arena.ctypes.data, self._weights.ctypes.data, pool
-                )
+            frame = self._frames.pop()
+        except IndexError:
+            frame = _Frame(self.input_types, self.output_types, self._arena_bytes)
+        try:
+            arrays = [None if memory is None else memory.array() for memory in self._outputs]
+            frame.fill(inputs, arrays)
+            pool = self._pool.borrow()
+            try:
+                status = self._run(*frame.addresses, self._weights_address, pool)
+            finally:
+                self._pool.give_back(pool)
+            if status:
+                raise NncError(f"the compiled model failed with status {status}")
+            return [
+                frame.heap_array(i, self.output_types[i]) if array is None else array
+                for i, array in enumerate(arrays)
+            ]
         finally:
-            self._give_arena(arena)
-        if status:
-            raise NncError(f"the compiled model failed with status {status}")
-        return [
-            array if array is not None else outputs.heap_array(i, self.output_types[i])
-            for i, array in enumerate(arrays)
-        ]
-
-    def _take_arena(self) -> np.ndarray:
-        """Scratch memory that no other call uses now."""
-        with self._lock:
-            if self._arenas:
-                return self._arenas.pop()
-        return aligned_buffer(self._arena_bytes)
-
-    def _give_arena(self, arena: np.ndarray) -> None:
-        with self._lock:
-            self._arenas.append(arena)
+            self._frames.append(frame)
 
 
-class _Tensors:
-    """An array of nnc_tensor and the shapes that it points to."""
+class _Frame:
+    """What one call at a time needs: scratch memory, and two arrays of nnc_tensor.
 
-    def __init__(self, count: int) -> None:
-        self.array = (NncTensor * count)()
-        self.shapes: list[Any] = [None] * count
+    Each nnc_tensor is two numbers, the addresses of its elements and of its shape. Nobody
+    reads the shape of a tensor whose type says it.
+    """
 
-    def set(self, i: int, array: np.ndarray, with_shape: bool) -> None:
-        """Make tensor i one of an array, which has to outlive it.
+    def __init__(
+        self, inputs: Sequence[TensorType], outputs: Sequence[TensorType], arena_bytes: int
+    ) -> None:
+        self._given, self._made = (
+            (ctypes.c_size_t * (2 * max(1, len(types))))() for types in (inputs, outputs)
+        )
+        self._shapes = {i: _shape_of_rank(t) for i, t in _of_unknown_shape(outputs)}
+        for i, shape in self._shapes.items():
+            self._made[2 * i + 1] = ctypes.addressof(shape)
+        self._input_shapes = {i: _shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
+        for i, shape in self._input_shapes.items():
+            self._given[2 * i + 1] = ctypes.addressof(shape)
+        self._arena = aligned_buffer(arena_bytes)
+        self.addresses = (
+            ctypes.addressof(self._given),
+            ctypes.addressof(self._made),
+            self._arena.ctypes.data,
+        )
 
-        Nobody reads the shape of a tensor whose type says it.
-        """
-        tensor = self.array[i]
-        tensor.data = array.ctypes.data
-        if with_shape:
-            self.shapes[i] = (ctypes.c_int64 * max(1, array.ndim))(*array.shape)
-            tensor.shape = self.shapes[i]
-
-    def set_rank(self, i: int, rank: int) -> None:
-        """Make room for the shape of a tensor that the callee makes."""
-        self.shapes[i] = (ctypes.c_int64 * max(1, rank))()
-        self.array[i].shape = self.shapes[i]
+    def fill(self, inputs: list[np.ndarray], outputs: list[np.ndarray | None]) -> None:
+        """Enter the arrays, which have to outlive the call; None for what the callee makes."""
+        given, made = self._given, self._made
+        for i, array in enumerate(inputs):
+            given[2 * i] = address_of(array)
+        for i, shape in self._input_shapes.items():
+            shape[:] = inputs[i].shape or (0,)
+        for i, array in enumerate(outputs):
+            if array is not None:
+                made[2 * i] = address_of(array)
 
     def heap_array(self, i: int, type: TensorType) -> np.ndarray:
         """The tensor that the callee made, as an array that frees it."""
         dtype = type_to_numpy(type.element_type)
-        shape = tuple(self.shapes[i][: type.rank])
-        buffer = _HeapBuffer(self.array[i].data, shape, dtype.itemsize)
+        shape = tuple(self._shapes[i][: type.rank])
+        buffer = _HeapBuffer(self._made[2 * i], shape, dtype.itemsize)
         return np.asarray(buffer).view(dtype)
+
+
+def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:
+    return [(i, type) for i, type in enumerate(types) if not type.has_static_shape]
+
+
+def _shape_of_rank(type: TensorType) -> Any:
+    return (ctypes.c_int64 * max(1, type.rank))()
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where a contiguous array's elements lie; the array has to live on."""
+    try:
+        # Faster than NumPy's own way.
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # nothing may be written there, or there is nothing
+        return array.ctypes.data
 
 
 class _HeapBuffer:
@@ -202,15 +216,31 @@ def _c_free(address: int) -> None:
 # -- inputs ------------------------------------------------------------------------------------
 
 
-def _checked(name: str, value: Any, type: TensorType) -> np.ndarray:
-    """The input as a contiguous array of the right type."""
-    array = np.asarray(value)
-    dtype = type_to_numpy(type.element_type)
-    fits = array.ndim == type.rank and all(
-        want is None or want == have for want, have in zip(type.shape, array.shape, strict=False)
-    )
-    if array.dtype.newbyteorder("=") != dtype or not fits:
-        raise NncError(f"input '{name}': expected {type}, got {array.dtype} {array.shape}")
-    if array.dtype != dtype:
-        array = array.astype(dtype)
-    return np.ascontiguousarray(array) if array.ndim else array.reshape(())
+class _Input:
+    """What an input must be."""
+
+    def __init__(self, name: str, type: TensorType) -> None:
+        self.name, self.type = name, type
+        self.dtype = type_to_numpy(type.element_type)
+        self.shape = type.shape
+
+    def checked(self, value: Any) -> np.ndarray:
+        """The input as a contiguous array of the right type. Raises NncError."""
+        if (
+            type(value) is np.ndarray
+            and value.dtype is self.dtype
+            and value.shape == self.shape
+            and value.flags.c_contiguous
+        ):
+            return value
+        array = np.asarray(value)
+        fits = array.ndim == len(self.shape) and all(
+            want is None or want == have
+            for want, have in zip(self.shape, array.shape, strict=False)
+        )
+        if array.dtype.newbyteorder("=") != self.dtype or not fits:
+            expected = f"expected {self.type}, got {array.dtype} {array.shape}"
+            raise NncError(f"input '{self.name}': {expected}")
+        if array.dtype != self.dtype:
+            array = array.astype(self.dtype)
+        return np.ascontiguousarray(array) if array.ndim else array.reshape(())

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import weakref
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.diagnostics import NncError
@@ -65,24 +64,23 @@ class Pool:
             self._handle.address, self._handle.process = address, os.getpid()
             self.threads = threads
 
-    @contextmanager
-    def lent(self) -> Iterator[int | None]:
-        """The pool for one call; None where another call has it, which then is sequential."""
+    def borrow(self) -> int | None:
+        """The pool for one call, to be given back; None where the call is to be sequential.
+
+        That is so without a pool, and while another call has it.
+        """
         if self._handle.address is None:
-            yield None
-            return
+            return None
         if self._handle.process != os.getpid():
             # A fork left the threads behind, and maybe the lock in another thread's hands.
             self._in_use = threading.Lock()
             self._start(self.threads)
-        lock = self._in_use
-        if not lock.acquire(blocking=False):
-            yield None
-            return
-        try:
-            yield self._handle.address
-        finally:
-            lock.release()
+        return self._handle.address if self._in_use.acquire(blocking=False) else None
+
+    def give_back(self, address: int | None) -> None:
+        """End the use of what `borrow` gave."""
+        if address is not None:
+            self._in_use.release()
 
 
 def _end(handle: _Handle, destroy: Callable[[int], None], code: LoadedCode) -> None:

@@ -28,7 +28,9 @@ class Heuristics(Shaping):
         match group.kind:
             case "tile":
                 stream = stream_of(group.host, self.machine)
-                if stream is not None:
+                if stream is not None and stream.is_narrow:
+                    self.blocks(group, stream)
+                elif stream is not None:
                     self.streamed(group, stream)
                 else:
                     self.tiled(group)
@@ -102,6 +104,38 @@ class Heuristics(Shaping):
         for stage in group.members:
             writer.fuse(stage, columns)
         self.feed(group, [*outer, columns], Tile(stream.lane_dim, lanes))
+
+    def blocks(self, group: Group, stream: Stream) -> None:
+        """Short rows of a packed matrix, one after the other, into results in registers.
+
+        Several rows in a step accumulate apart, so that additions do not wait for each other.
+        """
+        host, writer = group.host, self.writer
+        roots = writer.loops(host)
+        lanes = self.machine.lanes(widest_element(host))
+        extents = [e for e in host.extents if isinstance(e, int)]
+        own = self.readers(host, stream)
+        chains = stream.readers * extents[stream.lane_dim] // lanes
+        wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
+        most = (self.machine.vector_registers - 4) // chains
+        apart = max(1, min(-(-wanted // chains), most))
+        rows, row = writer.split(roots[stream.row_dim], apart)
+        copies, vector = writer.split(roots[stream.lane_dim], lanes, ("u", "v"))
+        taken = (stream.row_dim, stream.lane_dim)
+        rest = [l for l in roots if l.dims[0] not in taken]
+        readers = [l for l in rest if not l.is_reduction and l.dims[0] in own and l.extent != 1]
+        outer = [l for l in rest if l not in readers]
+        writer.reorder([*outer, rows, row, *readers, copies, vector])
+        writer.unroll(row, partial=True)
+        for loop in (*readers, copies):
+            writer.unroll(loop)
+        writer.vectorize(vector)
+        writer.accumulate(rows)
+        parallel = [l for l in outer if not l.is_reduction]
+        self.parallelize(parallel, self.work(group.maps, prod(extents) / lanes))
+        for stage in group.members:
+            writer.fuse(stage, parallel[-1])
+        self.feed(group, parallel, Tile(stream.lane_dim, lanes))
 
     @staticmethod
     def readers(host: Stage, stream: Stream) -> set[int]:

@@ -7,6 +7,7 @@ from math import prod
 
 from ...targets.machine import Machine
 from .stages import Stage
+from .tiles import widest_element
 
 MAX_READERS = 4
 """Results that an element goes into, up to which reading it is what takes the time."""
@@ -17,6 +18,9 @@ ROWS = 16
 CHUNK = 1024
 """Results that are updated together; they stay in the first cache."""
 
+NARROW = 4
+"""Vectors in a row, up to which the results of a whole row stay in registers."""
+
 
 @dataclass(frozen=True)
 class Stream:
@@ -25,6 +29,8 @@ class Stream:
     lane_dim: int
     row_dim: int
     readers: int
+    is_narrow: bool
+    """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
 
 
 def stream_of(stage: Stage, machine: Machine) -> Stream | None:
@@ -55,6 +61,9 @@ def stream_of(stage: Stage, machine: Machine) -> Stream | None:
         others = [a for a in stage.inputs if a is not access and not a.is_scalar]
         if any(a.coefficients is None or a.coefficients[lane] != 0 for a in others):
             continue
-        if readers <= MAX_READERS and size > machine.l2_bytes and sizes[row] >= 2 * ROWS:
-            return Stream(lane, row, readers)
+        width = machine.lanes(widest_element(stage))
+        narrow = sizes[lane] % width == 0 and sizes[lane] <= NARROW * width
+        far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
+        if readers <= MAX_READERS and far and sizes[row] >= 2 * ROWS:
+            return Stream(lane, row, readers, narrow)
     return None
