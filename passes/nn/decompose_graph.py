@@ -7,8 +7,9 @@ import math
 from ...dialects import nn
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.rewriting import Rewriter, Var, rewrite, rule, rules, term
-from ...ir.types import Dim, TensorType, i64
+from ...ir.rewriting import Rewriter, Var, constant_value, rewrite, rule, rules, term
+from ...ir.strict_math import is_strict
+from ...ir.types import Dim, FloatType, TensorType, i64
 from .building import element_of, finish, per_channel, reshape, scalar, shape_of
 
 x = Var("x")
@@ -19,6 +20,29 @@ POWERS = rules(
     rule("pow-minus-one", pow_(x, -1) >> reciprocal(x)),
 )
 """Rounded otherwise than by `pow`, which is why they are no canonicalizations."""
+
+
+ORDINARY = (2.0**-100, 2.0**100)
+"""Sizes of numbers whose reciprocals are as precise as they are."""
+
+FEW_NUMBERS = 1 << 16
+
+
+@rewrite(nn.Div)
+def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
+    """x / c -> x * (1 / c), which rounds twice, unless the math is wanted as written"""
+    value = constant_value(op.rhs)
+    if (
+        not isinstance(value, DenseElements)
+        or not isinstance(element_of(op.rhs), FloatType)
+        or value.type.num_elements > FEW_NUMBERS
+        or is_strict(op)
+        or op.lhs.defined_by(nn.Constant) is not None
+    ):
+        return
+    low, high = ORDINARY
+    if all(low <= abs(number) <= high for number in value.values()):
+        rewriter.replace(op, nn.Mul(op.lhs, rewriter(nn.Reciprocal(op.rhs)), out=op.out.type))
 
 
 @rewrite(nn.DepthToSpace)
@@ -218,6 +242,7 @@ def _sample(b: Rewriter, x: Value, axis: int, positions, weights) -> Value:
 
 PATTERNS = (
     *POWERS,
+    divide_by_constant,
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,

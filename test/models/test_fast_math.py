@@ -66,6 +66,24 @@ def test_sums_keep_their_order(k: int):
     assert strict(x, w)[0, 0] == total
 
 
+def divisions(fast_math: bool) -> int:
+    """How many are left of one by a constant."""
+    text = """
+    func.func @main(%x: tensor<5x3xf32>) -> tensor<5x3xf32> attributes {nn.entry} {
+      %c = nn.constant dense<[3.0, 1.0e-4, -7.0]> : tensor<3xf32>
+      %y = nn.div %x, %c : (tensor<5x3xf32>, tensor<3xf32>) -> tensor<5x3xf32>
+      return %y : tensor<5x3xf32>
+    }"""
+    module = load_module(nnc.parse(text), fast_math=fast_math)
+    run_stages(module, last="simplify-graph")
+    return sum(isinstance(op, nn.Div) for op in module.walk())
+
+
+def test_division_by_constants():
+    assert divisions(True) == 0
+    assert divisions(False) == 1
+
+
 def test_results_are_right():
     x = np.random.default_rng(1).standard_normal((1, 3, 35, 37)).astype(np.float32)
     fast, strict = (nnc.compile(small_cnn(), fast_math=f)(x) for f in (True, False))
