@@ -112,8 +112,8 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
         """An attribute of result `i`."""
         return _entry(self.res_attrs, i).get(name)
 
-    def set_arg_attribute(self, i: int, name: str, value: Attribute) -> None:
-        """Set an attribute of argument `i`."""
+    def set_arg_attribute(self, i: int, name: str, value: Attribute | None) -> None:
+        """Set an attribute of argument `i`, or remove it."""
         self.arg_attrs = _with_entry(self.arg_attrs, len(self.function_type.inputs), i, name, value)
 
     def set_result_attribute(self, i: int, name: str, value: Attribute) -> None:
@@ -174,13 +174,12 @@ def _entry(entries: Sequence[Any] | None, i: int) -> DictAttr:
 
 
 def _with_entry(
-    entries: Sequence[Any] | None, count: int, i: int, name: str, value: Attribute
-) -> ArrayAttr:
+    entries: Sequence[Any] | None, count: int, i: int, name: str, value: Attribute | None
+) -> ArrayAttr | None:
     all_entries = list(entries or [DictAttr(())] * count)
-    all_entries[i] = DictAttr(
-        ((name, value), *((k, v) for k, v in all_entries[i].items() if k != name))
-    )
-    return ArrayAttr(tuple(all_entries))
+    own = [(name, value)] if value is not None else []
+    all_entries[i] = DictAttr((*own, *((k, v) for k, v in all_entries[i].items() if k != name)))
+    return ArrayAttr(tuple(all_entries)) if any(len(e.items()) for e in all_entries) else None
 
 
 class Return(Op, name="func.return", traits=(Pure, HasParent("func.func"), Terminator)):

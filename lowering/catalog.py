@@ -15,6 +15,7 @@ PASS_MODULES: dict[str, str] = {
     "cse": "..passes.cse",
     "expand-math": "..passes.loops.expand_math",
     "lower-to-linalg": ".nn_to_linalg",
+    "mark-in-place": ".mark_in_place",
     "plan-memory": ".plan_memory",
     "remove-dead-values": "..passes.dead_code",
     "lower-to-llvm": ".to_llvm",

@@ -78,6 +78,7 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "loops",
         "scf, memref, vector and arith, all buffers planned",
+        ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         "apply-schedules",
         ("plan-memory", "after schedules, which remove temporaries"),
         "canonicalize",

@@ -12,19 +12,23 @@
       %t = memref.view %arena[%c0][] : memref<64xi8> to memref<4xf32>
 
 A function that the entry calls gets its temporaries as a last argument `%scratch`, which is
-a part of the arena during the call. Buffers of unknown size stay on the heap.
+a part of the arena during the call. A result that `mark-in-place` allows to be written over an
+operand lies where the operand was, if that is not used afterwards. Buffers of unknown size stay on
+the heap.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 from ..dialects import arith, func, memref, scf
 from ..ir.attributes import (
     ArrayAttr,
+    DenseArrayAttr,
     DenseResource,
     DictAttr,
+    I64Array,
     I64Attr,
     UnitAttr,
 )
@@ -34,6 +38,7 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
+from .to_llvm.module import IN_PLACE
 
 _BYTE = IntegerType(8)
 
@@ -45,6 +50,7 @@ class PlanMemory(
     anchor="builtin.module",
     statistics={
         "buffers": "Number of buffers placed",
+        "in-place": "Number of buffers that are written over one that is not needed any more",
         "arena-bytes": "Bytes of the arena of each entry",
         "peak-live-bytes": "Bytes that are live at once, below which no arena can be",
         "scratch-bytes": "Bytes of scratch memory of each thread",
@@ -65,12 +71,14 @@ class PlanMemory(
         """Callees first, so that what they need is known where they are called."""
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         scratch: dict[str, int] = {}
+        in_place: set[Pair] = set()
         done: set[str] = set()
         for name in functions:
             for one in _callees_first(name, functions, done):
                 function = functions[one]
                 if not function.is_declaration:
-                    self._plan_function(function, functions, scratch, context)
+                    in_place |= self._plan_function(function, functions, scratch, context)
+        _keep_marks(functions.values(), in_place)
         _place_weights(op, functions.values(), context)
 
     def _plan_function(
@@ -79,20 +87,19 @@ class PlanMemory(
         functions: dict[str, func.FuncOp],
         scratch: dict[str, int],
         context: PassContext,
-    ) -> None:
+    ) -> set[Pair]:
+        """Place the buffers of one function; the pairs of arguments that share one now."""
         _move_allocations(function, self.stack_bytes)
-        if len(function.body.blocks) != 1:
-            _heap_scratch(function, scratch)
-            return
         entry = "nn.entry" in function.attributes
         called = function.sym_visibility == "private"
-        if not entry and not called:
+        if len(function.body.blocks) != 1 or not (entry or called):
             _heap_scratch(function, scratch)
-            return
-        needs = _Needs.of(function, scratch)
-        made = plan(needs.buffers)
+            return set()
+        needs = _Needs.of(function, functions, scratch)
+        made, pairs = needs.plan()
         if entry:
             context.statistic("buffers", len(needs.buffers))
+            context.statistic("in-place", len(pairs))
             context.statistic("arena-bytes", made.size)
             context.statistic("peak-live-bytes", made.lower_bound)
             arena = _add_argument(function, made.size, "arena", "nn.arena")
@@ -101,8 +108,9 @@ class PlanMemory(
             context.statistic("scratch-bytes", made.size)
             arena = _add_argument(function, made.size, "scratch", "nn.scratch")
         else:
-            return
+            return set()
         needs.apply(made, arena)
+        return {(join.callee, join.operand, join.result) for join in pairs}
 
 
 def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str]) -> Iterator[str]:
@@ -125,6 +133,21 @@ def _callees_first(name: str, functions: dict[str, func.FuncOp], done: set[str])
 # -- what a function needs -------------------------------------------------------------------------
 
 
+Pair = tuple[str, int, int]
+"""A function, and the numbers of an operand and a result of it that are one buffer."""
+
+
+@dataclass(frozen=True)
+class Join:
+    """Two buffers, by number, of which the second may take the place of the first."""
+
+    before: int
+    after: int
+    callee: str
+    operand: int
+    result: int
+
+
 @dataclass
 class _Needs:
     """The buffers of a function, in the order of their definitions, and their lives."""
@@ -132,26 +155,90 @@ class _Needs:
     block: Block
     buffers: list[Buffer] = field(default_factory=list)
     owners: list[memref.Alloc | func.Call] = field(default_factory=list)
+    joins: list[Join] = field(default_factory=list)
 
     @staticmethod
-    def of(function: func.FuncOp, scratch: dict[str, int]) -> _Needs:
+    def of(
+        function: func.FuncOp, functions: dict[str, func.FuncOp], scratch: dict[str, int]
+    ) -> _Needs:
         block = function.body.block
         times = {op: i for i, op in enumerate(block)}
-        uses = _uses_of_buffers(block)
+        roots, uses = _uses_of_buffers(block)
         needs = _Needs(block)
+        numbers: dict[Value, int] = {}
         for op in block:
             if isinstance(op, memref.Alloc) and op.memref.type.has_static_shape:
                 at = [times[user] for user in uses.get(op.memref, ())]
                 # One that nobody uses lives at its definition.
                 first, last = min(at, default=times[op]), max(at, default=times[op])
+                numbers[op.memref] = len(needs.buffers)
                 needs.add(op, op.memref.type.num_bytes, first, last)
-            elif isinstance(op, func.Call) and scratch.get(op.callee):
-                needs.add(op, scratch[op.callee], times[op], times[op])
+            elif isinstance(op, func.Call):
+                if scratch.get(op.callee):
+                    needs.add(op, scratch[op.callee], times[op], times[op])
+                if (callee := functions.get(op.callee)) is not None:
+                    places = [numbers.get(roots.get(v, v)) for v in op.args]
+                    needs.join(op, callee, places, times[op])
         return needs
 
     def add(self, owner: memref.Alloc | func.Call, size: int, first: int, last: int) -> None:
         self.owners.append(owner)
         self.buffers.append(Buffer(size, first, last))
+
+    def join(
+        self, call: func.Call, callee: func.FuncOp, places: list[int | None], time: int
+    ) -> None:
+        """Note which of a call's results may lie where an operand was; `places` are buffers.
+
+        The operand's life ends there, the result's begins, and the call sees no part of either
+        in any other argument.
+        """
+        free = {
+            at: place
+            for at, place in enumerate(places)
+            if place is not None and self._is_whole(call, at, places)
+        }
+        for i, after in list(free.items()):
+            over = callee.arg_attribute(i, IN_PLACE)
+            if not isinstance(over, DenseArrayAttr) or self.buffers[after].first != time:
+                continue
+            for operand in (int(n) for n in over if n in free):
+                old, new = self.buffers[free[operand]], self.buffers[after]
+                if old.last == time and old.size == new.size:
+                    before = free.pop(operand)
+                    self.joins.append(Join(before, after, call.callee, operand, i))
+                    break
+
+    def _is_whole(self, call: func.Call, at: int, places: list[int | None]) -> bool:
+        """Whether an argument is all of a buffer, of which no other argument is a part."""
+        place, type = places[at], call.args[at].type
+        return (
+            place is not None
+            and places.count(place) == 1
+            and isinstance(type, MemRefType)
+            and type.has_static_shape
+            and type.num_bytes == self.buffers[place].size
+        )
+
+    def plan(self) -> tuple[MemoryPlan, list[Join]]:
+        """The smaller of the plans with and without buffers in place of others."""
+        apart = plan(self.buffers)
+        if not self.joins:
+            return apart, []
+        leader = list(range(len(self.buffers)))
+        for one in self.joins:
+            leader[one.after] = leader[one.before]
+        lives: dict[int, Buffer] = {}
+        for number, buffer in zip(leader, self.buffers, strict=True):
+            life = lives.setdefault(number, buffer)
+            first, last = min(life.first, buffer.first), max(life.last, buffer.last)
+            lives[number] = Buffer(buffer.size, first, last)
+        together = plan(list(lives.values()))
+        if together.size > apart.size:
+            return apart, []
+        offsets = dict(zip(lives, together.offsets, strict=True))
+        whole = tuple(offsets[number] for number in leader)
+        return replace(together, offsets=whole), self.joins
 
     def apply(self, made: MemoryPlan, arena: Value) -> None:
         """Put views of the arena in place of allocations, and give calls their scratch."""
@@ -177,8 +264,8 @@ class _Needs:
             owner.erase()
 
 
-def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
-    """For each allocation of a block, the block's operations that read or write it.
+def _uses_of_buffers(block: Block) -> tuple[dict[Value, Value], dict[Value, list[Operation]]]:
+    """What each view looks at, and the block's operations that read or write each buffer.
 
     Views count through their own uses, `memref.dealloc` does not count.
     """
@@ -197,7 +284,22 @@ def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
                         roots[result] = root
                 elif not isinstance(inner, memref.Dealloc):
                     uses.setdefault(root, []).append(op)
-    return uses
+    return roots, uses
+
+
+def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
+    """Take `nn.in_place` from arguments that share no buffer: code need not allow for it."""
+    for function in functions:
+        name = function.sym_name
+        numbers = range(len(function.function_type.inputs))
+        marks = {i: function.arg_attribute(i, IN_PLACE) for i in numbers}
+        results = {i: mark for i, mark in marks.items() if isinstance(mark, DenseArrayAttr)}
+        for i, mark in results.items():
+            over = [int(operand) for operand in mark if (name, operand, i) in used]
+            function.set_arg_attribute(i, IN_PLACE, I64Array(over) if over else None)
+        for i in {int(operand) for mark in results.values() for operand in mark}:
+            if not any(pair[:2] == (name, i) for pair in used):
+                function.set_arg_attribute(i, IN_PLACE, None)
 
 
 # -- moving allocations -------------------------------------------------------------------------

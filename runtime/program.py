@@ -18,6 +18,7 @@ from ..ir.attributes import (
 )
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..targets.native import NativeTarget, emit_object
 from .abi import ALIGNMENT
@@ -55,21 +56,28 @@ def make_program(
     target: NativeTarget | None = None,
     new_weights: Callable[[int], np.ndarray] | None = None,
     rename: Callable[[str], str] | None = None,
+    timed: Timed = untimed,
 ) -> Program:
     """The program of a module of the llvm dialect that has an entry. Raises NncError.
 
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
-    `rename` may change the names in the LLVM IR text.
+    `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
     """
     from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 
     found = signature(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
-    text = llvm_ir(module)
-    code = emit_object(rename(text) if rename else text, target, has_scalar_loops(module))
-    weights = (new_weights or aligned_buffer)(found.weights_bytes)
-    fill_weights(module, weights)
+    with timed("LLVM IR"):
+        text = llvm_ir(module)
+        if rename is not None:
+            text = rename(text)
+        scalar_loops = has_scalar_loops(module)
+    with timed("LLVM"):
+        code = emit_object(text, target, scalar_loops, timed)
+    with timed("Weights"):
+        weights = (new_weights or aligned_buffer)(found.weights_bytes)
+        fill_weights(module, weights)
     return Program(found, code, weights, parallel)
 
 

@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
 
 if TYPE_CHECKING:
     import llvmlite.binding as binding
@@ -126,29 +127,37 @@ def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: i
 
 
 def optimized_module(
-    text: str, target: NativeTarget, scalar_loops: bool
+    text: str, target: NativeTarget, scalar_loops: bool, timed: Timed = untimed
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
     """The verified and optimized module, and the machine that emits it."""
-    machine = target.machine()
-    module = parse_and_verify(text)
+    with timed("Parser"):
+        machine = target.machine()
+        module = parse_and_verify(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     level = target.opt_level
     if level == 2 and not scalar_loops:
         level = 1
     if level:
-        optimize(module, machine, level)
+        with timed("Passes"):
+            optimize(module, machine, level)
     return module, machine
 
 
-def emit_object(text: str, target: NativeTarget | None = None, scalar_loops: bool = True) -> bytes:
+def emit_object(
+    text: str,
+    target: NativeTarget | None = None,
+    scalar_loops: bool = True,
+    timed: Timed = untimed,
+) -> bytes:
     """A relocatable object file of the LLVM IR text. Raises NncError.
 
     Without `scalar_loops`, the code has no loops that LLVM might vectorize.
     """
-    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops)
+    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops, timed)
     try:
-        return machine.emit_object(module)
+        with timed("Code generation"):
+            return machine.emit_object(module)
     except RuntimeError as error:
         raise _fault("no code could be made", error) from None
 

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
 from ..runtime.abi import ENTRY
@@ -49,7 +50,10 @@ class ArtifactOptions:
 
 
 def write_artifact(
-    module: Operation, path: Path, options: ArtifactOptions | None = None
+    module: Operation,
+    path: Path,
+    options: ArtifactOptions | None = None,
+    timed: Timed = untimed,
 ) -> list[Path]:
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
@@ -65,10 +69,12 @@ def write_artifact(
     if path.suffix in texts:
         write_whole(path, texts[path.suffix]())
         return [path]
-    program = make_program(module, target, rename=_renaming(options.prefix))
-    files = _binary(program, path, options)
-    for file, data in files.items():
-        write_whole(file, data)
+    program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
+    with timed("Link"):
+        files = _binary(program, path, options)
+    with timed("Output"):
+        for file, data in files.items():
+            write_whole(file, data)
     return list(files)
 
 

@@ -10,6 +10,7 @@ from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.strict_math import STRICT_MATH
+from ..ir.timing import Timed, untimed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,6 +118,7 @@ def run_stages(
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_each: bool = False,
+    timed: Timed = untimed,
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
 
@@ -132,8 +134,9 @@ def run_stages(
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
-        manager = PassManager(stage.pipeline(machine), context, instrumentations, verify_each)
-        manager.run(module)
+        with timed(f"'{stage.name}' Stage"):
+            pipeline = stage.pipeline(machine)
+            PassManager(pipeline, context, instrumentations, verify_each).run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:

@@ -93,6 +93,17 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     sub.add_argument("--prefix", default="nnc", help="the start of the names in C (default: nnc)")
     sub.add_argument("--static", action="store_true", help="a static library, .a")
+    sub.add_argument(
+        "--mlir-timing",
+        action="store_true",
+        help="print how long reading, each pass, LLVM and linking took",
+    )
+    sub.add_argument(
+        "--mlir-timing-display",
+        choices=("list", "tree"),
+        default="tree",
+        help="the times as a tree of stages, or as a list sorted by time",
+    )
     add_numerics(sub)
     sub = command("run", "Compile a model and run it once.")
     _add_inputs(sub)
@@ -225,26 +236,35 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
+    from ..ir.timing import untimed
     from .artifacts import ArtifactOptions, check_output, write_artifact
     from .driver import run_stages
+    from .opt_report import Timing
 
     output = session.streams.path(args.output)
     options = ArtifactOptions(args.machine, args.weights, args.prefix, args.static)
     check_output(output, options)
     check = _numerics(args, session)
-    module = session.load()
+    timing = Timing() if args.mlir_timing else None
+    timed = timing.scope if timing is not None else untimed
+    with timed("Import"):
+        module = session.load()
     try:
         run_stages(
             module,
             machine=args.machine,
             progress=session.progress,
-            instrumentations=[check] if check is not None else [],
+            instrumentations=[one for one in (check, timing) if one is not None],
+            timed=timed,
         )
     finally:
         if check is not None:
             check.print_notes(session.streams.stderr)
-    for path in write_artifact(module, output, options):
+    for path in write_artifact(module, output, options, timed):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
+    if timing is not None:
+        report = timing.report(args.mlir_timing_display)
+        print(report, end="", file=session.streams.stderr)
     return 0
 
 

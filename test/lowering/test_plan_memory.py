@@ -1,5 +1,6 @@
 """Planning memory: buffers that live together do not overlap, and nothing else changes."""
 
+import nnc
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +8,7 @@ from hypothesis import strategies as st
 from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
+from nnc.lowering.mark_in_place import MarkInPlace
 from nnc.lowering.memory_plan import ALIGNMENT, Buffer, aligned, plan
 from nnc.lowering.plan_memory import PlanMemory
 from nnc.runtime.interpreter import Interpreter
@@ -199,3 +201,45 @@ def test_calls_from_functions_that_are_no_entry():
     """)
     names = [op.name for op in module.walk() if op.name.startswith("memref.")]
     assert names == ["memref.view", "memref.copy", "memref.alloc", "memref.dealloc"]
+
+
+IN_PLACE = """
+    func.func private @k(%a: memref<5x7xf32>, %b: memref<5x7xf32>, %out: memref<5x7xf32>)
+        attributes {nn.kernel} {
+      %t = memref.alloc() : memref<5x7xf32>
+      linalg.map { arith.mulf } ins(%a, %b : memref<5x7xf32>, memref<5x7xf32>)
+          outs(%t : memref<5x7xf32>)
+      linalg.map { arith.subf } ins(%t, %a : memref<5x7xf32>, memref<5x7xf32>)
+          outs(%out : memref<5x7xf32>)
+      return
+    }
+    func.func @main(%x: memref<5x7xf32>, %y: memref<5x7xf32>)
+        attributes {nn.entry, nn.input_names = ["x"], nn.output_names = ["y"]} {
+      %a = memref.alloc() : memref<5x7xf32>
+      call @k(%x, %x, %a) : (memref<5x7xf32>, memref<5x7xf32>, memref<5x7xf32>) -> ()
+      %b = memref.alloc() : memref<5x7xf32>
+      call @k(%a, %x, %b) : (memref<5x7xf32>, memref<5x7xf32>, memref<5x7xf32>) -> ()
+      %c = memref.alloc() : memref<5x7xf32>
+      call @k(%x, %b, %c) : (memref<5x7xf32>, memref<5x7xf32>, memref<5x7xf32>) -> ()
+      call @k(%c, %x, %y) : (memref<5x7xf32>, memref<5x7xf32>, memref<5x7xf32>) -> ()
+      return
+    }
+"""
+
+
+@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+def test_results_in_place_of_operands(machine):
+    """Compiled, so that loops, registers and LLVM all allow for it."""
+    context = PassContext()
+    module = parse_module(IN_PLACE)
+    MarkInPlace().run(module, context)
+    PlanMemory().run(module, context)
+    assert context.statistics[""]["in-place"] == 2
+    assert context.statistics[""]["peak-live-bytes"] == 2 * aligned(4 * 35)  # with the scratch
+    x = np.random.default_rng(0).standard_normal((5, 7)).astype(np.float32)
+
+    def k(a, b):
+        return a * b - a
+
+    found = nnc.compile(parse_module(IN_PLACE), machine=machine, cache=False)(x)
+    np.testing.assert_allclose(found, k(k(x, k(k(x, x), x)), x), rtol=1e-5)

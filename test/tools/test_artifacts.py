@@ -259,3 +259,13 @@ def test_other_processors(machine: str, compiled) -> None:
     folder, x, want = compiled
     found = nnc.compile(folder / "model.onnx", machine=machine)(x)
     np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6)
+
+
+def test_timing(compiled, tmp_path, capsys) -> None:
+    arguments = ["-o", str(tmp_path / "m.so"), "--mlir-timing"]
+    assert compile_to(compiled[0] / "model.onnx", *arguments) == 0
+    report = capsys.readouterr().err
+    for name in ("Import", "'loops' Stage", "  PlanMemory", "LLVM", "  Code generation", "Link"):
+        assert f"  {name}\n" in report
+    assert compile_to(compiled[0] / "model.onnx", *arguments, "--mlir-timing-display=list") == 0
+    assert "(100.0%)  root\n" in capsys.readouterr().err
