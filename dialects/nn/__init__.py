@@ -25,6 +25,7 @@ from .blocked import (
     BlockedDepthwiseConv,
     BlockedGroupedConv,
     BlockedNarrowConv,
+    BlockedPaddedConv,
     PackedMatmul,
 )
 from .creation import (
@@ -177,6 +178,7 @@ __all__ = [
     "BlockedDepthwiseConv",
     "BlockedGroupedConv",
     "BlockedNarrowConv",
+    "BlockedPaddedConv",
     "BroadcastDynamic",
     "BroadcastTo",
     "Cast",

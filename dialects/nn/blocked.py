@@ -7,10 +7,13 @@ this form; everything else works on it as on any other tensor.
 
 from __future__ import annotations
 
+from operator import add
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
-from .base import NnOp
+from ...ir.types import TensorType
+from .base import NnOp, check_length
 
 
 class BlockedConvOp(NnOp):
@@ -57,6 +60,55 @@ class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
         "%y = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : "
         "(tensor<1x2x9x9x16xf32>, tensor<4x2x3x3x16x8xf32>) -> tensor<1x4x4x4x8xf32>"
     )
+
+
+class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
+    """Convolution of blocked channels with zeros around x, which no product is computed with.
+
+    Worth it where dilations make much of the window fall on the padding: 28 rows and columns
+    need a third of the products of a 3x3 kernel with a dilation of 18.
+
+    Shapes: x [N, C / B, D.., B], weight [M / A, C / B, K.., B, A] -> out [N, M / A, P.., A];
+    `pads` holds the zeros before each of D.., then those after.
+    Numerics: f16 and bf16 accumulate in f32. Infinite weights beside the padding count not.
+    """
+
+    pads: tuple[int, ...] = attribute(INT_ARRAY)
+
+    weight_rank = 1
+    example = (
+        "%y = nn.blocked_padded_conv %x, %w {dilations = array<i64: 6, 6>, "
+        "pads = array<i64: 6, 6, 6, 6>} : "
+        "(tensor<1x2x9x9x16xf32>, tensor<4x2x3x3x16x8xf32>) -> tensor<1x4x9x9x8xf32>"
+    )
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        return None
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, weight = types
+        spatial = x.rank - 3
+        check_length(attrs.pads, 2 * spatial, "pads")
+        if min(attrs.pads, default=0) < 0:
+            raise NncError("pads must not be negative")
+        around = (0, 0, *map(add, attrs.pads[:spatial], attrs.pads[spatial:]), 0)
+        extents = [d if d is None else d + p for d, p in zip(x.shape, around, strict=True)]
+        return BlockedConv.infer([TensorType(tuple(extents), x.element_type), weight], attrs)
+
+    def evaluate(self, *operands):
+        import numpy as np
+
+        from ...ir.numpy_types import numpy_to_type
+
+        x, weight = operands
+        spatial = x.ndim - 3
+        begin, end = self.pads[:spatial], self.pads[spatial:]
+        x = np.pad(x, [(0, 0), (0, 0), *zip(begin, end, strict=True), (0, 0)])
+        types = [TensorType(v.shape, numpy_to_type(v.dtype)) for v in (x, weight)]
+        form = BlockedConv.comprehend(types, self)
+        return form.evaluate([x, weight], x.dtype)
 
 
 class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...ir.diagnostics import NncError
@@ -67,3 +67,32 @@ class Window:
                 count -= 1
             more.append(max(0, (count - 1) * self.strides[i] - span))
         return tuple(more)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Results side by side to which the same part of a kernel contributes, along one dimension.
+
+    `first` is the element that the first of these taps meets at the first result.
+    """
+
+    start: int
+    count: int
+    tap: int
+    taps: int
+    first: int
+
+
+def runs(extent: int, kernel: int, stride: int, dilation: int, begin: int, out: int) -> list[Run]:
+    """The results along a dimension by the taps that do not fall on padding."""
+    found: list[Run] = []
+    for at in range(out):
+        origin = at * stride - begin
+        inside = [k for k in range(kernel) if 0 <= origin + k * dilation < extent]
+        tap, taps = (inside[0], len(inside)) if inside else (0, 0)
+        last = found[-1] if found else None
+        if last is not None and (last.tap, last.taps) == (tap, taps):
+            found[-1] = replace(last, count=last.count + 1)
+        else:
+            found.append(Run(at, 1, tap, taps, origin + tap * dilation))
+    return found

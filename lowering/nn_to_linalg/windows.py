@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import arith, math, memref, nn
-from ...dialects.nn.windows import Window
+from ...dialects.nn.windows import Window, runs
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.comprehension import Comprehension, bind
@@ -57,6 +58,34 @@ def lower_conv(e: Emitter, op: nn.Conv) -> None:
         _grouped(e, op.groups, window, x, weight, total, element)
     if op.bias is not None:
         add_bias(e, total, e.operand(op.bias), out, element)
+
+
+@lowers(nn.BlockedPaddedConv)
+def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
+    """For each part of the results that the same taps contribute to, a convolution of its own."""
+    types: Any = op.operand_types
+    x, weight = e.buffer(op.x), e.buffer(op.weight)
+    out = e.destination(op.out)
+    spatial = len(op.pads) // 2
+    ones = (1,) * spatial
+    strides, dilations = op.strides or ones, op.dilations or ones
+    N, Co, *extents, B = types[0].shape
+    Mo, _, *kernel, _, A = types[1].shape
+    wanted = op.out.type.shape[2:-1]
+    along = list(map(runs, extents, kernel, strides, dilations, op.pads, wanted))
+    for part in itertools.product(*along):
+        counts, taps = [r.count for r in part], [r.taps for r in part]
+        target = e.subview(out, [0, 0, *(r.start for r in part), 0], [N, Mo, *counts, A])
+        if 0 in taps:
+            e.fill(e.constant(0, storage_type(types[0].element_type)), target)
+            continue
+        spans = zip(counts, taps, strides, dilations, strict=True)
+        reach = [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in spans]
+        source = e.subview(x, [0, 0, *(r.first for r in part), 0], [N, Co, *reach, B])
+        used = e.subview(weight, [0, 0, *(r.tap for r in part), 0, 0], [Mo, Co, *taps, B, A])
+        element = types[0].element_type
+        form = nn.BlockedConv.comprehend([type_of(source, element), type_of(used, element)], op)
+        write(e, form, [source, used], target, element)
 
 
 def add_bias(e: Emitter, total: Value, bias: Value, out: Value, element: Type) -> None:

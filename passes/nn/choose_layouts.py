@@ -18,10 +18,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...dialects import nn
+from ...dialects.nn.windows import Window, runs
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
+from ...ir.strict_math import is_strict
 from ...ir.types import Dim, FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
 from .grouped_layouts import (
@@ -43,6 +45,14 @@ Measured for one row of 768 and 50176 columns: 25 ms unpacked, 8 ms with one vec
 
 MOSTLY_FILLED = 0.85
 """Part of the lanes that blocks of an odd number of channels must fill."""
+
+MAX_PARTS = 27
+"""Parts of a convolution's results by the taps that do not fall on padding: two borders and a
+middle in three dimensions.
+"""
+
+MANY_USED = 0.8
+"""Part of a convolution's products that are with elements, not padding, at which it stays whole."""
 
 MANY_BLOCKS = 32
 """Blocks among which a last one, filled with zeros, does not count."""
@@ -215,7 +225,8 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     b = Builder.before_op(conv)
     window = conv.window(conv.operand_types, conv)
     x = blocked(b, operand, before)
-    if window.has_padding:
+    skips = conv.groups == 1 and skips_padding(conv, window)
+    if window.has_padding and not skips:
         pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     rest = range(4, 4 + len(kernel))
@@ -223,7 +234,11 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     if conv.groups == 1:
         apart = reshape(b, conv.weight, (M // after, after, C // before, before, *kernel))
         weight = b.insert(nn.Transpose(apart, (0, 2, *rest, 3, 1)))
-        out = b.insert(nn.BlockedConv(x, weight, **attributes)).result
+        if skips:
+            pads = (*window.begin, *window.end)
+            out = b.insert(nn.BlockedPaddedConv(x, weight, pads=pads, **attributes)).result
+        else:
+            out = b.insert(nn.BlockedConv(x, weight, **attributes)).result
     elif is_depthwise:
         apart = reshape(b, conv.weight, (M // after, after, *kernel))
         weight = b.insert(nn.Transpose(apart, (0, *range(2, 2 + len(kernel)), 1)))
@@ -244,6 +259,22 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     result.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(result)
     conv.erase()
+
+
+def skips_padding(conv: nn.Conv, window: Window) -> bool:
+    """Whether so many products are with padding that the others are worth loops of their own."""
+    if is_strict(conv) or max(window.dilations) == 1 or None in shape_of(conv.x):
+        return False
+    extents, out = shape_of(conv.x)[2:], shape_of(conv.out)[2:]
+    sizes = zip(extents, window.kernel, window.strides, window.dilations, strict=True)
+    along = [
+        runs(*size, begin, count)  # type: ignore[arg-type]
+        for size, begin, count in zip(sizes, window.begin, out, strict=True)
+    ]
+    used = math.prod(sum(r.taps * r.count for r in found) for found in along)
+    whole = math.prod(k * p for k, p in zip(window.kernel, out, strict=True))  # type: ignore[operator]
+    parts = math.prod(map(len, along))
+    return min(window.begin + window.end) >= 0 and parts <= MAX_PARTS and used < MANY_USED * whole
 
 
 def pack_matmul(product: nn.Matmul, block: int) -> None:

@@ -135,6 +135,7 @@ WEIGHT_NUMBERS: dict[type[nn.NnOp], int] = {
     nn.BlockedDepthwiseConv: 1,
     nn.BlockedGroupedConv: 1,
     nn.BlockedNarrowConv: 1,
+    nn.BlockedPaddedConv: 1,
     nn.WinogradWeight: 0,
 }
 """Which operand of a product is a weight where it is constant."""

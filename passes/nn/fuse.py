@@ -35,6 +35,7 @@ BLOCKED = (
     nn.BlockedDepthwiseConv,
     nn.BlockedGroupedConv,
     nn.BlockedNarrowConv,
+    nn.BlockedPaddedConv,
 )
 PRODUCTS = (nn.WinogradOutput, nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
 REDUCTIONS = (

@@ -128,8 +128,22 @@ def small_grouped_cnn() -> onnx.ModelProto:
     return g.model({"x": (1, 8, 14, 14)}, g.nodes[-1].output[0])
 
 
+def small_dilated_cnn() -> onnx.ModelProto:
+    """Convolutions whose dilated windows mostly fall on padding, side by side."""
+    g = GraphMaker()
+    x = g.op("Relu", g.op("Conv", "x", g.weight(32, 8, 1, 1)))
+    parts = []
+    for dilation in (6, 12):
+        weight, bias = g.weight(16, 32, 3, 3), g.weight(16)
+        y = g.op("Conv", x, weight, bias, pads=[dilation] * 4, dilations=[dilation] * 2)
+        parts.append(g.op("Relu", y))
+    g.op("Conv", g.op("Concat", *parts, axis=1), g.weight(10, 32, 1, 1))
+    return g.model({"x": (1, 8, 11, 11)}, g.nodes[-1].output[0])
+
+
 SMALL_MODELS: dict[str, Callable[[], onnx.ModelProto]] = {
     "cnn": small_cnn,
     "grouped_cnn": small_grouped_cnn,
+    "dilated_cnn": small_dilated_cnn,
     "transformer": small_transformer,
 }

@@ -7,6 +7,7 @@ import pytest
 from nnc.dialects import nn
 from nnc.dialects.builtin import ModuleOp
 from nnc.dialects.func import FuncOp, Return
+from nnc.dialects.nn.windows import runs
 from nnc.ir.builder import Builder
 from nnc.ir.passes import PassManager
 from nnc.ir.types import TensorType, f32
@@ -71,6 +72,57 @@ def test_blocked_narrow_conv(rng):
     close(found.transpose(0, 1, 5, 2, 3, 4).reshape(expected.shape), expected)
 
 
+PADDED = [
+    {"strides": (1, 1), "dilations": (5, 6), "pads": (5, 6, 5, 6)},
+    {"strides": (2, 1), "dilations": (1, 9), "pads": (3, 9, 0, 9)},  # rows of padding alone
+    {"dilations": (3, 1), "pads": (0, 2, 6, 2)},
+]
+
+
+@pytest.mark.parametrize("window", PADDED)
+@pytest.mark.parametrize("is_lowered", [False, True])
+def test_blocked_padded_conv(rng, window, is_lowered):
+    x = rng.standard_normal((2, 6, 9, 8)).astype(np.float32)
+    w = rng.standard_normal((8, 6, 3, 3)).astype(np.float32)
+    expected = run(lambda *v: nn.Conv(*v, **window), x, w)
+    operands = blocks(x, 3), blocked_weight(w, 3, 4)
+    apply = lowered if is_lowered else run
+    close(apply(lambda *v: nn.BlockedPaddedConv(*v, **window), *operands), blocks(expected, 4))
+
+
+def lowered(op, *arrays: np.ndarray) -> np.ndarray:
+    """The result of one op as its lowering to linalg computes it."""
+    expected = run(op, *arrays)
+    types = [TensorType(a.shape, f32) for a in arrays], [TensorType(expected.shape, f32)]
+    function = FuncOp.of("main", *types)
+    b = Builder.at_end(function.body.blocks[0])
+    b(Return([b(op(*function.args))]))
+    module = ModuleOp.of([function])
+    PassManager(pipeline("builtin.module(lower-to-linalg)")).run(module)
+    out = np.full(expected.shape, np.nan, np.float32)
+    Interpreter(module).call("main", [*arrays, out])
+    return out
+
+
+@pytest.mark.parametrize(
+    "sizes", [(9, 3, 1, 5, 5, 9), (9, 3, 2, 1, 3, 5), (4, 3, 1, 9, 9, 4), (9, 2, 3, 1, 0, 3)]
+)
+def test_runs_hold_each_result_once(sizes):
+    """Each result is in one run, whose taps are those that meet an element."""
+    extent, kernel, stride, dilation, begin, out = sizes
+    at = 0
+    for found in runs(*sizes):
+        assert found.start == at
+        for result in range(at, at + found.count):
+            places = [result * stride - begin + k * dilation for k in range(kernel)]
+            inside = [k for k, place in enumerate(places) if 0 <= place < extent]
+            assert inside == list(range(found.tap, found.tap + found.taps))
+        if found.taps:
+            assert found.first == at * stride - begin + found.tap * dilation
+        at += found.count
+    assert at == out
+
+
 def test_packed_matmul(rng):
     x, w = rng.standard_normal((2, 5, 7)).astype("f4"), rng.standard_normal((7, 12)).astype("f4")
     packed = np.ascontiguousarray(w.reshape(7, 3, 4).transpose(1, 0, 2))
@@ -124,13 +176,4 @@ def test_winograd_transforms_lowered(rng, kind, tile, shape):
     def op(value):
         return kind(value, tile=tile)
 
-    expected = run(op, x)
-    types = [TensorType(shape, f32)], [TensorType(expected.shape, f32)]
-    function = FuncOp.of("main", *types)
-    b = Builder.at_end(function.body.blocks[0])
-    b(Return([b(op(function.args[0]))]))
-    module = ModuleOp.of([function])
-    PassManager(pipeline("builtin.module(lower-to-linalg)")).run(module)
-    out = np.zeros(expected.shape, np.float32)
-    Interpreter(module).call("main", [x, out])
-    np.testing.assert_allclose(out, expected, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(lowered(op, x), run(op, x), rtol=1e-5, atol=1e-5)

@@ -76,3 +76,34 @@ func.func @odd_channels(%x: tensor<1x3x8x8xf32>) -> (tensor<1x18x8x8xf32>, tenso
   %1 = nn.conv %x, %v : (tensor<1x3x8x8xf32>, tensor<23x3x1x1xf32>) -> tensor<1x23x8x8xf32>
   return %0, %1 : tensor<1x18x8x8xf32>, tensor<1x23x8x8xf32>
 }
+
+// -----
+
+// Where dilations make most of a window fall on padding, products with zeros are left out; not
+// where they are few.
+
+// CHECK-LABEL: func.func @padding(
+// CHECK:         nn.blocked_padded_conv {{.*}} {dilations = array<i64: 4, 4>, pads = array<i64: 4, 4, 4, 4>} : (tensor<1x2x8x8x4xf32>, tensor<1x2x3x3x4x4xf32>) -> tensor<1x1x8x8x4xf32>
+// CHECK:         nn.pad
+// CHECK:         nn.blocked_conv {{.*}} : (tensor<1x2x10x10x4xf32>
+func.func @padding(%x: tensor<1x8x8x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) {
+  %w = nn.constant dense<0.5> : tensor<4x8x3x3xf32>
+  %0 = nn.conv %x, %w {dilations = array<i64: 4, 4>, pads = array<i64: 4, 4, 4, 4>} : (tensor<1x8x8x8xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x8x8xf32>
+  %1 = nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>} : (tensor<1x8x8x8xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x8x8xf32>
+  return %0, %1 : tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>
+}
+
+// -----
+
+// Nor where the math is wanted as written: an infinite weight times zero is no number.
+
+// CHECK-LABEL: func.func @strict_padding(
+// CHECK:         nn.pad
+// CHECK:         nn.blocked_conv {{.*}} : (tensor<1x2x16x16x4xf32>
+module attributes {nn.strict_math} {
+  func.func @strict_padding(%x: tensor<1x8x8x8xf32>) -> tensor<1x4x8x8xf32> {
+    %w = nn.constant dense<0.5> : tensor<4x8x3x3xf32>
+    %0 = nn.conv %x, %w {dilations = array<i64: 4, 4>, pads = array<i64: 4, 4, 4, 4>} : (tensor<1x8x8x8xf32>, tensor<4x8x3x3xf32>) -> tensor<1x4x8x8xf32>
+    return %0 : tensor<1x4x8x8xf32>
+  }
+}
