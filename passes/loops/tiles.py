@@ -193,10 +193,14 @@ class TileModel:
             cycles, code = self.step_cycles(tile, sizes)
             total += count * cycles
             instructions += code
-        if tile.lane_dim is not None and self.stage.kinds[tile.lane_dim] == "reduction":
-            results = prod(
-                e for e, k in zip(self.extents, self.stage.kinds, strict=True) if k == "parallel"
-            )
+        kinds = self.stage.kinds
+        results = prod(e for e, k in zip(self.extents, kinds, strict=True) if k == "parallel")
+        if tile.lane_dim is None:
+            pass
+        elif kinds[tile.lane_dim] == "parallel" and self.stage.has_reduction:
+            # Once for all steps of the reduction.
+            total += self._store_cycles(tile.lanes, tile.lane_dim) * results / tile.lanes
+        elif kinds[tile.lane_dim] == "reduction":
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
         return total * (1 + instructions / LONG_CODE)
 

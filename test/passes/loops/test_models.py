@@ -11,11 +11,12 @@ from nnc.targets.machine import MACHINES
 AVX512 = MACHINES["avx512"]
 
 
-def contraction(m, n, k):
-    """The stage of a matrix product."""
+def contraction(m, n, k, transposed=False):
+    """The stage of a matrix product, of a left-hand side that may lie transposed."""
+    left, at = (f"{k}x{m}", "(k, m)") if transposed else (f"{m}x{k}", "(m, k)")
     text = f"""
-    func.func private @k(%a: memref<{m}x{k}xf32>, %b: memref<{k}x{n}xf32>, %c: memref<{m}x{n}xf32>) {{
-      linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> (m, k)>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : memref<{m}x{k}xf32>, memref<{k}x{n}xf32>) outs(%c : memref<{m}x{n}xf32>) {{
+    func.func private @k(%a: memref<{left}xf32>, %b: memref<{k}x{n}xf32>, %c: memref<{m}x{n}xf32>) {{
+      linalg.generic {{indexing_maps = [affine_map<(m, n, k) -> {at}>, affine_map<(m, n, k) -> (k, n)>, affine_map<(m, n, k) -> (m, n)>], iterator_types = ["parallel", "parallel", "reduction"]}} ins(%a, %b : memref<{left}xf32>, memref<{k}x{n}xf32>) outs(%c : memref<{m}x{n}xf32>) {{
       ^bb0(%x: f32, %y: f32, %o: f32):
         %p = arith.mulf %x, %y : f32
         %s = arith.addf %o, %p : f32
@@ -61,6 +62,12 @@ def test_tile_fits_fewer_registers():
     best = tile(contraction(512, 512, 512), MACHINES["avx2"])
     assert best.lanes == 8
     assert 8 <= best.copies.get(0, 1) * best.copies.get(1, 1) <= 14
+
+
+def test_results_lie_along_the_lanes():
+    """Rows and columns of results are contiguous in operands; only columns in the results."""
+    for k in (16, 32, 64, 512):
+        assert tile(contraction(1024, 1024, k, transposed=True)).lane_dim == 1
 
 
 def test_vector_matrix_product_runs_along_the_contiguous_dimension():
