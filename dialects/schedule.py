@@ -280,6 +280,20 @@ class Cache(Named, name="schedule.cache", traits=(_INSIDE,)):
     example = "%copy = schedule.cache 1 of %matmul order [1, 0]"
 
 
+class Prefetch(Op, name="schedule.prefetch", traits=(_INSIDE,)):
+    """Where a stage reads an operand, ask for what lies `ahead` elements further in its buffer.
+
+    The line comes as far as the second-level cache. It may lie beyond the buffer's end.
+    """
+
+    number = attribute(I64)
+    of: Operand = operand(Stage)
+    ahead = attribute(I64)
+
+    format = "$number `of` $of `ahead` $ahead attr-dict"
+    example = "schedule.prefetch 1 of %matmul ahead 1024"
+
+
 class Inline(Op, name="schedule.inline", traits=(_INSIDE,)):
     """Remove a stage that only copies a buffer, in any order; its readers read the original."""
 

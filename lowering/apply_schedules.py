@@ -102,6 +102,8 @@ def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop] | lis
             if len(whole) != op.count:
                 raise op.error("must come before the loops of the stage are scheduled")
             return whole
+        case schedule.Prefetch():
+            plan.prefetch(operands[0], op.number, op.ahead, op)
         case schedule.Inline():
             plan.inline(operands[0], op)
         case schedule.Split():

@@ -101,12 +101,12 @@ class WinogradOp(NnOp):
 
 
 class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
-    """A blocked 3x3 kernel at all points of a tile, as `nn.packed_matmul` takes it.
+    """A blocked 3x3 kernel at all points of a tile, as `nn.blocked_matmul` takes it.
 
-    Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C, A].
+    Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C / B, B, A].
     """
 
-    example = "%u = nn.winograd_weight %w : (tensor<4x2x3x3x16x8xf32>) -> tensor<36x4x32x8xf32>"
+    example = "%u = nn.winograd_weight %w : (tensor<4x2x3x3x16x8xf32>) -> tensor<36x4x2x16x8xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -115,7 +115,7 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
         if x.rank != 6 or x.shape[2:4] != (3, 3) or None in x.shape:
             raise NncError(f"x must be a blocked 3x3 kernel of static shape, but got '{x}'")
         Mo, Co, _, _, B, A = x.shape
-        return [tensor((points * points, Mo, Co * B, A), x.element_type)]
+        return [tensor((points * points, Mo, Co, B, A), x.element_type)]
 
     def evaluate(self, x):
         import numpy as np
@@ -127,16 +127,16 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
         out = np.empty((points, points, rows.shape[2]), x.dtype)
         for a in range(points):
             out[a] = g @ rows[a]
-        return out.reshape(points * points, Mo, Co * B, A)
+        return out.reshape(points * points, Mo, Co, B, A)
 
 
 class WinogradInput(WinogradOp, name="nn.winograd_input"):
     """Overlapping tiles of elements at all points.
 
-    Shapes: x [N, C / B, tile S + 2, tile T + 2, B] -> out [points, N, S, T, C / B, B].
+    Shapes: x [N, C / B, tile S + 2, tile T + 2, B] -> out [points, C / B, N, S, T, B].
     """
 
-    example = "%v = nn.winograd_input %x : (tensor<1x2x10x14x16xf32>) -> tensor<36x1x2x3x2x16xf32>"
+    example = "%v = nn.winograd_input %x : (tensor<1x2x10x14x16xf32>) -> tensor<36x2x1x2x3x16xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -146,7 +146,7 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
         if x.rank != 5 or None in extents or any((d - 2) % tile or d < 2 for d in extents):
             raise NncError(f"x must be blocked and made of tiles of {tile} and a border, got '{x}'")
         tiles = [(d - 2) // tile for d in extents]
-        shape = (points * points, x.shape[0], *tiles, x.shape[1], x.shape[4])
+        shape = (points * points, x.shape[1], x.shape[0], *tiles, x.shape[4])
         return [tensor(shape, x.element_type)]
 
     def evaluate(self, x):
@@ -156,17 +156,17 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
         b = np.array(TRANSFORMS[tile].input, x.dtype)
         tiles = np.lib.stride_tricks.sliding_window_view(x, (points, points), axis=(2, 3))
         tiles = tiles[:, :, ::tile, ::tile]  # [N, Co, S, T, Ci, points, points]
-        out = np.einsum("ai,bj,nostcij->abnstoc", b, b, tiles, optimize=True)
+        out = np.einsum("ai,bj,nostcij->abonstc", b, b, tiles, optimize=True)
         return np.ascontiguousarray(out.reshape(points * points, *out.shape[2:]).astype(x.dtype))
 
 
 class WinogradOutput(WinogradOp, name="nn.winograd_output"):
     """Tiles of results from all points.
 
-    Shapes: x [points, N, S, T, M / A, A] -> out [N, M / A, tile S, tile T, A].
+    Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A].
     """
 
-    example = "%y = nn.winograd_output %x : (tensor<36x1x2x3x2x16xf32>) -> tensor<1x2x8x12x16xf32>"
+    example = "%y = nn.winograd_output %x : (tensor<36x2x1x2x3x16xf32>) -> tensor<1x2x8x12x16xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -174,7 +174,7 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
         x = types[0]
         if x.rank != 6 or x.shape[0] != points * points:
             raise NncError(f"x must be tiles at {points * points} points, but got '{x}'")
-        _, N, S, T, Mo, A = x.shape
+        _, Mo, N, S, T, A = x.shape
         shape = (N, Mo, None if S is None else S * tile, None if T is None else T * tile, A)
         return [tensor(shape, x.element_type)]
 
@@ -183,7 +183,7 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
 
         tile, points = self.tile, points_of(self.tile)
         a = np.array(TRANSFORMS[tile].output, x.dtype)
-        _, N, S, T, Mo, A = x.shape
-        values = x.reshape(points, points, N, S, T, Mo, A)
-        out = np.einsum("ia,jb,abnstoc->nositjc", a, a, values, optimize=True)
+        _, Mo, N, S, T, A = x.shape
+        values = x.reshape(points, points, Mo, N, S, T, A)
+        out = np.einsum("ia,jb,abonstc->nositjc", a, a, values, optimize=True)
         return np.ascontiguousarray(out.reshape(N, Mo, S * tile, T * tile, A).astype(x.dtype))

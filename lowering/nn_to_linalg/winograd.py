@@ -90,7 +90,7 @@ def _elements(
     tile: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
 ) -> list[AffineMap]:
     """For each of `count` by `count` elements from a tile's place on, where it lies in an image."""
-    s, t = AffineDim(1), AffineDim(2)
+    s, t = AffineDim(2), AffineDim(3)
     return [
         AffineMap(RANK, 0, (n, c, s * tile + a, t * tile + b, i))
         for a in range(count)
@@ -99,23 +99,23 @@ def _elements(
 
 
 RANK = 5
-"""Dimensions of both transforms: image, tile row, tile column, block, channel in the block."""
+"""Dimensions of both transforms: image, block, tile row, tile column, channel in the block."""
 
 
 @lowers(nn.WinogradInput)
 def lower_winograd_input(e: Emitter, op: nn.WinogradInput) -> None:
-    """out[p, n, s, t, c, i] from x[n, c, tile s + a, tile t + b, i]"""
-    n, s, t, c, i = (AffineDim(d) for d in range(RANK))
+    """out[p, c, n, s, t, i] from x[n, c, tile s + a, tile t + b, i]"""
+    n, c, s, t, i = (AffineDim(d) for d in range(RANK))
     reads = _elements(op.tile, n, c, i, points_of(op.tile))
-    writes = _points(op.tile, n, s, t, c, i)
+    writes = _points(op.tile, c, n, s, t, i)
     _transform(e, op, reads, writes, "input")
 
 
 @lowers(nn.WinogradOutput)
 def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
-    """out[n, c, tile s + a, tile t + b, i] from x[p, n, s, t, c, i]"""
-    n, s, t, c, i = (AffineDim(d) for d in range(RANK))
-    reads, writes = _points(op.tile, n, s, t, c, i), _elements(op.tile, n, c, i, op.tile)
+    """out[n, c, tile s + a, tile t + b, i] from x[p, c, n, s, t, i]"""
+    n, c, s, t, i = (AffineDim(d) for d in range(RANK))
+    reads, writes = _points(op.tile, c, n, s, t, i), _elements(op.tile, n, c, i, op.tile)
     _transform(e, op, reads, writes, "output")
 
 
@@ -153,7 +153,7 @@ def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
     table = TensorType((points, 3), element)
     values = [number for row in TRANSFORMS[op.tile].weight for number in row]
     factors = e.global_(DenseElements.from_list(values, table))
-    groups = [[0, 1], [2], [3, 4], [5]]
+    groups = [[0, 1], [2], [3], [4], [5]]
     shape = [points, points, Mo, Co, B, A]
     out = e.insert(memref.ExpandShape.of(e.destination(op.out), groups, shape)).result
     text = "out[a, b, m, c, k, l] += rows[a, i] * columns[b, j] * x[m, c, i, j, k, l]"

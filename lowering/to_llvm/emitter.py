@@ -249,20 +249,21 @@ class Emitter:
                     total = total.plus(Linear(((self.product(at, stride), 1),), 0))
         return total
 
-    def address(self, memref: MemRef, type: MemRefType, indices: Sequence[Linear]) -> Value:
-        """The address of an element."""
-        return self.step(memref.pointer, self.offset(memref, indices), type.element_type)
+    def address(
+        self, memref: MemRef, type: MemRefType, indices: Sequence[Linear], inside: bool = True
+    ) -> Value:
+        """The address of an element, which may lie beyond the buffer unless `inside`."""
+        return self.step(memref.pointer, self.offset(memref, indices), type.element_type, inside)
 
-    def step(self, pointer: Value, offset: Linear, element: Type) -> Value:
+    def step(self, pointer: Value, offset: Linear, element: Type, inside: bool = True) -> Value:
         """The pointer moved by a number of elements.
 
-        Partial sums stay inside the buffer, and are marked so, where all parts are known not
-        to be negative.
+        Partial sums stay inside the buffer, and are marked so, where the whole does and all
+        parts are known not to be negative.
         """
         storage = storage_type(element)
-        inside = offset.constant >= 0 and all(
-            c > 0 and v in self.non_negative for v, c in offset.terms
-        )
+        inside = inside and offset.constant >= 0
+        inside = inside and all(c > 0 and v in self.non_negative for v, c in offset.terms)
         flags = "inbounds, nuw" if inside else "none"
         depth = self.depth(pointer)
         by_depth: dict[int, list[tuple[Value, int]]] = {}

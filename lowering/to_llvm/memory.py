@@ -105,7 +105,8 @@ def _store(f: FunctionLowering, op: memref.Store) -> None:
 
 @lowers(memref.Prefetch)
 def _prefetch(f: FunctionLowering, op: memref.Prefetch) -> None:
-    pointer = element_address(f, op.memref, op.indices)
+    indices = [f.linear(i) for i in op.indices]
+    pointer = f.address(f.memref(op.memref), op.memref.type, indices, inside=False)
     properties = {
         "rw": IntegerAttr(int(op.isWrite), i32),
         "hint": IntegerAttr(op.localityHint, i32),

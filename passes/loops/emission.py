@@ -30,7 +30,7 @@ class Emission:
         self.plan = plan
         self.code = code
         self.addresses = Addresses(code, plan)
-        self.registers = Registers(code, self.addresses)
+        self.registers = Registers(code, self.addresses, plan.prefetched)
         self.bodies = Bodies(code, self.addresses, self.registers, use_fma)
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}

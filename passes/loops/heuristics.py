@@ -62,6 +62,7 @@ class Heuristics(Shaping):
         if host.has_reduction and first is not None:
             writer.accumulate(first)
         self.parallelize(parallel, self.work(group.maps, tile.cycles))
+        self.prefetch(host, roots, tile)
         if parallel:
             for stage in group.members:
                 writer.fuse(stage, parallel[-1])

@@ -19,7 +19,7 @@ from ...ir.location import Location
 from .caching import cached
 from .inlining import inline
 from .polynomial import Size
-from .stages import Stage, correspondences
+from .stages import Access, Stage, correspondences
 
 
 @dataclass(eq=False)
@@ -73,6 +73,8 @@ class Plan:
         self.caches: list[tuple[Stage, Stage]] = []
         """(copying stage, the stage that reads the copy) for each cached operand."""
         self.inlined: list[Stage] = []
+        self.prefetched: dict[Access, int] = {}
+        """How many elements ahead an operand is asked for wherever it is read."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}
@@ -193,6 +195,13 @@ class Plan:
         for i, one in enumerate(self.stages):
             one.index = i
         self._correspondences.clear()
+
+    def prefetch(self, stage: Stage, number: int, ahead: int, op: Operation) -> None:
+        """Ask for an operand ahead of its use; see `schedule.prefetch`."""
+        access = next((a for a in stage.inputs if a.number == number), None)
+        if access is None or access.is_scalar or access.coefficients is None:
+            raise op.error(f"the stage has no input buffer {number} that it reads linearly")
+        self.prefetched[access] = ahead
 
     def inline(self, stage: Stage, op: Operation) -> None:
         """Remove a stage that only copies; its readers read what it copies."""

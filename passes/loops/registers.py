@@ -6,18 +6,23 @@ memory. Stores reach it at the end of the block, or earlier where something else
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...dialects import memref, vector
+from ...ir.attributes import BoolAttr, IntegerAttr
 from ...ir.core import Value
-from ...ir.types import VectorType
+from ...ir.types import VectorType, i32
 from .addresses import Address, Addresses, Position
 from .code import Code, make
 from .stages import Access, base_buffer
 
 SHUFFLED_STRIDE = 2
 """Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
+
+
+SECOND_LEVEL = 2
+"""The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
 
 
 @dataclass(slots=True)
@@ -40,9 +45,10 @@ class Block:
 class Registers:
     """Loads and stores through the scopes' tables of known contents."""
 
-    def __init__(self, code: Code, addresses: Addresses) -> None:
+    def __init__(self, code: Code, addresses: Addresses, prefetched: Mapping[Access, int]) -> None:
         self.code = code
         self.addresses = addresses
+        self.prefetched = prefetched
         self._base: dict[Value, Value] = {}
 
     def base(self, buffer: Value) -> Value:
@@ -81,6 +87,8 @@ class Registers:
                 table[place.key] = Entry(place, value, False)
             return table[address.key].value
         value = self._read(address)
+        if address.access in self.prefetched:
+            self._prefetch(address, self.prefetched[address.access])
         table[address.key] = Entry(address, value, False)
         return value
 
@@ -167,6 +175,13 @@ class Registers:
             return self._read_strided(view, at, type, count)
         lanes = self.addresses.lane_offsets(address)
         return self.gather(view, at, lanes, type, address.count)
+
+    def _prefetch(self, address: Address, ahead: int) -> None:
+        view, code = self.addresses.view(address.access.value), self.code
+        at = code.as_value(code.add(self.addresses.index(address), ahead))
+        locality = IntegerAttr(SECOND_LEVEL, i32)
+        flags = {"isWrite": BoolAttr(False), "isDataCache": BoolAttr(True)}
+        code.put(make(memref.Prefetch, (view, at), localityHint=locality, **flags))
 
     def _read_block(self, address: Address, block: Block) -> list[tuple[Address, Value]]:
         """The vectors at `block.count` neighbouring addresses, whose lanes lie far apart.

@@ -37,6 +37,12 @@ MAX_WINDOW = 12
 MAX_BODIES = 72
 """Bodies in straight-line code."""
 
+PREFETCH_BYTES = 4096
+"""How far ahead lines are asked for: at the end of a page the processor's own streams stop."""
+
+MAX_PASSES = 1
+"""Passes over an operand with prefetches in each."""
+
 
 class Shaping:
     """What schedules of all kinds are made of, put down through a writer."""
@@ -127,6 +133,16 @@ class Shaping:
             else:
                 partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
                 self.writer.unroll(loop, partial)
+
+    def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
+        """Ask ahead for an operand from memory of which every part is read about once.
+
+        A line asked for in vain, as it came in an earlier pass, costs as much as one that counts.
+        """
+        model = TileModel(stage, self.machine, frozenset(), roots)
+        operand = model.streamed(tile.lane_dim)
+        if operand is not None and model.passes(operand, tile) <= MAX_PASSES:
+            self.writer.prefetch(stage, operand.number, PREFETCH_BYTES // model.bytes)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""

@@ -142,8 +142,7 @@ class TileModel:
         """Whether a reduction runs along rows of an operand that comes from memory."""
         if lane_dim is None or self.stage.kinds[lane_dim] != "reduction":
             return False
-        sizes = [prod(d or UNKNOWN_EXTENT for d in a.value.type.shape) for a in self.inputs]  # type: ignore[attr-defined]
-        return max(sizes, default=0) * self.bytes > self.machine.l2_bytes
+        return max(map(self._bytes, self.inputs), default=0) > self.machine.l2_bytes
 
     def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
         """A dimension along which an operand is contiguous whose lanes lie far apart.
@@ -202,7 +201,42 @@ class TileModel:
             total += self._store_cycles(tile.lanes, tile.lane_dim) * results / tile.lanes
         elif kinds[tile.lane_dim] == "reduction":
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
-        return total * (1 + instructions / LONG_CODE)
+        return (total + self.stall(tile, total)) * (1 + instructions / LONG_CODE)
+
+    def stall(self, tile: Tile, cycles: float) -> float:
+        """Cycles of waiting for an operand that comes from memory in the first of several passes.
+
+        While the others run nothing comes. What one pass would wait as well is left out.
+        """
+        operand = self.streamed(tile.lane_dim)
+        if operand is None:
+            return 0.0
+        moved = self._bytes(operand) / self.machine.memory_bandwidth
+        return max(0.0, moved - cycles / self.passes(operand, tile)) - max(0.0, moved - cycles)
+
+    def streamed(self, lane_dim: int | None) -> Access | None:
+        """The operand, read by lanes, that is too large for the second-level cache."""
+        if lane_dim is None or self.stage.kinds[lane_dim] == "reduction":
+            return None
+        found = [
+            a for a in self.inputs
+            if self.stage.has_reduction
+            and self.coefficient(a, lane_dim) == 1
+            and self._bytes(a) > self.machine.l2_bytes
+        ]  # fmt: skip
+        return found[0] if len(found) == 1 else None
+
+    def passes(self, operand: Access, tile: Tile) -> int:
+        """How many register tiles one after the other read the same part of an operand."""
+        used: set[int] = set().union(*(e.dims_used() for e in operand.exprs))
+        return prod(
+            -(-extent // tile.size(d))
+            for d, extent in enumerate(self.extents)
+            if self.stage.kinds[d] == "parallel" and d not in used
+        )
+
+    def _bytes(self, access: Access) -> int:
+        return self.bytes * prod(d or UNKNOWN_EXTENT for d in access.value.type.shape)  # type: ignore[attr-defined]
 
     def _variants(self, tile: Tile) -> Iterator[tuple[float, dict[int, int]]]:
         """(steps, elements of each tiled dimension) for the full tile and its remainders."""

@@ -94,6 +94,11 @@ class ScheduleWriter:
         self._stages[made] = op.results[0]
         return made
 
+    def prefetch(self, stage: Stage, number: int, ahead: int) -> None:
+        op = schedule.Prefetch(number, self._stages[stage], ahead)
+        self.plan.prefetch(stage, number, ahead, op)
+        self._put(op)
+
     def fuse(self, stage: Stage, at: Loop, rolled: bool = False) -> None:
         op = schedule.Fuse(self._stages[stage], self._loops[at], rolled=rolled)
         self.plan.fuse(stage, at, op, rolled)

@@ -43,7 +43,7 @@ class ChooseAlgorithms(
     """Make 3x3 convolutions of stride 1 Winograd's, where a cost model says so.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
-                                         %m = nn.packed_matmul %v, (nn.winograd_weight %w)
+                                         %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
                                          %y = nn.slice (nn.winograd_output %m)
 
     Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones are too many.
@@ -127,7 +127,7 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     """Replace a convolution by transforms and a batched product."""
     b = Builder.before_op(conv)
-    N, C, P, Q, _ = _sizes(conv)
+    N, _, P, Q, _ = _sizes(conv)
     S, T = tiles_of(conv, tile)
     points = points_of(tile) ** 2
     missing = (S * tile - P, T * tile - Q)
@@ -136,11 +136,12 @@ def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
         pads = (0,) * 7 + (*missing, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     values = b.insert(nn.WinogradInput(x, tile=tile))
-    rows = reshape(b, values, (points, N * S * T, C))
+    Co, Ci = shape_of(conv.x)[1], shape_of(conv.x)[-1]
+    rows = reshape(b, values, (points, Co, N * S * T, Ci))
     weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile))
-    products = b.insert(nn.PackedMatmul(rows, weight))
+    products = b.insert(nn.BlockedMatmul(rows, weight))
     Mo, Mi = shape_of(conv.out)[1], shape_of(conv.out)[-1]
-    tiles = reshape(b, products, (points, N, S, T, Mo, Mi))
+    tiles = reshape(b, products, (points, Mo, N, S, T, Mi))
     out = b.insert(nn.WinogradOutput(tiles, tile=tile)).result
     if any(missing):
         type = TensorType((N, Mo, P, Q, Mi), element_of(out))

@@ -131,6 +131,7 @@ WEIGHT_NUMBERS: dict[type[nn.NnOp], int] = {
     nn.ConvTranspose: 1,
     nn.Matmul: 1,
     nn.PackedMatmul: 1,
+    nn.BlockedMatmul: 1,
     nn.BlockedConv: 1,
     nn.BlockedDepthwiseConv: 1,
     nn.BlockedGroupedConv: 1,

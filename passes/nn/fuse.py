@@ -37,7 +37,15 @@ BLOCKED = (
     nn.BlockedNarrowConv,
     nn.BlockedPaddedConv,
 )
-PRODUCTS = (nn.WinogradOutput, nn.Matmul, nn.PackedMatmul, nn.Conv, nn.ConvTranspose, *BLOCKED)
+PRODUCTS = (
+    nn.WinogradOutput,
+    nn.Matmul,
+    nn.PackedMatmul,
+    nn.BlockedMatmul,
+    nn.Conv,
+    nn.ConvTranspose,
+    *BLOCKED,
+)
 REDUCTIONS = (
     nn.WinogradInput,
     nn.reductions.ReductionOp,

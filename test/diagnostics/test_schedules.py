@@ -31,6 +31,7 @@ LINES = [
     ("%o, %p = schedule.split %j by 4\n  schedule.vectorize %o", "cannot be vectorized"),
     ("schedule.unroll %i\n  %c = schedule.collapse %i, %j", "takes whole loops"),
     ("schedule.fuse %s at %i", "cannot fuse a stage into itself"),
+    ("schedule.prefetch 1 of %s ahead 16", "no input buffer 1 that it reads linearly"),
     ("schedule.unroll %i {partial}", "only a reduction can have partial results"),
 ]
 

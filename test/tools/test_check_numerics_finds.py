@@ -108,7 +108,7 @@ def products_are_negated(patch: pytest.MonkeyPatch) -> None:
         real(conv, *rest)
         op = block.first if at is None else at.next
         while op is not None:
-            if isinstance(op, nn.Matmul | nn.PackedMatmul):
+            if isinstance(op, nn.Matmul | nn.BlockedMatmul):
                 negated = nn.Neg(op.operands[1])
                 block.insert_before(negated, op)
                 op.set_operand(1, negated.results[0])

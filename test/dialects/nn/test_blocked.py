@@ -129,11 +129,19 @@ def test_packed_matmul(rng):
     close(run(nn.PackedMatmul, x, packed), (x @ w).reshape(2, 5, 3, 4))
 
 
+def test_blocked_matmul(rng):
+    x = rng.standard_normal((2, 5, 6)).astype("f4")
+    w = rng.standard_normal((2, 6, 12)).astype("f4")
+    lhs = np.ascontiguousarray(x.reshape(2, 5, 2, 3).transpose(0, 2, 1, 3))
+    rhs = np.ascontiguousarray(w.reshape(2, 2, 3, 3, 4).transpose(0, 3, 1, 2, 4))
+    out = (x @ w).reshape(2, 5, 3, 4).transpose(0, 2, 1, 3)
+    close(run(nn.BlockedMatmul, lhs, rhs), out)
+
+
 def winograd(x: np.ndarray, w: np.ndarray, tile: int) -> np.ndarray:
     v = run(lambda *x: nn.WinogradInput(*x, tile=tile), x)
     u = run(lambda *w: nn.WinogradWeight(*w, tile=tile), w)
-    points, N, S, T, Co, B = v.shape
-    products = np.einsum("pnstk,pmka->pnstma", v.reshape(points, N, S, T, Co * B), u)
+    products = np.einsum("pknstb,pmkba->pmnsta", v, u)
     return run(lambda *x: nn.WinogradOutput(*x, tile=tile), products)
 
 
@@ -162,10 +170,10 @@ def test_error_of_winograd(rng, tile, least):
     "kind,tile,shape",
     [
         (nn.WinogradInput, 4, (1, 2, 10, 14, 4)),
-        (nn.WinogradOutput, 4, (36, 1, 2, 3, 2, 4)),
+        (nn.WinogradOutput, 4, (36, 2, 1, 2, 3, 4)),
         (nn.WinogradWeight, 4, (2, 3, 3, 3, 4, 2)),
         (nn.WinogradInput, 2, (1, 2, 10, 14, 4)),
-        (nn.WinogradOutput, 2, (16, 1, 2, 3, 2, 4)),
+        (nn.WinogradOutput, 2, (16, 2, 1, 2, 3, 4)),
         (nn.WinogradWeight, 2, (2, 3, 3, 3, 4, 2)),
     ],
 )

@@ -70,6 +70,13 @@ def test_results_lie_along_the_lanes():
         assert tile(contraction(1024, 1024, k, transposed=True)).lane_dim == 1
 
 
+def test_operand_from_memory_is_read_in_one_pass():
+    best = tile(contraction(16, 4096, 512))
+    assert best.size(0) == 16 and best.size(1) == 16
+    best = tile(contraction(16, 64, 512))
+    assert best.size(1) > 16
+
+
 def test_vector_matrix_product_runs_along_the_contiguous_dimension():
     best = tile(contraction(1, 1000, 512))
     assert best.lane_dim == 1 and best.copies.get(1, 1) >= 4

@@ -502,16 +502,16 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 
 %x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
 // expected-error@+1 {{'nn.winograd_input' op x must be blocked and made of tiles of 4 and a border, got 'tensor<1x2x7x6x8xf32>'}}
-%0 = nn.winograd_input %x {tile = 4 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x1x1x1x2x8xf32>
+%0 = nn.winograd_input %x {tile = 4 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x2x1x1x1x8xf32>
 
 // -----
 
 %x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
 // expected-error@+1 {{'nn.winograd_input' op there are tiles of 2 and 4, not of 5}}
-%0 = nn.winograd_input %x {tile = 5 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x1x1x1x2x8xf32>
+%0 = nn.winograd_input %x {tile = 5 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x2x1x1x1x8xf32>
 
 // -----
 
-%x = "t.s"() : () -> tensor<35x1x1x1x2x8xf32>
-// expected-error@+1 {{'nn.winograd_output' op x must be tiles at 36 points, but got 'tensor<35x1x1x1x2x8xf32>'}}
-%0 = nn.winograd_output %x {tile = 4 : i64} : (tensor<35x1x1x1x2x8xf32>) -> tensor<1x2x4x4x8xf32>
+%x = "t.s"() : () -> tensor<35x2x1x1x1x8xf32>
+// expected-error@+1 {{'nn.winograd_output' op x must be tiles at 36 points, but got 'tensor<35x2x1x1x1x8xf32>'}}
+%0 = nn.winograd_output %x {tile = 4 : i64} : (tensor<35x2x1x1x1x8xf32>) -> tensor<1x2x4x4x8xf32>

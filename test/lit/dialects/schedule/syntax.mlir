@@ -16,6 +16,7 @@
 // CHECK-NEXT:    schedule.unroll partial %k
 // CHECK-NEXT:    schedule.vectorize %v
 // CHECK-NEXT:    schedule.accumulate %k
+// CHECK-NEXT:    schedule.prefetch 1 of %conv ahead 1024
 // CHECK-NEXT:    schedule.fuse %fill at %o
 // CHECK-NEXT:    schedule.fuse rolled %copy at %o
 // GENERIC: "schedule.for"() <{kernel = @conv}> ({
@@ -34,6 +35,7 @@ schedule.for @conv {
   schedule.unroll partial %k
   schedule.vectorize %v
   schedule.accumulate %k
+  schedule.prefetch 1 of %conv ahead 1024
   schedule.fuse %fill at %o
   schedule.fuse rolled %copy at %o
 }

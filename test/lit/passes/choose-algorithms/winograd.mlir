@@ -6,11 +6,11 @@
 // CHECK-LABEL: func.func @chosen(
 // CHECK-SAME:    %[[X:.*]]: tensor<1x4x32x32x16xf32>)
 // CHECK-DAG:     %[[P:.*]] = nn.pad %[[X]], {{.*}} -> tensor<1x4x34x34x16xf32>
-// CHECK:         %[[V:.*]] = nn.winograd_input %[[P]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
-// CHECK:         %[[R:.*]] = nn.reshape %[[V]] : {{.*}} -> tensor<36x64x64xf32>
-// CHECK:         %[[U:.*]] = nn.winograd_weight {{.*}} -> tensor<36x4x64x16xf32>
-// CHECK:         %[[M:.*]] = nn.packed_matmul %[[R]], %[[U]]
-// CHECK:         %[[T:.*]] = nn.reshape %[[M]] : {{.*}} -> tensor<36x1x8x8x4x16xf32>
+// CHECK:         %[[V:.*]] = nn.winograd_input %[[P]] : {{.*}} -> tensor<36x4x1x8x8x16xf32>
+// CHECK:         %[[R:.*]] = nn.reshape %[[V]] : {{.*}} -> tensor<36x4x64x16xf32>
+// CHECK:         %[[U:.*]] = nn.winograd_weight {{.*}} -> tensor<36x4x4x16x16xf32>
+// CHECK:         %[[M:.*]] = nn.blocked_matmul %[[R]], %[[U]]
+// CHECK:         %[[T:.*]] = nn.reshape %[[M]] : {{.*}} -> tensor<36x4x1x8x8x16xf32>
 // CHECK:         %[[Y:.*]] = nn.winograd_output %[[T]] : {{.*}} -> tensor<1x4x32x32x16xf32>
 // CHECK:         nn.slice %[[Y]] {{.*}} -> tensor<1x4x30x30x16xf32>
 func.func @chosen(%x: tensor<1x4x32x32x16xf32>) -> tensor<1x4x30x30x16xf32> {
@@ -24,7 +24,7 @@ func.func @chosen(%x: tensor<1x4x32x32x16xf32>) -> tensor<1x4x30x30x16xf32> {
 // Few tiles of many channels: reading 36 weights for 9 costs more than it saves, 16 does not.
 
 // CHECK-LABEL: func.func @few_tiles
-// CHECK:         nn.winograd_input {{.*}} {tile = 2 : i64} : {{.*}} -> tensor<16x1x4x4x32x16xf32>
+// CHECK:         nn.winograd_input {{.*}} {tile = 2 : i64} : {{.*}} -> tensor<16x32x1x4x4x16xf32>
 // CHECK:         nn.winograd_output {{.*}} {tile = 2 : i64}
 func.func @few_tiles(%x: tensor<1x32x9x9x16xf32>) -> tensor<1x32x7x7x16xf32> {
   %w = nn.constant dense<0.5> : tensor<32x32x3x3x16x16xf32>
