@@ -179,9 +179,9 @@ class Registers:
     def _prefetch(self, address: Address, ahead: int) -> None:
         view, code = self.addresses.view(address.access.value), self.code
         at = code.as_value(code.add(self.addresses.index(address), ahead))
-        locality = IntegerAttr(SECOND_LEVEL, i32)
-        flags = {"isWrite": BoolAttr(False), "isDataCache": BoolAttr(True)}
-        code.put(make(memref.Prefetch, (view, at), localityHint=locality, **flags))
+        locality, no, yes = IntegerAttr(SECOND_LEVEL, i32), BoolAttr(False), BoolAttr(True)
+        place = (view, at)
+        code.put(make(memref.Prefetch, place, isWrite=no, localityHint=locality, isDataCache=yes))
 
     def _read_block(self, address: Address, block: Block) -> list[tuple[Address, Value]]:
         """The vectors at `block.count` neighbouring addresses, whose lanes lie far apart.
