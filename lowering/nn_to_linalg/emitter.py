@@ -14,6 +14,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import Location
 from ...ir.types import IndexType, IntegerType, MemRefType, TensorType, Type, index
+from ...passes.nn.parts import Parts
 from .globals import Globals
 
 Size = int | Value
@@ -46,6 +47,12 @@ class Emitter(Builder):
         """Where results go that are the function's: its out-arguments, or views of them."""
         self.shared: dict[Value, Value] = {}
         """Reshaped results whose operand was written to their place already."""
+        self.parts = Parts()
+        """Tensors that lie in others."""
+        self._storage: dict[Value, Value] = {}
+        """The bytes of tensors that others lie in."""
+        self._parts: dict[Value, Value] = {}
+        """The memory of tensors in such bytes."""
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
         self._constants: dict[Attribute, Value] = {}
@@ -91,6 +98,8 @@ class Emitter(Builder):
         `sizes` are needed where the tensor's type does not know its extents.
         """
         found = self.placed.get(tensor)
+        if found is None and self.parts.place(tensor)[0] in self.parts.wholes:
+            found = self.part(tensor)
         if found is None:
             type = buffer_type(tensor.type)
             if sizes is None:
@@ -98,6 +107,31 @@ class Emitter(Builder):
             found = self.alloc_typed(type, sizes)
         self.buffers[tensor] = found
         return found
+
+    def part(self, tensor: Value) -> Value:
+        """The memory of a tensor that lies in another one, or in which others lie."""
+        if tensor in self._parts:
+            return self._parts[tensor]
+        whole, first = self.parts.place(tensor)
+        type = buffer_type(tensor.type)
+        if whole not in self._storage:
+            size = buffer_type(whole.type).num_bytes
+            self._storage[whole] = self.alloc([size], IntegerType(8))
+        shift = self.index(first * getattr(type.element_type, "byte_width", 1))
+        view = memref.View(self._storage[whole], shift, [], result=type)
+        made = self._parts[tensor] = self.insert(view).result
+        return made
+
+    def settle(self, tensor: Value) -> None:
+        """Copy a tensor to where it belongs in another one, if it was written elsewhere."""
+        whole = self.parts.place(tensor)[0]
+        made = self.buffers.get(tensor)
+        if made is None or whole not in self.parts.wholes or made is self._parts.get(tensor):
+            return
+        if isinstance(tensor.defining_op, nn.Reshape):
+            return
+        part = self.buffers[tensor] = self.part(tensor)
+        self.copy(made, part)
 
     def _unknown(self, tensor: Value) -> Size:
         raise PassError(f"the extents of a {tensor.type} are not known", self.loc)

@@ -18,6 +18,7 @@ from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.traits import Pure
 from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType
+from ...passes.nn.parts import parts_of
 from . import comprehensions
 from .emitter import Emitter, buffer_type
 from .globals import Globals
@@ -113,6 +114,8 @@ class _Body:
     ) -> None:
         self.old, self.new, self.signature, self.function = old, new, signature, function
         self.e = Emitter(new, globals, function.loc)
+        if "nn.kernel" not in function.attributes:
+            self.e.parts = parts_of(old)
         self.mapping = IRMapping()
         for before, after in zip(old.args, new.args, strict=False):
             after.name_hint = before.name_hint
@@ -203,6 +206,7 @@ class _Body:
                 raise
             raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
         for result in op.results:
+            e.settle(result)
             made = e.buffers.get(result)
             if made is not None and made.name_hint is None:
                 made.name_hint = result.name_hint
@@ -213,6 +217,8 @@ class _Body:
                 return  # made where it is used
             case _ if is_read_through(op):
                 return  # its users read its operand instead
+            case nn.Slice() | nn.Concat() if op in self.e.parts.ops:
+                self.e.buffers[op.out] = self.e.part(op.out)
             case nn.Kernel():
                 self._inline(op)
             case func.Call():

@@ -8,8 +8,9 @@ from ...dialects import memref
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.builder import Builder
 from ...ir.core import Operation
+from ...ir.resources import MemoryBlob
 from ...ir.symbols import symbol_name
-from ...ir.types import IntegerType, MemRefType, TensorType
+from ...ir.types import IntegerType, MemRefType, TensorType, Type
 
 
 class Globals:
@@ -18,12 +19,15 @@ class Globals:
     def __init__(self, module: Operation) -> None:
         self.module = module
         self._made: dict[DenseElements | DenseResource, tuple[str, MemRefType]] = {}
+        self._by_key: dict[tuple[str, Type], list[DenseResource]] = {}
         self._names = {symbol_name(op) for op in module.regions[0].ops}
         self._builder = Builder.at_start(module.regions[0].blocks[0])
 
     def of(self, value: DenseElements | DenseResource) -> tuple[str, MemRefType]:
         """The name and type of the global with these elements."""
         value = without_sign(value)
+        if isinstance(value, DenseResource):
+            value = self._shared(value)
         found = self._made.get(value)
         if found is None:
             type = MemRefType(value.type.shape, value.type.element_type)
@@ -33,6 +37,19 @@ class Globals:
             )
             found = self._made[value] = name, type
         return found
+
+    def _shared(self, value: DenseResource) -> DenseResource:
+        """An earlier constant that passes made of the same elements, or this one."""
+        import numpy as np
+
+        earlier = self._by_key.setdefault((value.key, value.type), [])
+        if not isinstance(value.blob, MemoryBlob):
+            return value
+        for other in earlier:
+            if np.array_equal(other.blob.bytes(), value.blob.bytes()):
+                return other
+        earlier.append(value)
+        return value
 
     def _fresh(self, value: DenseElements | DenseResource) -> str:
         if isinstance(value, DenseResource):

@@ -26,6 +26,7 @@ from ...ir.location import fuse_locations
 from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
+from .parts import prepare
 
 VIEWS = (nn.Reshape, nn.ReshapeDynamic)
 """Ops that only rename elements; they stay outside of kernels."""
@@ -70,7 +71,8 @@ class Fuse(
 ):
     """Group ops into kernels: products with their epilogues, row-wise ops, elementwise chains.
 
-    Constants, views (reshape) and whatever is in a kernel already stay as they are.
+    Constants, views (reshape, and slices and concatenations that need no copy) and whatever is
+    in a kernel already stay as they are.
     """
 
     limit: int = option(
@@ -82,7 +84,7 @@ class Fuse(
         if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
             return
         for block in op.regions[0].blocks:
-            for group in Grouping(block, self.limit).groups:
+            for group in Grouping(block, self.limit, prepare(block).ops).groups:
                 make_kernel(group)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
@@ -101,12 +103,12 @@ def is_padding(op: Operation) -> bool:
 class Grouping:
     """Partitions the ops of a block; `groups` holds each group's ops in their order."""
 
-    def __init__(self, block: Block, limit: int) -> None:
+    def __init__(self, block: Block, limit: int, views: set[Operation]) -> None:
         self.limit = limit
         self.order = {op: i for i, op in enumerate(block)}
-        self.taken: set[Operation] = set()
+        self.taken: set[Operation] = set(views)
         self.found: list[list[Operation]] = []
-        ops = [op for op in self.order if _is_fusable(op)]
+        ops = [op for op in self.order if _is_fusable(op) and op not in views]
         for op in ops:
             if isinstance(op, PRODUCTS):
                 follows = self._is_product_epilogue(op)

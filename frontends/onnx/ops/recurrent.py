@@ -34,11 +34,11 @@ def rnn(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> 
 
         def step(state: list[Value], projected: Value) -> list[Value]:
             recurrent = n(nn.Matmul(state[0], d.recurrent))
-            return [f(d.clipped(add(n, projected, recurrent, d.bias)))]
+            return [f(d.clipped(add(n, projected, recurrent)))]
 
         return step
 
-    return net.run(cell)
+    return net.run(cell, lambda d: d.bias)
 
 
 @converter("GRU")
@@ -49,30 +49,39 @@ def gru(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> 
     def cell(d: Direction) -> Step:
         f, g = d.activations
         whole, split = d.recurrent, split_into(n, d.recurrent, 1, [net.hidden] * 3)
-        input_bias, own_bias = d.separate_biases
         outer = n(nn.Concat(split[:2], axis=1))
-        own = split_into(n, own_bias, 0, [net.hidden] * 3)
+        own: list[Value | None] = [None] * 3
+        if d.separate_biases is not None:
+            own = [*split_into(n, d.separate_biases[1], 0, [net.hidden] * 3)]
 
         def step(state: list[Value], projected: Value) -> list[Value]:
             (h,) = state
-            parts = split_into(n, add(n, projected, input_bias), 1, [net.hidden] * 3)
+            parts = split_into(n, projected, 1, [net.hidden] * 3)
             if reset_late:
                 products = split_into(n, n(nn.Matmul(h, whole)), 1, [net.hidden] * 3)
             else:
                 products = split_into(n, n(nn.Matmul(h, outer)), 1, [net.hidden] * 2)
-            z = f(d.clipped(add(n, parts[0], products[0], own[0])))
-            r = f(d.clipped(add(n, parts[1], products[1], own[1])))
+            z = f(d.clipped(add(n, parts[0], products[0])))
+            r = f(d.clipped(add(n, parts[1], products[1])))
             if reset_late:
                 inner = n(nn.Mul(r, add(n, products[2], own[2])))
             else:
-                inner = add(n, n(nn.Matmul(n(nn.Mul(r, h)), split[2])), own[2])
+                inner = n(nn.Matmul(n(nn.Mul(r, h)), split[2]))
             new = g(d.clipped(add(n, parts[2], inner)))
             # (1 - z) * new + z * h
             return [add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))]
 
         return step
 
-    return net.run(cell)
+    def bias(d: Direction) -> Value | None:
+        """What is added to the inputs' products: all but what the reset gate scales."""
+        if d.separate_biases is None or not reset_late:
+            return d.bias
+        of_input, own = (split_into(n, b, 0, [net.hidden] * 3) for b in d.separate_biases)
+        outer = [add(n, *pair) for pair in zip(of_input[:2], own[:2], strict=True)]
+        return n(nn.Concat([*outer, of_input[2]], axis=0))
+
+    return net.run(cell, bias)
 
 
 @converter("LSTM")
@@ -92,7 +101,7 @@ def lstm(
 
         def step(state: list[Value], projected: Value) -> list[Value]:
             h, c = state
-            total = add(n, projected, n(nn.Matmul(h, d.recurrent)), d.bias)
+            total = add(n, projected, n(nn.Matmul(h, d.recurrent)))
             i, o, forget, new = split_into(n, total, 1, [net.hidden] * 4)
 
             def looking(gate: Value, at: int, cell_state: Value) -> Value:
@@ -109,7 +118,7 @@ def lstm(
 
         return step
 
-    return net.run(cell)
+    return net.run(cell, lambda d: d.bias)
 
 
 def add(n: Node, *terms: Value | None) -> Value:
@@ -130,13 +139,14 @@ class Direction:
     backward: bool
     projection: Value
     recurrent: Value
-    separate_biases: tuple[Value, Value]
+    separate_biases: tuple[Value, Value] | None
+    """What is added to the products of inputs, and of states."""
     activations: list[Activation]
     clip: float | None
 
     @property
-    def bias(self) -> Value:
-        return add(self.n, *self.separate_biases)
+    def bias(self) -> Value | None:
+        return None if self.separate_biases is None else add(self.n, *self.separate_biases)
 
     def clipped(self, x: Value) -> Value:
         """What enters an activation, limited if the node asks for it."""
@@ -200,23 +210,21 @@ class Network:
         projection, recurrent = (
             n(nn.Transpose(self.per_direction(v)[d], permutation=(1, 0))) for v in (w, r)
         )
-        if b is None:
-            zero = TensorType((width,), self.x.type.element_type)
-            fill = n(nn.Fill(n.scalar(0, self.x), out=zero))
-            biases = [fill, fill]
-        else:
-            biases = split_into(n, self.per_direction(b)[d], 0, [width] * 2)
+        biases = None
+        if b is not None:
+            of_input, own = split_into(n, self.per_direction(b)[d], 0, [width] * 2)
+            biases = of_input, own
         clip = n.float("clip") if n.has("clip") else None
         functions = activations(n, d)
-        return Direction(
-            n, d, backward, projection, recurrent, (biases[0], biases[1]), functions, clip
-        )
+        return Direction(n, d, backward, projection, recurrent, biases, functions, clip)
 
-    def run(self, cell: Callable[[Direction], Step]) -> list[Any]:
+    def run(
+        self, cell: Callable[[Direction], Step], bias: Callable[[Direction], Value | None]
+    ) -> list[Any]:
         """All outputs: every step's state, and the last states."""
         n, outputs, lasts = self.n, [], []
         for d in self.directions:
-            sequence, last = self._run_direction(d, cell(d))
+            sequence, last = self._run_direction(d, cell(d), bias(d))
             outputs.append(sequence)
             lasts.append(last)
         steps = []
@@ -233,11 +241,14 @@ class Network:
             final = [n(nn.Transpose(f, permutation=(1, 0, 2))) for f in final]
         return [whole, *final]
 
-    def _run_direction(self, d: Direction, step: Step) -> tuple[list[Value], list[Value]]:
+    def _run_direction(
+        self, d: Direction, step: Step, bias: Value | None
+    ) -> tuple[list[Value], list[Value]]:
         n = self.n
         count = self.x.type.shape[0]
         # One product for the inputs of all steps.
-        projected = split_into(n, n(nn.Matmul(self.x, d.projection)), 0, [1] * count)
+        product = add(n, n(nn.Matmul(self.x, d.projection)), bias)
+        projected = split_into(n, product, 0, [1] * count)
         state = self.states[d.index]
         sequence: list[Value] = [state[0]] * count
         for t in reversed(range(count)) if d.backward else range(count):

@@ -1,0 +1,239 @@
+"""Tensors that are parts of others in memory: slices and concatenations that copy nothing.
+
+    %1 = nn.slice %0 {starts = [2, 0]} : (8x4) -> 2x4     %1 is elements 8 to 15 of %0
+    %4 = nn.concat %2, %3 {axis = 0}                      %2 and %3 are written into %4
+
+Only where the elements of a part follow one another: all dimensions before the one that is cut
+have one element. That is so for channels in batches of one, and for the steps of a sequence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import prod
+
+from ...dialects import func, nn
+from ...ir.builder import Builder
+from ...ir.core import Block, Operation, Value
+from ...ir.traits import ConstantLike
+from ...ir.types import FloatType, IntegerType, TensorType
+from .building import shape_of
+
+
+@dataclass
+class Parts:
+    """Which tensors of a block lie in others, and the slices and concatenations that say so."""
+
+    inside: dict[Value, tuple[Value, int]] = field(default_factory=dict)
+    """The tensor that holds another one, and the element at which that one begins."""
+    ops: set[Operation] = field(default_factory=set)
+    """Slices and concatenations that need no code."""
+    wholes: set[Value] = field(default_factory=set)
+    """The tensors that lie in no other and hold some of another size."""
+    returned: set[Value] = field(default_factory=set)
+    """Tensors in the memory of the function's results, which its caller gives."""
+
+    def place(self, value: Value) -> tuple[Value, int]:
+        """The tensor that lies in no other and holds this one, and its first element there."""
+        first = 0
+        while (found := self.inside.get(value)) is not None:
+            value, first = found[0], first + found[1]
+        return value, first
+
+    # -- finding -----------------------------------------------------------------------------
+
+    def add(self, op: Operation) -> None:
+        """Take note of the next operation of the block."""
+        match op:
+            case nn.Reshape() if _is_static(op):
+                self.inside[op.out] = (op.x, 0)
+            case nn.Slice() if self._is_view(op):
+                self.inside[op.out] = (op.x, _first_element(op))
+                self.ops.add(op)
+            case nn.Concat() if self._is_join(op):
+                at = 0
+                for value in op.inputs:
+                    self.inside[self.place(value)[0]] = (op.out, at)
+                    at += _count(value)
+                self.ops.add(op)
+
+    def _is_view(self, op: nn.Slice) -> bool:
+        whole = self.place(op.x)[0]
+        return (
+            is_contiguous(op)
+            and op.out not in self.returned
+            and not isinstance(op.x.defining_op, nn.WinogradOutput)
+            and self._is_made(whole)
+        )
+
+    def _is_join(self, op: nn.Concat) -> bool:
+        return (
+            len(op.inputs) > 1
+            and is_joinable(op)
+            and op.out not in self.returned
+            and all(self.can_join(v, op) for v in op.inputs)
+        )
+
+    def can_join(self, value: Value, op: nn.Concat) -> bool:
+        """Whether what makes an operand of a concatenation can write it into the result."""
+        whole, _ = self.place(value)
+        again = [v for v in op.inputs if self.place(v)[0] is whole]
+        return self._is_made(whole) and _count(whole) == _count(value) and len(again) == 1
+
+    def _is_made(self, value: Value) -> bool:
+        """Whether an operation of this block writes the tensor to a buffer of its own."""
+        op = value.defining_op
+        if op is None or value in self.returned or not has_known_bytes(value):
+            return False
+        if isinstance(op, nn.Concat | nn.Slice):
+            return True
+        is_view = isinstance(op, nn.Reshape | nn.ReshapeDynamic)
+        return (
+            isinstance(op, nn.NnOp | nn.Kernel | func.Call) and not is_view and not _is_constant(op)
+        )
+
+
+def parts_of(block: Block) -> Parts:
+    """The parts of a function's block."""
+    parts = Parts(returned=_returned(block))
+    for op in block:
+        parts.add(op)
+    parts.wholes = {parts.place(v)[0] for op in parts.ops for v in op.results}
+    return parts
+
+
+def prepare(block: Block) -> Parts:
+    """Change concatenations so that as much as possible is written in place.
+
+    Neighbouring slices become one, a concatenation begins with an earlier one of the same
+    operands, and what cannot be written in place is copied by an operation of its own.
+    """
+    parts = Parts(returned=_returned(block))
+    earlier: dict[tuple[int, tuple[Value, ...]], Value] = {}
+    for op in list(block):
+        if isinstance(op, nn.Concat) and is_joinable(op) and op.out not in parts.returned:
+            given = tuple(op.inputs)
+            op = _with_prefix(_without_neighbours(op), earlier)
+            earlier[op.axis, given] = op.out
+            can = [parts.can_join(v, op) for v in op.inputs]
+            if any(can) and len(can) > 1:
+                _copy_others(op, can, parts)
+        parts.add(op)
+    return parts
+
+
+def is_joinable(op: nn.Concat) -> bool:
+    """Whether the operands of a concatenation lie one after the other in its result."""
+    shape = shape_of(op.out)
+    return _is_static(op) and prod(shape[: op.axis]) == 1 and has_known_bytes(op.out)
+
+
+def is_contiguous(op: nn.Slice) -> bool:
+    """Whether the elements that a slice selects follow one another."""
+    if not _is_static(op) or set(op.steps or ()) - {1}:
+        return False
+    whole, part = shape_of(op.x), shape_of(op.out)
+    cut = [d for d in range(len(whole)) if whole[d] != part[d]]
+    return prod(part) > 0 and (not cut or prod(part[: cut[-1]]) == 1)
+
+
+def has_known_bytes(value: Value) -> bool:
+    """Whether a tensor's elements are whole bytes, and as many as its type says."""
+    type = value.type
+    if not isinstance(type, TensorType) or not type.has_static_shape or not _count(value):
+        return False
+    element = type.element_type
+    return isinstance(element, FloatType | IntegerType) and element.width % 8 == 0
+
+
+def _first_element(op: nn.Slice) -> int:
+    at = 0
+    for extent, start in zip(shape_of(op.x), op.starts, strict=True):
+        at = at * extent + start
+    return at
+
+
+def _is_static(op: Operation) -> bool:
+    types = [*op.operand_types, *op.result_types]
+    return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
+
+
+def _is_constant(op: Operation) -> bool:
+    return op.has_trait(ConstantLike)
+
+
+def _count(value: Value) -> int:
+    return prod(shape_of(value))
+
+
+def _returned(block: Block) -> set[Value]:
+    """What the block's terminator takes, and what that is a view of."""
+    found: set[Value] = set()
+    for value in block.last.operands if block.last is not None else ():
+        while value not in found:
+            found.add(value)
+            if (view := value.defined_by(nn.Reshape)) is not None:
+                value = view.x
+    return found
+
+
+# -- rewriting -------------------------------------------------------------------------------------
+
+
+def _without_neighbours(op: nn.Concat) -> nn.Concat:
+    """concat(x[0:2], x[2:4], y) -> concat(x[0:4], y)"""
+    values: list[Value] = []
+    b = Builder.before_op(op)
+    for value in op.inputs:
+        merged = _merged(b, values[-1], value, op.axis) if values else None
+        if merged is None:
+            values.append(value)
+        else:
+            values[-1] = merged
+    return op if len(values) == len(op.inputs) else _replaced(b, op, values)
+
+
+def _merged(b: Builder, left: Value, right: Value, axis: int) -> Value | None:
+    """One slice in place of two neighbours, or what they are slices of."""
+    one, two = left.defined_by(nn.Slice), right.defined_by(nn.Slice)
+    if one is None or two is None or one.x is not two.x:
+        return None
+    if set(one.steps or ()) | set(two.steps or ()) > {1}:
+        return None
+    starts = list(one.starts)
+    starts[axis] += shape_of(left)[axis]
+    if starts != list(two.starts):
+        return None
+    shape = list(shape_of(left))
+    shape[axis] += shape_of(right)[axis]
+    if tuple(shape) == shape_of(one.x):
+        return one.x
+    out = TensorType(tuple(shape), one.x.type.element_type)
+    return b.insert(nn.Slice(one.x, one.starts, out=out)).out
+
+
+def _with_prefix(op: nn.Concat, earlier: dict[tuple[int, tuple[Value, ...]], Value]) -> nn.Concat:
+    """concat(a, b, c) -> concat(concat(a, b), c) where concat(a, b) is there already"""
+    values = tuple(op.inputs)
+    for count in range(len(values) - 1, 1, -1):
+        found = earlier.get((op.axis, values[:count]))
+        if found is not None:
+            return _replaced(Builder.before_op(op), op, [found, *values[count:]])
+    return op
+
+
+def _replaced(b: Builder, op: nn.Concat, values: list[Value]) -> nn.Concat:
+    made = b.insert(nn.Concat(values, op.axis, loc=op.loc))
+    made.out.name_hint = op.out.name_hint
+    op.out.replace_all_uses_with(made.out)
+    op.erase()
+    return made
+
+
+def _copy_others(op: nn.Concat, can: list[bool], parts: Parts) -> None:
+    """Let an operation of its own copy each operand that cannot be written in place."""
+    b = Builder.before_op(op)
+    for i, (value, joins) in enumerate(zip(list(op.inputs), can, strict=True)):
+        if not joins:
+            copy = b.insert(nn.Concat([value], op.axis, loc=op.loc))
+            op.set_operand(i, copy.out)
