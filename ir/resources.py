@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 from .diagnostics import NncError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     import numpy as np
 
     from .types import ShapedType
@@ -27,9 +29,16 @@ class Blob:
         """A flat uint8 array, mapped or in memory. Raises NncError where there is no data."""
         raise TypeError("each kind of blob defines where its bytes are")
 
+    def release(self) -> None:
+        """Give memory back that only mirrors a file; reading the blob again takes longer."""
+
     def source(self) -> Blob:
         """The blob itself, or the one that it stands for."""
         return self
+
+    def elements(self, type: ShapedType) -> np.ndarray:
+        """The data as `array` gives it, perhaps with strides of its own."""
+        return self.array(type)
 
     def array(self, type: ShapedType) -> np.ndarray:
         """The data as an array of the type's shape and dtype, read-only, without a copy."""
@@ -58,6 +67,37 @@ class MemoryBlob(Blob):
 
         return self._array.reshape(-1).view(np.uint8)
 
+    def release(self) -> None:
+        forget_pages(self._array)
+
+
+class ComputedBlob(Blob):
+    """A blob that is computed each time it is asked for, and not kept.
+
+    What a pass folds is often folded again by the next one, or copied once to where it belongs:
+    then there is one copy of it in memory, and not one for each step. `sources` are the blobs
+    that it is computed from.
+    """
+
+    def __init__(self, compute: Callable[[], np.ndarray], sources: Sequence[Blob] = ()) -> None:
+        self._compute = compute
+        self._sources = sources
+
+    def release(self) -> None:
+        for source in self._sources:
+            source.release()
+
+    def bytes(self) -> np.ndarray:
+        import numpy as np
+
+        return np.ascontiguousarray(self._compute()).reshape(-1).view(np.uint8)
+
+    def elements(self, type: ShapedType) -> np.ndarray:
+        array = self._compute()
+        if array.shape != type.shape or array.nbytes != type.num_bytes:
+            raise NncError(f"an array {array.dtype} {array.shape} was computed for {type}")
+        return array
+
 
 class FileBlob(Blob):
     """A tensor of a safetensors file, mapped when it is first read."""
@@ -68,6 +108,9 @@ class FileBlob(Blob):
 
     def bytes(self) -> np.ndarray:
         return self.file.bytes(self.key)
+
+    def release(self) -> None:
+        forget_pages(self.bytes())
 
 
 class MissingBlob(Blob):
@@ -136,3 +179,19 @@ class SafetensorsFile:
         if not 0 <= begin <= end <= data.size:
             raise NncError(f"{self.path}: tensor '{key}' lies outside the file (truncated?)")
         return data[begin:end]
+
+
+def forget_pages(array: np.ndarray) -> None:
+    """Let the system take an array's pages away if they are those of a mapped file."""
+    import mmap
+
+    import numpy as np
+
+    owner: Any = array
+    while owner is not None and not isinstance(owner, mmap.mmap):
+        owner = owner.obj if isinstance(owner, memoryview) else getattr(owner, "base", None)
+    if owner is None or not hasattr(mmap, "MADV_DONTNEED"):
+        return
+    first = array.ctypes.data - np.frombuffer(owner, np.uint8).ctypes.data
+    start = first - first % mmap.PAGESIZE
+    owner.madvise(mmap.MADV_DONTNEED, start, first + array.nbytes - start)

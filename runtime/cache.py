@@ -29,7 +29,8 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
 from ..targets.native import NativeTarget
-from .program import Program, Signature, aligned_buffer
+from .program import Program, Signature
+from .weights import aligned_buffer
 
 LIMIT = 8 << 30
 """Bytes that the cache keeps at most; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""

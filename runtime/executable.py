@@ -14,9 +14,10 @@ from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.native import LoadedCode, NativeTarget, load_object
 from .abi import ENTRY, RUN_TYPE
-from .program import Program, aligned_buffer, make_program
+from .program import Program, make_program
 from .recycling import OutputMemory
 from .threads import POOL_SYMBOLS, Pool
+from .weights import aligned_buffer
 
 
 def compile_module(

@@ -8,21 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.attributes import (
-    ArrayAttr,
-    DenseElements,
-    DenseResource,
-    DictAttr,
-    IntegerAttr,
-    StringAttr,
-)
+from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..targets.native import NativeTarget, emit_object
-from .abi import ALIGNMENT
 from .threads import POOL_SYMBOLS
+from .weights import aligned_buffer, filling
 
 
 @dataclass(frozen=True)
@@ -68,24 +61,17 @@ def make_program(
     found = signature(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
-    with timed("LLVM IR"):
-        text = llvm_ir(module)
-        if rename is not None:
-            text = rename(text)
-        scalar_loops = has_scalar_loops(module)
-    with timed("LLVM"):
-        code = emit_object(text, target, scalar_loops, timed)
     with timed("Weights"):
         weights = (new_weights or aligned_buffer)(found.weights_bytes)
-        fill_weights(module, weights)
+    with filling(module, weights, timed):
+        with timed("LLVM IR"):
+            text = llvm_ir(module)
+            if rename is not None:
+                text = rename(text)
+            scalar_loops = has_scalar_loops(module)
+        with timed("LLVM"):
+            code = emit_object(text, target, scalar_loops, timed)
     return Program(found, code, weights, parallel)
-
-
-def aligned_buffer(size: int) -> np.ndarray:
-    """Uninitialized bytes at an address that is a multiple of 64."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size]
 
 
 # -- what the module says ------------------------------------------------------------------------
@@ -128,43 +114,3 @@ def _integer(module: Operation, name: str) -> int:
     value = _entry_attribute(module, name)
     assert isinstance(value, IntegerAttr)
     return value.value
-
-
-# -- weights -------------------------------------------------------------------------------------
-
-
-def packed_weights(module: Operation) -> np.ndarray:
-    """The bytes of the weights buffer that the code expects, 64-byte aligned.
-
-    Raises NncError for data that is missing or does not fit.
-    """
-    buffer = aligned_buffer(_integer(module, "nn.weights_bytes"))
-    fill_weights(module, buffer)
-    return buffer
-
-
-def fill_weights(module: Operation, buffer: np.ndarray) -> None:
-    """Put every weight where the code expects it. Raises NncError as `packed_weights` does."""
-    table = module.attribute("nn.weights")
-    if not isinstance(table, DictAttr):
-        if buffer.size:
-            raise NncError(
-                f"the code needs {buffer.size} bytes of weights, but 'nn.weights' is missing"
-            )
-        return
-    for key, entry in table.items():
-        offset = entry.get("offset")  # type: ignore[attr-defined]
-        data = entry.get("data")  # type: ignore[attr-defined]
-        if not isinstance(offset, IntegerAttr):
-            raise NncError(f"nn.weights: '{key}' has no offset")
-        raw = _bytes_of(key, data)
-        end = offset.value + raw.size
-        if offset.value < 0 or end > buffer.size:
-            raise NncError(f"nn.weights: '{key}' ends at byte {end} of {buffer.size}")
-        buffer[offset.value : end] = raw
-
-
-def _bytes_of(key: str, data: Any) -> np.ndarray:
-    if isinstance(data, DenseResource | DenseElements):
-        return np.ascontiguousarray(data.to_numpy()).reshape(-1).view(np.uint8)
-    raise NncError(f"nn.weights: '{key}' has no data")

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from .program import aligned_buffer
+from .weights import aligned_buffer
 
 _LARGE = 1 << 16
 """Bytes from which memory is kept; below it the C library's heap is as good."""

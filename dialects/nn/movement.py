@@ -59,6 +59,10 @@ class Transpose(NnOp, name="nn.transpose"):
         out = ", ".join(f"i{d}" for d in attrs.permutation)
         return cls.bind(f"out[{out}] = x[{', '.join(f'i{d}' for d in range(rank))}]", types, attrs)
 
+    def evaluate(self, x):
+        """A view: the weights of a model are transposed several times before they are stored."""
+        return x.transpose(self.permutation)
+
 
 class Concat(NnOp, name="nn.concat"):
     """Tensors one after the other along the axis. Source: ONNX Concat-13."""

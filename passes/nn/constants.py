@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ...dialects import nn
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Value
-from ...ir.resources import MemoryBlob
+from ...ir.resources import ComputedBlob, MemoryBlob, MissingBlob
 from ...ir.types import TensorType
 
 if TYPE_CHECKING:
@@ -24,9 +24,14 @@ UNNAMED = "folded"
 def constant_array(value: Value) -> np.ndarray | None:
     """The elements of a constant, or None for anything else. Raises NncError if missing."""
     op = value.defined_by(nn.Constant)
-    if op is None or (isinstance(op.value, DenseElements) and op.value.strings is not None):
-        return None
-    return op.value.to_numpy()
+    return None if op is None else elements_of(op.value)
+
+
+def elements_of(value: DenseElements | DenseResource) -> np.ndarray | None:
+    """The elements, in any order of memory; None for strings. Raises NncError if missing."""
+    if isinstance(value, DenseResource):
+        return value.blob.elements(value.type)
+    return None if value.strings is not None else value.to_numpy()
 
 
 def array_attribute(
@@ -42,6 +47,34 @@ def array_attribute(
     if array.size <= INLINE or (not stored and _is_uniform(array)):
         return DenseElements.from_numpy(array, type)
     return DenseResource(UNNAMED, type, MemoryBlob(np.ascontiguousarray(array)))
+
+
+def computed_constant(op: nn.NnOp) -> nn.Constant | None:
+    """A constant that is what an op makes of constants, computed when it is needed.
+
+    Its key is made from how it is computed: equal ones get one key. None where the data of an
+    operand is missing.
+    """
+    type = op.result_types[0]
+    assert isinstance(type, TensorType)
+    values = [v.defined_by(nn.Constant).value for v in op.operands]  # type: ignore[union-attr]
+    properties = sorted((key, str(value)) for key, value in op.properties.items())
+    digest = sha256(f"{op.name} {properties} {type}".encode())
+    for value in values:
+        digest.update(f"{value.type}".encode())
+        if isinstance(value, DenseElements):
+            digest.update(value.data)
+        elif isinstance(value.blob.source(), MissingBlob):
+            return None
+        else:
+            digest.update(value.key.encode())
+
+    def compute() -> np.ndarray:
+        return op.evaluate(*map(elements_of, values))  # type: ignore[arg-type]
+
+    key = f"folded_{digest.hexdigest()[:16]}"
+    sources = [value.blob for value in values if isinstance(value, DenseResource)]
+    return nn.Constant(DenseResource(key, type, ComputedBlob(compute, sources)))
 
 
 def name_resource(constant: nn.Constant) -> None:

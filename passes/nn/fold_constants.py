@@ -13,7 +13,7 @@ from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
-from .constants import constant_array, make_constant, name_resource
+from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 from .known_values import KnownValues
 
@@ -63,16 +63,11 @@ class FoldConstants(
             return 0
         if not all(_may_change_type(result) for result in op.results):
             return 0
-        arrays = self.by_known_elements(op, known)
-        if arrays is None:
-            arrays = self.by_evaluation(op)
-        if arrays is None:
+        constants = self.by_known_elements(op, known) or self.later(op) or self.by_evaluation(op)
+        if constants is None:
             return 0
         block = op.parent
         assert block is not None
-        # What was stored, or is weights, is not looked through for equal elements.
-        stored = any(map(_is_stored, op.operands)) or is_weight(op)
-        constants = [make_constant(array, stored) for array in arrays]
         for constant, result in zip(constants, op.results, strict=True):
             constant.loc = op.loc
             constant.result.name_hint = result.name_hint
@@ -85,7 +80,7 @@ class FoldConstants(
         return 1
 
     @staticmethod
-    def by_known_elements(op: nn.NnOp, known: KnownValues):
+    def by_known_elements(op: nn.NnOp, known: KnownValues) -> list[nn.Constant] | None:
         """The value of shape arithmetic of which every element is known."""
         import numpy as np
 
@@ -98,9 +93,24 @@ class FoldConstants(
         if found is None:
             return None
         dtype = type_to_numpy(result.type.element_type)  # type: ignore[attr-defined]
-        return [np.array(found, np.int64).astype(dtype).reshape(result.type.shape)]  # type: ignore[attr-defined]
+        array = np.array(found, np.int64).astype(dtype).reshape(result.type.shape)  # type: ignore[attr-defined]
+        return [make_constant(array)]
 
-    def by_evaluation(self, op: nn.NnOp):
+    def later(self, op: nn.NnOp) -> list[nn.Constant] | None:
+        """A large weight, computed when it is needed; only what cannot fail."""
+        if not isinstance(op, CERTAIN) or len(op.results) != 1:
+            return None
+        type = op.result_types[0]
+        if not isinstance(type, TensorType) or not type.has_static_shape:
+            return None
+        if type.num_bytes <= self.limit or not self.is_affordable(op):
+            return None
+        if not all(_has_elements(value.defined_by(nn.Constant)) for value in op.operands):
+            return None
+        made = computed_constant(op)
+        return None if made is None else [made]
+
+    def by_evaluation(self, op: nn.NnOp) -> list[nn.Constant] | None:
         """The results computed from constant operands, or None."""
         if not all(value.defined_by(nn.Constant) for value in op.operands):
             return None
@@ -117,7 +127,10 @@ class FoldConstants(
             results = op.evaluate(*operands)
         except (NncError, ValueError, IndexError, OverflowError):
             return None  # what fails here fails, with a better message, at run time
-        return results if isinstance(results, tuple) else (results,)
+        arrays = results if isinstance(results, tuple) else (results,)
+        # What was stored, or is weights, is not looked through for equal elements.
+        stored = any(map(_is_stored, op.operands)) or is_weight(op)
+        return [make_constant(array, stored) for array in arrays]
 
     def is_affordable(self, op: nn.NnOp) -> bool:
         """Whether the results are small, or not much larger than the operands."""
@@ -145,6 +158,13 @@ ARRANGEMENTS = (nn.Reshape, nn.Transpose, nn.Pad)
 """What may stand between a weight and its product."""
 
 
+CERTAIN = (
+    *ARRANGEMENTS,
+    *(nn.WinogradWeight, nn.Cast, nn.Add, nn.Sub, nn.Mul),
+)
+"""Ops on weights that give a result whatever the values of their operands are."""
+
+
 def is_weight(op: nn.NnOp) -> bool:
     """Whether an op makes the weights of products, through changes of layout, and only those."""
     users = [(user, result) for result in op.results for user in result.users]
@@ -158,6 +178,11 @@ def is_weight(op: nn.NnOp) -> bool:
 def _takes_as_weight(user: Operation, value: OpResult) -> bool:
     number = WEIGHT_NUMBERS.get(type(user))  # type: ignore[arg-type]
     return number is not None and user.operands[number] is value
+
+
+def _has_elements(op: nn.Constant | None) -> bool:
+    """Whether there is a constant, of numbers."""
+    return op is not None and not (isinstance(op.value, DenseElements) and op.value.strings)
 
 
 def _is_stored(value: Value) -> bool:

@@ -16,7 +16,7 @@ from nnc.ir.types import FunctionType
 from nnc.runtime import cache
 from nnc.runtime.interpreter import Interpreter
 from nnc.runtime.native_functions import NativeFunctions
-from nnc.runtime.program import fill_weights
+from nnc.runtime.weights import fill_weights
 from nnc.targets.linker import Toolchain
 from nnc.targets.llvm_constants import float_text
 from nnc.targets.llvm_ir import llvm_ir

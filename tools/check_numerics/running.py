@@ -103,7 +103,7 @@ class Runner:
         return Convention.of(subject, op, self._weights(op))
 
     def _weights(self, op: func.FuncOp) -> np.ndarray | None:
-        from ...runtime.program import aligned_buffer, fill_weights
+        from ...runtime.weights import aligned_buffer, fill_weights
 
         for i, type in enumerate(op.function_type.inputs):
             if op.arg_attribute(i, "nn.weights") is not None:
