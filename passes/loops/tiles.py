@@ -128,7 +128,7 @@ class TileModel:
                 yield {across: along} if along > 1 else {}
             return
         others = [d for d in others if self.reuses(d)]
-        pairs = [(a, b) for i, a in enumerate(others) for b in others[i + 1 :]]
+        pairs = [(a, b) for i, a in enumerate(others) for b in self._nearest_first(others[i + 1 :])]
         groups = pairs or [(a,) for a in others] or [()]
         registers = self.machine.vector_registers
         limit = MAX_STREAMS if self._streams(lane_dim) else registers - 2
@@ -137,6 +137,20 @@ class TileModel:
             for group in groups:
                 for rest in self._combinations(group, max(1, limit // along)):
                     yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _nearest_first(self, dims: list[int]) -> list[int]:
+        """Of equally good dimensions the innermost: neighbours in memory are stored together.
+
+        But not along sliding windows, whose shared elements would take too many registers.
+        """
+        windows = {
+            d
+            for terms in self._terms.values()
+            for group in terms
+            if sum(self.extents[k] > 1 for _, k in group) > 1
+            for _, d in group
+        }
+        return sorted(dims, key=lambda d: d if d in windows else -d)
 
     def _streams(self, lane_dim: int | None) -> bool:
         """Whether a reduction runs along rows of an operand that comes from memory."""
