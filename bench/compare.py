@@ -3,12 +3,14 @@
     python -m bench.compare resnet18.onnx mobilenet_v2.onnx --peers onnxruntime openvino
     python -m bench.compare model.onnx --threads 1 2 --runs 30 --plot ratios.svg --json all.json
     python -m bench.compare model.onnx --python openvino=/path/to/another/bin/python
+    python -m bench.compare model.onnx --errors
 
 Each runtime has a process of its own; they take turns, a few runs each, so that what disturbs
 the machine meets all of them. Prints a table: median latency in ms, its spread (half the
-distance between the quartiles), compile time, peak memory, the largest error relative to
-ONNX Runtime's outputs, and how many times as fast as the peer nnc is: the median of the
-ratios of neighbouring turns.
+distance between the quartiles), how many times as fast as the peer nnc is (the median of the
+ratios of neighbouring turns), the time to make the model ready, the most memory that the process
+had, the size of what is shipped, and the largest error relative to the output's largest value:
+against ONNX Runtime's outputs, or with `--errors` against those of the model in float64.
 """
 
 import argparse
@@ -26,6 +28,8 @@ from typing import Any
 import numpy as np
 import onnx
 
+from .reference import float64_outputs
+
 ROOT = Path(__file__).parent.parent
 TURN = 3
 """Runs in a row of one runtime."""
@@ -39,6 +43,7 @@ class Result:
     version: str = ""
     compile_seconds: float = math.nan
     peak_bytes: int = 0
+    size_bytes: int = 0
     latencies: list[float] = field(default_factory=list)
     error: float = math.nan
     failure: str = ""
@@ -92,9 +97,17 @@ class Worker:
 
 
 def compare(
-    model: Path, inputs: Path, runtimes: dict[str, str], threads: int, runs: int
+    model: Path,
+    inputs: Path,
+    runtimes: dict[str, str],
+    threads: int,
+    runs: int,
+    reference: Sequence[np.ndarray] | None = None,
 ) -> list[Result]:
-    """Results in the order of `runtimes`, which gives each one's Python interpreter."""
+    """Results in the order of `runtimes`, which gives each one's Python interpreter.
+
+    Errors are those against the reference, else against ONNX Runtime.
+    """
     results = [Result(runtime) for runtime in runtimes]
     workers: dict[str, Worker] = {}
     outputs: dict[str, list[np.ndarray]] = {}
@@ -107,6 +120,7 @@ def compare(
                     loaded = worker.ask("load")
                     result.version = loaded["version"]
                     result.compile_seconds = loaded["seconds"]
+                    result.size_bytes = loaded["bytes"]
                     file = Path(folder) / f"{result.runtime}.npz"
                     worker.ask(f"save {file}")
                     worker.ask("run 2")
@@ -120,7 +134,8 @@ def compare(
         finally:
             for worker in workers.values():
                 worker.end()
-    reference = outputs.get("onnxruntime")
+    if reference is None:
+        reference = outputs.get("onnxruntime")
     for result in alive:
         if reference is not None:
             result.error = relative_error(outputs[result.runtime], reference)
@@ -148,7 +163,7 @@ def relative_error(found: Sequence[np.ndarray], want: Sequence[np.ndarray]) -> f
     worst = 0.0
     for a, b in zip(found, want, strict=True):
         scale = float(np.max(np.abs(b.astype(np.float64)), initial=0.0)) or 1.0
-        difference = np.abs(a.reshape(b.shape).astype(np.float64) - b)
+        difference = np.abs(a.reshape(b.shape).astype(np.float64) - b.astype(np.float64))
         worst = max(worst, float(np.max(difference, initial=0.0)) / scale)
     return worst
 
@@ -194,7 +209,7 @@ def table(model: str, threads: int, results: list[Result]) -> Iterator[str]:
     ours = next((r for r in results if r.runtime == "nnc" and not r.failure), None)
     for result in results:
         if result.failure:
-            yield f"| {model} | {threads} | {result.runtime} | failed: {result.failure} | | | | |"
+            yield f"| {model} | {threads} | {result.runtime} | failed: {result.failure} | | | | | |"
             continue
         times = ""
         if ours is not None and result is not ours:
@@ -202,14 +217,15 @@ def table(model: str, threads: int, results: list[Result]) -> Iterator[str]:
         yield (
             f"| {model} | {threads} | {result.runtime} {result.version} | {result.median:.2f} ± "
             f"{result.spread:.2f} | {times} | {result.compile_seconds:.1f} | "
-            f"{result.peak_bytes / 1e6:.0f} | {result.error:.1e} |"
+            f"{result.peak_bytes / 1e6:.0f} | {result.size_bytes / 1e6:.1f} | {result.error:.1e} |"
         )
 
 
-HEAD = (
-    "| model | threads | runtime | ms | nnc is faster by | compile s | peak MB | error |\n"
-    "|---|---|---|---|---|---|---|---|"
+COLUMNS = (
+    *("model", "threads", "runtime", "ms", "nnc is faster by", "compile s", "peak MB"),
+    *("size MB", "error"),
 )
+HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
 
 
 def plot(rows: list[tuple[str, int, list[Result]]], path: Path) -> None:
@@ -251,6 +267,9 @@ def main() -> None:
     parser.add_argument(
         "--inputs", type=Path, help="a .npz, or a folder with MODEL.npz; random otherwise"
     )
+    parser.add_argument(
+        "--errors", action="store_true", help="errors against the model in float64 (slow)"
+    )
     parser.add_argument("--plot", type=Path, help="write bars of the ratios, .svg or .png")
     parser.add_argument("--json", type=Path, help="write all figures")
     args = parser.parse_args()
@@ -266,8 +285,9 @@ def main() -> None:
                 given = given if given.exists() else None
             inputs = Path(folder) / f"{model.stem}.npz"
             write_inputs(model, inputs, given)
+            reference = float64_outputs(model, dict(np.load(inputs))) if args.errors else None
             for threads in args.threads:
-                results = compare(model.resolve(), inputs, runtimes, threads, args.runs)
+                results = compare(model.resolve(), inputs, runtimes, threads, args.runs, reference)
                 rows.append((model.stem, threads, results))
                 print("\n".join(table(model.stem, threads, results)), flush=True)
     for peer in args.peers:

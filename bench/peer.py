@@ -4,21 +4,31 @@
 
 Reads lines from standard input and answers each with a line of JSON:
 
-    load        {"seconds": of making it ready, "version": .., "bytes": of what could be shipped}
+    load        {"seconds": of making it ready, "version": .., "bytes": of what is shipped}
     run N       {"ms": [N latencies]}
     save FILE   {}, after the outputs are in FILE.npz, in order
     quit        {"peak_bytes": of memory}
+
+nnc, IREE and TVM compile in another process, whose time is what they take to make the model
+ready and whose memory is not that of a run: what is measured is a process that runs a compiled
+model. The others compile where they run. What is shipped is the compiled model with its weights;
+where a runtime has to come along, its native libraries, and the model if it reads that.
 
 It imports nothing but NumPy and the runtime, so that each runtime can have its own environment.
 """
 
 import argparse
+import atexit
 import json
 import os
+import shutil
+import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
-from importlib.metadata import version
+from dataclasses import dataclass
+from importlib.metadata import distribution, version
 from pathlib import Path
 from typing import Any
 
@@ -28,15 +38,41 @@ Arrays = dict[str, np.ndarray]
 Run = Callable[[], list[np.ndarray]]
 
 
-def nnc(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
-    """This compiler, without its cache."""
+@dataclass(frozen=True)
+class Loaded:
+    """A model that is ready to run; `files` are what is shipped of it."""
+
+    run: Run
+    files: list[Path]
+
+
+def _libraries(name: str, *parts: str) -> list[Path]:
+    """The shared libraries of an installed package, of which all `parts` are in the path."""
+    found = [Path(str(file.locate())) for file in distribution(name).files or ()]
+    return [f for f in found if ".so" in f.name and all(part in str(f) for part in parts)]
+
+
+def _folder() -> Path:
+    """A folder that goes when the process ends."""
+    folder = tempfile.mkdtemp(prefix="nnc-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
+
+
+def nnc(model: str, inputs: Arrays, threads: int) -> Loaded:
+    """This compiler, from an empty cache; its library is what is shipped."""
+    folder = _folder()
+    os.environ.update(XDG_CACHE_HOME=str(folder), NNC_CACHE_LIMIT="64G")
+    compile = "import nnc, sys; nnc.compile(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", compile, model], check=True)
     import nnc
 
-    executable = nnc.compile(model, threads=threads, cache=False)
-    return lambda: list(executable.run(inputs).values()), 0
+    executable = nnc.compile(model, threads=threads)
+    files = [path for path in folder.rglob("*") if path.name in ("model.o", "weights")]
+    return Loaded(lambda: list(executable.run(inputs).values()), files)
 
 
-def onnxruntime(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
+def onnxruntime(model: str, inputs: Arrays, threads: int) -> Loaded:
     """ONNX Runtime's CPU provider, all optimizations on."""
     import onnxruntime as ort
 
@@ -45,10 +81,11 @@ def onnxruntime(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
     options.inter_op_num_threads = 1
     session = ort.InferenceSession(model, options, ["CPUExecutionProvider"])
     names = [output.name for output in session.get_outputs()]
-    return lambda: session.run(names, inputs), 0
+    libraries = _libraries("onnxruntime", "capi")
+    return Loaded(lambda: list(session.run(names, inputs)), [Path(model), *libraries])
 
 
-def openvino(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
+def openvino(model: str, inputs: Arrays, threads: int) -> Loaded:
     """OpenVINO's CPU plugin, for latency, in float32."""
     import openvino as ov
 
@@ -66,17 +103,17 @@ def openvino(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
         results = request.infer(ordered, share_inputs=True, share_outputs=True)
         return [results[port] for port in compiled.outputs]
 
-    return run, 0
+    # What a run for this device on an ONNX file needs.
+    needed = ("libopenvino.so", "intel_cpu", "onnx_frontend", "libtbb")
+    libraries = [f for f in _libraries("openvino") if any(n in f.name for n in needed)]
+    return Loaded(run, [Path(model), *libraries])
 
 
-def iree(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
+def iree(model: str, inputs: Arrays, threads: int) -> Loaded:
     """IREE's CPU backend for this machine, data tiling on."""
-    import subprocess
-    import tempfile
-
     import iree.runtime as runtime
 
-    folder = Path(tempfile.mkdtemp())
+    folder = _folder()
     text, module = folder / "model.mlir", folder / "model.vmfb"
     tools = Path(sys.executable).parent
     subprocess.run([tools / "iree-import-onnx", model, "-o", text], check=True)
@@ -85,7 +122,7 @@ def iree(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
         "--iree-hal-local-target-device-backends=llvm-cpu",
         "--iree-llvmcpu-target-cpu=host",
         "--iree-opt-data-tiling",
-        "-O3",
+        "--iree-opt-level=O3",
     ]
     subprocess.run([tools / "iree-compile", text, *flags, "-o", module], check=True)
     runtime.flags.parse_flags(f"--task_topology_max_group_count={threads}")
@@ -99,21 +136,41 @@ def iree(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
         several = isinstance(results, tuple | list)
         return [np.asarray(r.to_host()) for r in (results if several else [results])]
 
-    return run, module.stat().st_size
+    return Loaded(run, [module, *_libraries("iree-base-runtime", "_runtime_libs")])
 
 
-def tvm(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
+_COMPILE_WITH_TVM = """
+import sys
+import onnx
+import tvm
+from tvm import relax
+from tvm.relax.frontend.onnx import from_onnx
+
+model = onnx.load(sys.argv[1])
+weights = {tensor.name for tensor in model.graph.initializer}
+shapes = {
+    value.name: [dim.dim_value or 1 for dim in value.type.tensor_type.shape.dim]
+    for value in model.graph.input
+    if value.name not in weights
+}
+module = from_onnx(model, shapes, keep_params_in_input=False)
+cpu = tvm.get_global_func("target.llvm_get_system_cpu")()
+relax.build(module, target=tvm.target.Target({"kind": "llvm", "mcpu": cpu})).export_library(
+    sys.argv[2]
+)
+"""
+
+
+def tvm(model: str, inputs: Arrays, threads: int) -> Loaded:
     """TVM's Relax, default pipeline, untuned."""
     os.environ["TVM_NUM_THREADS"] = str(threads)
-    import onnx
+    library = _folder() / "model.so"
+    command = [sys.executable, "-c", _COMPILE_WITH_TVM, model, str(library)]
+    subprocess.run(command, check=True)
     import tvm as apache_tvm
     from tvm import relax
-    from tvm.relax.frontend.onnx import from_onnx
 
-    shapes = {name: array.shape for name, array in inputs.items()}
-    module = from_onnx(onnx.load(model), shapes, keep_params_in_input=False)
-    target = apache_tvm.target.Target({"kind": "llvm", "mcpu": "native"})
-    executable = relax.build(module, target=target)
+    executable = apache_tvm.runtime.load_module(str(library))
     machine = relax.VirtualMachine(executable, apache_tvm.cpu())
     arguments = [apache_tvm.runtime.tensor(array) for array in inputs.values()]
 
@@ -122,10 +179,10 @@ def tvm(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
         several = not hasattr(results, "numpy")
         return [r.numpy() for r in (results if several else [results])]
 
-    return run, 0
+    return Loaded(run, [library, *_libraries("apache-tvm", "libtvm_runtime.so")])
 
 
-def torch(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
+def torch(model: str, inputs: Arrays, threads: int) -> Loaded:
     """torch.compile on the PyTorch module that bench/models.py exports under the file's name."""
     import torch as pytorch
 
@@ -145,10 +202,10 @@ def torch(model: str, inputs: Arrays, threads: int) -> tuple[Run, int]:
         return [r.numpy() for r in (results if several else [results])]
 
     run()
-    return run, 0
+    return Loaded(run, [Path(model), *_libraries("torch", "torch/lib")])
 
 
-RUNTIMES: dict[str, tuple[Callable[[str, Arrays, int], tuple[Run, int]], str]] = {
+RUNTIMES: dict[str, tuple[Callable[[str, Arrays, int], Loaded], str]] = {
     "nnc": (nnc, "nnc"),
     "onnxruntime": (onnxruntime, "onnxruntime"),
     "openvino": (openvino, "openvino"),
@@ -171,22 +228,23 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     inputs = dict(np.load(args.inputs))
-    make, distribution = RUNTIMES[args.runtime]
-    run: Run | None = None
+    make, name = RUNTIMES[args.runtime]
+    loaded: Loaded | None = None
     for line in sys.stdin:
         command, _, argument = line.strip().partition(" ")
         answer: dict[str, Any] = {}
         if command == "load":
             started = time.perf_counter()
-            run, size = make(args.model, inputs, args.threads)
+            loaded = make(args.model, inputs, args.threads)
             seconds = time.perf_counter() - started
-            answer = {"seconds": seconds, "version": version(distribution), "bytes": size}
+            size = sum(file.stat().st_size for file in set(loaded.files))
+            answer = {"seconds": seconds, "version": version(name), "bytes": size}
         elif command == "run":
-            assert run is not None
-            answer = {"ms": [_time(run) for _ in range(int(argument))]}
+            assert loaded is not None
+            answer = {"ms": [_time(loaded.run) for _ in range(int(argument))]}
         elif command == "save":
-            assert run is not None
-            np.savez(argument, **{f"{i:04}": a for i, a in enumerate(run())})  # type: ignore[arg-type]
+            assert loaded is not None
+            np.savez(argument, **{f"{i:04}": a for i, a in enumerate(loaded.run())})  # type: ignore[arg-type]
         elif command == "quit":
             answer = {"peak_bytes": _peak_bytes()}
         print(json.dumps(answer), file=answers, flush=True)

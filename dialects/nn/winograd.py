@@ -122,11 +122,12 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
 
         g, points = np.array(TRANSFORMS[self.tile].weight), points_of(self.tile)
         Mo, Co, _, _, B, A = x.shape
-        kernels = np.ascontiguousarray(x.transpose(2, 3, 0, 1, 4, 5)).reshape(3, 3, -1)
-        rows = np.tensordot(g, kernels.astype(np.float64), axes=([1], [0]))  # [a, j, ..]
-        out = np.empty((points, points, rows.shape[2]), x.dtype)
-        for a in range(points):
-            out[a] = g @ rows[a]
+        out = np.empty((points, points, Mo, Co * B, A), x.dtype)
+        for block in range(Mo):  # one by one: float64 takes twice the memory of all
+            kernels = x[block].transpose(1, 2, 0, 3, 4).reshape(3, 3, -1).astype(np.float64)
+            rows = np.tensordot(g, kernels, axes=([1], [0]))  # [a, j, ..]
+            for a in range(points):
+                out[a, :, block] = (g @ rows[a]).reshape(points, Co * B, A)
         return out.reshape(points * points, Mo, Co, B, A)
 
 

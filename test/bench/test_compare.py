@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.reference
 import pytest
 
 from bench import compare, layers
+from bench.reference import OPERATORS, float64_outputs, to_float64
 
-from ..models.small_models import small_cnn
+from ..models.small_models import GraphMaker, small_cnn
 
 
 @pytest.fixture(scope="module")
@@ -28,10 +30,43 @@ def test_nnc_and_onnxruntime(model: Path, tmp_path: Path) -> None:
     assert len(ours.latencies) == len(theirs.latencies) == 6
     assert ours.error < 1e-5 and theirs.error == 0
     assert ours.peak_bytes > 1e7 and ours.median > 0
+    assert 0 < ours.size_bytes < 1e6 < theirs.size_bytes
     assert broken.failure and not broken.latencies
     assert compare.ratio(ours, ours) == 1
     lines = list(compare.table("small", 1, [ours, theirs, broken]))
     assert lines[0].startswith("| small | 1 | nnc ") and "failed: exit code 1" in lines[2]
+
+
+def test_errors_against_float64(model: Path, tmp_path: Path) -> None:
+    inputs = tmp_path / "inputs.npz"
+    compare.write_inputs(model, inputs, None)
+    given = dict(np.load(inputs))
+    (want,) = float64_outputs(model, given)
+    assert want.dtype == np.float64
+    (near,) = onnx.reference.ReferenceEvaluator(onnx.load(model)).run(None, given)
+    assert 0 < compare.relative_error([near], [want]) < 1e-5
+    (wide,) = onnx.reference.ReferenceEvaluator(to_float64(onnx.load(model))).run(
+        None, {name: x.astype(np.float64) for name, x in given.items()}
+    )
+    np.testing.assert_allclose(want, wide, rtol=1e-12, atol=1e-12)
+
+
+def test_float64_of_what_names_types() -> None:
+    """Casts, constants and branches; ONNX's own operators where ours do not fit."""
+    g = GraphMaker()
+    half = g.op("Constant", value_float=0.5)
+    x = g.op("Cast", "x", to=onnx.TensorProto.FLOAT)
+    pooled = g.op("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2], ceil_mode=1)
+    zeros = g.op("ConstantOfShape", g.op("Shape", pooled))
+    summed = g.op("Add", g.op("Mul", pooled, half), zeros)
+    picked = g.op("GatherElements", summed, g.constant(np.array([[[[0, -1]]]])), axis=3)
+    model = g.model({"x": (1, 1, 3, 5)}, picked)
+    x = np.random.default_rng(0).standard_normal((1, 1, 3, 5)).astype(np.float32)
+    evaluator = onnx.reference.ReferenceEvaluator(to_float64(model), new_ops=OPERATORS)
+    (found,) = evaluator.run(None, {"x": x.astype(np.float64)})
+    first, last = x[0, 0, :2, :2].max(), x[0, 0, :2, 4:].max()
+    np.testing.assert_array_equal(found, [[[[first / 2, last / 2]]]])
+    assert found.dtype == np.float64
 
 
 def test_given_inputs_are_taken(model: Path, tmp_path: Path) -> None:
