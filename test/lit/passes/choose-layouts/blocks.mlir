@@ -31,18 +31,18 @@ func.func @chain(%x: tensor<1x3x8x8xf32>) -> tensor<1x8xf32> {
 
 // -----
 
-// Weights that only run time knows would have to be blocked then; and 13 channels are neither
+// Weights that only run time knows would have to be blocked then; and 17 channels are neither
 // few nor do they divide into blocks.
 
 // CHECK-LABEL: func.func @plain
 // CHECK:         nn.conv
 // CHECK:         nn.conv
 // CHECK-NOT:     nn.blocked_conv
-func.func @plain(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x13x4x4xf32> {
-  %v = nn.constant dense<0.5> : tensor<13x4x3x3xf32>
+func.func @plain(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x17x4x4xf32> {
+  %v = nn.constant dense<0.5> : tensor<17x4x3x3xf32>
   %0 = nn.conv %x, %w : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
-  %1 = nn.conv %0, %v : (tensor<1x4x6x6xf32>, tensor<13x4x3x3xf32>) -> tensor<1x13x4x4xf32>
-  return %1 : tensor<1x13x4x4xf32>
+  %1 = nn.conv %0, %v : (tensor<1x4x6x6xf32>, tensor<17x4x3x3xf32>) -> tensor<1x17x4x4xf32>
+  return %1 : tensor<1x17x4x4xf32>
 }
 
 // -----
