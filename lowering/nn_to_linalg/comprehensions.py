@@ -12,14 +12,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import memref
+from ...dialects import math, memref
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
+from ...ir.attributes import UnitAttr
 from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
+from ...passes.nn.building import FLUSHES, OVER_NAN
 from .emitter import Emitter, Size, storage_type
 from .reading import through_movements
-from .scalars import Scalars, apply, compute_type, narrow
+from .scalars import Scalars, apply, compute_type, is_float, larger_number, narrow
 
 
 def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
@@ -84,15 +86,26 @@ def lower(e: Emitter, op) -> None:
     inputs = [e.operand(v) for v in operands]
     result = op.results[0]
     out = e.destination(result, result_sizes(e, form, inputs))
-    write(e, form, inputs, out, result.type.element_type)
+    over_nan = isinstance(op.attributes.get(OVER_NAN), UnitAttr)
+    write(e, form, inputs, out, result.type.element_type, over_nan)
+    if FLUSHES in op.attributes and e.block.last is not None:
+        for inner in e.block.last.walk():
+            if isinstance(inner, math.Exp):
+                inner.fastmath = "afn"
 
 
 def write(
-    e: Emitter, form: Comprehension, inputs: Sequence[Value], out: Value, element: Type
+    e: Emitter,
+    form: Comprehension,
+    inputs: Sequence[Value],
+    out: Value,
+    element: Type,
+    over_nan: bool = False,
 ) -> None:
     """A comprehension's result into a buffer of elements of a type.
 
-    `inputs` are buffers, or scalars that stand for all of an operand's elements.
+    `inputs` are buffers, or scalars that stand for all of an operand's elements. With `over_nan`
+    a maximum passes over NaN.
     """
     sizes = dimension_sizes(e, form, inputs, out)
     reads, maps = [], []
@@ -130,6 +143,8 @@ def write(
 
     def combine(e: Emitter, *elements: Value) -> Value:
         value = Scalars(e, element_values(elements)).write(form.value)
+        if over_nan and form.combiner == "max" and is_float(form.value.type):
+            return larger_number(e, value, elements[-1])
         return apply(e, form.combiner, form.value.type, [elements[-1], value])
 
     e.generic([*reads, *extra], [total], [*maps, form.out], form.iterators, combine)

@@ -196,6 +196,12 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
     return special(e, is_unsigned(type), *args)
 
 
+def larger_number(e: Emitter, x: Value, kept: Value) -> Value:
+    """x if it is larger than a number, else that one: also if x is NaN."""
+    is_larger = e.insert(arith.CmpF("ogt", x, kept)).result
+    return e.insert(arith.Select(is_larger, x, kept)).result
+
+
 def _compare(e: Emitter, relation: str, type: Type, a: Value, b: Value) -> Value:
     if is_float(type):
         return e.insert(arith.CmpF(_FLOAT_PREDICATES[relation], a, b)).result
@@ -205,6 +211,9 @@ def _compare(e: Emitter, relation: str, type: Type, a: Value, b: Value) -> Value
 
 
 def _on_floats(e: Emitter, function: str, args: Sequence[Value]) -> Value:
+    if function in ("min", "max"):
+        # Models do not tell the zeros apart here.
+        return e.insert(_FLOAT_OPS[function](*args, fastmath="nsz")).result
     if function in _FLOAT_OPS:
         return e.insert(_FLOAT_OPS[function](*args)).result
     x, zero = args[0], e.constant(0.0, args[0].type)

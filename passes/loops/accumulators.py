@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...dialects import arith, vector
+from ...dialects.arith.attributes import FastMathAttr
+from ...ir.attributes import Attribute
 from ...ir.core import Operation, Value
 from ...ir.types import FloatType, IntegerType, Type, VectorType, element_type
 from .addresses import Address, Addresses, Position
@@ -117,24 +119,40 @@ class Accumulation:
 
     def _combine(self, kind: str, values: list[Value], held: Accumulator) -> Value:
         op_class = combiner_op(kind, held.address.access.element_type)
+        given = self._flags(held)
         while len(values) > 1:
             pairs = zip(values[::2], values[1::2], strict=False)
             rest = values[-1:] if len(values) % 2 else []
-            combined = [self.code.value(make(op_class, (a, b), (a.type,))) for a, b in pairs]
+            combined = [
+                self.code.value(make(op_class, (a, b), (a.type,), **given)) for a, b in pairs
+            ]
             values = combined + rest
         (value,) = values
         if isinstance(value.type, VectorType) and not held.address.width:
-            value = self._across_lanes(kind, value)
+            value = self._across_lanes(kind, value, held)
             if kind not in IDEMPOTENT:
-                op = make(op_class, (held.initial, value), (value.type,))
+                op = make(op_class, (held.initial, value), (value.type,), **given)
                 value = self.code.value(op)
         return value
 
-    def _across_lanes(self, kind: str, value: Value) -> Value:
+    def _across_lanes(self, kind: str, value: Value, held: Accumulator) -> Value:
         """One scalar from all lanes."""
+        made = vector.Reduction(kind, value)
         is_float = isinstance(element_type(value.type), FloatType)
-        fastmath = "reassoc" if is_float and kind in ("add", "mul") else None
-        return self.code.value(vector.Reduction(kind, value, fastmath=fastmath))
+        if is_float and kind in ("add", "mul"):
+            made = vector.Reduction(kind, value, fastmath="reassoc")
+        elif is_float:
+            made.properties.update(self._flags(held))
+        return self.code.value(made)
+
+    def _flags(self, held: Accumulator) -> dict[str, Attribute]:
+        """The floating-point flags of the operation that combines an output's elements."""
+        number = next(n for (n, _), one in self.table.items() if one is held)
+        op = self.stage.combiner_op(number)
+        if isinstance(op, arith.Select):  # what is kept is a number: see `stages`
+            return {"fastmath": FastMathAttr("nnan,nsz")}
+        flags = op.properties.get("fastmath") if op is not None else None
+        return {} if flags is None else {"fastmath": flags}
 
 
 def combiner_op(kind: str, type: Type) -> type[Operation]:

@@ -107,8 +107,11 @@ def _values(found: Float | Sequence[Float]) -> list[Value]:
 
 
 def tail_is_lost(op: math.Exp) -> bool:
-    """Whether nobody sees the result's denormals: f16 has no such numbers, and 1 + x is 1."""
-    if element_type(op.result.type) is f16:
+    """Whether nobody sees the result's denormals: f16 has no such numbers, and 1 + x is 1.
+
+    Nor does who allows an approximation.
+    """
+    if element_type(op.result.type) is f16 or op.properties["fastmath"].allows("afn"):  # type: ignore[attr-defined]
         return True
     return op.result.has_uses and all(
         isinstance(user, arith.AddF) and any(map(_is_large, user.operands))

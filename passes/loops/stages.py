@@ -216,6 +216,12 @@ class Stage:
         """Whether partial results of all outputs may be combined in any order."""
         return all(self.combiners)
 
+    def combiner_op(self, number: int) -> Operation | None:
+        """The operation of the body that makes an output's new element."""
+        last = self.body.last
+        assert last is not None
+        return last.operands[number].defining_op
+
     def body_ops(self) -> list[Operation]:
         """The body without its terminator."""
         return [op for op in self.body if op is not self.body.last]
@@ -321,9 +327,9 @@ def _combiner(stage: Stage, number: int) -> str | None:
     Sums and products of floats have none where the module wants its math as written.
     """
     argument = stage.outputs[number].argument
-    last = stage.body.last
-    assert last is not None
-    op = last.operands[number].defining_op
+    op = stage.combiner_op(number)
+    if isinstance(op, arith.Select) and _keeps_larger(op, argument):
+        return "maxnumf"
     if op is None or type(op) not in COMBINERS or not argument.has_one_use:
         return None
     if argument.users != [op]:
@@ -331,6 +337,18 @@ def _combiner(stage: Stage, number: int) -> str | None:
     if type(op) in ORDERED and is_strict(stage.op):
         return None
     return COMBINERS[type(op)]
+
+
+def _keeps_larger(op: arith.Select, kept: Value) -> bool:
+    """Whether an operation is `x > kept ? x : kept`, a maximum that passes over NaN."""
+    compared = op.condition.defined_by(arith.CmpF)
+    return (
+        compared is not None
+        and compared.predicate == "ogt"
+        and list(compared.operands) == [op.true_value, op.false_value]
+        and op.false_value is kept
+        and set(kept.users) == {op, compared}
+    )
 
 
 def base_buffer(value: Value) -> Value:

@@ -379,7 +379,8 @@ _COSTLY = {
 
 def arithmetic_weight(stage: Stage) -> int:
     """The body's arithmetic, a multiply-add being 1."""
-    total = 0
+    # A comparison and a select that keep the larger number are one instruction.
+    total = -stage.combiners.count("maxnumf")
     for op in stage.body_ops():
         if op.name.startswith("math."):
             total += _COSTLY.get(op.name, 20)
@@ -387,4 +388,4 @@ def arithmetic_weight(stage: Stage) -> int:
             total += _COSTLY[op.name]
         elif op.name.startswith("arith.") and op.name not in ("arith.constant", "arith.mulf"):
             total += 1
-    return total
+    return max(total, 0)

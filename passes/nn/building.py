@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...dialects import nn
-from ...ir.attributes import DenseElements
+from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.declare import ValueLike, as_value
@@ -15,6 +15,12 @@ from ...ir.rewriting import Rewriter
 from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64
 
 WIDE_FLOATS = ("f32", "f64")
+
+OVER_NAN = "nn.over_nan"
+"""A maximum with this attribute may pass over NaN: one instruction in place of three."""
+
+FLUSHES = "nn.flushes"
+"""The exponential with this attribute may be 0 where it would be less than 2**-125."""
 
 
 def shape_of(value: ValueLike) -> tuple[Any, ...]:
@@ -91,8 +97,10 @@ def total(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
 
 
 def largest(b: Builder, x: ValueLike, axes: Sequence[int]) -> Value:
-    """The largest element along the axes, kept with extent 1."""
-    return b.insert(nn.ReduceMax(as_value(x), tuple(axes), True)).result
+    """The largest number along the axes, kept with extent 1; NaN need not show in it."""
+    op = nn.ReduceMax(as_value(x), tuple(axes), True)
+    op.attributes[OVER_NAN] = UnitAttr()
+    return b.insert(op).result
 
 
 def standardize(b: Builder, x: ValueLike, axes: Sequence[int], epsilon: float) -> Value:

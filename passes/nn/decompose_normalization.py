@@ -6,8 +6,11 @@ Numerics: smaller floats than f32 are computed in f32, as the ops' reference sem
 from __future__ import annotations
 
 from ...dialects import nn
+from ...ir.attributes import UnitAttr
 from ...ir.rewriting import Rewriter, rewrite
+from ...ir.strict_math import is_strict
 from .building import (
+    FLUSHES,
     axes_from,
     element_of,
     finish,
@@ -27,8 +30,11 @@ from .building import (
 def decompose_softmax(op: nn.Softmax, rewriter: Rewriter) -> None:
     """softmax(x) -> e / sum(e) with e = exp(x - max(x))"""
     b, axes = rewriter, (op.axis,)
+    strict = is_strict(op)
     x = widen(b, op.x)
     powers = b(nn.Exp(b(nn.Sub(x, largest(b, x, axes)))))
+    if not strict:  # the sum is at least 1
+        powers.attributes[FLUSHES] = UnitAttr()
     share = b(nn.Reciprocal(total(b, powers, axes)))
     finish(b, op, b(nn.Mul(powers, share)))
 

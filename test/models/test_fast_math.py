@@ -99,3 +99,41 @@ def test_command(tmp_path, capsys):
         text = (folder / "1-simplify-graph.mlir").read_text()
         assert text.count("nn.winograd_input") == count
         assert ("nn.strict_math" in text) == (value == "off")
+
+
+def one_op(op_type: str, shape: list[int], **attributes) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        [helper.make_node(op_type, ["x"], ["y"], **attributes)],
+        "g",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)])
+
+
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_softmax_of_special_numbers(fast_math: bool):
+    """A NaN makes its row NaN, wherever it is; what is small is 0 or nearly so."""
+    x = np.random.default_rng(0).standard_normal((40, 37)).astype("f4") * 60
+    rows = np.arange(37)
+    x[rows, rows] = np.nan
+    x[38] = -np.inf
+    x[39, 5] = -np.inf
+    y = nnc.compile(one_op("Softmax", [40, 37], axis=-1), fast_math=fast_math)(x)
+    wide = x.astype("f8")
+    with np.errstate(invalid="ignore"):
+        powers = np.exp(wide - wide.max(axis=1, keepdims=True))
+        expected = powers / powers.sum(axis=1, keepdims=True)
+    assert np.isnan(y[:39]).all()
+    np.testing.assert_allclose(y, expected, rtol=3e-6, atol=1e-37)
+
+
+def test_max_pool_keeps_nan_where_math_is_strict():
+    x = np.random.default_rng(1).standard_normal((1, 3, 9, 11)).astype("f4")
+    x[0, 1, 4, 5] = np.nan
+    model = one_op("MaxPool", [1, 3, 9, 11], kernel_shape=[3, 3])
+    exact, fast = (nnc.compile(model, fast_math=fast)(x) for fast in (False, True))
+    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
+    np.testing.assert_array_equal(exact, windows.max(axis=(4, 5)))
+    clean = ~np.isnan(exact)
+    np.testing.assert_array_equal(fast[clean], exact[clean])

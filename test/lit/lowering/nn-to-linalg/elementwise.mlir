@@ -10,7 +10,7 @@
 // CHECK-NEXT: %[[ZERO:.*]] = arith.constant 0.000000e+00 : f32
 // CHECK-NEXT: linalg.generic {indexing_maps = [#[[SAME]], #[[SAME]]], iterator_types = ["parallel", "parallel"]} ins(%[[X]] : memref<4x8xf32>) outs(%[[OUT]] : memref<4x8xf32>) {
 // CHECK-NEXT: ^bb0(%[[E:.*]]: f32, %{{.*}}: f32):
-// CHECK-NEXT: %[[MAX:.*]] = arith.maximumf %[[E]], %[[ZERO]] : f32
+// CHECK-NEXT: %[[MAX:.*]] = arith.maximumf %[[E]], %[[ZERO]] fastmath<nsz> : f32
 // CHECK-NEXT: linalg.yield %[[MAX]] : f32
 // CHECK: return
 func.func @relu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {

@@ -65,7 +65,8 @@ func.func @grouped(%x: tensor<1x6x8xf32>, %w: tensor<4x3x3xf32>) -> tensor<1x4x6
 // CHECK: %[[WINDOW:.*]] = memref.alloca() : memref<2x3xi8>
 // CHECK: linalg.fill
 // CHECK: linalg.generic {{.*}} ins(%{{.*}}, %[[WINDOW]] :
-// CHECK: arith.maximumf
+// CHECK: arith.cmpf ogt
+// CHECK-NEXT: arith.select
 func.func @pool(%x: tensor<1x3x8x8xf32>) -> tensor<1x3x7x6xf32> {
   %0 = nn.max_pool %x {kernel = array<i64: 2, 3>} : (tensor<1x3x8x8xf32>) -> tensor<1x3x7x6xf32>
   func.return %0 : tensor<1x3x7x6xf32>

@@ -3,7 +3,7 @@
 
 // CHECK-LABEL: func.func @softmax(
 // CHECK-SAME:    %[[X:.*]]: tensor<4x8xf32>)
-// CHECK-NEXT:    %[[M:.*]] = nn.reduce_max %[[X]] {axes = array<i64: 1>, keep_dims = true}
+// CHECK-NEXT:    %[[M:.*]] = nn.reduce_max %[[X]] {axes = array<i64: 1>, keep_dims = true, nn.over_nan}
 // CHECK-NEXT:    %[[S:.*]] = nn.sub %[[X]], %[[M]]
 // CHECK-NEXT:    %[[E:.*]] = nn.exp %[[S]]
 // CHECK-NEXT:    %[[T:.*]] = nn.reduce_sum %[[E]] {axes = array<i64: 1>, keep_dims = true}
