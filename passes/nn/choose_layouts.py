@@ -60,6 +60,9 @@ middle in three dimensions.
 MANY_USED = 0.8
 """Part of a convolution's products that are with elements, not padding, at which it stays whole."""
 
+MOST_USED = 0.5
+"""The same without dilations, where the parts are borders of a row or two: small tiles."""
+
 MANY_BLOCKS = 32
 """Blocks among which a last one, filled with zeros, does not count."""
 
@@ -273,7 +276,7 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
 
 def skips_padding(conv: nn.Conv, window: Window) -> bool:
     """Whether so many products are with padding that the others are worth loops of their own."""
-    if is_strict(conv) or max(window.dilations) == 1 or None in shape_of(conv.x):
+    if is_strict(conv) or not window.has_padding or None in shape_of(conv.x):
         return False
     extents, out = shape_of(conv.x)[2:], shape_of(conv.out)[2:]
     sizes = zip(extents, window.kernel, window.strides, window.dilations, strict=True)
@@ -284,7 +287,8 @@ def skips_padding(conv: nn.Conv, window: Window) -> bool:
     used = math.prod(sum(r.taps * r.count for r in found) for found in along)
     whole = math.prod(k * p for k, p in zip(window.kernel, out, strict=True))  # type: ignore[operator]
     parts = math.prod(map(len, along))
-    return min(window.begin + window.end) >= 0 and parts <= MAX_PARTS and used < MANY_USED * whole
+    most = MANY_USED if max(window.dilations) > 1 else MOST_USED
+    return min(window.begin + window.end) >= 0 and parts <= MAX_PARTS and used < most * whole
 
 
 def pack_matmul(product: nn.Matmul, block: int) -> None:
