@@ -7,9 +7,15 @@ from dataclasses import dataclass
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, apply_greedily
-from . import decompose_graph, decompose_normalization, decompose_reductions, decompose_windows
+from . import (
+    decompose_conv_transpose,
+    decompose_graph,
+    decompose_normalization,
+    decompose_reductions,
+    decompose_windows,
+)
 
-GRAPH: tuple[Pattern, ...] = decompose_graph.PATTERNS
+GRAPH: tuple[Pattern, ...] = (*decompose_graph.PATTERNS, *decompose_conv_transpose.PATTERNS)
 """What is best taken apart before fusion: the parts are constant-folded, or fuse apart."""
 
 KERNEL: tuple[Pattern, ...] = (

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import math
-
 from ...dialects import nn
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.rewriting import Rewriter, Var, constant_value, rewrite, rule, rules, term
 from ...ir.strict_math import is_strict
 from ...ir.types import Dim, FloatType, TensorType, i64
-from .building import element_of, finish, per_channel, reshape, scalar, shape_of
+from .building import element_of, finish, reshape, scalar, shape_of
 
 x = Var("x")
 mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
@@ -87,101 +85,6 @@ def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
     finish(b, op, reshape(b, spread, shape_of(op.out)))
 
 
-@rewrite(nn.ConvTranspose)
-def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
-    """conv_transpose(x, w) -> one convolution for each phase of the stride, interleaved
-
-    With k = s*q + r, the result at s*t + r sums x[t - q] * w[s*q + r] over q: a convolution
-    with kernel q that has the s phases r as channels of its result.
-    """
-    b = rewriter
-    window = op.window(op.operand_types, op)
-    x_shape, w_shape = shape_of(op.x), shape_of(op.weight)
-    if None in x_shape[1:] or None in w_shape:
-        return
-    groups, spatial = op.groups, len(x_shape) - 2
-    weight, kernel = _undilated(b, op.weight, window.dilations)
-    strides = window.strides
-    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
-    missing = [q * s - k for q, s, k in zip(taps, strides, kernel, strict=True)]
-    if any(missing):
-        pads = (0, 0, *[0] * spatial, 0, 0, *missing)
-        weight = b(nn.Pad(weight, scalar(b, 0, element_of(weight)), pads=pads)).result
-    weight = _phases(b, weight, groups, taps, strides)
-    # The kernel is at every place once that it overlaps the operand.
-    border = [q - 1 for q in taps]
-    pads = border * 2 if any(border) else None
-    phases = b(nn.Conv(op.x, weight, pads=pads, groups=groups)).result
-    out = _interleave(b, phases, w_shape[1] * groups, strides)
-    out = _crop(b, out, window.begin, shape_of(op.out)[2:])
-    if op.bias is not None:
-        out = b(nn.Add(out, per_channel(b, op.bias, len(x_shape)))).result
-    finish(b, op, out)
-
-
-def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]:
-    """The kernel with zeros between its elements, and its extents."""
-    shape = shape_of(weight)
-    kernel: list[int] = list(shape[2:])  # type: ignore[arg-type]
-    for i, d in enumerate(dilations):
-        if d == 1 or kernel[i] == 1:
-            continue
-        lead, tail = shape_of(weight)[: 2 + i], shape_of(weight)[3 + i :]
-        spread = reshape(b, weight, (*lead, kernel[i], 1, *tail))
-        rank = len(shape_of(spread))
-        pads = [0] * (2 * rank)
-        pads[rank + 3 + i] = d - 1
-        zero = scalar(b, 0, element_of(weight))
-        spread = b(nn.Pad(spread, zero, pads=pads))
-        weight = reshape(b, spread, (*lead, kernel[i] * d, *tail))
-        kernel[i] = kernel[i] * d
-    return weight, kernel
-
-
-def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
-    """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed."""
-    C, M = shape_of(weight)[:2]
-    spatial = len(taps)
-    split = [d for q, s in zip(taps, strides, strict=True) for d in (q, s)]
-    apart = reshape(b, weight, (groups, C // groups, M, *split))
-    order = [0, 2, *(4 + 2 * i for i in range(spatial)), 1, *(3 + 2 * i for i in range(spatial))]
-    moved = b(nn.Transpose(apart, order))
-    merged = reshape(b, moved, (groups * M * math.prod(strides), C // groups, *taps))
-    if all(q == 1 for q in taps):
-        return merged
-    shape = shape_of(merged)
-    starts = (0, 0, *(q - 1 for q in taps))
-    steps = (1, 1, *(-1 for _ in taps))
-    return b(nn.Slice(merged, starts, steps, out=TensorType(shape, element_of(merged)))).result
-
-
-def _interleave(b: Rewriter, phases: Value, M: int, strides) -> Value:
-    """[N, M * phases, T..] as [N, M, T * stride..]."""
-    N, _, *extents = shape_of(phases)
-    if all(s == 1 for s in strides):
-        return phases
-    spatial = len(strides)
-    apart = reshape(b, phases, (N, M, *strides, *extents))
-    order = [0, 1, *(d for i in range(spatial) for d in (2 + spatial + i, 2 + i))]
-    moved = b(nn.Transpose(apart, order))
-    wide = (t * s for t, s in zip(extents, strides, strict=True))  # type: ignore[operator]
-    return reshape(b, moved, (N, M, *wide))
-
-
-def _crop(b: Rewriter, x: Value, begin, wanted) -> Value:
-    """`wanted` elements from `begin` on in each spatial dimension, zeros where there are none."""
-    extents = shape_of(x)[2:]
-    before = [-p for p in begin]
-    after = [w + p - e for w, p, e in zip(wanted, begin, extents, strict=True)]
-    if not any(before) and not any(after):
-        return x
-    if any(a > 0 for a in (*before, *after)):
-        pads = (0, 0, *before, 0, 0, *after)
-        return b(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    out = TensorType((*shape_of(x)[:2], *wanted), element_of(x))
-    return b(nn.Slice(x, (0, 0, *begin), out=out)).result
-
-
 @rewrite(nn.Resize)
 def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
     """resize(x) -> for each dimension, a weighted sum of gathers at constant positions"""
@@ -246,6 +149,5 @@ PATTERNS = (
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,
-    decompose_conv_transpose,
     decompose_resize,
 )

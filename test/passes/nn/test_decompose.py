@@ -79,6 +79,20 @@ CASES = {
         lambda *v: nn.ConvTranspose(*v, strides=(2, 2), output_padding=(1, 0)),
         [(1, 3, 4, 5), (3, 2, 2, 2)],
     ),
+    "conv_transpose of kernel 4 and stride 2": (
+        lambda *v: nn.ConvTranspose(*v, strides=(2, 2), pads=(1, 1, 1, 1)),
+        [(2, 4, 5, 3), (4, 3, 4, 4), (3,)],
+    ),
+    "grouped conv_transpose of stride 2": (
+        lambda *v: nn.ConvTranspose(
+            *v, groups=2, strides=(2, 2), pads=(1, 1, 1, 1), output_padding=(1, 0)
+        ),
+        [(1, 4, 3, 4), (4, 3, 3, 3)],
+    ),
+    "conv_transpose cropping more than its border": (
+        lambda *v: nn.ConvTranspose(*v, strides=(2, 1), pads=(3, 3, 2, 4)),
+        [(1, 2, 7, 8), (2, 3, 3, 3)],
+    ),
     "resize nearest": (
         lambda x: nn.Resize(x, scales=(1, 1, 2, 3), out=t(1, 2, 6, 12)),
         [(1, 2, 3, 4)],

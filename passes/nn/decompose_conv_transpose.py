@@ -1,0 +1,188 @@
+"""Transposed convolutions as convolutions, one for each phase of the stride."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.rewriting import Rewriter, rewrite
+from ...ir.types import TensorType
+from .building import element_of, finish, per_channel, reshape, scalar, shape_of
+
+FEW_PRODUCTS = 0.9
+"""Part of the products of all phases in one at which convolutions of their own are worth it."""
+
+
+@rewrite(nn.ConvTranspose)
+def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
+    """conv_transpose(x, w) -> one convolution for each phase of the stride, interleaved
+
+    With k = s*q + r, the result at s*t + r sums x[t - q] * w[s*q + r] over q: a convolution
+    with kernel q that has the s phases r as channels of its result. Where phases have kernels of
+    different sizes, or the borders that they do not share are large, each is one of its own.
+    """
+    b = rewriter
+    window = op.window(op.operand_types, op)
+    x_shape, w_shape = shape_of(op.x), shape_of(op.weight)
+    if None in x_shape[1:] or None in w_shape:
+        return
+    weight, kernel = _undilated(b, op.weight, window.dilations)
+    wanted, strides = shape_of(op.out)[2:], window.strides
+    shifts = [
+        [_Shift.of(at, *sizes) for at in range(sizes[0])]
+        for sizes in zip(strides, kernel, window.begin, x_shape[2:], wanted, strict=True)
+    ]
+    apart = math.prod(sum(s.products for s in along) for along in shifts)
+    together = math.prod(
+        (extent + -(-k // s) - 1) * -(-k // s) * s
+        for extent, k, s in zip(x_shape[2:], kernel, strides, strict=True)
+    )
+    if apart < FEW_PRODUCTS * together and all(s.is_plain for along in shifts for s in along):
+        out = _phase_by_phase(b, op.x, weight, op.groups, shifts)
+        out = _interleave(b, out, strides, is_outer=True)
+        begin = [0] * len(strides)
+    else:
+        out = _phases_at_once(b, op, weight, kernel, strides)
+        begin = window.begin
+    out = _crop(b, out, begin, wanted)
+    if op.bias is not None:
+        out = b(nn.Add(out, per_channel(b, op.bias, len(x_shape)))).result
+    finish(b, op, out)
+
+
+@dataclass(frozen=True)
+class _Shift:
+    """The results at one place between strides, along a dimension: a convolution with padding."""
+
+    first: int
+    """The tap that meets the first element."""
+    taps: int
+    before: int
+    after: int
+    count: int
+
+    @staticmethod
+    def of(at: int, stride: int, kernel: int, begin: int, extent: int, wanted: int) -> _Shift:
+        skipped, first = divmod(at + begin, stride)
+        taps, count = len(range(first, kernel, stride)), -(-wanted // stride)
+        return _Shift(first, taps, taps - 1 - skipped, count - extent + skipped, count)
+
+    @property
+    def products(self) -> int:
+        return self.taps * self.count
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it is a convolution whose operand is not cropped."""
+        return self.taps > 0 and self.before >= 0 and self.after >= 0
+
+
+def _phase_by_phase(
+    b: Rewriter, x: Value, weight: Value, groups: int, shifts: Sequence[Sequence[_Shift]]
+) -> Value:
+    """[N, phases * M, T..]: a convolution for each phase, side by side."""
+    C, M = shape_of(weight)[:2]
+    strides = [len(along) for along in shifts]
+    parts = []
+    for phase in itertools.product(*shifts):
+        taps = [s.taps for s in phase]
+        last = [s.first + n * (s.taps - 1) for s, n in zip(phase, strides, strict=True)]
+        kept = TensorType((C, M, *taps), element_of(weight))
+        steps = (1, 1, *(-n for n in strides))
+        own = b(nn.Slice(weight, (0, 0, *last), steps, out=kept)).result
+        own = reshape(b, own, (groups, C // groups, M, *taps))
+        own = b(nn.Transpose(own, (0, 2, 1, *range(3, 3 + len(taps))))).result
+        own = reshape(b, own, (groups * M, C // groups, *taps))
+        pads = (*(s.before for s in phase), *(s.after for s in phase))
+        parts.append(b(nn.Conv(x, own, pads=pads if any(pads) else None, groups=groups)).result)
+    return parts[0] if len(parts) == 1 else b(nn.Concat(parts, 1)).result
+
+
+def _phases_at_once(
+    b: Rewriter, op: nn.ConvTranspose, weight: Value, kernel: Sequence[int], strides
+) -> Value:
+    """[N, M, (T + Q - 1) * stride..]: one convolution whose results are those of all phases."""
+    spatial = len(strides)
+    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
+    missing = [q * s - k for q, s, k in zip(taps, strides, kernel, strict=True)]
+    if any(missing):
+        pads = (0, 0, *[0] * spatial, 0, 0, *missing)
+        weight = b(nn.Pad(weight, scalar(b, 0, element_of(weight)), pads=pads)).result
+    weight = _phases(b, weight, op.groups, taps, strides)
+    # The kernel is at every place once that it overlaps the operand.
+    border = [q - 1 for q in taps]
+    pads = border * 2 if any(border) else None
+    phases = b(nn.Conv(op.x, weight, pads=pads, groups=op.groups)).result
+    return _interleave(b, phases, strides)
+
+
+def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]:
+    """The kernel with zeros between its elements, and its extents."""
+    shape = shape_of(weight)
+    kernel: list[int] = list(shape[2:])  # type: ignore[arg-type]
+    for i, d in enumerate(dilations):
+        if d == 1 or kernel[i] == 1:
+            continue
+        lead, tail = shape_of(weight)[: 2 + i], shape_of(weight)[3 + i :]
+        spread = reshape(b, weight, (*lead, kernel[i], 1, *tail))
+        rank = len(shape_of(spread))
+        pads = [0] * (2 * rank)
+        pads[rank + 3 + i] = d - 1
+        zero = scalar(b, 0, element_of(weight))
+        spread = b(nn.Pad(spread, zero, pads=pads))
+        weight = reshape(b, spread, (*lead, kernel[i] * d, *tail))
+        kernel[i] = kernel[i] * d
+    return weight, kernel
+
+
+def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
+    """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed."""
+    C, M = shape_of(weight)[:2]
+    spatial = len(taps)
+    split = [d for q, s in zip(taps, strides, strict=True) for d in (q, s)]
+    apart = reshape(b, weight, (groups, C // groups, M, *split))
+    order = [0, 2, *(4 + 2 * i for i in range(spatial)), 1, *(3 + 2 * i for i in range(spatial))]
+    moved = b(nn.Transpose(apart, order))
+    merged = reshape(b, moved, (groups * M * math.prod(strides), C // groups, *taps))
+    if all(q == 1 for q in taps):
+        return merged
+    shape = shape_of(merged)
+    starts = (0, 0, *(q - 1 for q in taps))
+    steps = (1, 1, *(-1 for _ in taps))
+    return b(nn.Slice(merged, starts, steps, out=TensorType(shape, element_of(merged)))).result
+
+
+def _interleave(b: Rewriter, phases: Value, strides, is_outer: bool = False) -> Value:
+    """[N, M * phases, T..] (phases outside of M: [N, phases * M, T..]) as [N, M, T * stride..]."""
+    N, channels, *extents = shape_of(phases)
+    if all(s == 1 for s in strides):
+        return phases
+    spatial, M = len(strides), channels // math.prod(strides)
+    order = (*strides, M) if is_outer else (M, *strides)
+    apart = reshape(b, phases, (N, *order, *extents))
+    m, first = (1 + spatial, 1) if is_outer else (1, 2)
+    places = [0, m, *(d for i in range(spatial) for d in (2 + spatial + i, first + i))]
+    moved = b(nn.Transpose(apart, places))
+    wide = (t * s for t, s in zip(extents, strides, strict=True))  # type: ignore[operator]
+    return reshape(b, moved, (N, M, *wide))
+
+
+def _crop(b: Rewriter, x: Value, begin, wanted) -> Value:
+    """`wanted` elements from `begin` on in each spatial dimension, zeros where there are none."""
+    extents = shape_of(x)[2:]
+    before = [-p for p in begin]
+    after = [w + p - e for w, p, e in zip(wanted, begin, extents, strict=True)]
+    if not any(before) and not any(after):
+        return x
+    if any(a > 0 for a in (*before, *after)):
+        pads = (0, 0, *before, 0, 0, *after)
+        return b(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+    out = TensorType((*shape_of(x)[:2], *wanted), element_of(x))
+    return b(nn.Slice(x, (0, 0, *begin), out=out)).result
+
+
+PATTERNS = (decompose_conv_transpose,)
