@@ -95,7 +95,7 @@ def lowest(dtype):
 
 
 class MaxPool(PoolingOp, name="nn.max_pool"):
-    """The largest element of each window; padding never wins. Source: ONNX MaxPool-22."""
+    """The largest number of each window; padding and NaN never win. Source: ONNX MaxPool-22."""
 
     combine = "max="
     example = (
@@ -104,7 +104,11 @@ class MaxPool(PoolingOp, name="nn.max_pool"):
     )
 
     def evaluate(self, x):
-        view = self.windows_of(self.padded(x, lowest(x.dtype)))
+        import numpy as np
+
+        least = lowest(x.dtype)
+        numbers = x if x.dtype.kind in "biu" else np.where(np.isnan(x), least, x).astype(x.dtype)
+        view = self.windows_of(self.padded(numbers, least))
         axes = tuple(range(x.ndim, view.ndim))
         return view.max(axis=axes).astype(x.dtype)
 

@@ -12,7 +12,6 @@ from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.comprehension import Comprehension, bind
 from ...ir.core import Value
-from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i64
 from .comprehensions import dimension_sizes, result_sizes, write
 from .emitter import Emitter, Size, storage_type
@@ -217,14 +216,11 @@ def _pool(
 
 @lowers(nn.MaxPool)
 def lower_max_pool(e: Emitter, op: nn.MaxPool) -> None:
-    """The largest of each window of the operand, padded with what never wins.
-
-    NaN are passed over, except where the module wants its math as written.
-    """
+    """The largest of each window of the operand, padded with what never wins."""
     element = op.out.type.element_type
     x, form = _pool(e, op, lowest(element), "max=")
     out = e.destination(op.out, result_sizes(e, form, [x]))
-    write(e, form, [x], out, element, over_nan=not is_strict(op))
+    write(e, form, [x], out, element, over_nan=True)
 
 
 @lowers(nn.SumPool)

@@ -124,16 +124,16 @@ def test_softmax_of_special_numbers(fast_math: bool):
     with np.errstate(invalid="ignore"):
         powers = np.exp(wide - wide.max(axis=1, keepdims=True))
         expected = powers / powers.sum(axis=1, keepdims=True)
-    assert np.isnan(y[:39]).all()
+    assert np.isnan(y[:37]).all()
     np.testing.assert_allclose(y, expected, rtol=3e-6, atol=1e-37)
 
 
-def test_max_pool_keeps_nan_where_math_is_strict():
+@pytest.mark.parametrize("fast_math", [True, False])
+def test_max_pool_passes_over_nan(fast_math: bool):
     x = np.random.default_rng(1).standard_normal((1, 3, 9, 11)).astype("f4")
     x[0, 1, 4, 5] = np.nan
+    x[0, 2, 6:] = np.nan
     model = one_op("MaxPool", [1, 3, 9, 11], kernel_shape=[3, 3])
-    exact, fast = (nnc.compile(model, fast_math=fast)(x) for fast in (False, True))
+    y = nnc.compile(model, fast_math=fast_math)(x)
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), axis=(2, 3))
-    np.testing.assert_array_equal(exact, windows.max(axis=(4, 5)))
-    clean = ~np.isnan(exact)
-    np.testing.assert_array_equal(fast[clean], exact[clean])
+    np.testing.assert_array_equal(y, np.fmax.reduce(windows, (4, 5), initial=-np.inf))
