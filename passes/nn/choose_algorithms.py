@@ -13,6 +13,7 @@ from ...ir.passes import Pass, PassContext, option
 from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
+from .dilations import dilations_of, undilate
 
 MEMORY = 12.0
 """Multiplications in the time that an element takes from and to memory.
@@ -46,7 +47,8 @@ class ChooseAlgorithms(
                                          %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
                                          %y = nn.slice (nn.winograd_output %m)
 
-    Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones are too many.
+    Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones are too many. With
+    dilations, every d-th row and column is an image of its own.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
@@ -67,12 +69,14 @@ class ChooseAlgorithms(
                 continue
             cost, tile = min((winograd_cost(conv, tile), tile) for tile in TRANSFORMS)
             if cost < direct_cost(conv):
+                if dilations_of(conv) != (1, 1):
+                    conv = undilate(conv)
                 use_winograd(conv, tile)
                 context.statistic("winograd-convolutions")
 
 
 def is_winograd(conv: nn.BlockedConv) -> bool:
-    """Whether the algorithm applies: 3x3, stride 1, dense, f32, everything static."""
+    """Whether the algorithm applies: 3x3, stride 1, f32, everything static."""
     weight = conv.weight
     definer = weight.defining_op
     while isinstance(definer, nn.Reshape | nn.Transpose):
@@ -83,17 +87,17 @@ def is_winograd(conv: nn.BlockedConv) -> bool:
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)
         and set(conv.strides or (1,)) == {1}
-        and set(conv.dilations or (1,)) == {1}
         and None not in shape_of(conv.x)
         and 0 not in shape_of(conv.out)
     )
 
 
 def _sizes(conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
-    """N, C, P, Q, M."""
+    """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""
     N, Co, _, _, Ci = shape_of(conv.x)
     _, Mo, P, Q, Mi = shape_of(conv.out)
-    return N, Co * Ci, P, Q, Mo * Mi  # type: ignore[operator, return-value]
+    d, e = dilations_of(conv)
+    return N * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi  # type: ignore[operator, return-value]
 
 
 def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
@@ -104,7 +108,8 @@ def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
 
 def direct_cost(conv: nn.BlockedConv) -> float:
     """In multiplications; the weights come from memory, mostly beside the work."""
-    N, C, P, Q, M = _sizes(conv)
+    _, C, _, _, M = _sizes(conv)
+    N, _, P, Q, _ = shape_of(conv.out)
     return 9.0 * N * P * Q * C * M + 0.25 * MEMORY * 9 * C * M
 
 
@@ -114,12 +119,14 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
     The weights come from memory beside the products: the longer of the two counts, and a
     quarter of the other.
     """
-    N, C, _, _, M = _sizes(conv)
+    N, C, P, Q, M = _sizes(conv)
     tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile) ** 2
     moved = points * 2 * tiles * (C + M)
     transforms = tiles * (C + M) * ADDITIONS[tile]
     work, weights = points * tiles * C * M, MEMORY * points * C * M
     products = max(work, weights) + 0.25 * min(work, weights)
+    if dilations_of(conv) != (1, 1):
+        moved += 2 * N * P * Q * (C + M)
     between = moved * (CACHED if moved < CACHED_ELEMENTS else MEMORY)
     return EPILOGUE * (products + transforms + between)
 
