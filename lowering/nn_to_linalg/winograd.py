@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ...dialects import arith, memref, nn
-from ...dialects.nn.winograd import TRANSFORMS, points_of
+from ...dialects.nn.winograd import StridedTransforms, Transforms
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.comprehension import bind
@@ -51,24 +51,33 @@ class Arithmetic:
             total = self.add(total, self.times(factor / last, value))
         return self.times(last, total)
 
-    def input(self, tile: int, d: Sequence[Value]) -> list[Value]:
+    def input(self, matrices: Transforms | StridedTransforms, d: Sequence[Value]) -> list[Value]:
         """B^T d: points from elements."""
-        rows = TRANSFORMS[tile].input
-        out = [self.combine(rows[0], d)]
-        for plus, minus in zip(rows[1:-1:2], rows[2:-1:2], strict=True):
+        if isinstance(matrices, StridedTransforms):
+            return [*self.input(matrices.even, d[::2]), *d[1::2]]
+        rows, first = matrices.input, int(matrices.has_zero)
+        out = [self.combine(row, d) for row in rows[:first]]
+        for plus, minus in zip(rows[first:-1:2], rows[first + 1 : -1 : 2], strict=True):
             same = self.combine([(p + m) / 2 for p, m in zip(plus, minus, strict=True)], d)
             apart = self.combine([(p - m) / 2 for p, m in zip(plus, minus, strict=True)], d)
             out += [self.add(same, apart), self.sub(same, apart)]
         return [*out, self.combine(rows[-1], d)]
 
-    def output(self, tile: int, m: Sequence[Value]) -> list[Value]:
+    def output(self, matrices: Transforms | StridedTransforms, m: Sequence[Value]) -> list[Value]:
         """A^T m: results from points."""
-        sums = [self.add(a, b) for a, b in zip(m[1:-1:2], m[2:-1:2], strict=True)]
-        differences = [self.sub(a, b) for a, b in zip(m[1:-1:2], m[2:-1:2], strict=True)]
+        if isinstance(matrices, StridedTransforms):
+            count = len(matrices.even.input)
+            even = self.output(matrices.even, m[:count])
+            return [self.add(a, b) for a, b in zip(even, m[count:], strict=True)]
+        first = int(matrices.has_zero)
+        pairs = list(zip(m[first:-1:2], m[first + 1 : -1 : 2], strict=True))
+        sums = [self.add(a, b) for a, b in pairs]
+        differences = [self.sub(a, b) for a, b in pairs]
         out = []
-        for k, row in enumerate(TRANSFORMS[tile].output):
+        for k, row in enumerate(matrices.output):
             paired = differences if k % 2 else sums
-            out.append(self.combine((row[0], *row[1:-1:2], row[-1]), (m[0], *paired, m[-1])))
+            factors = (*row[:first], *row[first:-1:2], row[-1])
+            out.append(self.combine(factors, (*m[:first], *paired, m[-1])))
         return out
 
 
@@ -80,19 +89,18 @@ def _both_ways(transform, values: Sequence[Value], size: int) -> list[Value]:
     return [value for row in rows for value in row]
 
 
-def _points(tile: int, *dims: AffineExpr) -> list[AffineMap]:
-    """For each point, its part of a buffer [points, ..]."""
-    count = points_of(tile) ** 2
-    return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(count)]
+def _points(count: int, *dims: AffineExpr) -> list[AffineMap]:
+    """For each point of `count` in each direction, its part of a buffer [points, ..]."""
+    return [AffineMap(RANK, 0, (AffineConstant(p), *dims)) for p in range(count**2)]
 
 
 def _elements(
-    tile: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
+    step: int, n: AffineExpr, c: AffineExpr, i: AffineExpr, count: int
 ) -> list[AffineMap]:
     """For each of `count` by `count` elements from a tile's place on, where it lies in an image."""
     s, t = AffineDim(2), AffineDim(3)
     return [
-        AffineMap(RANK, 0, (n, c, s * tile + a, t * tile + b, i))
+        AffineMap(RANK, 0, (n, c, s * step + a, t * step + b, i))
         for a in range(count)
         for b in range(count)
     ]
@@ -104,10 +112,10 @@ RANK = 5
 
 @lowers(nn.WinogradInput)
 def lower_winograd_input(e: Emitter, op: nn.WinogradInput) -> None:
-    """out[p, c, n, s, t, i] from x[n, c, tile s + a, tile t + b, i]"""
+    """out[p, c, n, s, t, i] from x[n, c, step s + a, step t + b, i]"""
     n, c, s, t, i = (AffineDim(d) for d in range(RANK))
-    reads = _elements(op.tile, n, c, i, points_of(op.tile))
-    writes = _points(op.tile, c, n, s, t, i)
+    reads = _elements(op.stride * op.tile, n, c, i, op.points)
+    writes = _points(op.points, c, n, s, t, i)
     _transform(e, op, reads, writes, "input")
 
 
@@ -115,7 +123,7 @@ def lower_winograd_input(e: Emitter, op: nn.WinogradInput) -> None:
 def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
     """out[n, c, tile s + a, tile t + b, i] from x[p, c, n, s, t, i]"""
     n, c, s, t, i = (AffineDim(d) for d in range(RANK))
-    reads, writes = _points(op.tile, c, n, s, t, i), _elements(op.tile, n, c, i, op.tile)
+    reads, writes = _points(op.points, c, n, s, t, i), _elements(op.tile, n, c, i, op.tile)
     _transform(e, op, reads, writes, "output")
 
 
@@ -129,8 +137,8 @@ def _transform(
     source, target = e.buffer(op.x), e.destination(op.out)
 
     def body(e: Emitter, *elements: Value) -> list[Value]:
-        transform = partial(getattr(Arithmetic(e, elements[0]), name), op.tile)
-        return _both_ways(transform, elements[: len(reads)], points_of(op.tile))
+        transform = partial(getattr(Arithmetic(e, elements[0]), name), op.transforms)
+        return _both_ways(transform, elements[: len(reads)], op.points)
 
     e.generic(
         [source] * len(reads),
@@ -149,9 +157,9 @@ def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
     """
     element = op.x.type.element_type
     Mo, Co, _, _, B, A = op.x.type.shape
-    points = points_of(op.tile)
+    points = op.points
     table = TensorType((points, 3), element)
-    values = [number for row in TRANSFORMS[op.tile].weight for number in row]
+    values = [number for row in op.transforms.weight for number in row]
     factors = e.global_(DenseElements.from_list(values, table))
     groups = [[0, 1], [2], [3], [4], [5]]
     shape = [points, points, Mo, Co, B, A]

@@ -40,7 +40,7 @@ MAX_BODIES = 72
 PREFETCH_BYTES = 4096
 """How far ahead lines are asked for: at the end of a page the processor's own streams stop."""
 
-MAX_PASSES = 1
+MAX_PASSES = 8
 """Passes over an operand with prefetches in each."""
 
 
@@ -135,14 +135,19 @@ class Shaping:
                 self.writer.unroll(loop, partial)
 
     def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
-        """Ask ahead for an operand from memory of which every part is read about once.
+        """Ask ahead for an operand from memory of which every part is read a few times.
 
-        A line asked for in vain, as it came in an earlier pass, costs as much as one that counts.
+        In all passes but the first one lines are asked for in vain, which is not free.
         """
         model = TileModel(stage, self.machine, frozenset(), roots)
         operand = model.streamed(tile.lane_dim)
         if operand is not None and model.passes(operand, tile) <= MAX_PASSES:
-            self.writer.prefetch(stage, operand.number, PREFETCH_BYTES // model.bytes)
+            ahead = PREFETCH_BYTES // model.bytes
+            # Vectors from several places: each asks for what stands in its place next.
+            apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]
+            if max(apart, default=0) * model.bytes <= self.machine.l2_bytes // 4:
+                ahead = max(ahead, *apart)
+            self.writer.prefetch(stage, operand.number, ahead)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""

@@ -27,8 +27,8 @@ CACHED = 4.0
 CACHED_ELEMENTS = 1 << 21
 """Elements on their way from one kernel to the next that stay in those caches."""
 
-ADDITIONS = {2: 32, 4: 160}
-"""Of one tile's transforms at input or output, by its size, loads and stores included."""
+ADDITIONS = {(2, 1): 32, (4, 1): 160, (2, 2): 60, (4, 2): 300}
+"""Of one tile's transforms at input or output, by size and stride, loads and stores included."""
 
 EPILOGUE = 1.15
 """By how much the direct convolution must be worse to be given up."""
@@ -41,7 +41,7 @@ class ChooseAlgorithms(
     anchor="func.func",
     statistics={"winograd-convolutions": "Number of convolutions by Winograd's algorithm"},
 ):
-    """Make 3x3 convolutions of stride 1 Winograd's, where a cost model says so.
+    """Make 3x3 convolutions of stride 1 or 2 Winograd's, where a cost model says so.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
                                          %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
@@ -67,7 +67,9 @@ class ChooseAlgorithms(
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if not self.winograd or not is_winograd(conv):
                 continue
-            cost, tile = min((winograd_cost(conv, tile), tile) for tile in TRANSFORMS)
+            stride = stride_of(conv)
+            tiles = [tile for tile, of in TRANSFORMS if of == stride]
+            cost, tile = min((winograd_cost(conv, tile), tile) for tile in tiles)
             if cost < direct_cost(conv):
                 if dilations_of(conv) != (1, 1):
                     conv = undilate(conv)
@@ -76,7 +78,7 @@ class ChooseAlgorithms(
 
 
 def is_winograd(conv: nn.BlockedConv) -> bool:
-    """Whether the algorithm applies: 3x3, stride 1, f32, everything static."""
+    """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32, static."""
     weight = conv.weight
     definer = weight.defining_op
     while isinstance(definer, nn.Reshape | nn.Transpose):
@@ -86,10 +88,20 @@ def is_winograd(conv: nn.BlockedConv) -> bool:
         and element_of(conv.x) is FloatType("f32")
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)
-        and set(conv.strides or (1,)) == {1}
+        and (set(conv.strides or (1,)) == {1} or is_strided(conv))
         and None not in shape_of(conv.x)
         and 0 not in shape_of(conv.out)
     )
+
+
+def is_strided(conv: nn.BlockedConv) -> bool:
+    """Whether the stride is 2 in both directions, without dilations."""
+    return set(conv.strides or (1,)) == {2} and dilations_of(conv) == (1, 1)
+
+
+def stride_of(conv: nn.BlockedConv) -> int:
+    """The stride in both directions."""
+    return conv.strides[0] if conv.strides else 1
 
 
 def _sizes(conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
@@ -120,9 +132,10 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
     quarter of the other.
     """
     N, C, P, Q, M = _sizes(conv)
-    tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile) ** 2
+    stride = stride_of(conv)
+    tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile, stride) ** 2
     moved = points * 2 * tiles * (C + M)
-    transforms = tiles * (C + M) * ADDITIONS[tile]
+    transforms = tiles * (C + M) * ADDITIONS[tile, stride]
     work, weights = points * tiles * C * M, MEMORY * points * C * M
     products = max(work, weights) + 0.25 * min(work, weights)
     if dilations_of(conv) != (1, 1):
@@ -136,20 +149,23 @@ def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     b = Builder.before_op(conv)
     N, _, P, Q, _ = _sizes(conv)
     S, T = tiles_of(conv, tile)
-    points = points_of(tile) ** 2
+    stride = stride_of(conv)
+    points = points_of(tile, stride) ** 2
     missing = (S * tile - P, T * tile - Q)
     x = conv.x
-    if any(missing):
-        pads = (0,) * 7 + (*missing, 0)
+    needed = (stride * (S * tile - 1) + 3, stride * (T * tile - 1) + 3)
+    short = [max(0, n - d) for n, d in zip(needed, shape_of(x)[2:4], strict=True)]  # type: ignore[operator]
+    if any(short):
+        pads = (0,) * 7 + (*short, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    values = b.insert(nn.WinogradInput(x, tile=tile))
+    values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride))
     Co, Ci = shape_of(conv.x)[1], shape_of(conv.x)[-1]
     rows = reshape(b, values, (points, Co, N * S * T, Ci))
-    weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile))
+    weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile, stride=stride))
     products = b.insert(nn.BlockedMatmul(rows, weight))
     Mo, Mi = shape_of(conv.out)[1], shape_of(conv.out)[-1]
     tiles = reshape(b, products, (points, Mo, N, S, T, Mi))
-    out = b.insert(nn.WinogradOutput(tiles, tile=tile)).result
+    out = b.insert(nn.WinogradOutput(tiles, tile=tile, stride=stride)).result
     if any(missing):
         type = TensorType((N, Mo, P, Q, Mi), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result

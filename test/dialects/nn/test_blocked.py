@@ -138,50 +138,61 @@ def test_blocked_matmul(rng):
     close(run(nn.BlockedMatmul, lhs, rhs), out)
 
 
-def winograd(x: np.ndarray, w: np.ndarray, tile: int) -> np.ndarray:
-    v = run(lambda *x: nn.WinogradInput(*x, tile=tile), x)
-    u = run(lambda *w: nn.WinogradWeight(*w, tile=tile), w)
+def winograd(x: np.ndarray, w: np.ndarray, tile: int, stride: int) -> np.ndarray:
+    v = run(lambda *x: nn.WinogradInput(*x, tile=tile, stride=stride), x)
+    u = run(lambda *w: nn.WinogradWeight(*w, tile=tile, stride=stride), w)
     products = np.einsum("pknstb,pmkba->pmnsta", v, u)
-    return run(lambda *x: nn.WinogradOutput(*x, tile=tile), products)
+    return run(lambda *x: nn.WinogradOutput(*x, tile=tile, stride=stride), products)
 
 
 @pytest.mark.parametrize("tile", [2, 4])
-def test_winograd(rng, tile):
-    x = rng.standard_normal((2, 6, 10, 14)).astype(np.float32)
+@pytest.mark.parametrize("stride,shape", [(1, (10, 14)), (2, (17, 25)), (2, (18, 26))])
+def test_winograd(rng, tile, stride, shape):
+    x = rng.standard_normal((2, 6, *shape)).astype(np.float32)
     w = rng.standard_normal((8, 6, 3, 3)).astype(np.float32)
-    expected = run(nn.Conv, x, w)
-    found = winograd(blocks(x, 3), blocked_weight(w, 3, 4), tile)
+    expected = run(lambda *v: nn.Conv(*v, strides=(stride, stride)), x, w)
+    found = winograd(blocks(x, 3), blocked_weight(w, 3, 4), tile, stride)
     np.testing.assert_allclose(found, blocks(expected, 4), rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("tile,least", [(2, 4e-7), (4, 1.2e-6)])
-def test_error_of_winograd(rng, tile, least):
+@pytest.mark.parametrize(
+    "tile,stride,least", [(2, 1, 4e-7), (4, 1, 1.2e-6), (2, 2, 4e-7), (4, 2, 6e-7)]
+)
+def test_error_of_winograd(rng, tile, stride, least):
     """In the mean, against float64; points +-1 and +-2 would have 1.9e-6 for tiles of 4."""
-    x = np.maximum(rng.standard_normal((1, 128, 18, 18)), 0).astype(np.float32)
+    extent = 16 * stride + 3 - stride
+    x = np.maximum(rng.standard_normal((1, 128, extent, extent)), 0).astype(np.float32)
     w = rng.standard_normal((16, 128, 3, 3)).astype(np.float32)
-    found = winograd(blocks(x, 16), blocked_weight(w, 16, 16), tile)
+    found = winograd(blocks(x, 16), blocked_weight(w, 16, 16), tile, stride)
     windows = np.lib.stride_tricks.sliding_window_view(x.astype(np.float64), (3, 3), axis=(2, 3))
-    expected = np.einsum("nchwij,mcij->nmhw", windows, w.astype(np.float64))
+    windows = windows[:, :, ::stride, ::stride]
+    expected = np.einsum("nchwij,mcij->nmhw", windows, w.astype(np.float64), optimize=True)
     error = found - blocks(expected, 16)
     assert np.sqrt((error**2).mean() / (expected**2).mean()) < least
 
 
 @pytest.mark.parametrize(
-    "kind,tile,shape",
+    "kind,tile,stride,shape",
     [
-        (nn.WinogradInput, 4, (1, 2, 10, 14, 4)),
-        (nn.WinogradOutput, 4, (36, 2, 1, 2, 3, 4)),
-        (nn.WinogradWeight, 4, (2, 3, 3, 3, 4, 2)),
-        (nn.WinogradInput, 2, (1, 2, 10, 14, 4)),
-        (nn.WinogradOutput, 2, (16, 2, 1, 2, 3, 4)),
-        (nn.WinogradWeight, 2, (2, 3, 3, 3, 4, 2)),
+        (nn.WinogradInput, 4, 1, (1, 2, 10, 14, 4)),
+        (nn.WinogradOutput, 4, 1, (36, 2, 1, 2, 3, 4)),
+        (nn.WinogradWeight, 4, 1, (2, 3, 3, 3, 4, 2)),
+        (nn.WinogradInput, 2, 1, (1, 2, 10, 14, 4)),
+        (nn.WinogradOutput, 2, 1, (16, 2, 1, 2, 3, 4)),
+        (nn.WinogradWeight, 2, 1, (2, 3, 3, 3, 4, 2)),
+        (nn.WinogradInput, 4, 2, (1, 2, 18, 25, 4)),
+        (nn.WinogradOutput, 4, 2, (81, 2, 1, 2, 3, 4)),
+        (nn.WinogradWeight, 4, 2, (2, 3, 3, 3, 4, 2)),
+        (nn.WinogradInput, 2, 2, (1, 2, 9, 14, 4)),
+        (nn.WinogradOutput, 2, 2, (25, 2, 1, 2, 3, 4)),
+        (nn.WinogradWeight, 2, 2, (2, 3, 3, 3, 4, 2)),
     ],
 )
-def test_winograd_transforms_lowered(rng, kind, tile, shape):
+def test_winograd_transforms_lowered(rng, kind, tile, stride, shape):
     """The few additions of the lowering are the matrices of the definition."""
     x = rng.standard_normal(shape).astype(np.float32)
 
     def op(value):
-        return kind(value, tile=tile)
+        return kind(value, tile=tile, stride=stride)
 
     np.testing.assert_allclose(lowered(op, x), run(op, x), rtol=1e-5, atol=1e-5)

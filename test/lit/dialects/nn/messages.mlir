@@ -512,6 +512,12 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 
 // -----
 
+%x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
+// expected-error@+1 {{'nn.winograd_input' op there are strides of 1 and 2, not of 3}}
+%0 = nn.winograd_input %x {stride = 3 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x2x1x1x1x8xf32>
+
+// -----
+
 %x = "t.s"() : () -> tensor<35x2x1x1x1x8xf32>
 // expected-error@+1 {{'nn.winograd_output' op x must be tiles at 36 points, but got 'tensor<35x2x1x1x1x8xf32>'}}
 %0 = nn.winograd_output %x {tile = 4 : i64} : (tensor<35x2x1x1x1x8xf32>) -> tensor<1x2x4x4x8xf32>

@@ -34,9 +34,34 @@ func.func @few_tiles(%x: tensor<1x32x9x9x16xf32>) -> tensor<1x32x7x7x16xf32> {
 
 // -----
 
-// CHECK-LABEL: func.func @stride
+// Stride 2, in tiles of 4 with 81 points, or of 2 with 25; a last row that no tile needs stays.
+
+// CHECK-LABEL: func.func @stride(
+// CHECK-SAME:    %[[X:.*]]: tensor<1x8x58x58x16xf32>)
+// CHECK:         nn.winograd_input %[[X]] {stride = 2 : i64} : {{.*}} -> tensor<81x8x1x7x7x16xf32>
+// CHECK:         nn.winograd_output {{.*}} {stride = 2 : i64} : {{.*}} -> tensor<1x8x28x28x16xf32>
+// CHECK-NEXT:    return
+func.func @stride(%x: tensor<1x8x58x58x16xf32>) -> tensor<1x8x28x28x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<8x8x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : (tensor<1x8x58x58x16xf32>, tensor<8x8x3x3x16x16xf32>) -> tensor<1x8x28x28x16xf32>
+  return %0 : tensor<1x8x28x28x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @stride_3
 // CHECK:         nn.blocked_conv
-func.func @stride(%x: tensor<1x4x33x33x16xf32>) -> tensor<1x4x16x16x16xf32> {
+func.func @stride_3(%x: tensor<1x8x58x58x16xf32>) -> tensor<1x8x19x19x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<8x8x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w {strides = array<i64: 3, 3>} : (tensor<1x8x58x58x16xf32>, tensor<8x8x3x3x16x16xf32>) -> tensor<1x8x19x19x16xf32>
+  return %0 : tensor<1x8x19x19x16xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @stride_few_channels
+// CHECK:         nn.blocked_conv
+func.func @stride_few_channels(%x: tensor<1x4x33x33x16xf32>) -> tensor<1x4x16x16x16xf32> {
   %w = nn.constant dense<0.5> : tensor<4x4x3x3x16x16xf32>
   %0 = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x33x33x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x16x16x16xf32>
   return %0 : tensor<1x4x16x16x16xf32>
