@@ -61,10 +61,10 @@ func.func @stride_3(%x: tensor<1x8x58x58x16xf32>) -> tensor<1x8x19x19x16xf32> {
 
 // CHECK-LABEL: func.func @stride_few_channels
 // CHECK:         nn.blocked_conv
-func.func @stride_few_channels(%x: tensor<1x4x33x33x16xf32>) -> tensor<1x4x16x16x16xf32> {
-  %w = nn.constant dense<0.5> : tensor<4x4x3x3x16x16xf32>
-  %0 = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : (tensor<1x4x33x33x16xf32>, tensor<4x4x3x3x16x16xf32>) -> tensor<1x4x16x16x16xf32>
-  return %0 : tensor<1x4x16x16x16xf32>
+func.func @stride_few_channels(%x: tensor<1x2x33x33x16xf32>) -> tensor<1x2x16x16x16xf32> {
+  %w = nn.constant dense<0.5> : tensor<2x2x3x3x16x16xf32>
+  %0 = nn.blocked_conv %x, %w {strides = array<i64: 2, 2>} : (tensor<1x2x33x33x16xf32>, tensor<2x2x3x3x16x16xf32>) -> tensor<1x2x16x16x16xf32>
+  return %0 : tensor<1x2x16x16x16xf32>
 }
 
 // -----
