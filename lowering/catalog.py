@@ -23,11 +23,13 @@ PASS_MODULES: dict[str, str] = {
     "fold-batch-norm": "..passes.nn.fold_batch_norm",
     "fold-constants": "..passes.nn.fold_constants",
     "fuse": "..passes.nn.fuse",
+    "inline": "..passes.inline",
     "instrument-kernels": ".instrument_kernels",
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-parallel": ".outline_parallel",
     "sink-views": "..passes.nn.sink_views",
+    "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",
 }

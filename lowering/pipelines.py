@@ -46,6 +46,7 @@ STAGES: tuple[Stage, ...] = (
         ("fold-constants", "shape arithmetic becomes static here"),
         ("infer-shapes", "what is static makes other types static"),
         ("canonicalize", "the static forms of what was dynamic"),
+        ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),
         ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),
@@ -64,6 +65,8 @@ STAGES: tuple[Stage, ...] = (
         ("cse", "equal views"),
         ("fuse", "composite ops whole; they are taken apart inside their kernels"),
         "outline-kernels",
+        ("inline", "the parts of a batch, now that their kernels are shared"),
+        ("cse", "weights of several parts"),
     ),
     stage(
         "bufferize",

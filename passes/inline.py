@@ -1,0 +1,102 @@
+"""Calls replaced by the bodies of the functions they call."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..dialects.func import Call, FuncOp, Return
+from ..ir.core import IRMapping, Operation
+from ..ir.passes import Pass, PassContext
+from .dead_code import symbol_references
+
+KERNEL = "nn.kernel"
+
+
+@dataclass(frozen=True)
+class Inline(
+    Pass,
+    name="inline",
+    anchor="builtin.module",
+    statistics={"inlined": "Number of calls inlined"},
+):
+    """Replace calls by the bodies of the functions they call.
+
+    func.func private @twice(%x: f32) -> f32 {
+      %y = arith.addf %x, %x : f32
+      return %y : f32
+    }
+    %b = call @twice(%a) : (f32) -> f32    ->    %b = arith.addf %a, %a : f32
+
+    Functions of one block are inlined unless they are kernels (nn.kernel), recursive, or marked
+    `no_inline`, as the call may be too. Private ones that nothing mentions any more are erased.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Callees before callers: what is inlined has been inlined into."""
+        functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, FuncOp)}
+        callees = {
+            name: {c.callee for c in calls_of(f) if c.callee in functions}
+            for name, f in functions.items()
+        }
+        inlined: set[str] = set()
+        for name in _callees_first(callees):
+            for call in calls_of(functions[name]):
+                callee = functions.get(call.callee)
+                if callee is not None and not call.no_inline and _is_inlinable(callee, callees):
+                    inline_call(call, callee)
+                    inlined.add(callee.sym_name)
+                    context.statistic("inlined")
+        mentioned = {name for f in op.regions[0].ops for name in symbol_references(f)}
+        for name in inlined - mentioned:
+            if functions[name].sym_visibility == "private":
+                functions[name].erase()
+
+
+def calls_of(function: FuncOp) -> list[Call]:
+    """The direct calls in a function."""
+    return [op for op in function.walk() if isinstance(op, Call)]
+
+
+def _callees_first(callees: dict[str, set[str]]) -> list[str]:
+    order: list[str] = []
+    seen: set[str] = set()
+    for top in callees:
+        stack = [(top, False)]
+        while stack:
+            name, is_ready = stack.pop()
+            if is_ready:
+                order.append(name)
+            elif name not in seen:
+                seen.add(name)
+                stack.append((name, True))
+                stack += [(callee, False) for callee in sorted(callees[name])]
+    return order
+
+
+def _is_inlinable(callee: FuncOp, callees: dict[str, set[str]]) -> bool:
+    if callee.no_inline or KERNEL in callee.attributes or len(callee.body.blocks) != 1:
+        return False
+    if not isinstance(callee.body.block.last, Return):
+        return False
+    reached: set[str] = set()
+    work = list(callees[callee.sym_name])
+    while work:
+        name = work.pop()
+        if name not in reached:
+            reached.add(name)
+            work += callees[name]
+    return callee.sym_name not in reached
+
+
+def inline_call(call: Call, callee: FuncOp) -> None:
+    """Put the callee's operations, which are one block, in place of a call."""
+    body, block = callee.body.block, call.parent
+    assert block is not None
+    mapping = IRMapping(dict(zip(body.args, call.operands, strict=True)))
+    for op in body:
+        if op is body.last:
+            for old, new in zip(call.results, op.operands, strict=True):
+                old.replace_all_uses_with(mapping[new])
+        else:
+            block.insert_before(op.clone(mapping), call)
+    call.erase()

@@ -1,0 +1,280 @@
+"""Large batches in parts whose activations stay in cache.
+
+    func.func @main(%x: tensor<8x3x224x224xf32>) -> tensor<8x1000xf32> attributes {nn.entry}
+
+    func.func @main(..) attributes {nn.entry} {
+      %x0 = nn.slice %x {starts = [0, 0, 0, 0]} : .. -> tensor<1x3x224x224xf32>
+      %y0 = call @main_part(%x0) : (tensor<1x3x224x224xf32>) -> tensor<1x96x14x14xf32>
+      ..
+      %y = nn.concat %y0, %y1, ..
+      (the rest on the whole batch)
+
+The first layers of a network have the largest activations and the smallest weights. With a
+part of the batch at a time, one layer finds in cache what the one before has written; the
+weights are read once for each part. So the network is cut where that no longer pays, and what
+follows keeps the whole batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ...dialects import nn
+from ...dialects.builtin import ModuleOp
+from ...dialects.func import Call, FuncOp, Return
+from ...dialects.nn.elementwise import ElementwiseOp
+from ...ir.builder import Builder
+from ...ir.core import IRMapping, Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.passes import Pass, PassContext, option
+from ...ir.symbols import symbol_name
+from ...ir.types import TensorType
+from .batch_independence import rows_of
+from .building import element_of, shape_of
+
+WINOGRAD = 4
+"""Times the weights of a 3x3 convolution that its transformed ones take."""
+
+WORTH = 2
+"""Times the cache that must be saved in all."""
+
+
+@dataclass(frozen=True)
+class SplitBatch(
+    Pass,
+    name="split-batch",
+    anchor="builtin.module",
+    statistics={"parts": "Number of parts that batches were cut into"},
+):
+    """Run the first layers of an entry function on parts of a batch that fit the cache.
+
+    The layers become a private function, which `inline` puts back once for each part when its
+    kernels are made: they are compiled once.
+    """
+
+    cache_bytes: int = option(8 << 20, help="bytes of activations that stay in cache", least=1)
+    parts: int = option(16, help="the most parts of a batch", least=1)
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Every entry function with a batch of known size."""
+        assert isinstance(op, ModuleOp)
+        for function in list(op.body_block):
+            if not isinstance(function, FuncOp) or "nn.entry" not in function.attributes:
+                continue
+            if len(function.body.blocks) != 1:
+                continue
+            layers = Layers.of(function)
+            cut = layers.best_cut(self.cache_bytes, self.parts) if layers is not None else None
+            if layers is not None and cut is not None and _split(op, function, layers, cut):
+                context.statistic("parts", cut.parts)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """So many of the independent ops, on so many parts of the batch."""
+
+    count: int
+    parts: int
+    saved: float
+
+
+@dataclass
+class Layers:
+    """The ops of a function that treat images one by one, in order."""
+
+    batch: int
+    ops: list[nn.NnOp] = field(default_factory=list)
+    by_parts: dict[nn.NnOp, frozenset[int]] = field(default_factory=dict)
+
+    @staticmethod
+    def of(function: FuncOp) -> Layers | None:
+        """None where the arguments have no batch."""
+        batched: set[Value] = {v for v in function.args if getattr(v.type, "rank", 0) > 1}
+        sizes = {shape_of(v)[0] for v in batched}
+        batch = sizes.pop() if len(sizes) == 1 else None
+        if batch is None or batch < 2:
+            return None
+        layers = Layers(batch)
+        late: set[Value] = set()
+        for op in function.body.block:
+            touched = any(v in batched for v in op.operands)
+            rows = None
+            if touched and isinstance(op, nn.NnOp) and late.isdisjoint(op.operands):
+                rows = rows_of(op, batched, batch)
+            if rows is not None:
+                layers.ops.append(op)  # type: ignore[arg-type]
+                layers.by_parts[op] = rows.operands  # type: ignore[index]
+                batched.update(op.results)
+            elif touched or not late.isdisjoint(op.operands):
+                late.update(op.results)
+        return layers
+
+    def best_cut(self, cache: int, most: int) -> Cut | None:
+        """The cut that saves the most bytes from and to memory; None if none is worth it."""
+        best: Cut | None = None
+        for parts in range(2, min(most, self.batch) + 1):
+            if self.batch % parts:
+                continue
+            saved, weights = 0.0, 0.0
+            for count, op in enumerate(self.ops, 1):
+                moved = self.moved(op)
+                if moved > cache >= moved / parts:
+                    saved += moved
+                weights += weight_bytes(op)
+                total = saved - (parts - 1) * weights - 2 * self.frontier(count)
+                if total > WORTH * cache and (best is None or total > best.saved):
+                    best = Cut(count, parts, total)
+        return best
+
+    def moved(self, op: nn.NnOp) -> int:
+        """Bytes that an op reads and writes; what fuses with another moves nothing itself."""
+        if isinstance(op, (ElementwiseOp, nn.BatchNorm, nn.Reshape, nn.Pad)):
+            return 0
+        return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
+
+    def frontier(self, count: int) -> int:
+        """Bytes of what the first ops give to the others."""
+        return sum(map(_bytes, self.outputs(count)))
+
+    def outputs(self, count: int) -> list[Value]:
+        """What the first ops give to the others."""
+        inside = set(self.ops[:count])
+        return [
+            v for op in self.ops[:count] for v in op.results
+            if any(user not in inside for user, _ in v.uses)
+        ]  # fmt: skip
+
+
+def weight_bytes(op: nn.NnOp) -> int:
+    """Bytes of an op's parameters, as the fastest algorithm reads them."""
+    total = sum(_bytes(v) for v in op.operands if v.defined_by(nn.Constant) is not None)
+    if isinstance(op, nn.Conv) and op.groups == 1 and shape_of(op.weight)[2:] == (3, 3):
+        total *= WINOGRAD
+    return total
+
+
+def _bytes(value: Value) -> int:
+    type = value.type
+    assert isinstance(type, TensorType)
+    return type.num_elements * getattr(type.element_type, "byte_width", 8)
+
+
+def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool:
+    """Carry a cut out; False, with nothing changed, if an op cannot have a smaller batch."""
+    ops, outputs = layers.ops[: cut.count], layers.outputs(cut.count)
+    sliced, shared = _inputs(ops, layers.by_parts)
+    if sliced.keys() & shared.keys():
+        return False
+    part = _part_function(f"{function.sym_name}_part", ops, sliced, shared, outputs, cut.parts)
+    if part is None:
+        return False
+    _rename(part, module)
+    module.body_block.insert_after(part, function)
+    b = Builder.before_op(_move_users_behind(ops))
+    rows: list[list[Value]] = [[] for _ in outputs]
+    for number in range(cut.parts):
+        pieces = [_piece(b, value, number, cut.parts) for value in sliced]
+        types = part.function_type.results
+        call = b.insert(Call(part.sym_name, [*pieces, *shared], outs=types, loc=ops[0].loc))
+        for found, value in zip(rows, call.results, strict=True):
+            found.append(value)
+    for value, parts in zip(outputs, rows, strict=True):
+        whole = b.insert(nn.Concat(parts, 0)).result
+        whole.name_hint = value.name_hint
+        value.replace_all_uses_with(whole)
+    for op in reversed(ops):
+        for value in op.results:
+            assert not value.has_uses or all(user in layers.by_parts for user, _ in value.uses)
+        op.drop_all_references()
+    for op in reversed(ops):
+        op.erase()
+    return True
+
+
+def _inputs(
+    ops: list[nn.NnOp], by_parts: dict[nn.NnOp, frozenset[int]]
+) -> tuple[dict[Value, None], dict[Value, None]]:
+    """What the ops take from outside: by parts, and whole. Constants that stay whole go along."""
+    made = {v for op in ops for v in op.results}
+    sliced: dict[Value, None] = {}
+    shared: dict[Value, None] = {}
+    for op in ops:
+        for i, value in enumerate(op.operands):
+            if value in made:
+                continue
+            if i in by_parts[op]:
+                sliced[value] = None
+            elif value.defined_by(nn.Constant) is None:
+                shared[value] = None
+    return sliced, shared
+
+
+def _part_function(
+    name: str,
+    ops: list[nn.NnOp],
+    sliced: dict[Value, None],
+    shared: dict[Value, None],
+    outputs: list[Value],
+    parts: int,
+) -> FuncOp | None:
+    """The ops on one part of the batch, or None where one of them refuses."""
+    inputs = [*(_part_type(v, parts) for v in sliced), *(v.type for v in shared)]
+    results = [_part_type(v, parts) for v in outputs]
+    function = FuncOp.of(name, inputs, results, visibility="private", loc=ops[0].loc)
+    mapping = IRMapping()
+    b = Builder.at_end(function.body.block)
+    for old, new in zip((*sliced, *shared), function.args, strict=True):
+        mapping[old] = new
+        new.name_hint = old.name_hint
+    for op in ops:
+        for value in op.operands:
+            constant = value.defined_by(nn.Constant)
+            if constant is not None and value not in mapping.values:
+                b.insert(constant.clone(mapping))
+        copy = b.insert(op.clone(mapping))
+        for result in copy.results:
+            result.type = _part_type(result, parts)
+        try:
+            copy.verify_op()  # type: ignore[attr-defined]
+        except NncError:
+            return None
+    b.insert(Return([mapping[v] for v in outputs]))
+    return function
+
+
+def _part_type(value: Value, parts: int) -> TensorType:
+    rows, *rest = shape_of(value)
+    return TensorType((rows // parts, *rest), element_of(value))
+
+
+def _piece(b: Builder, value: Value, number: int, parts: int) -> Value:
+    """Part number `number` of a batch."""
+    type = _part_type(value, parts)
+    starts = (number * type.shape[0], *(0,) * (type.rank - 1))  # type: ignore[operator]
+    return b.insert(nn.Slice(value, starts=starts, out=type)).result
+
+
+def _move_users_behind(ops: list[nn.NnOp]) -> Operation:
+    """Put what depends on the ops behind everything else; the first op that does."""
+    inside, made = set(ops), {v for op in ops for v in op.results}
+    block = ops[0].parent
+    assert block is not None
+    users = []
+    for op in list(block):
+        if op not in inside and (op is block.last or not made.isdisjoint(op.operands)):
+            made.update(op.results)
+            users.append(op)
+    for op in users:
+        op.detach()
+    for op in users:
+        block.append(op)
+    return users[0]
+
+
+def _rename(function: FuncOp, module: ModuleOp) -> None:
+    """A name that no other function of the module has."""
+    taken = {symbol_name(op) for op in module.body_block}
+    stem, number = function.sym_name, 0
+    while function.sym_name in taken:
+        function.sym_name = f"{stem}_{number}"
+        number += 1
