@@ -28,7 +28,7 @@ class Toolchain:
 
     def shared_library(self, objects: Sequence[Path], output: Path) -> None:
         """A stripped shared library that needs libc, libm and the threads library alone."""
-        options = ("-shared", "-s", "-Wl,--gc-sections")
+        options = ("-shared", "-s", "-Wl,--gc-sections,--build-id=none")
         libraries = ("-lm", "-lpthread")
         self._run([*self.driver, *options, "-o", str(output), *map(str, objects), *libraries])
 

@@ -9,8 +9,8 @@ as one file to map (`.weights`), as an object file always has.
 from __future__ import annotations
 
 import json
+import os
 import re
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -22,15 +22,16 @@ from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
-from ..runtime.abi import ENTRY
+from ..runtime.abi import ALIGNMENT, ENTRY
 from ..runtime.header import c_header
 from ..runtime.program import Program, Signature, make_program
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
+from ..targets.elf import data_object
 from ..targets.linker import find_toolchain
 from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 from ..targets.native import NativeTarget, emit_assembly
-from .command import write_whole
+from .command import folder_beside, write_whole
 from .driver import processor
 
 CONTEXT_SOURCE = Path(__file__).parent.parent / "runtime" / "context.c"
@@ -70,12 +71,7 @@ def write_artifact(
         write_whole(path, texts[path.suffix]())
         return [path]
     program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
-    with timed("Link"):
-        files = _binary(program, path, options)
-    with timed("Output"):
-        for file, data in files.items():
-            write_whole(file, data)
-    return list(files)
+    return _write_binary(program, path, options, timed)
 
 
 def check_output(path: Path, options: ArtifactOptions) -> None:
@@ -98,8 +94,10 @@ def _renaming(prefix: str) -> Callable[[str], str]:
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 
 
-def _binary(program: Program, path: Path, options: ArtifactOptions) -> dict[Path, bytes]:
-    """The contents of an object file or library, and of the files beside it."""
+def _write_binary(
+    program: Program, path: Path, options: ArtifactOptions, timed: Timed
+) -> list[Path]:
+    """Write an object file or library, and the files beside it."""
     library = path.suffix != ".o"
     inside = library and options.weights != "beside"
     if inside and program.weights.size > _INSIDE_LIMIT:
@@ -112,20 +110,26 @@ def _binary(program: Program, path: Path, options: ArtifactOptions) -> dict[Path
     stamp = blake2b(program.code, digest_size=8).digest()
     description = _description(program.signature, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
-    files = {
-        path: _link(program, path.suffix, options.prefix, inside, stamp)
-        if library
-        else program.code,
-        path.with_suffix(".h"): header.encode(),
-        path.with_suffix(".json"): (json.dumps(description, indent=2) + "\n").encode(),
-    }
-    if not inside:
-        files[path.with_suffix(".weights")] = program.weights.tobytes() + stamp
+    with timed("Link"):
+        if library:
+            _link(program, path, options.prefix, inside, stamp)
+        else:
+            write_whole(path, program.code)
+    files = [path, path.with_suffix(".h"), path.with_suffix(".json")]
+    with timed("Output"):
+        write_whole(files[1], header)
+        write_whole(files[2], json.dumps(description, indent=2) + "\n")
+        if not inside:
+            files.append(path.with_suffix(".weights"))
+            write_whole(files[3], program.weights.data, stamp)
     return files
 
 
-def _link(program: Program, suffix: str, prefix: str, inside: bool, stamp: bytes) -> bytes:
-    """A library of the code, its context and perhaps its weights."""
+def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes) -> None:
+    """Write a library of the code, its context and perhaps its weights.
+
+    Made beside its place: it may be too large for the folder of temporary files.
+    """
     tools = find_toolchain()
     found = program.signature
     defines = {
@@ -136,34 +140,24 @@ def _link(program: Program, suffix: str, prefix: str, inside: bool, stamp: bytes
         "PARALLEL": str(int(program.parallel)),
         "INSIDE": str(int(inside)),
     }
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        code = folder / f"{prefix}_model.o"
-        code.write_bytes(program.code)
-        objects = [code, folder / f"{prefix}_context.o"]
+    with folder_beside(path) as folder:
+        objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
+        objects[0].write_bytes(program.code)
         tools.compile(CONTEXT_SOURCE, objects[1], defines)
         if inside:
-            (folder / "weights").write_bytes(program.weights.data)
-            (folder / "weights.s").write_text(_weights_text(prefix, folder / "weights"))
-            objects.append(folder / f"{prefix}_weights.o")
-            tools.compile(folder / "weights.s", objects[2], {})
-        result = folder / f"library{suffix}"
-        (tools.archive if suffix == ".a" else tools.shared_library)(objects, result)
-        return result.read_bytes()
-
-
-def _weights_text(prefix: str, file: Path) -> str:
-    """Assembler text of a read-only section that holds a file."""
-    return f"""\
-        .section .rodata.{prefix}_weights, "a", @progbits
-        .globl {prefix}_weights
-        .hidden {prefix}_weights
-        .balign 64
-{prefix}_weights:
-        .incbin "{file}"
-        .byte 0
-        .section .note.GNU-stack, "", @progbits
-"""
+            # An empty section would have no address.
+            weights = program.weights.data if found.weights_bytes else b"\0"
+            frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
+            with objects[2].open("wb") as file:
+                file.writelines((frame.head, weights, frame.tail))
+        else:
+            objects.pop()
+        result = folder / f"library{path.suffix}"
+        (tools.archive if path.suffix == ".a" else tools.shared_library)(objects, result)
+        if path.exists() and not path.is_file():
+            write_whole(path, result.read_bytes())
+        else:
+            os.replace(result, path)
 
 
 def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:

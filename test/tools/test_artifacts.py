@@ -14,6 +14,7 @@ import onnx
 import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.targets import linker
+from nnc.targets.elf import data_object
 from nnc.tools import nnc as nnc_tool
 
 from ..models.small_models import small_cnn
@@ -269,3 +270,42 @@ def test_timing(compiled, tmp_path, capsys) -> None:
         assert f"  {name}\n" in report
     assert compile_to(compiled[0] / "model.onnx", *arguments, "--mlir-timing-display=list") == 0
     assert "(100.0%)  root\n" in capsys.readouterr().err
+
+
+def symbols(path: Path, *options: str) -> list[list[str]]:
+    """The rows of readelf's table: number, value, size, type, binding, visibility, section, name."""
+    command = ["readelf", "-W", *(options or ("-s",)), str(path)]
+    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    rows = (line.split() for line in text.splitlines())
+    return [row for row in rows if len(row) == 8 and row[0][:-1].isdigit()]
+
+
+def test_the_library_is_small(compiled) -> None:
+    """What is neither weights nor a kernel of the model: pool, context, entry, tables of the file."""
+    folder, _, _ = compiled
+    kernels = sum(
+        int(size, 0)
+        for _, _, size, kind, _, _, _, name in symbols(folder / "model.o")
+        if kind == "FUNC" and name != "main" and not name.startswith("nnc_")
+    )
+    about = json.loads((folder / "inside.json").read_text())
+    beyond = (folder / "inside.so").stat().st_size - about["weights_bytes"]
+    assert kernels > 1000
+    assert beyond < 500_000
+    assert beyond - kernels < 40_000
+
+
+def test_only_the_prefix_is_exported(compiled, tmp_path: Path) -> None:
+    folder, _, _ = compiled
+    target = tmp_path / "tiny.so"
+    assert compile_to(folder / "model.onnx", "--prefix", "tiny", "-o", str(target)) == 0
+    rows = [row for row in symbols(target, "--dyn-syms") if row[6] != "UND"]
+    exported = {row[7] for row in rows if row[4] in ("GLOBAL", "WEAK")}
+    functions = ("run", "create", "call", "destroy", "message", "pool_create", "pool_destroy")
+    assert exported >= {f"tiny_{name}" for name in functions[:5]}
+    assert exported <= {f"tiny_{name}" for name in (*functions, "parallel_for")}
+
+
+def test_weights_need_an_elf_system() -> None:
+    with pytest.raises(NncError, match="on systems with 64-bit ELF files only"):
+        data_object("w", 4, 64, b"\xcf\xfa\xed\xfe" + bytes(60))
