@@ -38,6 +38,7 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
+from .to_llvm.entry import LIVE_BYTES
 from .to_llvm.module import IN_PLACE
 
 _BYTE = IntegerType(8)
@@ -102,6 +103,7 @@ class PlanMemory(
             context.statistic("in-place", len(pairs))
             context.statistic("arena-bytes", made.size)
             context.statistic("peak-live-bytes", made.lower_bound)
+            function.attributes[LIVE_BYTES] = I64Attr(made.lower_bound)
             arena = _add_argument(function, made.size, "arena", "nn.arena")
         elif made.size:
             scratch[function.sym_name] = made.size

@@ -20,7 +20,10 @@ from .weights import aligned_buffer, filling
 
 @dataclass(frozen=True)
 class Signature:
-    """The entry of a compiled model: inputs, outputs, and memory in bytes."""
+    """The entry of a compiled model: inputs, outputs, and memory in bytes.
+
+    Of the arena, `live_bytes` are in use at one time at most: no arena could be smaller.
+    """
 
     input_names: list[str]
     input_types: list[TensorType]
@@ -28,6 +31,7 @@ class Signature:
     output_types: list[TensorType]
     arena_bytes: int
     weights_bytes: int
+    live_bytes: int
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,7 @@ def signature(module: Operation) -> Signature:
         _types(module, "nn.outputs"),
         _integer(module, "nn.arena_bytes"),
         _integer(module, "nn.weights_bytes"),
+        _integer(module, "nn.live_bytes"),
     )
 
 

@@ -55,6 +55,7 @@ def write_artifact(
     path: Path,
     options: ArtifactOptions | None = None,
     timed: Timed = untimed,
+    progress: Callable[[str], None] = lambda message: None,
 ) -> list[Path]:
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
@@ -71,6 +72,7 @@ def write_artifact(
         write_whole(path, texts[path.suffix]())
         return [path]
     program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
+    progress(_memory(program.signature))
     return _write_binary(program, path, options, timed)
 
 
@@ -160,6 +162,15 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
             os.replace(result, path)
 
 
+def _memory(found: Signature) -> str:
+    """What a run needs, and how near that is to the least that it could."""
+    arena, live = found.arena_bytes / 1e6, found.live_bytes / 1e6
+    return (
+        f"memory: an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time), "
+        f"{found.weights_bytes / 1e6:,.2f} MB of weights"
+    )
+
+
 def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
     """Names and types of inputs and outputs, and how many bytes of memory a run needs."""
 
@@ -174,6 +185,7 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
         "inputs": tensors(found.input_names, found.input_types),
         "outputs": tensors(found.output_names, found.output_types),
         "arena_bytes": found.arena_bytes,
+        "live_bytes": found.live_bytes,
         "weights_bytes": found.weights_bytes,
         "weights": "inside" if inside else "beside",
         "alignment": 64,

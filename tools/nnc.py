@@ -260,7 +260,7 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
     finally:
         if check is not None:
             check.print_notes(session.streams.stderr)
-    for path in write_artifact(module, output, options, timed):
+    for path in write_artifact(module, output, options, timed, session.progress):
         session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
     if timing is not None:
         report = timing.report(args.mlir_timing_display)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 ENTRY = "nnc_run"
 SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
+LIVE_BYTES = "nn.live_bytes"
+"""Of an entry function, by `plan-memory`: how much of its arena is in use at one time at most."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
@@ -44,6 +46,7 @@ class EntrySignature:
     output_names: tuple[str, ...]
     arena: MemRefType | None
     weights: MemRefType | None
+    live_bytes: Attribute | None
 
     def attributes(self) -> dict[str, Attribute]:
         """The module attributes by which the runtime knows the entry."""
@@ -51,12 +54,14 @@ class EntrySignature:
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
 
+        arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
             "nn.inputs": ArrayAttr(self.inputs),
             "nn.outputs": ArrayAttr(self.outputs),
             "nn.input_names": strings(self.input_names),
             "nn.output_names": strings(self.output_names),
-            "nn.arena_bytes": I64Attr(self.arena.num_bytes if self.arena else 0),
+            "nn.arena_bytes": arena_bytes,
+            LIVE_BYTES: self.live_bytes or arena_bytes,
             "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
         }
 
@@ -80,6 +85,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
         _names(op, "nn.output_names", len(outputs), "output"),
         special["nn.arena"],
         special["nn.weights"],
+        op.attributes.get(LIVE_BYTES),
     )
 
 

@@ -218,6 +218,6 @@ def test_command(folder: Path, capsys: pytest.CaptureFixture[str]):
 )
 def test_element_types_are_read_back(text: str):
     element = parse_type(text)
-    kept = Signature(["x"], [TensorType((2, None), element)], [], [], 3, 4)
+    kept = Signature(["x"], [TensorType((2, None), element)], [], [], 3, 4, 2)
     about = json.loads(json.dumps(cache._described(kept)))
     assert cache._signature(about) == kept

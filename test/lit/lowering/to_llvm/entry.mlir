@@ -3,6 +3,7 @@
 
 // CHECK:       module attributes {
 // CHECK-SAME:    nn.arena_bytes = 256 : i64, nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
+// CHECK-SAME:    nn.live_bytes = 256 : i64,
 // CHECK-SAME:    nn.output_names = ["y"], nn.outputs = [tensor<?xf32>], nn.weights_bytes = 0 : i64
 // CHECK:       llvm.func internal @main(%{{.*}}: !llvm.ptr {llvm.noundef}, %{{.*}}: i64,
 // CHECK-SAME:      %{{.*}}: !llvm.ptr {llvm.noundef}) -> !llvm.struct<(ptr, i64)>
