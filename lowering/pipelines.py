@@ -52,6 +52,7 @@ STAGES: tuple[Stage, ...] = (
         ("fold-constants", "weights with the batch norm in them, whose layout is chosen next"),
         ("choose-layouts", "before fuse: a layout change between two ops prevents fusing them"),
         ("choose-algorithms", "on blocked layouts, whose blocks are the vectors of the transforms"),
+        ("decompose{level=layout}", "repeated dimensions, which no layout has"),
         ("cse", "weights that several products have are arranged once"),
         "fold-constants",
         "canonicalize",

@@ -6,6 +6,10 @@ program from the same formulas.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
 from ...dialects import arith, math, nn
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
@@ -15,6 +19,9 @@ from ...ir.types import FloatType, IntegerType, Type, f32, f64
 from .emitter import Emitter, storage_type
 from .scalars import convert, narrow
 from .table import lowers
+
+Table = tuple[int, Any, Any]
+"""A dimension, and of each of its results the positions and weights of what it is made of."""
 
 _UNROLLED = 4
 """Up to so many source elements are added without a loop."""
@@ -40,16 +47,19 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
         return
     wide = _wide(op, element)
     outside = np.zeros((), np.bool_)
-    current, current_type = source, element
-    for number, axis in enumerate(moving):
+    tables = []
+    for axis in moving:
         positions, weights, beyond = op.taps(known, axis)
-        sizes = [result[d] if d == axis else n for d, n in enumerate(sizes)]
-        last = number == len(moving) - 1
-        plain = last and not beyond.any() and not outside.any()
-        target = out if plain else e.alloc(sizes, wide)
-        _stage(e, op, axis, positions, weights, (current, current_type), target, element, wide)
-        current, current_type = target, wide
+        tables.append((axis, positions, weights))
         outside = outside | _along(beyond, axis, len(shape))
+    current, current_type = source, element
+    for number, group in enumerate(groups := _together(tables, known, result)):
+        axes = [axis for axis, _, _ in group]
+        sizes = [result[d] if d in axes else n for d, n in enumerate(sizes)]
+        last = number == len(groups) - 1
+        target = out if last and not outside.any() else e.alloc(sizes, wide)
+        _stage(e, op, group, (current, current_type), target, element, wide)
+        current, current_type = target, wide
     if current is not out:
         _finish(e, op, current, out, element, outside)
 
@@ -64,40 +74,70 @@ def _along(values, axis: int, rank: int):
     return values.reshape([-1 if d == axis else 1 for d in range(rank)])
 
 
-def _stage(e, op, axis, positions, weights, source, target, element, wide) -> None:
-    """target[.., p, ..] = sum over t of weights[p, t] * source[.., positions[p, t], ..]"""
+def _together(
+    tables: list[Table], before: Sequence[int], after: Sequence[int]
+) -> list[list[Table]]:
+    """Which dimensions one stage does, and in which order.
+
+    All at once where that takes few elements and the last dimension stays, along which they are
+    read as vectors. Else what becomes shorter comes first, and of the others the last
+    dimension, whose elements are gathered one by one.
+    """
+    taps = prod(positions.shape[1] for _, positions, _ in tables)
+    if taps <= _UNROLLED and tables[-1][0] != len(before) - 1:
+        return [tables]
+    order = sorted(tables, key=lambda one: (after[one[0]] >= before[one[0]], -one[0]))
+    return [[one] for one in order]
+
+
+def _stage(e, op, tables: list[Table], source, target, element, wide) -> None:
+    """target[.., p, ..] = sum over t of weights[p, t] * source[.., positions[p, t], ..]
+
+    Along several dimensions, the sums over those of the first one are innermost.
+    """
     import numpy as np
 
     buffer, kind = source
-    rank, taps = buffer.type.rank, positions.shape[1]
-    places = e.global_(DenseElements.from_numpy(np.ascontiguousarray(positions, np.int32)))
-    factors = None
-    if op.mode != "nearest":
-        dtype = np.float64 if wide is f64 else np.float32
-        factors = e.global_(DenseElements.from_numpy(np.ascontiguousarray(weights, dtype)))
+    rank = buffer.type.rank
+    dtype = np.float64 if wide is f64 else np.float32
+    smooth = op.mode != "nearest"
+    places, factors = {}, {}
+    for axis, positions, weights in tables:
+        positions = np.ascontiguousarray(positions.T, np.int32)
+        places[axis] = e.global_(DenseElements.from_numpy(positions))
+        if smooth:
+            weights = np.ascontiguousarray(weights.T, dtype)
+            factors[axis] = e.global_(DenseElements.from_numpy(weights))
     is_final = target.type.element_type is storage_type(element)
 
-    def tap(e: Emitter, where, t) -> Value:
-        at = e.load_index(places, [where[axis], t])
-        value = e.load(buffer, [*where[:axis], at, *where[axis + 1 :]])
-        if factors is None:
-            return value
-        value = convert(e, value, kind, wide)
-        return e.insert(arith.MulF(value, e.load(factors, [where[axis], t]))).result
+    def total(e: Emitter, at: list[Value], where: list[Value], left: list[Table]) -> Value:
+        if not left:
+            value = e.load(buffer, at)
+            return convert(e, value, kind, wide) if smooth else value
+        *rest, (axis, positions, _) = left
+
+        def tap(t) -> Value:
+            place = e.load_index(places[axis], [t, where[axis]])
+            value = total(e, [*at[:axis], place, *at[axis + 1 :]], where, rest)
+            if not smooth:
+                return value
+            return e.insert(arith.MulF(value, e.load(factors[axis], [t, where[axis]]))).result
+
+        def add(t, sum_: Value) -> Value:
+            return e.insert(arith.AddF(sum_, tap(t))).result
+
+        taps, found = positions.shape[1], tap(0)
+        if taps <= _UNROLLED:
+            for t in range(1, taps):
+                found = add(t, found)
+        else:
+            (found,) = e.fold_loop(taps, [found], lambda t, sum_: [add(t, sum_)], lower=1)
+        return found
 
     def sample(e: Emitter, _: Value) -> Value:
         where = [e.position(d) for d in range(rank)]
-        total = tap(e, where, 0)
-        if taps <= _UNROLLED:
-            for t in range(1, taps):
-                total = e.insert(arith.AddF(total, tap(e, where, t))).result
-        else:
-
-            def add(t: Value, sum_: Value):
-                return [e.insert(arith.AddF(sum_, tap(e, where, t))).result]
-
-            (total,) = e.fold_loop(taps, [total], add, lower=1)
-        return rounded(e, total, element) if is_final and factors is not None else total
+        value = total(e, where, where, tables)
+        return rounded(e, value, element) if is_final and smooth else value
 
     e.elementwise([], target, sample)
 

@@ -193,8 +193,8 @@ class Addresses:
 
     # -- coordinates ---------------------------------------------------------------------------
 
-    def coordinate(self, dim: int, at: Position) -> Value:
-        """The value of a dimension at a point: an index, or a vector of them."""
+    def coordinate(self, dim: int, at: Position, first: bool = False) -> Value:
+        """The value of a dimension at a point: an index, or a vector of them, or the first."""
         code, lane = self.code, at.lane
         loops = [loop for loop in self.plan.order[at.stage] if dim in loop.dims]
         total: Value | int = sum(at.offsets.get(loop, 0) for loop in loops)
@@ -202,7 +202,7 @@ class Addresses:
             if loop in at.values:
                 total = code.add(at.values[loop], total)
         scalar = code.as_value(total)
-        if lane is None or lane.loop not in loops:
+        if lane is None or lane.loop not in loops or first:
             return scalar
         lanes = code.lane_numbers(1, lane.width)
         return code.binary(arith.AddI, code.splat(scalar, lane.width), lanes)

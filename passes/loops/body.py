@@ -115,15 +115,25 @@ class Bodies:
         return self.code.value(op)
 
     def _load(self, op: memref.Load, operands: list[Value], at: Position) -> Value:
-        """A load in the body: its place depends on data, so that lanes are gathered."""
+        """A load in the body: its place depends on data, so that lanes are gathered.
+
+        Unless the data say which row it is, and the lanes are its elements in order.
+        """
         buffer, *indices = operands
         width = next((v.type.shape[0] for v in indices if isinstance(v.type, VectorType)), None)
         if width is None:
             return self.code.value(make(memref.Load, operands, (op.results[0].type,)))
         addresses = self.addresses
-        lanes = addresses.flatten(buffer, Extents().strides(buffer), indices)
+        strides = Extents().strides(buffer)
         type = VectorType((width,), op.results[0].type)
         count = at.lane.count if at.lane is not None else None
+        row = op._operands[-1].defined_by(linalg.Index)
+        in_order = not any(isinstance(v.type, VectorType) for v in indices[:-1])
+        if in_order and row is not None and strides[-1] == 1:
+            indices[-1] = addresses.coordinate(row.dim, at, first=True)
+            place = addresses.flatten(buffer, strides, indices)
+            return self.registers.read_contiguous(addresses.view(buffer), place, type, count)
+        lanes = addresses.flatten(buffer, strides, indices)
         zero = self.code.index(0)
         return self.registers.gather(addresses.view(buffer), zero, lanes, type, count)
 

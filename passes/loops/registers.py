@@ -168,7 +168,7 @@ class Registers:
             return code.value(make(memref.Load, (view, at), (element,)))
         type = VectorType((address.width,), element)
         if address.lane == 1:
-            return self._read_contiguous(view, at, type, address.count)
+            return self.read_contiguous(view, at, type, address.count)
         stride = address.lane
         count = address.count
         if stride == SHUFFLED_STRIDE and not isinstance(count, Value):
@@ -198,7 +198,7 @@ class Registers:
         for lane in range(width):
             if lane < lanes:
                 place = code.add(at, code.multiply(code.size(address.lane), lane))
-                rows.append(self._read_contiguous(view, code.as_value(place), type, columns))
+                rows.append(self.read_contiguous(view, code.as_value(place), type, columns))
             else:
                 rows.append(code.splat_number(0, type))
         columns_read = transposed(code, rows)
@@ -213,7 +213,8 @@ class Registers:
             for i in range(block.count)
         ]  # fmt: skip
 
-    def _read_contiguous(self, view: Value, at: Value, type: VectorType, count) -> Value:
+    def read_contiguous(self, view: Value, at: Value, type: VectorType, count) -> Value:
+        """Elements from `at` on, all of them or so many."""
         code = self.code
         if count is None:
             return code.value(make(vector.Load, (view, at), (type,)))
@@ -228,7 +229,7 @@ class Registers:
         stride = SHUFFLED_STRIDE
         span = stride * ((width if count is None else count) - 1) + 1
         second = (stride - 1) * (width - 1)
-        low = self._read_contiguous(view, at, type, span if span < width else None)
+        low = self.read_contiguous(view, at, type, span if span < width else None)
         picks = [
             stride * i if stride * i < width else width + stride * i - second for i in range(width)
         ]
@@ -236,7 +237,7 @@ class Registers:
             return code.value(vector.Shuffle(low, low, [p % width for p in picks]))
         above = code.as_value(code.add(at, second))
         beyond = span - second
-        high = self._read_contiguous(view, above, type, beyond if beyond < width else None)
+        high = self.read_contiguous(view, above, type, beyond if beyond < width else None)
         return code.value(vector.Shuffle(low, high, picks))
 
     def gather(self, view: Value, at: Value, lanes: Value, type: VectorType, count) -> Value:

@@ -18,6 +18,9 @@ from . import (
 GRAPH: tuple[Pattern, ...] = (*decompose_graph.PATTERNS, *decompose_conv_transpose.PATTERNS)
 """What is best taken apart before fusion: the parts are constant-folded, or fuse apart."""
 
+LAYOUT: tuple[Pattern, ...] = decompose_graph.LAYOUT
+"""What is best taken apart after layouts are chosen."""
+
 KERNEL: tuple[Pattern, ...] = (
     *decompose_normalization.PATTERNS,
     *decompose_reductions.PATTERNS,
@@ -38,11 +41,13 @@ class Decompose(Pass, name="decompose"):
 
     level: str = option(
         "all",
-        help="graph: only what fusion should see in parts; all: everything",
-        choices=("graph", "all"),
+        help="graph: only what fusion should see in parts; layout: what is taken apart once "
+        "layouts are chosen; all: everything",
+        choices=("graph", "layout", "all"),
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Rewrite everything inside `op`, also what decompositions make."""
-        patterns = GRAPH if self.level == "graph" else (*GRAPH, *KERNEL)
+        levels = {"graph": GRAPH, "layout": LAYOUT, "all": (*GRAPH, *LAYOUT, *KERNEL)}
+        patterns = levels[self.level]
         apply_greedily(op, patterns, fold=False, dce=False, trace=context.trace)

@@ -7,8 +7,8 @@ from ...ir.attributes import DenseElements
 from ...ir.core import Value
 from ...ir.rewriting import Rewriter, Var, constant_value, rewrite, rule, rules, term
 from ...ir.strict_math import is_strict
-from ...ir.types import Dim, FloatType, TensorType, i64
-from .building import element_of, finish, reshape, scalar, shape_of
+from ...ir.types import Dim, FloatType, TensorType
+from .building import element_of, finish, reshape, shape_of
 
 x = Var("x")
 mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
@@ -87,32 +87,24 @@ def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Resize)
 def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
-    """resize(x) -> for each dimension, a weighted sum of gathers at constant positions"""
+    """resize(x) -> for each dimension, every element several times, where that is all"""
     import numpy as np
 
     shape, result_shape = shape_of(op.x), shape_of(op.out)
-    element = element_of(op.x)
-    smooth = op.mode != "nearest"
-    if None in shape or None in result_shape or op.x.type is op.out.type:
+    if None in shape or None in result_shape or op.x.type is op.out.type or op.mode != "nearest":
         return
-    if smooth and str(element) not in ("f32", "f64"):
-        return
-    b, out = rewriter, op.x
-    beyond = np.zeros(result_shape, np.bool_)
+    factors: dict[int, int] = {}
     for axis in range(len(shape)):
         if not op.samples(axis, shape):
             continue
-        positions, weights, outside = op.taps(shape, axis)
-        beyond |= outside.reshape([-1 if i == axis else 1 for i in range(len(shape))])
-        factor = result_shape[axis] // max(shape[axis], 1)
-        repeated = np.repeat(np.arange(shape[axis]), factor)
-        if not smooth and np.array_equal(positions[:, 0], repeated):
-            out = _repeat(b, out, axis, factor)
-        else:
-            out = _sample(b, out, axis, positions, weights if smooth else None)
-    if beyond.any():
-        mask = b(nn.Constant(DenseElements.from_numpy(beyond)))
-        out = b(nn.Where(mask, scalar(b, op.extrapolation_value, element), out)).result
+        positions, _, outside = op.taps(shape, axis)
+        factors[axis] = result_shape[axis] // max(shape[axis], 1)
+        repeated = np.repeat(np.arange(shape[axis]), factors[axis])
+        if outside.any() or not np.array_equal(positions[:, 0], repeated):
+            return
+    b, out = rewriter, op.x
+    for axis, factor in reversed(factors.items()):
+        out = _repeat(b, out, axis, factor)
     finish(b, op, out)
 
 
@@ -125,29 +117,13 @@ def _repeat(b: Rewriter, x: Value, axis: int, factor: int) -> Value:
     return reshape(b, spread, (*shape[:axis], shape[axis] * factor, *tail))  # type: ignore[operator]
 
 
-def _sample(b: Rewriter, x: Value, axis: int, positions, weights) -> Value:
-    """The sum over t of x at positions[:, t] along the axis, times weights[:, t] if given."""
-    from ...ir.numpy_types import type_to_numpy
-
-    total: Value | None = None
-    ones = [1] * (len(shape_of(x)) - axis - 1)
-    for t in range(positions.shape[1]):
-        where = TensorType((len(positions),), i64)
-        index = b(nn.Constant(DenseElements.from_list(positions[:, t].tolist(), where)))
-        part = b(nn.Gather(x, index, axis=axis)).result
-        if weights is not None:
-            column = weights[:, t].reshape(-1, *ones).astype(type_to_numpy(element_of(x)))
-            part = b(nn.Mul(part, b(nn.Constant(DenseElements.from_numpy(column))))).result
-        total = part if total is None else b(nn.Add(total, part)).result
-    assert total is not None
-    return total
-
-
 PATTERNS = (
     *POWERS,
     divide_by_constant,
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,
-    decompose_resize,
 )
+
+LAYOUT = (decompose_resize,)
+"""Once layouts are chosen: a repeated dimension is one more, which no layout has."""
