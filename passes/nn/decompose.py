@@ -18,7 +18,7 @@ from . import (
 GRAPH: tuple[Pattern, ...] = (*decompose_graph.PATTERNS, *decompose_conv_transpose.PATTERNS)
 """What is best taken apart before fusion: the parts are constant-folded, or fuse apart."""
 
-LAYOUT: tuple[Pattern, ...] = decompose_graph.LAYOUT
+LAYOUT: tuple[Pattern, ...] = (*decompose_graph.LAYOUT, decompose_windows.max_pool_padding_apart)
 """What is best taken apart after layouts are chosen."""
 
 KERNEL: tuple[Pattern, ...] = (

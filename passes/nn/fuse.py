@@ -182,7 +182,7 @@ class Grouping:
         return joins
 
     def _is_prologue(self, anchor: Operation) -> Callable[[Operation], bool]:
-        if isinstance(anchor, nn.WinogradInput):
+        if isinstance(anchor, nn.WinogradInput | nn.pooling.PoolingOp):
             return lambda op: isinstance(op, nn.Pad)
         if not isinstance(anchor, nn.reductions.ReductionOp | nn.normalization.NormalizationOp):
             return lambda op: False
