@@ -5,7 +5,8 @@ from __future__ import annotations
 from ...dialects import nn
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.rewriting import Rewriter, Var, constant_value, rewrite, rule, rules, term
+from ...ir.rewrite_rules import Var, rule, rules, term
+from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.strict_math import is_strict
 from ...ir.types import Dim, FloatType, TensorType
 from .building import element_of, finish, reshape, shape_of

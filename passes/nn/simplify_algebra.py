@@ -13,16 +13,8 @@ from ...dialects.nn.elementwise import BinaryOp
 from ...dialects.nn.unary import UnaryOp
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.rewriting import (
-    Rewriter,
-    Var,
-    constant_number,
-    constant_value,
-    rewrite,
-    rule,
-    rules,
-    term,
-)
+from ...ir.rewrite_rules import Var, rule, rules, term
+from ...ir.rewriting import Rewriter, constant_number, constant_value, rewrite
 from ...ir.traits import Commutative, ConstantLike, Idempotent, Involution
 from ...ir.types import FloatType, IntegerType, Type
 
