@@ -1,9 +1,9 @@
 """Compiled models kept on disk, so that the same model is compiled once.
 
-An entry is a folder named after a digest of everything that the result depends on: the
-module with its weights, nnc's own source, LLVM's version and the processor. It appears whole
-or not at all, by renaming, so any number of processes may read, add and remove entries at
-once. Its weights are mapped, and so shared between the processes that run the model.
+An entry is a folder named after a digest of everything that the result depends on: the model's
+file, or the module with its weights; nnc's own source, LLVM's version and the processor. It
+appears whole or not at all, by renaming, so any number of processes may read, add and remove
+entries at once. Its weights are mapped, and so shared between the processes that run the model.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class ModelCache:
             weights = _mapped(folder / "weights", found.weights_bytes, "r")
             os.utime(folder)
         except (OSError, ValueError, KeyError, TypeError, NncError):
-            shutil.rmtree(folder.resolve(), ignore_errors=True)
+            shutil.rmtree(folder, ignore_errors=True)
             return None
         return Program(found, code, weights, about["parallel"])
 
@@ -106,17 +106,11 @@ class ModelCache:
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
-    def link(self, name: str, key: str) -> None:
-        """Let `find(name)` find what `find(key)` finds."""
-        with suppress(OSError):
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / name).symlink_to(key, target_is_directory=True)
-
     def entries(self) -> list[Entry]:
         """What is there, the most recently used first."""
         found: list[Entry] = []
         for path in _folders(self.folder):
-            if path.name.startswith(".") or path.is_symlink():
+            if path.name.startswith("."):
                 continue
             with suppress(OSError):
                 size = sum(file.stat().st_size for file in path.iterdir())
@@ -136,22 +130,13 @@ class ModelCache:
             if total > self.limit:
                 shutil.rmtree(entry.path, ignore_errors=True)
                 freed += entry.bytes
-        self._remove_links()
         return freed
-
-    def _remove_links(self) -> None:
-        """Remove the links that lead nowhere."""
-        with suppress(OSError):
-            for path in self.folder.iterdir():
-                if path.is_symlink() and not path.exists():
-                    path.unlink(missing_ok=True)
 
     def clear(self) -> int:
         """Remove everything; returns the bytes freed."""
         freed = sum(entry.bytes for entry in self.entries())
         for path in _folders(self.folder):
             shutil.rmtree(path, ignore_errors=True)
-        self._remove_links()
         return freed
 
 

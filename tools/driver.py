@@ -177,17 +177,16 @@ def compile_model(
         return Executable(compile(load()), threads=threads)
     # Schedules follow the caches and cores of a machine, which its name does not say.
     described = repr(find_machine(machine))
-    link = None
+    key = None
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         options = repr((sorted((shapes or {}).items()), fast_math))
-        link = file_key(Path(model), target, described, options)
-    program = models.find(link) if link else None
+        key = file_key(Path(model), target, described, options)
+    program = models.find(key) if key else None
     if program is None:
         module = load()
-        key = model_key(module, target, described)
-        program = models.find(key) if key else None
-        if key and link and not _needs_other_files(model):
-            models.link(link, key)
+        if key is None or _needs_other_files(model):
+            key = model_key(module, target, described)
+            program = models.find(key) if key else None
         if program is None:
             return Executable(_compile_into(models, key, module, compile), threads=threads)
     if progress is not None:
