@@ -120,20 +120,23 @@ class Heuristics(Shaping):
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
         most = (self.machine.vector_registers - 4) // chains
         apart = max(1, min(-(-wanted // chains), most))
-        rows, row = writer.split(roots[stream.row_dim], apart)
-        copies, vector = writer.split(roots[stream.lane_dim], lanes, ("u", "v"))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for l in roots if l.dims[0] not in taken]
         readers = [l for l in rest if not l.is_reduction and l.dims[0] in own and l.extent != 1]
         outer = [l for l in rest if l not in readers]
+        parallel = [l for l in outer if not l.is_reduction]
+        if not parallel:  # no place for other stages
+            self.tiled(group)
+            return
+        rows, row = writer.split(roots[stream.row_dim], apart)
+        copies, vector = writer.split(roots[stream.lane_dim], lanes, ("u", "v"))
         writer.reorder([*outer, rows, row, *readers, copies, vector])
         writer.unroll(row, partial=True)
         for loop in (*readers, copies):
             writer.unroll(loop)
         writer.vectorize(vector)
         writer.accumulate(rows)
-        parallel = [l for l in outer if not l.is_reduction]
-        self.parallelize(parallel, self.work(group.maps, prod(extents) / lanes))
+        self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
         for stage in group.members:
             writer.fuse(stage, parallel[-1])
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))

@@ -31,6 +31,15 @@ class Stream:
     readers: int
     is_narrow: bool
     """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
+    size: int
+    """Units: bytes."""
+
+    def cycles(self, machine: Machine) -> float:
+        """What reading it takes, from the cache that holds it between two calls."""
+        if self.size <= machine.l2_bytes:
+            return self.size / machine.l2_bandwidth
+        fits = self.size <= machine.l3_bytes
+        return self.size / (machine.l3_bandwidth if fits else machine.memory_bandwidth)
 
 
 def stream_of(stage: Stage, machine: Machine) -> Stream | None:
@@ -65,5 +74,5 @@ def stream_of(stage: Stage, machine: Machine) -> Stream | None:
         narrow = sizes[lane] % width == 0 and sizes[lane] <= NARROW * width
         far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
         if readers <= MAX_READERS and far and sizes[row] >= 2 * ROWS:
-            return Stream(lane, row, readers, narrow)
+            return Stream(lane, row, readers, narrow, size)
     return None

@@ -1,0 +1,50 @@
+"""Products of few rows, and rows in an order that data gives, against NumPy."""
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+
+def model(nodes, inputs, weights) -> onnx.ModelProto:
+    graph = helper.make_graph(
+        nodes,
+        "g",
+        inputs,
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [numpy_helper.from_array(array, name) for name, array in weights.items()],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
+
+
+@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize(
+    "shape",
+    [(1, 1024, 32), (3, 1024, 32), (4, 512, 64), (2, 300, 96), (1, 257, 640), (4, 1030, 48)],
+)
+def test_products_of_few_rows(shape: tuple[int, int, int], machine: str):
+    """Blocks of a packed matrix one after the other, or a single one, with rows left over."""
+    M, K, N = shape
+    random = np.random.default_rng(K)
+    weight = random.standard_normal((K, N)).astype("f4") / np.float32(K**0.5)
+    x = random.standard_normal((M, K)).astype("f4")
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Tanh", ["t"], ["y"])]
+    made = model(
+        nodes, [helper.make_tensor_value_info("x", TensorProto.FLOAT, [M, K])], {"w": weight}
+    )
+    expected = np.tanh(x.astype("f8") @ weight.astype("f8"))
+    np.testing.assert_allclose(nnc.compile(made, machine=machine)(x), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("width", [1, 5, 16, 37, 64])
+def test_gathered_rows(width: int, machine: str):
+    """Rows are read as vectors up to the last element of the table and not beyond."""
+    table = np.random.default_rng(width).standard_normal((9, width)).astype("f4")
+    nodes = [helper.make_node("Gather", ["w", "i"], ["y"], axis=0)]
+    made = model(
+        nodes, [helper.make_tensor_value_info("i", TensorProto.INT64, [2, 3])], {"w": table}
+    )
+    places = np.array([[8, 0, -1], [3, 8, -9]])
+    np.testing.assert_array_equal(nnc.compile(made, machine=machine)(places), table[places])
