@@ -18,6 +18,8 @@ from .abi import ALIGNMENT
 
 _THREADS = 2
 """Each holds what one weight is computed from; more would hold more."""
+_AT_ONCE = 64 << 20
+"""Bytes that are copied before the pages of the file that they came from are given back."""
 
 
 def aligned_buffer(size: int) -> np.ndarray:
@@ -84,7 +86,13 @@ def _copy(key: str, data: DenseResource | DenseElements, part: np.ndarray) -> No
         array = data.blob.elements(data.type)
     if array.nbytes != part.size:
         raise NncError(f"nn.weights: '{key}' has {array.nbytes} bytes, not {part.size}")
-    if array.size:
-        np.copyto(part.view(array.dtype).reshape(array.shape), array)
-    if isinstance(data, DenseResource):
-        data.blob.release()
+    if not array.size:
+        return
+    target = part.view(array.dtype).reshape(array.shape)
+    rows = array.shape[0] if array.ndim else 1
+    step = max(1, rows * _AT_ONCE // array.nbytes)
+    for row in range(0, rows, step):
+        where = slice(row, row + step) if array.ndim else ()
+        np.copyto(target[where], array[where])
+        if isinstance(data, DenseResource):
+            data.blob.release()
