@@ -244,10 +244,11 @@ def plot(rows: list[tuple[str, int, list[Result]]], path: Path) -> None:
             values.append(ratio(found["nnc"], found[peer]) if known else 0.0)
         places = [n + i * height for n in range(len(rows))]
         bars = axes.barh(places, values, height, label=peer)
-        axes.bar_label(bars, fmt="%.2f", padding=3)
+        axes.bar_label(bars, [f"{value:.2f}" if value else "" for value in values], padding=3)
     axes.axvline(1.0, color="gray", linewidth=1)
     axes.set_yticks([n + height * (len(peers) - 1) / 2 for n in range(len(rows))], labels)
     axes.invert_yaxis()
+    axes.margins(x=0.1)
     axes.set_xlabel("latency relative to nnc's (above 1: nnc is faster)")
     axes.legend()
     figure.tight_layout()
