@@ -1,0 +1,43 @@
+// Weights too large for the second-level cache are asked for ahead, where few register tiles read
+// each part of them: by 4 kB, or by all panels that a tile reads side by side. Others are not.
+// RUN: nn-opt --choose-schedules='machine=avx512' %s | filecheck %s
+
+#a = affine_map<(no, m, ni, k) -> (m, k)>
+#b = affine_map<(no, m, ni, k) -> (no, k, ni)>
+#c = affine_map<(no, m, ni, k) -> (no, m, ni)>
+
+// CHECK-LABEL: schedule.for @one_pass
+// CHECK:         schedule.prefetch 1 of %contract ahead 1024
+func.func private @one_pass(%a: memref<16x512xf32>, %b: memref<64x512x16xf32>, %c: memref<64x16x16xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<16x512xf32>, memref<64x512x16xf32>) outs(%c : memref<64x16x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: schedule.for @few_passes
+// CHECK:         schedule.prefetch 1 of %contract ahead 16384
+func.func private @few_passes(%a: memref<48x512xf32>, %b: memref<64x512x16xf32>, %c: memref<64x48x16xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<48x512xf32>, memref<64x512x16xf32>) outs(%c : memref<64x48x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
+
+// CHECK-LABEL: schedule.for @from_cache
+// CHECK-NOT:     schedule.prefetch
+func.func private @from_cache(%a: memref<48x64xf32>, %b: memref<64x64x16xf32>, %c: memref<64x48x16xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<48x64xf32>, memref<64x64x16xf32>) outs(%c : memref<64x48x16xf32>) {
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  }
+  return
+}
