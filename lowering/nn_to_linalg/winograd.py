@@ -134,7 +134,10 @@ def _transform(
     writes: list[AffineMap],
     name: str,
 ) -> None:
-    source, target = e.buffer(op.x), e.destination(op.out)
+    source = e.buffer(op.x)
+    # Of the other dimensions all extents are known.
+    images = e.size(source, 0 if name == "input" else 2)
+    target = e.destination(op.out, [images if d is None else d for d in op.out.type.shape])
 
     def body(e: Emitter, *elements: Value) -> list[Value]:
         transform = partial(getattr(Arithmetic(e, elements[0]), name), op.transforms)

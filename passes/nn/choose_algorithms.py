@@ -89,7 +89,8 @@ def is_winograd(conv: nn.BlockedConv) -> bool:
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)
         and (set(conv.strides or (1,)) == {1} or is_strided(conv))
-        and None not in shape_of(conv.x)
+        and None not in shape_of(conv.x)[1:]
+        and (shape_of(conv.x)[0] is not None or dilations_of(conv) == (1, 1))
         and 0 not in shape_of(conv.out)
     )
 
@@ -105,11 +106,14 @@ def stride_of(conv: nn.BlockedConv) -> int:
 
 
 def _sizes(conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
-    """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""
+    """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart.
+
+    A batch of unknown size counts as one image.
+    """
     N, Co, _, _, Ci = shape_of(conv.x)
     _, Mo, P, Q, Mi = shape_of(conv.out)
     d, e = dilations_of(conv)
-    return N * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi  # type: ignore[operator, return-value]
+    return (N or 1) * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi  # type: ignore[operator, return-value]
 
 
 def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
@@ -122,7 +126,7 @@ def direct_cost(conv: nn.BlockedConv) -> float:
     """In multiplications; the weights come from memory, mostly beside the work."""
     _, C, _, _, M = _sizes(conv)
     N, _, P, Q, _ = shape_of(conv.out)
-    return 9.0 * N * P * Q * C * M + 0.25 * MEMORY * 9 * C * M
+    return 9.0 * (N or 1) * P * Q * C * M + 0.25 * MEMORY * 9 * C * M
 
 
 def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
@@ -147,7 +151,7 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     """Replace a convolution by transforms and a batched product."""
     b = Builder.before_op(conv)
-    N, _, P, Q, _ = _sizes(conv)
+    N, (_, _, P, Q, _) = shape_of(conv.x)[0], _sizes(conv)
     S, T = tiles_of(conv, tile)
     stride = stride_of(conv)
     points = points_of(tile, stride) ** 2
@@ -160,7 +164,7 @@ def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride))
     Co, Ci = shape_of(conv.x)[1], shape_of(conv.x)[-1]
-    rows = reshape(b, values, (points, Co, N * S * T, Ci))
+    rows = reshape(b, values, (points, Co, None if N is None else N * S * T, Ci))
     weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile, stride=stride))
     products = b.insert(nn.BlockedMatmul(rows, weight))
     Mo, Mi = shape_of(conv.out)[1], shape_of(conv.out)[-1]

@@ -8,6 +8,7 @@ from nnc.dialects import nn
 from nnc.tools.driver import load_module, run_stages
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
+from onnx.reference import ReferenceEvaluator
 
 from .small_models import small_cnn
 
@@ -35,6 +36,19 @@ def winograd_ops(fast_math: bool) -> int:
 def test_no_winograd():
     assert winograd_ops(True) == 1
     assert winograd_ops(False) == 0
+
+
+@pytest.mark.parametrize("images", [1, 3, 0])
+def test_winograd_of_any_number_of_images(images: int):
+    model = convolution()
+    for value in (*model.graph.input, *model.graph.output):
+        value.type.tensor_type.shape.dim[0].dim_param = "N"
+    module = load_module(model)
+    run_stages(module, last="simplify-graph")
+    assert any(isinstance(op, nn.WinogradInput) for op in module.walk())
+    x = np.random.default_rng(1).standard_normal((images, 32, 56, 56)).astype(np.float32)
+    (expected,) = ReferenceEvaluator(model).run(None, {"x": x}) if images else [x]
+    np.testing.assert_allclose(nnc.compile(model)(x), expected, rtol=1e-4, atol=1e-3)
 
 
 def test_batch_norms_stay():
