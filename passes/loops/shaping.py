@@ -12,7 +12,7 @@ from .body import unvectorizable
 from .grouping import Group
 from .plan import Loop, not_collapsible
 from .stages import Access, Stage
-from .tiles import UNKNOWN_EXTENT, Tile, TileModel
+from .tiles import MAX_BODIES, MAX_WINDOW, UNKNOWN_EXTENT, Tile, TileModel
 from .traffic import Traffic
 from .writer import ScheduleWriter
 
@@ -30,12 +30,6 @@ MIN_GAIN = 0.02
 
 MANY_ITERATIONS = 2048
 """Parallel iterations of which every core has an even share anyway."""
-
-MAX_WINDOW = 12
-"""Reduction iterations that are unrolled at most, where windows overlap."""
-
-MAX_BODIES = 72
-"""Bodies in straight-line code."""
 
 PREFETCH_BYTES = 4096
 """How far ahead lines are asked for: at the end of a page the processor's own streams stop."""

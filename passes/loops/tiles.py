@@ -27,6 +27,12 @@ LONG_CODE = 2000.0
 MAX_STREAMS = 16
 """Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
 
+MAX_WINDOW = 12
+"""Reduction iterations that are unrolled at most, where windows overlap."""
+
+MAX_BODIES = 72
+"""Bodies in straight-line code."""
+
 _FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
 
@@ -58,6 +64,7 @@ class TileModel:
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
             self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
+        self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
         self.inputs = [a for a in stage.inputs if not a.is_scalar and a.argument.has_uses]
@@ -281,6 +288,13 @@ class TileModel:
             held.append(registers)
         accumulators = copies * len(vectors)
         is_reduction = self.stage.has_reduction
+        window = self._window(tile, accumulators)
+        if window:
+            # Elements that the window's places share are loaded once.
+            steps = prod(window.values())
+            loads = sum(
+                self._loads(a, tile, {**sizes, **window}, vectors)[0] / steps for a in self.inputs
+            )
         if not is_reduction:
             loads += copies * sum(self._store_cycles(w, lane_dim) for w in vectors)
         latency = machine.fma_latency if is_reduction else 1
@@ -292,6 +306,25 @@ class TileModel:
         slack = 0.06 * (arithmetic + loads) + 0.5
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
         return busy + slack + 2.0 * spill, code
+
+    def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
+        """Reductions that are unrolled around the tile, as `Shaping.window` chooses them.
+
+        Counted where every operand is loaded by vectors: of a product, loads hardly matter.
+        """
+        lane = tile.lane_dim
+        if lane is None or any(self.coefficient(a, lane) == 0 for a in self.inputs):
+            return {}
+        window: dict[int, int] = {}
+        for loop in reversed([l for l in self.loops if l.is_reduction and l.dims[-1] != lane]):
+            extent = loop.extent
+            if extent == 1:
+                continue
+            if not isinstance(extent, int) or extent > MAX_WINDOW or bodies * extent > MAX_BODIES:
+                break
+            bodies *= extent
+            window[loop.dims[-1]] = extent
+        return window
 
     def _store_cycles(self, width: int, lane_dim: int | None) -> float:
         """Cycles of storing one vector; lanes that lie apart are stored one by one."""
