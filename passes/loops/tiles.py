@@ -33,6 +33,9 @@ MAX_WINDOW = 12
 MAX_BODIES = 72
 """Bodies in straight-line code."""
 
+SINGLE = 0.1
+"""What one iteration of an unknown loop counts beside many: a batch is often one image."""
+
 _FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
 
@@ -207,14 +210,23 @@ class TileModel:
     # -- cost --------------------------------------------------------------------------------
 
     def cycles(self, tile: Tile) -> float:
-        """Of the whole iteration space."""
+        """Of the whole iteration space; one iteration of unknown loops counts a little too."""
+        total = self.cycles_for(tile, self.extents)
+        if all(self.known):
+            return total
+        pairs = list(zip(self.extents, self.known, strict=True))
+        single = [e if known else 1 for e, known in pairs]
+        return total + SINGLE * prod(e for e, k in pairs if not k) * self.cycles_for(tile, single)
+
+    def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
+        """Of an iteration space of these extents."""
         total, instructions = 0.0, 0.0
-        for count, sizes in self._variants(tile):
+        for count, sizes in _variants(tile, extents):
             cycles, code = self.step_cycles(tile, sizes)
             total += count * cycles
             instructions += code
         kinds = self.stage.kinds
-        results = prod(e for e, k in zip(self.extents, kinds, strict=True) if k == "parallel")
+        results = prod(e for e, k in zip(extents, kinds, strict=True) if k == "parallel")
         if tile.lane_dim is None:
             pass
         elif kinds[tile.lane_dim] == "parallel" and self.stage.has_reduction:
@@ -222,9 +234,9 @@ class TileModel:
             total += self._store_cycles(tile.lanes, tile.lane_dim) * results / tile.lanes
         elif kinds[tile.lane_dim] == "reduction":
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
-        return (total + self.stall(tile, total)) * (1 + instructions / LONG_CODE)
+        return (total + self.stall(tile, total, extents)) * (1 + instructions / LONG_CODE)
 
-    def stall(self, tile: Tile, cycles: float) -> float:
+    def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
         """Cycles of waiting for an operand that comes from memory in the first of several passes.
 
         While the others run nothing comes. What one pass would wait as well is left out.
@@ -233,7 +245,9 @@ class TileModel:
         if operand is None:
             return 0.0
         moved = self._bytes(operand) / self.machine.memory_bandwidth
-        return max(0.0, moved - cycles / self.passes(operand, tile)) - max(0.0, moved - cycles)
+        return max(0.0, moved - cycles / self.passes(operand, tile, extents)) - max(
+            0.0, moved - cycles
+        )
 
     def streamed(self, lane_dim: int | None) -> Access | None:
         """The operand, read by lanes, that is too large for the second-level cache."""
@@ -247,32 +261,17 @@ class TileModel:
         ]  # fmt: skip
         return found[0] if len(found) == 1 else None
 
-    def passes(self, operand: Access, tile: Tile) -> int:
+    def passes(self, operand: Access, tile: Tile, extents: Sequence[int] | None = None) -> int:
         """How many register tiles one after the other read the same part of an operand."""
         used: set[int] = set().union(*(e.dims_used() for e in operand.exprs))
         return prod(
             -(-extent // tile.size(d))
-            for d, extent in enumerate(self.extents)
+            for d, extent in enumerate(self.extents if extents is None else extents)
             if self.stage.kinds[d] == "parallel" and d not in used
         )
 
     def _bytes(self, access: Access) -> int:
         return self.bytes * prod(d or UNKNOWN_EXTENT for d in access.value.type.shape)  # type: ignore[attr-defined]
-
-    def _variants(self, tile: Tile) -> Iterator[tuple[float, dict[int, int]]]:
-        """(steps, elements of each tiled dimension) for the full tile and its remainders."""
-        dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))  # type: ignore[arg-type]
-        rest = prod(e for d, e in enumerate(self.extents) if d not in dims)
-        variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
-        for dim in dims:
-            size = min(tile.size(dim), max(self.extents[dim], 1))
-            full, remainder = divmod(self.extents[dim], size)
-            options = [(full, size)] if full else []
-            options += [(1, remainder)] if remainder else []
-            variants = [
-                (count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options
-            ]
-        yield from variants
 
     def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> tuple[float, float]:
         """(cycles, instructions) of one pass through the tile's code."""
@@ -382,6 +381,20 @@ class TileModel:
             return 1 << 20 if dim in used else 0
         c = access.coefficients[dim]
         return c if isinstance(c, int) else 1 << 20
+
+
+def _variants(tile: Tile, extents: Sequence[int]) -> Iterator[tuple[float, dict[int, int]]]:
+    """(steps, elements of each tiled dimension) for the full tile and its remainders."""
+    dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))  # type: ignore[arg-type]
+    rest = prod(e for d, e in enumerate(extents) if d not in dims)
+    variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
+    for dim in dims:
+        size = min(tile.size(dim), max(extents[dim], 1))
+        full, remainder = divmod(extents[dim], size)
+        options = [(full, size)] if full else []
+        options += [(1, remainder)] if remainder else []
+        variants = [(count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options]
+    yield from variants
 
 
 def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:

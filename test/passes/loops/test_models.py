@@ -77,6 +77,25 @@ def test_operand_from_memory_is_read_in_one_pass():
     assert best.size(1) > 16
 
 
+def test_tiles_do_not_count_on_many_images():
+    """A 1x1 convolution of images: their number is unknown, their pixels are a tile."""
+    text = """
+    func.func private @k(%x: memref<?x49x32xf32>, %w: memref<32x16xf32>, %y: memref<?x49x16xf32>) {
+      linalg.generic {indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : memref<?x49x32xf32>, memref<32x16xf32>) outs(%y : memref<?x49x16xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %o, %p : f32
+        linalg.yield %s : f32
+      }
+      return
+    }
+    """
+    module = parse_module(text)
+    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
+    best = tile(stage)
+    assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
+
+
 def test_vector_matrix_product_runs_along_the_contiguous_dimension():
     best = tile(contraction(1, 1000, 512))
     assert best.lane_dim == 1 and best.copies.get(1, 1) >= 4
