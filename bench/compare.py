@@ -20,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -34,6 +35,10 @@ from .reference import float64_outputs
 ROOT = Path(__file__).parent.parent
 TURN = 3
 """Runs in a row of one runtime."""
+
+PAUSE = 0.1
+"""Seconds before a turn on several threads: those of the runtime before may go on spinning and
+take a processor from this one. ONNX Runtime's do for 50 ms."""
 
 
 @dataclass
@@ -134,6 +139,7 @@ def compare(
             alive = [r for r in results if not r.failure]
             for _ in range(-(-runs // TURN)):
                 for result in alive:
+                    time.sleep(PAUSE if threads > 1 else 0)
                     result.latencies += workers[result.runtime].ask(f"run {TURN}")["ms"]
             for result in alive:
                 result.peak_bytes = workers[result.runtime].ask("quit")["peak_bytes"]

@@ -2,8 +2,10 @@
 //
 // A pool of n threads is the caller and n - 1 workers, which live as long as the pool. A job is
 // a task, its environment, and a range of indices that is cut into n pieces of nearly equal
-// length; piece i always goes to thread i, so that which thread computes what depends on nothing
-// but n, and a thread finds in its caches what it wrote in the job before.
+// length, so that results depend on nothing but n. Piece i is thread i's, which finds in its caches
+// what it wrote in the job before; but what a worker has not begun when the caller is done with
+// its own piece, the caller does: a worker may be asleep, or its processor taken by others, and
+// waiting for it could take longer than the whole job.
 //
 // Waiting spins for some tens of microseconds, longer than the code between two parallel loops
 // of a model usually takes, and then sleeps on a condition variable.
@@ -39,7 +41,8 @@
   ptr,                  // 0: pool
   i64,                  // 1: number of the thread
   i64,                  // 2: pthread_t
-  i64
+  i32,                  // 3: claimed: the generation of the last job whose piece somebody took
+  i32
 )>
 
 llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
@@ -187,6 +190,40 @@ llvm.func internal @nnc_pool_piece(%pool: !llvm.ptr, %number: i64) {
   llvm.return
 }
 
+// Takes the piece of a thread in the job of a generation; false if it is taken. Only who has taken
+// a piece may look at the job: it cannot end before.
+llvm.func internal @nnc_pool_claim(%pool: !llvm.ptr, %number: i64, %generation: i32) -> i1 {
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %workers = llvm.getelementptr %pool[1] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %claimed = llvm.getelementptr %workers[%number, 3] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %before = llvm.sub %generation, %one : i32
+  %pair = llvm.cmpxchg %claimed, %before, %generation acq_rel monotonic {alignment = 4 : i64}
+      : !llvm.ptr, i32
+  %taken = llvm.extractvalue %pair[1] : !llvm.struct<(i32, i1)>
+  llvm.return %taken : i1
+}
+
+// Does the pieces of workers that have not begun.
+llvm.func internal @nnc_pool_help(%pool: !llvm.ptr, %threads: i64, %generation: i32) {
+  %first = llvm.mlir.constant(1 : i64) : i64
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %pending = llvm.getelementptr %pool[0, 8] : (!llvm.ptr) -> !llvm.ptr, !pool
+  llvm.br ^more(%first : i64)
+^more(%number: i64):
+  %all = llvm.icmp "eq" %number, %threads : i64
+  llvm.cond_br %all, ^end, ^try
+^try:
+  %next = llvm.add %number, %first : i64
+  %taken = llvm.call @nnc_pool_claim(%pool, %number, %generation) : (!llvm.ptr, i64, i32) -> i1
+  llvm.cond_br %taken, ^work, ^more(%next : i64)
+^work:
+  llvm.call @nnc_pool_piece(%pool, %number) : (!llvm.ptr, i64) -> ()
+  %were = llvm.atomicrmw sub %pending, %one seq_cst : !llvm.ptr, i32
+  llvm.br ^more(%next : i64)
+^end:
+  llvm.return
+}
+
 // Waits until the generation is not `seen`, and gives it.
 llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i32 {
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -236,7 +273,7 @@ llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i3
   llvm.return %found : i32
 }
 
-// What a worker does: its piece of each job, until the pool stops.
+// What a worker does: its piece of each job that it is in time for, until the pool stops.
 llvm.func internal @nnc_pool_worker(%worker: !llvm.ptr) -> !llvm.ptr {
   %null = llvm.mlir.zero : !llvm.ptr
   %zero = llvm.mlir.constant(0 : i32) : i32
@@ -254,7 +291,10 @@ llvm.func internal @nnc_pool_worker(%worker: !llvm.ptr) -> !llvm.ptr {
   %generation = llvm.call @nnc_pool_next_generation(%pool, %seen) : (!llvm.ptr, i32) -> i32
   %stopped = llvm.load %stop {alignment = 4 : i64} : !llvm.ptr -> i32
   %ends = llvm.icmp "ne" %stopped, %zero : i32
-  llvm.cond_br %ends, ^end, ^work
+  llvm.cond_br %ends, ^end, ^claim
+^claim:
+  %taken = llvm.call @nnc_pool_claim(%pool, %number, %generation) : (!llvm.ptr, i64, i32) -> i1
+  llvm.cond_br %taken, ^work, ^wait(%generation : i32)
 ^work:
   llvm.call @nnc_pool_piece(%pool, %number) : (!llvm.ptr, i64) -> ()
   // As with sleepers: the caller says that it waits and then looks at `pending`.
@@ -371,6 +411,8 @@ llvm.func @nnc_parallel_for(%pool: !llvm.ptr, %task: !llvm.ptr, %environment: !l
   llvm.br ^work
 ^work:
   llvm.call @nnc_pool_piece(%pool, %caller) : (!llvm.ptr, i64) -> ()
+  %current = llvm.add %before, %one : i32
+  llvm.call @nnc_pool_help(%pool, %threads, %current) : (!llvm.ptr, i64, i32) -> ()
   llvm.call @nnc_pool_wait(%pool) : (!llvm.ptr) -> ()
   llvm.store %zero, %busy atomic release {alignment = 4 : i64} : i32, !llvm.ptr
   llvm.return
