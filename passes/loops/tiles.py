@@ -264,10 +264,13 @@ class TileModel:
     def passes(self, operand: Access, tile: Tile, extents: Sequence[int] | None = None) -> int:
         """How many register tiles one after the other read the same part of an operand."""
         used: set[int] = set().union(*(e.dims_used() for e in operand.exprs))
-        return prod(
-            -(-extent // tile.size(d))
-            for d, extent in enumerate(self.extents if extents is None else extents)
-            if self.stage.kinds[d] == "parallel" and d not in used
+        return max(
+            1,
+            prod(
+                -(-extent // tile.size(d))
+                for d, extent in enumerate(self.extents if extents is None else extents)
+                if self.stage.kinds[d] == "parallel" and d not in used
+            ),
         )
 
     def _bytes(self, access: Access) -> int:
@@ -290,7 +293,7 @@ class TileModel:
         window = self._window(tile, accumulators)
         if window:
             # Elements that the window's places share are loaded once.
-            steps = prod(window.values())
+            steps = max(1, prod(window.values()))
             loads = sum(
                 self._loads(a, tile, {**sizes, **window}, vectors)[0] / steps for a in self.inputs
             )

@@ -96,6 +96,12 @@ def test_tiles_do_not_count_on_many_images():
     assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
 
 
+def test_windows_without_elements():
+    """A reduction over no elements has a tile too: its results are what it starts from."""
+    for stage in (contraction(4, 32, 0), contraction(0, 32, 8), contraction(4, 0, 8)):
+        assert tile(stage).cycles >= 0
+
+
 def test_vector_matrix_product_runs_along_the_contiguous_dimension():
     best = tile(contraction(1, 1000, 512))
     assert best.lane_dim == 1 and best.copies.get(1, 1) >= 4
