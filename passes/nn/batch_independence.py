@@ -7,20 +7,10 @@ rows of its batched operands and on nothing else of them.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...dialects import nn
 from ...ir.affine import AffineDim
 from ...ir.core import Value
 from ...ir.types import TensorType
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What an independent op takes part by part: operands, by number."""
-
-    operands: frozenset[int]
-
 
 IMAGES_FIRST = (
     *(nn.Conv, nn.ConvTranspose, nn.pooling.PoolingOp, nn.Resize),
@@ -30,8 +20,8 @@ IMAGES_FIRST = (
 parameters."""
 
 
-def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> Rows | None:
-    """The operands that go by parts, or None where the op mixes images.
+def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> frozenset[int] | None:
+    """The numbers of the operands that go by parts, or None where the op mixes images.
 
     They are the batched ones, and others with as many rows, such as a whole batch of constants.
     """
@@ -46,8 +36,10 @@ def rows_of(op: nn.NnOp, batched: set[Value], batch: int) -> Rows | None:
     rows = op.results[0].type.shape[0]  # type: ignore[attr-defined]
     sizes = {op.operands[i].type.shape[0] for i in by_parts}  # type: ignore[attr-defined]
     if isinstance(op, nn.Reshape):
-        return Rows(frozenset(by_parts)) if all(s % batch == 0 for s in sizes) else None
-    return Rows(frozenset(by_parts)) if sizes == {rows} else None
+        fits = all(s % batch == 0 for s in sizes)
+    else:
+        fits = sizes == {rows}
+    return frozenset(by_parts) if fits else None
 
 
 def _is_static(value: Value) -> bool:

@@ -18,6 +18,7 @@ follows keeps the whole batch.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
@@ -103,7 +104,7 @@ class Layers:
                 rows = rows_of(op, batched, batch)
             if rows is not None:
                 layers.ops.append(op)  # type: ignore[arg-type]
-                layers.by_parts[op] = rows.operands  # type: ignore[index]
+                layers.by_parts[op] = rows  # type: ignore[index]
                 batched.update(op.results)
             elif touched or not late.isdisjoint(op.operands):
                 late.update(op.results)
@@ -112,16 +113,16 @@ class Layers:
     def best_cut(self, cache: int, most: int) -> Cut | None:
         """The cut that saves the most bytes from and to memory; None if none is worth it."""
         best: Cut | None = None
+        costs = list(zip(map(self.moved, self.ops), self.frontiers(), strict=True))
         for parts in range(2, min(most, self.batch) + 1):
             if self.batch % parts:
                 continue
             saved, weights = 0.0, 0.0
-            for count, op in enumerate(self.ops, 1):
-                moved = self.moved(op)
+            for count, (op, (moved, frontier)) in enumerate(zip(self.ops, costs, strict=True), 1):
                 if moved > cache >= moved / parts:
                     saved += moved
                 weights += weight_bytes(op)
-                total = saved - (parts - 1) * weights - 2 * self.frontier(count)
+                total = saved - (parts - 1) * weights - 2 * frontier
                 if total > WORTH * cache and (best is None or total > best.saved):
                     best = Cut(count, parts, total)
         return best
@@ -132,9 +133,17 @@ class Layers:
             return 0
         return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
 
-    def frontier(self, count: int) -> int:
-        """Bytes of what the first ops give to the others."""
-        return sum(map(_bytes, self.outputs(count)))
+    def frontiers(self) -> list[int]:
+        """For each op, the bytes of what it and those before it give to the others."""
+        place: dict[Operation, int] = {op: i for i, op in enumerate(self.ops)}
+        beyond = len(self.ops)
+        changes = [0] * (beyond + 1)
+        for i, op in enumerate(self.ops):
+            for value in op.results:
+                last = max((place.get(user, beyond) for user in value.users), default=i)
+                changes[i] += _bytes(value)
+                changes[last] -= _bytes(value)
+        return list(accumulate(changes[:-1]))
 
     def outputs(self, count: int) -> list[Value]:
         """What the first ops give to the others."""
@@ -182,11 +191,9 @@ def _split(module: ModuleOp, function: FuncOp, layers: Layers, cut: Cut) -> bool
         whole = b.insert(nn.Concat(parts, 0)).result
         whole.name_hint = value.name_hint
         value.replace_all_uses_with(whole)
-    for op in reversed(ops):
-        for value in op.results:
-            assert not value.has_uses or all(user in layers.by_parts for user, _ in value.uses)
+    for op in ops:
         op.drop_all_references()
-    for op in reversed(ops):
+    for op in ops:
         op.erase()
     return True
 
