@@ -13,7 +13,13 @@
 // A pool runs one job at a time. A job that is started while another runs, from inside it or by
 // another thread that shares the pool, is done by its caller alone.
 //
-// `nnc_pause` is added by runtime/threadpool.py, as it depends on the processor.
+// A worker on its caller's processor would not run before its caller sleeps. Linux wakes it there
+// on virtual machines: a virtual processor that idles has halted, and to the scheduler a halted one
+// looks taken by the host (`vcpu_is_preempted`). So a worker that is woken, or that is late, is kept
+// off the processors of the others until it is up.
+//
+// `nnc_pause` is added by runtime/threadpool.py, as it depends on the processor, as are functions
+// that fail in place of those that a system does not have.
 
 !pool = !llvm.struct<(
   i64,                  // 0: threads, the caller included
@@ -42,7 +48,10 @@
   i64,                  // 1: number of the thread
   i64,                  // 2: pthread_t
   i32,                  // 3: claimed: the generation of the last job whose piece somebody took
-  i32
+  i32,                  // 4: processor on which it lay down
+  i32,                  // 5: 0 present, 1 absent: asleep or late, 2 absent and kept off some processors
+  i32,
+  array<128 x i8>       // 6: cpu_set_t: all of its processors, while that is 2
 )>
 
 llvm.func @aligned_alloc(i64, i64) -> !llvm.ptr
@@ -59,6 +68,9 @@ llvm.func @pthread_cond_signal(!llvm.ptr) -> i32
 llvm.func @pthread_cond_broadcast(!llvm.ptr) -> i32
 llvm.func @pthread_cond_destroy(!llvm.ptr) -> i32
 llvm.func @sched_yield() -> i32
+llvm.func @sched_getcpu() -> i32
+llvm.func @pthread_getaffinity_np(i64, i64, !llvm.ptr) -> i32
+llvm.func @pthread_setaffinity_np(i64, i64, !llvm.ptr) -> i32
 llvm.func @nnc_pause()
 
 // nnc_pool *nnc_pool_create(int32_t threads)
@@ -217,6 +229,7 @@ llvm.func internal @nnc_pool_help(%pool: !llvm.ptr, %threads: i64, %generation: 
   %taken = llvm.call @nnc_pool_claim(%pool, %number, %generation) : (!llvm.ptr, i64, i32) -> i1
   llvm.cond_br %taken, ^work, ^more(%next : i64)
 ^work:
+  llvm.call @nnc_pool_miss(%pool, %number) : (!llvm.ptr, i64) -> ()
   llvm.call @nnc_pool_piece(%pool, %number) : (!llvm.ptr, i64) -> ()
   %were = llvm.atomicrmw sub %pending, %one seq_cst : !llvm.ptr, i32
   llvm.br ^more(%next : i64)
@@ -224,8 +237,139 @@ llvm.func internal @nnc_pool_help(%pool: !llvm.ptr, %threads: i64, %generation: 
   llvm.return
 }
 
+// The set of one processor, or of none for a number that no set holds.
+llvm.func internal @nnc_processor_set(%processor: i32) -> i1024 {
+  %none = llvm.mlir.constant(0 : i1024) : i1024
+  %first = llvm.mlir.constant(1 : i1024) : i1024
+  %limit = llvm.mlir.constant(1024 : i32) : i32
+  %known = llvm.icmp "ult" %processor, %limit : i32
+  %position = llvm.zext %processor : i32 to i1024
+  %shifted = llvm.shl %first, %position : i1024
+  %set = llvm.select %known, %shifted, %none : i1, i1024
+  llvm.return %set : i1024
+}
+
+// Keeps each absent worker off the processors of the caller and of the other workers until it is up.
+// The mutex must be held.
+llvm.func internal @nnc_pool_place(%pool: !llvm.ptr) {
+  %one = llvm.mlir.constant(1 : i64) : i64
+  %success = llvm.mlir.constant(0 : i32) : i32
+  %absent = llvm.mlir.constant(1 : i32) : i32
+  %placed = llvm.mlir.constant(2 : i32) : i32
+  %none = llvm.mlir.constant(0 : i1024) : i1024
+  %all = llvm.mlir.constant(-1 : i1024) : i1024
+  %bytes = llvm.mlir.constant(128 : i64) : i64
+  %wish = llvm.alloca %one x i1024 {alignment = 8 : i64} : (i64) -> !llvm.ptr
+  %workers = llvm.getelementptr %pool[1] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %threads = llvm.load %pool {alignment = 64 : i64} : !llvm.ptr -> i64
+  %here = llvm.call @sched_getcpu() : () -> i32
+  %callers = llvm.call @nnc_processor_set(%here) : (i32) -> i1024
+  %nowhere = llvm.icmp "eq" %callers, %none : i1024
+  llvm.cond_br %nowhere, ^end, ^collect(%one, %callers : i64, i1024)
+^collect(%count: i64, %taken: i1024):
+  %last_at = llvm.getelementptr %workers[%count, 4] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %last = llvm.load %last_at {alignment = 4 : i64} : !llvm.ptr -> i32
+  %lasts = llvm.call @nnc_processor_set(%last) : (i32) -> i1024
+  %more = llvm.or %taken, %lasts : i1024
+  %following = llvm.add %count, %one : i64
+  %collected = llvm.icmp "eq" %following, %threads : i64
+  llvm.cond_br %collected, ^next(%one : i64), ^collect(%following, %more : i64, i1024)
+^next(%number: i64):
+  %through = llvm.icmp "eq" %number, %threads : i64
+  llvm.cond_br %through, ^end, ^look
+^look:
+  %after = llvm.add %number, %one : i64
+  %state_at = llvm.getelementptr %workers[%number, 5] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %state = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  %unplaced = llvm.icmp "eq" %state, %absent : i32
+  llvm.cond_br %unplaced, ^ask, ^next(%after : i64)
+^ask:
+  %thread_at = llvm.getelementptr %workers[%number, 2] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %own_at = llvm.getelementptr %workers[%number, 6] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %thread = llvm.load %thread_at {alignment = 8 : i64} : !llvm.ptr -> i64
+  %unknown = llvm.call @pthread_getaffinity_np(%thread, %bytes, %own_at)
+      : (i64, i64, !llvm.ptr) -> i32
+  %known = llvm.icmp "eq" %unknown, %success : i32
+  llvm.cond_br %known, ^choose, ^next(%after : i64)
+^choose:
+  // Its last processor stays its own, unless the caller is there.
+  %own = llvm.load %own_at {alignment = 8 : i64} : !llvm.ptr -> i1024
+  %before_at = llvm.getelementptr %workers[%number, 4] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %before = llvm.load %before_at {alignment = 4 : i64} : !llvm.ptr -> i32
+  %mine = llvm.call @nnc_processor_set(%before) : (i32) -> i1024
+  %not_mine = llvm.xor %mine, %all : i1024
+  %others = llvm.and %more, %not_mine : i1024
+  %not_free = llvm.or %others, %callers : i1024
+  %free = llvm.xor %not_free, %all : i1024
+  %wanted = llvm.and %own, %free : i1024
+  %nothing = llvm.icmp "eq" %wanted, %none : i1024
+  llvm.cond_br %nothing, ^next(%after : i64), ^place
+^place:
+  llvm.store %wanted, %wish {alignment = 8 : i64} : i1024, !llvm.ptr
+  %refused = llvm.call @pthread_setaffinity_np(%thread, %bytes, %wish)
+      : (i64, i64, !llvm.ptr) -> i32
+  %accepted = llvm.icmp "eq" %refused, %success : i32
+  llvm.cond_br %accepted, ^note, ^next(%after : i64)
+^note:
+  llvm.store %placed, %state_at atomic monotonic {alignment = 4 : i64} : i32, !llvm.ptr
+  llvm.br ^next(%after : i64)
+^end:
+  llvm.return
+}
+
+// A worker that was absent is up, and may run on all of its processors again.
+llvm.func internal @nnc_pool_report(%pool: !llvm.ptr, %worker: !llvm.ptr) {
+  %present = llvm.mlir.constant(0 : i32) : i32
+  %placed = llvm.mlir.constant(2 : i32) : i32
+  %bytes = llvm.mlir.constant(128 : i64) : i64
+  %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %thread_at = llvm.getelementptr %worker[0, 2] : (!llvm.ptr) -> !llvm.ptr, !worker
+  %state_at = llvm.getelementptr %worker[0, 5] : (!llvm.ptr) -> !llvm.ptr, !worker
+  %own = llvm.getelementptr %worker[0, 6] : (!llvm.ptr) -> !llvm.ptr, !worker
+  %r0 = llvm.call @pthread_mutex_lock(%mutex) : (!llvm.ptr) -> i32
+  %state = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  llvm.store %present, %state_at atomic monotonic {alignment = 4 : i64} : i32, !llvm.ptr
+  %bound = llvm.icmp "eq" %state, %placed : i32
+  llvm.cond_br %bound, ^release, ^end
+^release:
+  %thread = llvm.load %thread_at {alignment = 8 : i64} : !llvm.ptr -> i64
+  %refused = llvm.call @pthread_setaffinity_np(%thread, %bytes, %own)
+      : (i64, i64, !llvm.ptr) -> i32
+  llvm.br ^end
+^end:
+  %r1 = llvm.call @pthread_mutex_unlock(%mutex) : (!llvm.ptr) -> i32
+  llvm.return
+}
+
+// A worker has not begun its piece though it is not asleep: another thread has its processor.
+llvm.func internal @nnc_pool_miss(%pool: !llvm.ptr, %number: i64) {
+  %present = llvm.mlir.constant(0 : i32) : i32
+  %absent = llvm.mlir.constant(1 : i32) : i32
+  %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %workers = llvm.getelementptr %pool[1] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %state_at = llvm.getelementptr %workers[%number, 5] : (!llvm.ptr, i64) -> !llvm.ptr, !worker
+  %seen = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  %known = llvm.icmp "ne" %seen, %present : i32
+  llvm.cond_br %known, ^end, ^note
+^note:
+  %r0 = llvm.call @pthread_mutex_lock(%mutex) : (!llvm.ptr) -> i32
+  %state = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  %still = llvm.icmp "eq" %state, %present : i32
+  llvm.cond_br %still, ^place, ^unlock
+^place:
+  llvm.store %absent, %state_at atomic monotonic {alignment = 4 : i64} : i32, !llvm.ptr
+  llvm.call @nnc_pool_place(%pool) : (!llvm.ptr) -> ()
+  llvm.br ^unlock
+^unlock:
+  %r1 = llvm.call @pthread_mutex_unlock(%mutex) : (!llvm.ptr) -> i32
+  llvm.br ^end
+^end:
+  llvm.return
+}
+
 // Waits until the generation is not `seen`, and gives it.
-llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i32 {
+llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %worker: !llvm.ptr,
+                                             %seen: i32) -> i32 {
   %zero = llvm.mlir.constant(0 : i32) : i32
   %one = llvm.mlir.constant(1 : i32) : i32
   %spins = llvm.mlir.constant(2048 : i32) : i32
@@ -256,6 +400,13 @@ llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %seen: i32) -> i3
   // The starter of a job raises the generation and then looks at the sleepers; here it is the
   // other way round. So either it sees this sleeper, and wakes it, or this sees the job.
   %r0 = llvm.call @pthread_mutex_lock(%mutex) : (!llvm.ptr) -> i32
+  %here_at = llvm.getelementptr %worker[0, 4] : (!llvm.ptr) -> !llvm.ptr, !worker
+  %here = llvm.call @sched_getcpu() : () -> i32
+  llvm.store %here, %here_at {alignment = 4 : i64} : i32, !llvm.ptr
+  %state_at = llvm.getelementptr %worker[0, 5] : (!llvm.ptr) -> !llvm.ptr, !worker
+  %state = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  %absent = llvm.intr.umax(%state, %one) : (i32, i32) -> i32
+  llvm.store %absent, %state_at atomic monotonic {alignment = 4 : i64} : i32, !llvm.ptr
   %others = llvm.atomicrmw add %sleepers, %one seq_cst : !llvm.ptr, i32
   llvm.br ^look
 ^look:
@@ -286,9 +437,18 @@ llvm.func internal @nnc_pool_worker(%worker: !llvm.ptr) -> !llvm.ptr {
   %stop = llvm.getelementptr %pool[0, 13] : (!llvm.ptr) -> !llvm.ptr, !pool
   %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
   %done = llvm.getelementptr %pool[0, 17] : (!llvm.ptr) -> !llvm.ptr, !pool
+  %state_at = llvm.getelementptr %worker[0, 5] : (!llvm.ptr) -> !llvm.ptr, !worker
   llvm.br ^wait(%zero : i32)
 ^wait(%seen: i32):
-  %generation = llvm.call @nnc_pool_next_generation(%pool, %seen) : (!llvm.ptr, i32) -> i32
+  %generation = llvm.call @nnc_pool_next_generation(%pool, %worker, %seen)
+      : (!llvm.ptr, !llvm.ptr, i32) -> i32
+  %state = llvm.load %state_at atomic monotonic {alignment = 4 : i64} : !llvm.ptr -> i32
+  %present = llvm.icmp "eq" %state, %zero : i32
+  llvm.cond_br %present, ^up, ^report
+^report:
+  llvm.call @nnc_pool_report(%pool, %worker) : (!llvm.ptr, !llvm.ptr) -> ()
+  llvm.br ^up
+^up:
   %stopped = llvm.load %stop {alignment = 4 : i64} : !llvm.ptr -> i32
   %ends = llvm.icmp "ne" %stopped, %zero : i32
   llvm.cond_br %ends, ^end, ^claim
@@ -406,6 +566,7 @@ llvm.func @nnc_parallel_for(%pool: !llvm.ptr, %task: !llvm.ptr, %environment: !l
   %mutex = llvm.getelementptr %pool[0, 15] : (!llvm.ptr) -> !llvm.ptr, !pool
   %wake = llvm.getelementptr %pool[0, 16] : (!llvm.ptr) -> !llvm.ptr, !pool
   %r0 = llvm.call @pthread_mutex_lock(%mutex) : (!llvm.ptr) -> i32
+  llvm.call @nnc_pool_place(%pool) : (!llvm.ptr) -> ()
   %r1 = llvm.call @pthread_cond_broadcast(%wake) : (!llvm.ptr) -> i32
   %r2 = llvm.call @pthread_mutex_unlock(%mutex) : (!llvm.ptr) -> i32
   llvm.br ^work

@@ -29,14 +29,33 @@ PAUSES: dict[str, tuple[str, int | None]] = {
 }
 
 
-def pool_functions(architecture: str = "") -> list[llvm.Func]:
+LINUX_ONLY = ("sched_getcpu", "pthread_getaffinity_np", "pthread_setaffinity_np")
+"""Elsewhere functions of these names say that they failed."""
+
+
+def pool_functions(architecture: str = "", system: str = "") -> list[llvm.Func]:
     """The functions of the pool and the declarations that they need, detached.
 
-    `architecture` is the first part of a target triple; by default this machine's.
+    `architecture` is the first part of a target triple, `system` is `linux` or another name;
+    by default this machine's.
     """
+    absent = LINUX_ONLY if (system or platform.system().lower()) != "linux" else ()
     functions = [op for op in _source().body_block if isinstance(op, llvm.Func)]
-    known = [function.clone() for function in functions if function.sym_name != "nnc_pause"]
+    known = [
+        _failing(function) if function.sym_name in absent else function.clone()
+        for function in functions
+        if function.sym_name != "nnc_pause"
+    ]
     return [*known, *_pause(architecture or platform.machine().lower())]  # type: ignore[list-item]
+
+
+def _failing(declared: llvm.Func) -> llvm.Func:
+    """A function like the declared one that returns -1."""
+    function = llvm.Func.define(declared.sym_name, declared.function_type, linkage="internal")
+    builder = Builder.at_end(function.body.blocks[0])
+    minus_one = builder.insert(llvm.Constant(IntegerAttr(-1, i32), res=i32)).result
+    builder.insert(llvm.Return(minus_one))
+    return function
 
 
 @cache

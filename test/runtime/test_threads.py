@@ -192,11 +192,11 @@ TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 class PoolCode:
     """The pool's functions, without a model."""
 
-    def __init__(self):
+    def __init__(self, system=""):
         from nnc.dialects.builtin import ModuleOp
         from nnc.ir.core import Block, Region
 
-        module = ModuleOp(Region([Block((), pool_functions())]))
+        module = ModuleOp(Region([Block((), pool_functions(system=system))]))
         module.verify()
         names = ("nnc_pool_create", "nnc_pool_destroy", "nnc_parallel_for")
         self.code = load_object(emit_object(llvm_ir(module)), names)
@@ -283,6 +283,62 @@ def test_the_caller_sleeps_until_slow_pieces_are_done(pool_code):
     pool_code.parallel_for(pool, TASK(task), None, 0, 3)
     assert sorted(done) == [0, 1, 2]
     pool_code.destroy(pool)
+
+
+def test_woken_threads_leave_the_caller_its_processor(pool_code):
+    """A worker that sleeps starts elsewhere, and may go anywhere again once it is up."""
+    libc = ctypes.CDLL(None)
+    allowed = os.sched_getaffinity(0)
+    pool = pool_code.create(2)
+    begun = threading.Event()
+    apart, free = [], []
+
+    def task(environment, first, last):
+        if first == 0:
+            begun.wait(10)
+            return
+        apart.append(libc.sched_getcpu() in (allowed - {processor} or allowed))
+        free.append(os.sched_getaffinity(threading.get_native_id()) == allowed)
+        begun.set()
+
+    try:
+        for processor in sorted(allowed)[:2] * 4:
+            time.sleep(0.01)  # The worker falls asleep.
+            os.sched_setaffinity(0, {processor})
+            begun.clear()
+            pool_code.parallel_for(pool, TASK(task), None, 0, 2)
+    finally:
+        os.sched_setaffinity(0, allowed)
+    # Once it is up, the system may move it before it looks.
+    assert len(apart) == 8 and sum(apart) >= 6
+    assert all(free)
+    pool_code.destroy(pool)
+
+
+def test_threads_keep_to_the_processors_that_they_were_given(pool_code):
+    allowed = os.sched_getaffinity(0)
+    one = {min(allowed)}
+    try:
+        os.sched_setaffinity(0, one)
+        pool = pool_code.create(3)
+        for _ in range(5):
+            time.sleep(0.003)
+            assert len(pieces_of(pool_code, pool, 0, 9)) == 3
+        threads = {int(task) for task in os.listdir("/proc/self/task")}
+        narrow = [thread for thread in threads if os.sched_getaffinity(thread) == one]
+        assert len(narrow) >= 3  # The caller and both workers.
+    finally:
+        os.sched_setaffinity(0, allowed)
+    pool_code.destroy(pool)
+
+
+def test_a_system_that_does_not_tell_processors():
+    code = PoolCode(system="darwin")
+    pool = code.create(3)
+    for _ in range(3):
+        time.sleep(0.003)
+        assert len(pieces_of(code, pool, 0, 9)) == 3
+    code.destroy(pool)
 
 
 # -- processes -------------------------------------------------------------------------------------
