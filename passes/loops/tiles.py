@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from math import prod
+from math import inf, prod
 
 from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
@@ -35,6 +35,12 @@ MAX_BODIES = 72
 
 SINGLE = 0.1
 """What one iteration of an unknown loop counts beside many: a batch is often one image."""
+
+OVERLAP = 3.0
+"""Norm in which cycles of arithmetic and of loads add up: 3 fits products of all tiles on Zen 5."""
+
+LOOP_CYCLES = 0.25
+"""What one pass through the tile's code takes besides."""
 
 _FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
 
@@ -303,11 +309,10 @@ class TileModel:
         # One operand is held in registers, the others stream through one more.
         needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
         spill = max(0, needed - machine.vector_registers)
-        busy = max(arithmetic, loads, latency)
-        # What overlaps imperfectly: a little of everything else, and the loop itself.
-        slack = 0.06 * (arithmetic + loads) + 0.5
+        # Arithmetic and loads overlap, the worse the more both have to do.
+        busy = max((arithmetic**OVERLAP + loads**OVERLAP) ** (1 / OVERLAP), latency)
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
-        return busy + slack + 2.0 * spill, code
+        return busy + LOOP_CYCLES + 2.0 * spill, code
 
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
         """Reductions that are unrolled around the tile, as `Shaping.window` chooses them.
@@ -364,8 +369,9 @@ class TileModel:
         registers = count * len(vectors)
         if coefficient == 1:
             aligned = not self._slides(access, lane)
-            cycles = sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
-            return count * cycles, registers
+            cycles = count * sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
+            streamed = registers * tile.lanes * self.bytes
+            return max(cycles, streamed / self._bandwidth(access, tile)), registers
         if any(
             self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()
         ):
@@ -374,6 +380,17 @@ class TileModel:
             cycles = sum(2 * machine.load_cycles(w * self.bytes, False) + 1 for w in vectors)
             return count * cycles, registers
         return count * 1.5 * sum(vectors), registers
+
+    def _bandwidth(self, access: Access, tile: Tile) -> float:
+        """Bytes per cycle of an operand that the next tile reads again, after the reduction."""
+        machine, kinds = self.machine, self.stage.kinds
+        used: set[int] = set().union(*(e.dims_used() for e in access.exprs))
+        sizes = (self.extents[d] if kinds[d] == "reduction" else tile.size(d) for d in used)
+        panel = self.bytes * prod(sizes) if self.stage.has_reduction else 0
+        if panel <= machine.l1_bytes:
+            return inf
+        # The other operand passes through the second cache too.
+        return machine.l2_bandwidth / (1 if panel <= machine.l2_bytes // 2 else 2)
 
     def coefficient(self, access: Access, dim: int) -> int:
         """Elements between neighbours along a dimension; a large number where unknown."""

@@ -1,5 +1,7 @@
 """What the models behind schedules say: sizes, register tiles, loop orders."""
 
+from dataclasses import replace
+
 from nnc.ir.syntax.parser import parse_module
 from nnc.passes.loops.plan import Plan
 from nnc.passes.loops.polynomial import Poly
@@ -51,6 +53,19 @@ def test_tile_of_a_large_product_fills_the_registers_with_accumulators():
     assert 12 <= accumulators <= 30
     # Loads must not take longer than the arithmetic.
     assert best.copies[0] > 1 and best.copies[1] > 1
+
+
+def test_tiles_for_two_units_spare_loads():
+    """Two multiply-adds a cycle leave little time: for many broadcasts, or for wide panels."""
+    wide = replace(AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128)
+    for m, n, k in ((128, 768, 768), (333, 333, 333), (96, 3072, 3072)):
+        best = tile(contraction(m, n, k), wide)
+        rows, vectors = best.copies[0], best.copies[1]
+        loads, multiplies = rows + vectors, rows * vectors
+        assert loads <= 0.6 * multiplies
+        # The panel of one tile comes from the second cache, or leaves it to the rows.
+        assert 64 * vectors / (multiplies / 2) <= wide.l2_bandwidth
+        assert 64 * vectors * k <= wide.l2_bytes // 2
 
 
 def test_tile_of_a_small_product_has_no_idle_lanes():
