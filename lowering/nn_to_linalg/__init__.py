@@ -20,6 +20,7 @@ from . import (
     reshaping,
     resizing,
     searching,
+    sorting,
     windows,
     winograd,
 )
@@ -60,6 +61,7 @@ __all__ = [
     "reshaping",
     "resizing",
     "searching",
+    "sorting",
     "windows",
     "winograd",
 ]

@@ -312,7 +312,7 @@ class Emitter(Builder):
 
     def _inside(self, body: Callable[..., Value | Sequence[Value]]) -> Callable:
         def build(builder: Builder, *elements: Value) -> Value | Sequence[Value]:
-            with self._at(builder.block):
+            with self.inside(builder.block):
                 return body(self, *elements)
 
         return build
@@ -332,7 +332,7 @@ class Emitter(Builder):
     # -- control flow ----------------------------------------------------------------------
 
     @contextmanager
-    def _at(self, block: Block) -> Iterator[None]:
+    def inside(self, block: Block) -> Iterator[None]:
         """Insert at the end of a block for a while."""
         place = self.block, self.before
         self.block, self.before = block, None
@@ -347,7 +347,7 @@ class Emitter(Builder):
         made = self.insert(
             scf.For.of(self.value(lower), self.value(upper), self.index(1), loc=self.loc)
         )
-        with self._at(made.body_block):
+        with self.inside(made.body_block):
             yield made.induction_var
             self.insert(scf.Yield([]))
 
@@ -371,7 +371,7 @@ class Emitter(Builder):
         made = self.insert(
             scf.For.of(self.value(lower), self.value(upper), self.index(1), inits, loc=self.loc)
         )
-        with self._at(made.body_block):
+        with self.inside(made.body_block):
             self.insert(scf.Yield(list(body(made.induction_var, *made.iter_args))))
         return list(made.outs)
 
@@ -379,6 +379,6 @@ class Emitter(Builder):
     def when(self, condition: Value) -> Iterator[None]:
         """An `scf.if` without results around what is inserted inside."""
         made = self.insert(scf.If.of(condition, loc=self.loc))
-        with self._at(made.then_block):
+        with self.inside(made.then_block):
             yield
             self.insert(scf.Yield([]))

@@ -1,0 +1,142 @@
+"""The best elements along an axis, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import arith, nn, scf
+from ...ir.core import Value
+from ...ir.types import FloatType, IntegerType, MemRefType, Type, i64, index
+from .emitter import Emitter, Size, buffer_type, storage_type
+from .table import lowers
+
+
+def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Value:
+    """Whether element a comes before b: it is larger (or smaller); NaN counts as largest."""
+    if isinstance(element, FloatType):
+        # `ugt` is true where one is NaN; then a wins unless b is NaN.
+        if largest:
+            wins = e.insert(arith.CmpF("ugt", a, b)).result
+            settled = e.insert(arith.CmpF("ord", b, b)).result
+        else:
+            wins = e.insert(arith.CmpF("ult", a, b)).result
+            settled = e.insert(arith.CmpF("ord", a, a)).result
+        return e.insert(arith.AndI(wins, settled)).result
+    unsigned = isinstance(element, IntegerType) and (
+        element.signedness == "u" or element.width == 1
+    )
+    relation = ("u" if unsigned else "s") + ("gt" if largest else "lt")
+    return e.insert(arith.CmpI(relation, a, b)).result
+
+
+@dataclass
+class Heap:
+    """The best elements met so far and their places, the worst of them at the root.
+
+    Of equal elements the one that came first is better.
+    """
+
+    e: Emitter
+    values: Value
+    places: Value
+    element: Type
+    largest: bool
+
+    def before(self, a: Value, b: Value) -> Value:
+        return before(self.e, a, b, self.element, self.largest)
+
+    def worse(self, a: Sequence[Value], b: Sequence[Value]) -> Value:
+        """Whether (value, place) a comes after b."""
+        e = self.e
+        ahead, behind = self.before(a[0], b[0]), self.before(b[0], a[0])
+        later = e.insert(arith.CmpI("sgt", a[1], b[1])).result
+        return e.insert(
+            arith.Select(
+                ahead, e.constant(0, later.type), e.insert(arith.OrI(behind, later)).result
+            )
+        ).result
+
+    def at(self, i: Size) -> list[Value]:
+        return [self.e.load(self.values, [i]), self.e.load(self.places, [i])]
+
+    def put(self, i: Size, value: Value, place: Value) -> None:
+        self.e.store(value, self.values, [i])
+        self.e.store(place, self.places, [i])
+
+    def sink(self, start: Size, count: Size, value: Value, place: Value) -> None:
+        """Put an element into the first `count` from `start` on, below all worse ones."""
+        e = self.e
+        loop = e.insert(scf.While.of([e.value(start)], [index, index, *self.types], e.loc))
+        with e.inside(loop.before.block):
+            hole = loop.before.block.args[0]
+            left = e.add(e.add(hole, hole), 1)
+            end = e.sub(count, 1)
+            # Both are read, whether they exist or not.
+            first, second = e.min(left, end), e.min(e.add(left, 1), end)
+            a, b = self.at(first), self.at(second)
+            is_second = self.worse(b, a)
+            child = [
+                e.insert(arith.Select(is_second, y, x)).result
+                for x, y in zip([first, *a], [second, *b], strict=True)
+            ]
+            exists = e.compare("slt", left, count)
+            goes_on = e.insert(arith.AndI(exists, self.worse(child[1:], [value, place]))).result
+            e.insert(scf.Condition(goes_on, [hole, *child]))
+        with e.inside(loop.after.block):
+            hole, child, *moved = loop.after.block.args
+            self.put(hole, *moved)
+            e.insert(scf.Yield([child]))
+        self.put(loop.outs[0], value, place)
+
+    @property
+    def types(self) -> list[Type]:
+        return [storage_type(self.element), i64]
+
+
+@lowers(nn.TopK)
+def lower_top_k(e: Emitter, op: nn.TopK) -> None:
+    """A heap of the best elements so far, whose root most others only have to be compared with.
+
+    In the end it is taken apart, the worst one first.
+    """
+    source = e.buffer(op.x)
+    axis, extents, element = op.axis, e.sizes(source), op.x.type.element_type
+    known = buffer_type(op.out.type).shape[axis]
+    count: Size
+    if known is not None:
+        count = known
+    else:
+        held = e.operand(op.k)
+        if isinstance(held.type, MemRefType):
+            held = e.load(held, [0] * op.k.type.rank)
+        count = e.to_index(held)
+    sizes = [count if d == axis else n for d, n in enumerate(extents)]
+    out, places = e.destination(op.out, sizes), e.destination(op.indices, sizes)
+    if count == 0:
+        return
+    heap = Heap(e, e.alloc([count], element), e.alloc([count], i64), element, op.largest)
+    others = [n for d, n in enumerate(extents) if d != axis]
+    some = e.compare("sgt", count, 0)
+    with e.loops(others) as where, e.when(some):
+
+        def at(i: Size) -> list[Size]:
+            return [*where[:axis], i, *where[axis:]]
+
+        with e.loop(count) as i:
+            heap.put(i, e.load(source, at(i)), e.from_index(i, i64))
+        half = e.floordiv(count, 2)
+        with e.loop(half) as i:
+            start = e.sub(e.sub(half, 1), i)
+            heap.sink(start, count, *heap.at(start))
+        with e.loop(extents[axis], lower=count) as i:
+            candidate = e.load(source, at(i))
+            with e.when(heap.before(candidate, e.load(heap.values, [0]))):
+                heap.sink(0, count, candidate, e.from_index(i, i64))
+        with e.loop(count) as i:
+            end = e.sub(e.sub(count, 1), i)
+            value, place = heap.at(0)
+            e.store(value, out, at(end))
+            e.store(place, places, at(end))
+            with e.when(e.compare("sgt", end, 0)):
+                heap.sink(0, end, *heap.at(end))
