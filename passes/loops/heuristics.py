@@ -220,7 +220,7 @@ class Heuristics(Shaping):
         """Reductions and elementwise stages over common outer dimensions."""
         host, writer, rows = group.host, self.writer, set(group.rows)
         roots = self.collapse(group, rows)
-        tile = self.tile(host, roots)
+        tile = self.row_tile(group, roots)
         outer, inner = self.split_tile(host, roots, tile)
         shared = [l for l in outer if set(l.dims) <= rows]
         idle = [l for l in outer if not l.is_reduction and l not in shared]
@@ -250,6 +250,31 @@ class Heuristics(Shaping):
                 self.row_stage(stage, group.maps[stage], rows, shared[-1], lanes_inside)
             else:
                 writer.fuse(stage, at)
+
+    def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
+        """The host's tile; lanes across rows only where they are the best for all stages."""
+        host, rows = group.host, set(group.rows)
+        tile = self.tile(host, roots)
+        if tile.lane_dim is None or tile.lane_dim not in rows:
+            return tile
+        columns = set(range(host.rank)) - rows
+        within = TileModel(host, self.machine, frozenset(rows), roots).best()
+        if within.lane_dim is None or self.row_cycles(group, rows) >= self.row_cycles(
+            group, columns
+        ):
+            return tile
+        return within
+
+    def row_cycles(self, group: Group, fixed: set[int]) -> float:
+        """Of all stages of a row group, some of the host's dimensions having neither lanes nor
+        copies."""
+        roots = self.writer.plan.roots
+        total = 0.0
+        for stage, to_host in group.maps.items():
+            if not unvectorizable(stage):
+                own = frozenset(d for d in range(stage.rank) if to_host.get(d, d) in fixed)
+                total += TileModel(stage, self.machine, own, roots[stage]).best().cycles
+        return total
 
     def row_stage(
         self, stage: Stage, to_host: dict[int, int], rows: set[int], at: Loop, lanes_inside: bool
