@@ -71,12 +71,30 @@ def shrink_buffers(block: Block, plan: Plan, roots: Sequence[Node | Stage]) -> l
     for op in block:
         if isinstance(op, memref.Alloc) and (accesses := users.get(op.results[0])):
             stage_ops = {a.stage.op for a in accesses}
-            others = [u for u in op.results[0].users if u not in stage_ops]
-            if op.memref.type.layout is None and all(isinstance(u, memref.Dealloc) for u in others):
+            windows, others = _users_of(op.results[0])
+            rest = [u for u in others if u not in stage_ops]
+            fits = all(isinstance(u, memref.Dealloc) for u in rest)
+            # Stages see through most windows; then they have no accesses of their own.
+            fits = fits and not any(w in users for w in windows)
+            if fits and op.memref.type.layout is None:
                 shrunk = _shrink(op.results[0], accesses, plan, paths)
                 if shrunk is not None:
                     found.append(shrunk)
     return found
+
+
+def _users_of(buffer: Value) -> tuple[list[Value], list[Operation]]:
+    """The windows on a buffer, and what uses it or them otherwise."""
+    windows: list[Value] = []
+    others: list[Operation] = []
+    for user in buffer.users:
+        if isinstance(user, memref.SubView):
+            inner = _users_of(user.results[0])
+            windows += [user.results[0], *inner[0]]
+            others += inner[1]
+        else:
+            others.append(user)
+    return windows, others
 
 
 def _collect_paths(at: Node | Stage, path: list[Node], paths: dict[Stage, list[Node]]) -> None:
@@ -112,10 +130,18 @@ def _shrink(
 
 
 def _extents(access: Access) -> list[Size]:
-    """The buffer's extents, as far as its type or the stage's dimensions tell."""
+    """The buffer's extents, as far as its type or the stage's dimensions tell.
+
+    A stage's dimension is as large as the window that it works on.
+    """
     shape = access.value.type.shape  # type: ignore[attr-defined]
+    is_whole = access.stage.op.operands[access.number] is access.value
     return [
-        extent if extent is not None else access.stage.extents[dim] if dim is not None else -1
+        extent
+        if extent is not None
+        else access.stage.extents[dim]
+        if dim is not None and is_whole
+        else -1
         for extent, dim in zip(shape, access.plain_dims(), strict=True)
     ]
 

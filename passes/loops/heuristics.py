@@ -266,8 +266,7 @@ class Heuristics(Shaping):
         return within
 
     def row_cycles(self, group: Group, fixed: set[int]) -> float:
-        """Of all stages of a row group, some of the host's dimensions having neither lanes nor
-        copies."""
+        """Of all stages of a row group, without lanes and copies along the fixed dimensions."""
         roots = self.writer.plan.roots
         total = 0.0
         for stage, to_host in group.maps.items():

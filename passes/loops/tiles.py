@@ -27,6 +27,12 @@ LONG_CODE = 2000.0
 MAX_STREAMS = 16
 """Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
 
+MAX_ROWS = 4
+"""Rows far apart that an elementwise stage writes side by side: more fall on few cache sets."""
+
+FAR_BYTES = 1024
+"""The distance of neighbours at which they are rows of their own."""
+
 MAX_WINDOW = 12
 """Reduction iterations that are unrolled at most, where windows overlap."""
 
@@ -152,7 +158,18 @@ class TileModel:
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
                 for rest in self._combinations(group, max(1, limit // along)):
-                    yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+                    if self._rows(rest) <= MAX_ROWS:
+                        yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _rows(self, copies: dict[int, int]) -> int:
+        """How many rows an elementwise stage writes side by side."""
+        if self.stage.has_reduction:
+            return 1
+        outputs = self.stage.outputs
+        far = FAR_BYTES // self.bytes
+        return max(
+            prod(n for d, n in copies.items() if self.coefficient(a, d) >= far) for a in outputs
+        )
 
     def _nearest_first(self, dims: list[int]) -> list[int]:
         """Of equally good dimensions the innermost: neighbours in memory are stored together.
