@@ -15,9 +15,10 @@ from ...ir.core import Value
 from ...ir.types import VectorType, i32
 from .addresses import Address, Addresses, Position
 from .code import Code, make
+from .polynomial import Size
 from .stages import Access, base_buffer
 
-SHUFFLED_STRIDE = 2
+MAX_SHUFFLED_STRIDE = 8
 """Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
 
 
@@ -82,6 +83,10 @@ class Registers:
         for entry in table.values():
             if entry.dirty and not disjoint(entry.address, address):
                 self._write(entry)
+        if is_interleaved(address.lane) and not isinstance(address.count, Value):
+            for place, value in self._read_interleaved(address, block or Block(1, 1)):
+                table[place.key] = Entry(place, value, False)
+            return table[address.key].value
         if block is not None:
             for place, value in self._read_block(address, block):
                 table[place.key] = Entry(place, value, False)
@@ -169,10 +174,6 @@ class Registers:
         type = VectorType((address.width,), element)
         if address.lane == 1:
             return self.read_contiguous(view, at, type, address.count)
-        stride = address.lane
-        count = address.count
-        if stride == SHUFFLED_STRIDE and not isinstance(count, Value):
-            return self._read_strided(view, at, type, count)
         lanes = self.addresses.lane_offsets(address)
         return self.gather(view, at, lanes, type, address.count)
 
@@ -222,23 +223,59 @@ class Registers:
         rest = code.splat_number(0, type)
         return code.value(make(vector.MaskedLoad, (view, at, mask, rest), (type,)))
 
-    def _read_strided(self, view: Value, at: Value, type: VectorType, count: int | None) -> Value:
-        """Two vectors that end with the last element wanted, so that none lies outside."""
-        code, width = self.code, type.shape[0]
-        assert width is not None
-        stride = SHUFFLED_STRIDE
-        span = stride * ((width if count is None else count) - 1) + 1
-        second = (stride - 1) * (width - 1)
-        low = self.read_contiguous(view, at, type, span if span < width else None)
-        picks = [
-            stride * i if stride * i < width else width + stride * i - second for i in range(width)
-        ]
-        if span <= width:
-            return code.value(vector.Shuffle(low, low, [p % width for p in picks]))
-        above = code.as_value(code.add(at, second))
-        beyond = span - second
-        high = self.read_contiguous(view, above, type, beyond if beyond < width else None)
-        return code.value(vector.Shuffle(low, high, picks))
+    def _read_interleaved(self, address: Address, block: Block) -> list[tuple[Address, Value]]:
+        """The vectors at neighbouring addresses, picked from the whole vectors they lie in.
+
+        Lanes are `stride` elements apart, so that as many neighbours share what is loaded. The
+        last vector loaded ends with the last element wanted, so that none lies outside.
+        """
+        code, width, stride = self.code, address.width, address.lane
+        assert isinstance(stride, int) and not isinstance(address.count, Value)
+        view = self.addresses.view(address.access.value)
+        type = VectorType((width,), address.access.element_type)
+        lanes = width if address.count is None else address.count
+        at = self.addresses.index(address)
+        found = []
+        for first in range(0, block.count, stride):
+            together = min(stride, block.count - first)
+            span = stride * (lanes - 1) + together
+            starts = [*range(0, max(1, span - width), width)]
+            if span > width:
+                starts.append(span - width)
+            vectors = [
+                self.read_contiguous(
+                    view, code.as_value(code.add(at, first + start)), type,
+                    span if span < width else None,
+                )
+                for start in starts
+            ]  # fmt: skip
+            for i in range(together):
+                place = Address(
+                    address.access, address.base, address.constant + (first + i) * block.step,
+                    stride, width, address.count,
+                )  # fmt: skip
+                found.append((place, self._pick(vectors, starts, i, stride, lanes)))
+        return found
+
+    def _pick(
+        self, vectors: list[Value], starts: list[int], first: int, stride: int, lanes: int
+    ) -> Value:
+        """Every `stride`-th element from the first on, of vectors that start at these elements."""
+        width: int = vectors[0].type.shape[0]  # type: ignore[attr-defined]
+        wanted = [first + stride * i for i in range(lanes)]
+        held = [max(n for n, start in enumerate(starts) if start <= e) for e in wanted]
+        total = vectors[0]
+        for n in range(min(1, len(vectors) - 1), len(vectors)):
+            picks = [0] * width
+            for i, (element, source) in enumerate(zip(wanted, held, strict=True)):
+                if source == n and n > 0:
+                    picks[i] = width + element - starts[n]
+                elif n <= 1:
+                    picks[i] = element if source == 0 else 0
+                else:
+                    picks[i] = i
+            total = self.code.value(vector.Shuffle(total, vectors[n], picks))
+        return total
 
     def gather(self, view: Value, at: Value, lanes: Value, type: VectorType, count) -> Value:
         """Elements at `at` plus the lanes' offsets."""
@@ -265,6 +302,11 @@ class Registers:
         else:
             mask = code.mask(address.count, width)
             code.put(make(vector.MaskedStore, (view, at, mask, value)))
+
+
+def is_interleaved(stride: Size) -> bool:
+    """Whether lanes are so near to each other that whole vectors are loaded for them."""
+    return isinstance(stride, int) and 2 <= stride <= MAX_SHUFFLED_STRIDE
 
 
 def disjoint(a: Address, b: Address) -> bool:

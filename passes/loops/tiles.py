@@ -16,6 +16,7 @@ from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
 from .emission import power_of_two
 from .plan import Loop
+from .registers import is_interleaved
 from .stages import Access, Stage
 
 UNKNOWN_EXTENT = 1024
@@ -393,9 +394,10 @@ class TileModel:
             self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()
         ):
             return count * (2.0 + tile.lanes.bit_length()) * len(vectors), registers
-        if coefficient == 2:
-            cycles = sum(2 * machine.load_cycles(w * self.bytes, False) + 1 for w in vectors)
-            return count * cycles, registers
+        if is_interleaved(coefficient):
+            cycles = sum(machine.load_cycles(w * self.bytes, False) for w in vectors)
+            shuffles = (coefficient - 1) * len(vectors)
+            return count * (coefficient * cycles + shuffles), registers
         return count * 1.5 * sum(vectors), registers
 
     def _bandwidth(self, access: Access, tile: Tile) -> float:
