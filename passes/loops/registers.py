@@ -249,12 +249,16 @@ class Registers:
                 )
                 for start in starts
             ]  # fmt: skip
-            for i in range(together):
+            if span == stride * width and stride & (stride - 1) == 0:
+                picked = dealt(code, vectors)
+            else:
+                picked = [self._pick(vectors, starts, i, stride, lanes) for i in range(together)]
+            for i, value in enumerate(picked, first):
                 place = Address(
-                    address.access, address.base, address.constant + (first + i) * block.step,
+                    address.access, address.base, address.constant + i * block.step,
                     stride, width, address.count,
                 )  # fmt: skip
-                found.append((place, self._pick(vectors, starts, i, stride, lanes)))
+                found.append((place, value))
         return found
 
     def _pick(
@@ -327,6 +331,20 @@ def disjoint(a: Address, b: Address) -> bool:
         return True
     stride = a.lane
     return bool(stride and stride == b.lane and distance % stride)
+
+
+def dealt(code: Code, vectors: list[Value]) -> list[Value]:
+    """Of a row in as many vectors as a power of two, every such-many-th element from each start."""
+    if len(vectors) == 1:
+        return vectors
+    width: int = vectors[0].type.shape[0]  # type: ignore[attr-defined]
+    pairs = list(zip(vectors[::2], vectors[1::2], strict=True))
+    halves = [
+        dealt(code, [code.value(vector.Shuffle(a, b, [*range(start, 2 * width, 2)]))
+                     for a, b in pairs])
+        for start in (0, 1)
+    ]  # fmt: skip
+    return [v for both in zip(*halves, strict=True) for v in both]
 
 
 def transposed(code: Code, rows: list[Value]) -> list[Value]:
