@@ -184,7 +184,7 @@ class PackedMatmul(NnOp, name="nn.packed_matmul"):
 class BlockedMatmul(NnOp, name="nn.blocked_matmul"):
     """Matrix products of blocked columns: a block of each row lies beside that of the next row.
 
-    Shapes: lhs [B.., K / C, M, C], rhs [B.., N / A, K / C, C, A] -> out [B.., N / A, M, A].
+    Shapes: lhs [B, K / C, M.., C], rhs [B, N / A, K / C, C, A] -> out [B, N / A, M.., A].
     Numerics: f16 and bf16 accumulate in f32.
     """
 
@@ -192,8 +192,8 @@ class BlockedMatmul(NnOp, name="nn.blocked_matmul"):
     rhs: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
 
-    body = "out[b.., no, m, ni] += lhs[b.., ko, m, ki] * rhs[b.., no, ko, ki, ni]"
+    body = "out[b, no, m.., ni] += lhs[b, ko, m.., ki] * rhs[b, no, ko, ki, ni]"
     example = (
         "%c = nn.blocked_matmul %a, %b : "
-        "(tensor<2x4x8xf32>, tensor<3x2x8x16xf32>) -> tensor<3x4x16xf32>"
+        "(tensor<4x2x5x6x8xf32>, tensor<4x3x2x8x16xf32>) -> tensor<4x3x5x6x16xf32>"
     )

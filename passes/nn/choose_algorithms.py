@@ -12,7 +12,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
-from .building import element_of, reshape, scalar, shape_of
+from .building import element_of, scalar, shape_of
 from .dilations import dilations_of, undilate
 
 MEMORY = 12.0
@@ -151,10 +151,9 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     """Replace a convolution by transforms and a batched product."""
     b = Builder.before_op(conv)
-    N, (_, _, P, Q, _) = shape_of(conv.x)[0], _sizes(conv)
+    _, _, P, Q, _ = _sizes(conv)
     S, T = tiles_of(conv, tile)
     stride = stride_of(conv)
-    points = points_of(tile, stride) ** 2
     missing = (S * tile - P, T * tile - Q)
     x = conv.x
     needed = (stride * (S * tile - 1) + 3, stride * (T * tile - 1) + 3)
@@ -163,15 +162,11 @@ def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
         pads = (0,) * 7 + (*short, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride))
-    Co, Ci = shape_of(conv.x)[1], shape_of(conv.x)[-1]
-    rows = reshape(b, values, (points, Co, None if N is None else N * S * T, Ci))
     weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile, stride=stride))
-    products = b.insert(nn.BlockedMatmul(rows, weight))
-    Mo, Mi = shape_of(conv.out)[1], shape_of(conv.out)[-1]
-    tiles = reshape(b, products, (points, Mo, N, S, T, Mi))
-    out = b.insert(nn.WinogradOutput(tiles, tile=tile, stride=stride)).result
+    products = b.insert(nn.BlockedMatmul(values, weight))
+    out = b.insert(nn.WinogradOutput(products, tile=tile, stride=stride)).result
     if any(missing):
-        type = TensorType((N, Mo, P, Q, Mi), element_of(out))
+        type = TensorType(shape_of(conv.out), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
     out.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(out)

@@ -7,11 +7,9 @@
 // CHECK-SAME:    %[[X:.*]]: tensor<1x4x32x32x16xf32>)
 // CHECK-DAG:     %[[P:.*]] = nn.pad %[[X]], {{.*}} -> tensor<1x4x34x34x16xf32>
 // CHECK:         %[[V:.*]] = nn.winograd_input %[[P]] : {{.*}} -> tensor<36x4x1x8x8x16xf32>
-// CHECK:         %[[R:.*]] = nn.reshape %[[V]] : {{.*}} -> tensor<36x4x64x16xf32>
 // CHECK:         %[[U:.*]] = nn.winograd_weight {{.*}} -> tensor<36x4x4x16x16xf32>
-// CHECK:         %[[M:.*]] = nn.blocked_matmul %[[R]], %[[U]]
-// CHECK:         %[[T:.*]] = nn.reshape %[[M]] : {{.*}} -> tensor<36x4x1x8x8x16xf32>
-// CHECK:         %[[Y:.*]] = nn.winograd_output %[[T]] : {{.*}} -> tensor<1x4x32x32x16xf32>
+// CHECK:         %[[M:.*]] = nn.blocked_matmul %[[V]], %[[U]] : {{.*}} -> tensor<36x4x1x8x8x16xf32>
+// CHECK:         %[[Y:.*]] = nn.winograd_output %[[M]] : {{.*}} -> tensor<1x4x32x32x16xf32>
 // CHECK:         nn.slice %[[Y]] {{.*}} -> tensor<1x4x30x30x16xf32>
 func.func @chosen(%x: tensor<1x4x32x32x16xf32>) -> tensor<1x4x30x30x16xf32> {
   %w = nn.constant dense<0.0> : tensor<4x4x3x3x16x16xf32>
