@@ -76,15 +76,40 @@ def lower_pad(e: Emitter, op: nn.Pad) -> None:
         pad_constant(e, source, out, begin, end, fill)
         return
     extents = e.sizes(source)
+    parts = _parts(begin[-1], end[-1], extents[-1]) if rank else []
+    if not parts:
+        e.elementwise([], out, lambda e, _: e.load(source, _origins(e, op, extents, 0)))
+    for first, count in parts:
+        part = e.subview(out, [0] * (rank - 1) + [first], [*sizes[:-1], count])
+        e.elementwise(
+            [], part, lambda e, _, first=first: e.load(source, _origins(e, op, extents, first))
+        )
 
-    def read(e: Emitter, _: Value) -> Value:
-        at = [
-            e.position(d) if not (begin[d] or end[d]) else _origin(e, op.mode, d, begin[d], extents)
-            for d in range(rank)
-        ]
-        return e.load(source, at)
 
-    e.elementwise([], out, read)
+def _parts(begin: int, end: int, extent: Size) -> list[tuple[int, int]]:
+    """(first, count) of the columns of a row's borders, and of the copied ones between them.
+
+    Those are read as whole vectors. None where that is not known to help.
+    """
+    if min(begin, end) < 0 or begin == end == 0 or not isinstance(extent, int):
+        return []
+    parts = [(0, begin), (begin, extent), (begin + extent, end)]
+    return [(first, count) for first, count in parts if count]
+
+
+def _origins(e: Emitter, op: nn.Pad, extents: Sequence[Size], first: int) -> list[Size]:
+    """Which element of the operand stands at the current position of the columns from `first`."""
+    rank = len(extents)
+    begin, end = op.pads[:rank], op.pads[rank:]
+    found: list[Size] = []
+    for d in range(rank):
+        shift = first if d == rank - 1 else 0
+        is_copied = shift and shift == begin[d]
+        if is_copied or not (begin[d] or end[d]):
+            found.append(e.position(d))
+        else:
+            found.append(_origin(e, op.mode, d, begin[d] - shift, extents))
+    return found
 
 
 def _origin(e: Emitter, mode: str, dim: int, begin: int, extents: Sequence[Size]) -> Size:

@@ -289,6 +289,10 @@ class Registers:
         return code.value(make(vector.Gather, (view, at, lanes, mask, rest), (type,)))
 
     def _write(self, entry: Entry) -> None:
+        neighbours = self._interleaved_with(entry)
+        if neighbours:
+            self._write_interleaved(neighbours)
+            return
         entry.dirty = False
         address, value, code = entry.address, entry.value, self.code
         view = self.addresses.view(address.access.value)
@@ -301,11 +305,46 @@ class Registers:
             lanes = self.addresses.lane_offsets(address)
             mask = code.mask(width if address.count is None else address.count, width)
             code.put(make(vector.Scatter, (view, at, lanes, mask, value)))
-        elif address.count is None:
-            code.put(make(vector.Store, (value, view, at)))
         else:
-            mask = code.mask(address.count, width)
-            code.put(make(vector.MaskedStore, (view, at, mask, value)))
+            self._write_contiguous(view, at, value, address.count)
+
+    def _write_contiguous(self, view: Value, at: Value, value: Value, count) -> None:
+        """A vector's elements from `at` on, all of them or so many."""
+        if count is None:
+            self.code.put(make(vector.Store, (value, view, at)))
+        else:
+            mask = self.code.mask(count, value.type.shape[0])  # type: ignore[attr-defined]
+            self.code.put(make(vector.MaskedStore, (view, at, mask, value)))
+
+    def _interleaved_with(self, entry: Entry) -> list[Entry]:
+        """Delayed stores that together fill the gaps between each other's lanes, or none."""
+        address, stride = entry.address, entry.address.lane
+        if not is_interleaved(stride) or isinstance(address.count, Value):
+            return []
+        assert isinstance(stride, int)
+        table = self.code.scope.entries[self.base(address.access.value)]
+        keys = {
+            shift: (*address.key[:2], address.constant + shift, *address.key[3:])
+            for shift in range(1 - stride, stride)
+        }
+        found = {n: table[k] for n, k in keys.items() if k in table and table[k].dirty}
+        for first in range(1 - stride, 1):
+            if all(first + i in found for i in range(stride)):
+                return [found[first + i] for i in range(stride)]
+        return []
+
+    def _write_interleaved(self, entries: list[Entry]) -> None:
+        """Neighbouring vectors of lanes as far apart as there are vectors, as whole vectors."""
+        code, first = self.code, entries[0].address
+        width = first.width
+        left = len(entries) * (width if first.count is None else first.count)  # type: ignore[operator]
+        view, at = self.addresses.view(first.access.value), self.addresses.index(first)
+        for value in interleaved(code, [entry.value for entry in entries]):
+            if left > 0:
+                self._write_contiguous(view, at, value, left if left < width else None)
+                at, left = code.as_value(code.add(at, width)), left - width
+        for entry in entries:
+            entry.dirty = False
 
 
 def is_interleaved(stride: Size) -> bool:
@@ -345,6 +384,31 @@ def dealt(code: Code, vectors: list[Value]) -> list[Value]:
         for start in (0, 1)
     ]  # fmt: skip
     return [v for both in zip(*halves, strict=True) for v in both]
+
+
+def interleaved(code: Code, vectors: list[Value]) -> list[Value]:
+    """The first elements of all vectors, then the second ones, and so on, as whole vectors."""
+    count = len(vectors)
+    if count == 1:
+        return vectors
+    width: int = vectors[0].type.shape[0]  # type: ignore[attr-defined]
+    if count % 2 == 0:
+        pairs = zip(*(interleaved(code, vectors[i::2]) for i in (0, 1)), strict=True)
+        picks = [n for i in range(width) for n in (i, width + i)]
+        halves = picks[:width], picks[width:]
+        return [code.value(vector.Shuffle(a, b, half)) for a, b in pairs for half in halves]
+    found = []
+    for start in range(0, count * width, width):
+        places = [divmod(start + i, count) for i in range(width)]
+        total = vectors[0]
+        for n in range(1, count):
+            taken = [
+                width + lane if source == n else lane if n == 1 else i
+                for i, (lane, source) in enumerate(places)
+            ]
+            total = code.value(vector.Shuffle(total, vectors[n], taken))
+        found.append(total)
+    return found
 
 
 def transposed(code: Code, rows: list[Value]) -> list[Value]:

@@ -150,7 +150,7 @@ class TileModel:
             for along in {1, lanes}:
                 yield {across: along} if along > 1 else {}
             return
-        others = [d for d in others if self.reuses(d)]
+        others = [d for d in others if self.reuses(d) or self._fills_gaps(d, lane_dim)]
         pairs = [(a, b) for i, a in enumerate(others) for b in self._nearest_first(others[i + 1 :])]
         groups = pairs or [(a,) for a in others] or [()]
         registers = self.machine.vector_registers
@@ -227,6 +227,15 @@ class TileModel:
         """Whether copies along a dimension share loads."""
         return any(self.coefficient(a, dim) == 0 or self._slides(a, dim) for a in self.inputs)
 
+    def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
+        """Whether copies along a dimension stand between the lanes of what is stored."""
+        return lane_dim is not None and any(
+            self.coefficient(a, dim) == 1
+            and is_interleaved(self.coefficient(a, lane_dim))
+            and self.coefficient(a, lane_dim) == self.extents[dim]
+            for a in self.stage.outputs
+        )
+
     def _slides(self, access: Access, dim: int | None) -> bool:
         """Whether a window slides along the dimension."""
         return any(len(t) > 1 and any(d == dim for _, d in t) for t in self._terms[access])
@@ -255,7 +264,9 @@ class TileModel:
             pass
         elif kinds[tile.lane_dim] == "parallel" and self.stage.has_reduction:
             # Once for all steps of the reduction.
-            total += self._store_cycles(tile.lanes, tile.lane_dim) * results / tile.lanes
+            total += (
+                self._store_cycles(tile.lanes, tile.lane_dim, tile.copies) * results / tile.lanes
+            )
         elif kinds[tile.lane_dim] == "reduction":
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
         return (total + self.stall(tile, total, extents)) * (1 + instructions / LONG_CODE)
@@ -322,7 +333,7 @@ class TileModel:
                 self._loads(a, tile, {**sizes, **window}, vectors)[0] / steps for a in self.inputs
             )
         if not is_reduction:
-            loads += copies * sum(self._store_cycles(w, lane_dim) for w in vectors)
+            loads += copies * sum(self._store_cycles(w, lane_dim, sizes) for w in vectors)
         latency = machine.fma_latency if is_reduction else 1
         # One operand is held in registers, the others stream through one more.
         needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
@@ -351,12 +362,26 @@ class TileModel:
             window[loop.dims[-1]] = extent
         return window
 
-    def _store_cycles(self, width: int, lane_dim: int | None) -> float:
-        """Cycles of storing one vector; lanes that lie apart are stored one by one."""
-        scattered = lane_dim is not None and any(
-            self.coefficient(a, lane_dim) != 1 for a in self.stage.outputs
-        )
-        return 2.0 * width if scattered else self.machine.load_cycles(width * self.bytes)
+    def _store_cycles(self, width: int, lane_dim: int | None, sizes: dict[int, int]) -> float:
+        """Cycles of storing one vector.
+
+        Lanes that lie apart are stored one by one, unless other copies fill the gaps.
+        """
+        plain = self.machine.load_cycles(width * self.bytes)
+        if lane_dim is None:
+            return plain
+        apart = [
+            c for a in self.stage.outputs
+            if (c := self.coefficient(a, lane_dim)) != 1
+            and not any(
+                self._fills_gaps(d, lane_dim) and n == c == self.extents[d]
+                for d, n in sizes.items()
+            )
+        ]  # fmt: skip
+        if apart:
+            return 2.0 * width
+        between = max((self.coefficient(a, lane_dim) for a in self.stage.outputs), default=1)
+        return plain + between.bit_length() - 1
 
     def _vectors(self, tile: Tile, sizes: dict[int, int]) -> list[int]:
         """The widths of the vectors along the lanes' dimension."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from ...dialects import nn
 from ...ir.attributes import DenseElements
-from ...ir.core import Value
 from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.strict_math import is_strict
-from ...ir.types import Dim, FloatType, TensorType
+from ...ir.types import FloatType, TensorType
 from .building import element_of, finish, reshape, shape_of
 
 x = Var("x")
@@ -71,6 +72,41 @@ def decompose_space_to_depth(op: nn.SpaceToDepth, rewriter: Rewriter) -> None:
     finish(b, op, reshape(b, b(nn.Transpose(split, (0, 3, 5, 1, 2, 4))), shape_of(op.out)))
 
 
+LARGE_WINDOW = 2.5
+"""How many times the comparisons of two poolings one has to take to be two."""
+
+
+@rewrite(nn.MaxPool)
+def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
+    """max_pool(x) -> max_pool(max_pool(x)), along rows and columns, where windows overlap much"""
+    axes = [i for i, n in enumerate(op.kernel) if n > 1]
+    if len(axes) < 2 or op.ceil_mode:
+        return
+    window = op.window([op.x.type], op)
+    first, rest = axes[0], [i for i in range(len(op.kernel)) if i != axes[0]]
+    between = prod(window.strides[i] for i in rest)
+    apart = op.kernel[first] * between + prod(op.kernel[i] for i in rest)
+    if prod(op.kernel) < LARGE_WINDOW * apart:
+        return
+    out = op.x
+    for those in ([first], rest):
+        rows = [
+            [n if i in those else neutral for i, n in enumerate(numbers)]
+            for numbers, neutral in (
+                (op.kernel, 1),
+                (window.strides, 1),
+                (window.dilations, 1),
+                (window.begin, 0),
+                (window.end, 0),
+            )
+        ]
+        kernel, strides, dilations, begin, end = rows
+        out = rewriter(
+            nn.MaxPool(out, kernel, strides=strides, dilations=dilations, pads=(*begin, *end))
+        ).result
+    finish(rewriter, op, out)
+
+
 @rewrite(nn.Tile)
 def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
     """tile(x) -> reshape(broadcast_to(reshape(x)))"""
@@ -88,34 +124,44 @@ def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Resize)
 def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
-    """resize(x) -> for each dimension, every element several times, where that is all"""
+    """resize(x) -> each element several times, or every so-many-th one, where that is all"""
     import numpy as np
 
     shape, result_shape = shape_of(op.x), shape_of(op.out)
     if None in shape or None in result_shape or op.x.type is op.out.type or op.mode != "nearest":
         return
     factors: dict[int, int] = {}
+    starts, steps = [0] * len(shape), [1] * len(shape)
     for axis in range(len(shape)):
         if not op.samples(axis, shape):
             continue
         positions, _, outside = op.taps(shape, axis)
-        factors[axis] = result_shape[axis] // max(shape[axis], 1)
-        repeated = np.repeat(np.arange(shape[axis]), factors[axis])
-        if outside.any() or not np.array_equal(positions[:, 0], repeated):
+        if outside.any() or not positions.size:
             return
-    b, out = rewriter, op.x
-    for axis, factor in reversed(factors.items()):
-        out = _repeat(b, out, axis, factor)
-    finish(b, op, out)
-
-
-def _repeat(b: Rewriter, x: Value, axis: int, factor: int) -> Value:
-    """Every element along the axis `factor` times."""
-    shape: tuple[Dim, ...] = shape_of(x)
-    lead, tail = shape[: axis + 1], shape[axis + 1 :]
-    wide = TensorType((*lead, factor, *tail), element_of(x))
-    spread = b(nn.BroadcastTo(reshape(b, x, (*lead, 1, *tail)), out=wide))
-    return reshape(b, spread, (*shape[:axis], shape[axis] * factor, *tail))  # type: ignore[operator]
+        places = positions[:, 0]
+        factor = result_shape[axis] // max(shape[axis], 1)
+        step = int(places[1] - places[0]) if len(places) > 1 else 1
+        if np.array_equal(places, np.repeat(np.arange(shape[axis]), factor)):
+            factors[axis] = factor
+        elif step > 0 and np.array_equal(places, places[0] + step * np.arange(len(places))):
+            starts[axis], steps[axis] = int(places[0]), step
+        else:
+            return
+    b, x = rewriter, op.x
+    if any(starts) or set(steps) != {1}:
+        shape = [n if axis in factors else result_shape[axis] for axis, n in enumerate(shape)]
+        taken = TensorType(tuple(shape), element_of(x))
+        x = b(nn.Slice(x, starts, steps=steps, out=taken)).result
+    if not factors:
+        finish(b, op, x)
+        return
+    apart = [d for axis, n in enumerate(shape) for d in ((n, 1) if axis in factors else (n,))]
+    wide = [
+        d for axis, n in enumerate(shape) for d in ((n, factors[axis]) if axis in factors else (n,))
+    ]
+    spread = TensorType(tuple(wide), element_of(op.x))
+    out = b(nn.BroadcastTo(reshape(b, x, apart), out=spread))
+    finish(b, op, reshape(b, out, result_shape))
 
 
 PATTERNS = (
@@ -124,6 +170,7 @@ PATTERNS = (
     decompose_depth_to_space,
     decompose_space_to_depth,
     decompose_tile,
+    split_large_max_pool,
 )
 
 LAYOUT = (decompose_resize,)
