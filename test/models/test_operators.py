@@ -9,7 +9,9 @@ from onnx import helper, numpy_helper
 MACHINES = pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
 
 
-def compiled(op: str, machine: str, x: np.ndarray, *constants: np.ndarray, outputs=1, **attributes):
+def compiled(
+    op: str, machine: str, x: np.ndarray, *constants: np.ndarray, outputs=1, opset=18, **attributes
+):
     """The results of one operator on `x` and constants."""
     names = [f"c{i}" for i in range(len(constants))]
     outs = [f"y{i}" for i in range(outputs)]
@@ -20,7 +22,7 @@ def compiled(op: str, machine: str, x: np.ndarray, *constants: np.ndarray, outpu
         [onnx.ValueInfoProto(name=o) for o in outs],
         [numpy_helper.from_array(c, n) for c, n in zip(constants, names, strict=True)],
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     model = onnx.shape_inference.infer_shapes(model)
     return nnc.compile(model, machine=machine)(x)
 
@@ -144,3 +146,76 @@ def test_top_k_counts_nan_as_largest(largest: int, expected: list[int]):
 def test_operands_repeated_for_far_rows(shape, other, machine: str):
     x, y = numbers(*shape), numbers(*other)
     np.testing.assert_array_equal(compiled("Mul", machine, x, y), x * y)
+
+
+@MACHINES
+@pytest.mark.parametrize("block", [2, 3, 4, 5, 8])
+@pytest.mark.parametrize("width", [1, 7, 16, 21])
+def test_blocks_of_depth_to_space(width: int, block: int, machine: str):
+    """Results that lie between each other's lanes, also where the last vector is not full."""
+    x = numbers(2, 2 * block * block, 3, width)
+    found = compiled("DepthToSpace", machine, x, blocksize=block, mode="CRD")
+    apart = x.reshape(2, 2, block, block, 3, width).transpose(0, 1, 4, 2, 5, 3)
+    np.testing.assert_array_equal(found, apart.reshape(2, 2, 3 * block, width * block))
+
+
+@MACHINES
+@pytest.mark.parametrize("factors", [(2, 2), (1, 3), (5, 1), (4, 9)])
+def test_nearest_repeats(factors: tuple[int, int], machine: str):
+    x = numbers(1, 3, 5, 19)
+    scales = np.array([1, 1, *factors], np.float32)
+    found = compiled("Resize", machine, x, np.array([], np.float32), scales, mode="nearest")
+    np.testing.assert_array_equal(found, x.repeat(factors[0], 2).repeat(factors[1], 3))
+
+
+@pytest.mark.parametrize("scales", [(0.5, 0.5), (0.25, 1), (2, 0.5), (0.5, 3)])
+def test_nearest_takes_every_other(scales: tuple[float, float]):
+    x = numbers(1, 2, 8, 36)
+    found = compiled(
+        "Resize", "host", x, np.array([], np.float32), np.array([1, 1, *scales], np.float32),
+        mode="nearest", coordinate_transformation_mode="asymmetric", nearest_mode="floor",
+    )  # fmt: skip
+    rows, columns = (
+        np.floor(np.arange(int(n * s)) / s).astype(int)
+        for n, s in zip(x.shape[2:], scales, strict=True)
+    )
+    np.testing.assert_array_equal(found, x[:, :, rows][..., columns])
+
+
+@MACHINES
+@pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
+@pytest.mark.parametrize("pads", [(1, 2, 3, 0), (0, 3, 0, 2), (2, 0, 1, 0), (0, -1, 2, 4)])
+def test_mirrored_borders(pads: tuple[int, int, int, int], mode: str, machine: str):
+    x = numbers(3, 6, 21)
+    found = compiled(
+        "Pad", machine, x, np.array([0, *pads[:2], 0, *pads[2:]]), opset=19, mode=mode
+    )  # fmt: skip
+    left, right = pads[1], pads[3]
+    around = np.pad(
+        x, [(0, 0), (pads[0], pads[2]), (max(left, 0), max(right, 0))], mode=mode
+    )  # fmt: skip
+    np.testing.assert_array_equal(found, around[..., max(-left, 0) :])
+
+
+@MACHINES
+@pytest.mark.parametrize(
+    "kernel,strides,pads,dilations",
+    [
+        ((5, 5), (1, 1), (2, 2, 2, 2), (1, 1)),
+        ((9, 7), (1, 1), (0, 3, 1, 2), (1, 1)),
+        ((5, 9), (2, 1), (2, 0, 2, 0), (1, 1)),
+        ((6, 6), (1, 2), (0, 0, 0, 0), (2, 1)),
+    ],
+)
+def test_large_windows(kernel, strides, pads, dilations, machine: str):
+    x = numbers(2, 3, 21, 37)
+    found = compiled(
+        "MaxPool", machine, x, kernel_shape=kernel, strides=strides, pads=pads, dilations=dilations
+    )
+    around = np.pad(
+        x, [(0, 0), (0, 0), (pads[0], pads[2]), (pads[1], pads[3])], constant_values=-np.inf
+    )
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
+    windows = np.lib.stride_tricks.sliding_window_view(around, reach, axis=(2, 3))
+    taken = windows[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
+    np.testing.assert_array_equal(found, taken.max((-1, -2)))
