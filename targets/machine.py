@@ -40,6 +40,8 @@ class Machine:
     """An arithmetic instruction may read one scalar from memory for all lanes."""
     line_bytes: int
     l1_bytes: int
+    l1_way_bytes: int
+    """Lines that lie a multiple of this apart share a set; a page, as the index is virtual."""
     l2_bytes: int
     l3_bytes: int
     l2_bandwidth: float
@@ -68,6 +70,11 @@ class Machine:
         return 1 / per_cycle if narrow else 1 / self.full_width_units
 
     @property
+    def l1_ways(self) -> int:
+        """Lines of one set of the first-level cache."""
+        return self.l1_bytes // self.l1_way_bytes
+
+    @property
     def cycles_per_microsecond(self) -> float:
         return 1000 * self.gigahertz
 
@@ -89,6 +96,7 @@ _AVX512 = Machine(
     has_broadcast_operands=True,
     line_bytes=64,
     l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
     l2_bytes=1 << 20,
     l3_bytes=16 << 20,
     l2_bandwidth=32.0,

@@ -22,6 +22,10 @@ class Poly:
     def symbol(name: Hashable) -> Poly:
         return Poly({(name,): 1})
 
+    def at(self, value: int) -> int:
+        """What it is where every symbol has this value."""
+        return sum(factor * value ** len(product) for product, factor in self.terms.items())
+
     def __add__(self, other: Size) -> Size:
         terms = dict(self.terms)
         for product, factor in _terms(other).items():

@@ -8,8 +8,10 @@ weighs the tiles by the steps they need for the whole iteration space, remainder
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import product
 from math import inf, prod
 
 from ...ir.types import VectorType, element_type
@@ -76,10 +78,13 @@ class TileModel:
         self.machine = machine
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
+        self.least = [1] * stage.rank
+        """Extents where everything unknown is 1: 64 rows of each image, say, of one image."""
         for loop in loops:  # a collapsed loop counts as its last dimension
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
             self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
+            self.least[dim] = extent if isinstance(extent, int) else max(1, extent.at(1))
         self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
@@ -247,9 +252,8 @@ class TileModel:
         total = self.cycles_for(tile, self.extents)
         if all(self.known):
             return total
-        pairs = list(zip(self.extents, self.known, strict=True))
-        single = [e if known else 1 for e, known in pairs]
-        return total + SINGLE * prod(e for e, k in pairs if not k) * self.cycles_for(tile, single)
+        often = prod(self.extents) / max(1, prod(self.least))
+        return total + SINGLE * often * self.cycles_for(tile, self.least)
 
     def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
         """Of an iteration space of these extents."""
@@ -338,8 +342,10 @@ class TileModel:
         # One operand is held in registers, the others stream through one more.
         needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
         spill = max(0, needed - machine.vector_registers)
-        # Arithmetic and loads overlap, the worse the more both have to do.
-        busy = max((arithmetic**OVERLAP + loads**OVERLAP) ** (1 / OVERLAP), latency)
+        again = sum(self._refetch(a, tile, sizes) for a in self.inputs)
+        # They overlap, the worse the more each has to do.
+        work = sum(cycles**OVERLAP for cycles in (arithmetic, loads, again))
+        busy = max(work ** (1 / OVERLAP), latency)
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
         return busy + LOOP_CYCLES + 2.0 * spill, code
 
@@ -435,6 +441,37 @@ class TileModel:
             return inf
         # The other operand passes through the second cache too.
         return machine.l2_bandwidth / (1 if panel <= machine.l2_bytes // 2 else 2)
+
+    def _refetch(self, access: Access, tile: Tile, sizes: dict[int, int]) -> float:
+        """Cycles of fetching lines again that the next step of the reduction still needs.
+
+        Rows a power of two apart fall on few sets of the first cache. Of more lines than a set
+        holds, one of them left to what streams through, each pushes out one that is needed.
+        """
+        machine, lane = self.machine, tile.lane_dim
+        if lane is None or access.coefficients is None or self.coefficient(access, lane):
+            return 0.0
+        steps = {
+            self.coefficient(access, d)
+            for d, kind in enumerate(self.stage.kinds)
+            if kind == "reduction" and self.extents[d] > 1
+        }
+        if not any(0 < step * self.bytes < machine.line_bytes for step in steps):
+            return 0.0
+        copies: list[list[int]] = []
+        for d, n in sizes.items():
+            apart = access.coefficients[d]
+            if not isinstance(apart, int):
+                return 0.0
+            if apart:
+                copies.append([apart * self.bytes * i for i in range(n)])
+        lines = {sum(place) // machine.line_bytes for place in product(*copies)}
+        if len(lines) < machine.l1_ways:
+            return 0.0
+        sets = Counter(n % (machine.l1_way_bytes // machine.line_bytes) for n in lines)
+        held = machine.l1_ways - 1
+        again = sum(min(n, 2 * (n - held)) for n in sets.values() if n > held)
+        return again * machine.line_bytes / machine.l2_bandwidth
 
     def coefficient(self, access: Access, dim: int) -> int:
         """Elements between neighbours along a dimension; a large number where unknown."""

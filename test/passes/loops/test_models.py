@@ -79,6 +79,16 @@ def test_tile_fits_fewer_registers():
     assert 8 <= best.copies.get(0, 1) * best.copies.get(1, 1) <= 14
 
 
+def test_rows_a_power_of_two_apart_fit_the_sets_of_the_first_cache():
+    """Rows 4 kB apart share one set; of nearly as many columns any number of rows fits."""
+    for columns in (1024, 2048):
+        assert tile(contraction(64, 512, columns)).size(0) <= AVX512.l1_ways
+        assert tile(contraction(16, 4096, columns)).size(0) <= AVX512.l1_ways
+    assert tile(contraction(16, 4096, 1040)).size(0) == 16
+    # Two sets hold twice as many.
+    assert tile(contraction(16, 4096, 512)).size(0) == 2 * AVX512.l1_ways
+
+
 def test_results_lie_along_the_lanes():
     """Rows and columns of results are contiguous in operands; only columns in the results."""
     for k in (16, 32, 64, 512):
@@ -109,6 +119,27 @@ def test_tiles_do_not_count_on_many_images():
     (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
     best = tile(stage)
     assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
+
+
+def test_tiles_count_on_the_rows_of_one_image():
+    """64 rows of an unknown number of images have the tile of 64 rows."""
+    text = """
+    func.func private @k(%x: memref<?x64x96xf32>, %w: memref<96x384xf32>, %y: memref<?x64x384xf32>) {
+      linalg.generic {indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : memref<?x64x96xf32>, memref<96x384xf32>) outs(%y : memref<?x64x384xf32>) {
+      ^bb0(%a: f32, %b: f32, %o: f32):
+        %p = arith.mulf %a, %b : f32
+        %s = arith.addf %o, %p : f32
+        linalg.yield %s : f32
+      }
+      return
+    }
+    """
+    module = parse_module(text)
+    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
+    plan = Plan([stage])
+    plan.collapse(plan.roots[stage][:2], stage.op)
+    best = TileModel(stage, AVX512, frozenset(), plan.roots[stage]).best()
+    assert best.copies.get(1, 1) >= 4 and best.copies.get(2, 1) <= 4
 
 
 def test_windows_without_elements():
