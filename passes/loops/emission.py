@@ -125,7 +125,12 @@ class Emission:
         main = code.multiply(whole, step)
         self.loop(node, 0, main, step, lambda iv: step)
         if granule == 1:
-            self.loop(node, main, extent, 1, lambda iv: 1)
+            for inner in halves(step):
+                rest = code.binary(arith.SubI, extent, code.as_value(main))
+                count = code.binary(arith.DivUI, rest, code.index(inner))
+                end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
+                self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
+                main = end
         else:
             self.loop(
                 node, main, extent, granule,
@@ -407,6 +412,13 @@ def _stems_from(loop: Loop, whole: Loop | None) -> bool:
     if loop is whole:
         return True
     return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)
+
+
+def halves(step: int) -> Iterator[int]:
+    """The steps of what an unknown extent leaves of a loop: half, a quarter and so on down to 1."""
+    while step > 1:
+        step //= 2
+        yield step
 
 
 def power_of_two(number: int) -> int:

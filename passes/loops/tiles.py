@@ -16,7 +16,7 @@ from math import inf, prod
 
 from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
-from .emission import power_of_two
+from .emission import halves, power_of_two
 from .plan import Loop
 from .registers import is_interleaved
 from .stages import Access, Stage
@@ -258,7 +258,7 @@ class TileModel:
     def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
         """Of an iteration space of these extents."""
         total, instructions = 0.0, 0.0
-        for count, sizes in _variants(tile, extents):
+        for count, sizes in self._variants(tile, extents):
             cycles, code = self.step_cycles(tile, sizes)
             total += count * cycles
             instructions += code
@@ -274,6 +274,29 @@ class TileModel:
         elif kinds[tile.lane_dim] == "reduction":
             total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
         return (total + self.stall(tile, total, extents)) * (1 + instructions / LONG_CODE)
+
+    def _variants(
+        self, tile: Tile, extents: Sequence[int]
+    ) -> Iterator[tuple[float, dict[int, int]]]:
+        """(steps, elements of each tiled dimension) for the full tile and its remainders."""
+        dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))
+        rest = prod(e for d, e in enumerate(extents) if d not in dims)
+        variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
+        for dim in dims:
+            whole = self.known[dim] or dim == tile.lane_dim
+            size = min(tile.size(dim), max(extents[dim], 1)) if whole else tile.size(dim)
+            full, remainder = divmod(extents[dim], size)
+            options = [(full, size)] if full else []
+            if whole:
+                options += [(1, remainder)] if remainder else []
+            else:
+                for part in halves(size):
+                    count, remainder = divmod(remainder, part)
+                    options += [(count, part)] if count else []
+            variants = [
+                (count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options
+            ]
+        yield from variants
 
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
         """Cycles of waiting for an operand that comes from memory in the first of several passes.
@@ -482,20 +505,6 @@ class TileModel:
             return 1 << 20 if dim in used else 0
         c = access.coefficients[dim]
         return c if isinstance(c, int) else 1 << 20
-
-
-def _variants(tile: Tile, extents: Sequence[int]) -> Iterator[tuple[float, dict[int, int]]]:
-    """(steps, elements of each tiled dimension) for the full tile and its remainders."""
-    dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))  # type: ignore[arg-type]
-    rest = prod(e for d, e in enumerate(extents) if d not in dims)
-    variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
-    for dim in dims:
-        size = min(tile.size(dim), max(extents[dim], 1))
-        full, remainder = divmod(extents[dim], size)
-        options = [(full, size)] if full else []
-        options += [(1, remainder)] if remainder else []
-        variants = [(count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options]
-    yield from variants
 
 
 def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:

@@ -38,6 +38,21 @@ def test_products_of_few_rows(shape: tuple[int, int, int], machine: str):
 
 
 @pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_products_of_an_unknown_number_of_rows(threads: int, machine: str):
+    """What is left of whole tiles goes in halves, quarters and so on of a tile."""
+    random = np.random.default_rng(0)
+    weight = random.standard_normal((64, 96)).astype("f4") / np.float32(8)
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Relu", ["t"], ["y"])]
+    x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 64])
+    compiled = nnc.compile(model(nodes, [x], {"w": weight}), machine=machine, threads=threads)
+    for rows in range(34):
+        x = random.standard_normal((rows, 64)).astype("f4")
+        expected = np.maximum(x.astype("f8") @ weight.astype("f8"), 0)
+        np.testing.assert_allclose(compiled(x), expected, atol=2e-6)
+
+
+@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
 @pytest.mark.parametrize("width", [1, 5, 16, 37, 64])
 def test_gathered_rows(width: int, machine: str):
     """Rows are read as vectors up to the last element of the table and not beyond."""

@@ -57,7 +57,9 @@ def test_tile_of_a_large_product_fills_the_registers_with_accumulators():
 
 def test_tiles_for_two_units_spare_loads():
     """Two multiply-adds a cycle leave little time: for many broadcasts, or for wide panels."""
-    wide = replace(AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128)
+    wide = replace(
+        AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128, l1_bytes=48 << 10
+    )
     for m, n, k in ((128, 768, 768), (333, 333, 333), (96, 3072, 3072)):
         best = tile(contraction(m, n, k), wide)
         rows, vectors = best.copies[0], best.copies[1]
