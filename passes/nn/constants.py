@@ -57,7 +57,10 @@ def computed_constant(op: nn.NnOp) -> nn.Constant | None:
     """
     type = op.result_types[0]
     assert isinstance(type, TensorType)
-    values = [v.defined_by(nn.Constant).value for v in op.operands]  # type: ignore[union-attr]
+    constants: list[nn.Constant] = [v.defined_by(nn.Constant) for v in op.operands]  # type: ignore[misc]
+    for constant in constants:
+        name_resource(constant)
+    values = [constant.value for constant in constants]
     properties = sorted((key, str(value)) for key, value in op.properties.items())
     digest = sha256(f"{op.name} {properties} {type}".encode())
     for value in values:

@@ -44,6 +44,29 @@ def test_equal_constants_get_equal_keys(rng):
     assert first.value.key == second.value.key and first.value.key.startswith("folded_")
 
 
+def test_different_constants_get_different_keys(rng):
+    """Small ones computed at once, from which large ones are computed when they are needed."""
+
+    def build(b, v):
+        made = []
+        for _ in range(2):
+            small = b(nn.Neg(value_of(b, rng.random((100, 100)).astype(np.float32))))
+            pads = (0, 0, 100, 100)
+            weight = b(nn.Pad(small, value_of(b, np.float32(0)), pads=pads))
+            made.append(b(nn.Matmul(v, weight)))
+        return b(nn.Add(*made))
+
+    x = rng.random((3, 100)).astype(np.float32)
+    x = np.concatenate([x, x], 1)
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, FoldConstants())
+    assert names(module) == ["nn.matmul", "nn.matmul", "nn.add"]
+    first, second = constants(module)
+    assert first.value.key != second.value.key
+    same(interpret(module, x), expected)
+
+
 def test_what_only_grows_stays():
     def build(b, v):
         wide = b(nn.BroadcastTo(value_of(b, np.arange(512, dtype=np.float32)), out=t(512, 512)))
