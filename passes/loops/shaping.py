@@ -135,7 +135,7 @@ class Shaping:
         """
         model = TileModel(stage, self.machine, frozenset(), roots)
         operand = model.streamed(tile.lane_dim)
-        if operand is not None and model.passes(operand, tile) <= MAX_PASSES:
+        if operand is not None and model.passes(operand, tile, model.least) <= MAX_PASSES:
             ahead = PREFETCH_BYTES // model.bytes
             # Vectors from several places: each asks for what stands in its place next.
             apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
-from math import inf, prod
+from math import inf, prod, sqrt
 
 from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
@@ -41,9 +41,6 @@ MAX_WINDOW = 12
 
 MAX_BODIES = 72
 """Bodies in straight-line code."""
-
-SINGLE = 0.1
-"""What one iteration of an unknown loop counts beside many: a batch is often one image."""
 
 OVERLAP = 3.0
 """Norm in which cycles of arithmetic and of loads add up: 3 fits products of all tiles on Zen 5."""
@@ -248,12 +245,16 @@ class TileModel:
     # -- cost --------------------------------------------------------------------------------
 
     def cycles(self, tile: Tile) -> float:
-        """Of the whole iteration space; one iteration of unknown loops counts a little too."""
+        """Of the whole iteration space.
+
+        Where it is unknown, the geometric mean of many iterations at once and of as many one by
+        one: a batch is often one image, and a tile is good that is nearly the best for both.
+        """
         total = self.cycles_for(tile, self.extents)
         if all(self.known):
             return total
         often = prod(self.extents) / max(1, prod(self.least))
-        return total + SINGLE * often * self.cycles_for(tile, self.least)
+        return sqrt(total * often * self.cycles_for(tile, self.least))
 
     def cycles_for(self, tile: Tile, extents: Sequence[int]) -> float:
         """Of an iteration space of these extents."""

@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+import pytest
 from nnc.ir.syntax.parser import parse_module
+from nnc.passes.loops.emission import halves
 from nnc.passes.loops.plan import Plan
 from nnc.passes.loops.polynomial import Poly
 from nnc.passes.loops.stages import stages_of
@@ -11,6 +13,9 @@ from nnc.passes.loops.traffic import Traffic
 from nnc.targets.machine import MACHINES
 
 AVX512 = MACHINES["avx512"]
+WIDE = replace(
+    AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128, l1_bytes=48 << 10
+)
 
 
 def contraction(m, n, k, transposed=False):
@@ -57,17 +62,14 @@ def test_tile_of_a_large_product_fills_the_registers_with_accumulators():
 
 def test_tiles_for_two_units_spare_loads():
     """Two multiply-adds a cycle leave little time: for many broadcasts, or for wide panels."""
-    wide = replace(
-        AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128, l1_bytes=48 << 10
-    )
     for m, n, k in ((128, 768, 768), (333, 333, 333), (96, 3072, 3072)):
-        best = tile(contraction(m, n, k), wide)
+        best = tile(contraction(m, n, k), WIDE)
         rows, vectors = best.copies[0], best.copies[1]
         loads, multiplies = rows + vectors, rows * vectors
         assert loads <= 0.6 * multiplies
         # The panel of one tile comes from the second cache, or leaves it to the rows.
-        assert 64 * vectors / (multiplies / 2) <= wide.l2_bandwidth
-        assert 64 * vectors * k <= wide.l2_bytes // 2
+        assert 64 * vectors / (multiplies / 2) <= WIDE.l2_bandwidth
+        assert 64 * vectors * k <= WIDE.l2_bytes // 2
 
 
 def test_tile_of_a_small_product_has_no_idle_lanes():
@@ -123,25 +125,43 @@ def test_tiles_do_not_count_on_many_images():
     assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
 
 
-def test_tiles_count_on_the_rows_of_one_image():
-    """64 rows of an unknown number of images have the tile of 64 rows."""
-    text = """
-    func.func private @k(%x: memref<?x64x96xf32>, %w: memref<96x384xf32>, %y: memref<?x64x384xf32>) {
-      linalg.generic {indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : memref<?x64x96xf32>, memref<96x384xf32>) outs(%y : memref<?x64x384xf32>) {
+def rows_of_images(rows, channels, results, machine=AVX512):
+    """The stage of a product over rows of an unknown number of images, and its tile."""
+    text = f"""
+    func.func private @k(%x: memref<?x{rows}x{channels}xf32>, %w: memref<{channels}x{results}xf32>, %y: memref<?x{rows}x{results}xf32>) {{
+      linalg.generic {{indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}} ins(%x, %w : memref<?x{rows}x{channels}xf32>, memref<{channels}x{results}xf32>) outs(%y : memref<?x{rows}x{results}xf32>) {{
       ^bb0(%a: f32, %b: f32, %o: f32):
         %p = arith.mulf %a, %b : f32
         %s = arith.addf %o, %p : f32
         linalg.yield %s : f32
-      }
+      }}
       return
-    }
+    }}
     """
     module = parse_module(text)
     (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
+    stage.module = module
     plan = Plan([stage])
     plan.collapse(plan.roots[stage][:2], stage.op)
-    best = TileModel(stage, AVX512, frozenset(), plan.roots[stage]).best()
+    return TileModel(stage, machine, frozenset(), plan.roots[stage]).best()
+
+
+def test_tiles_count_on_the_rows_of_one_image():
+    """64 rows of an unknown number of images have the tile of 64 rows."""
+    best = rows_of_images(64, 96, 384)
     assert best.copies.get(1, 1) >= 4 and best.copies.get(2, 1) <= 4
+
+
+@pytest.mark.parametrize(("rows", "channels"), [(16, 520), (49, 256)])
+def test_tiles_leave_little_of_one_image(rows, channels):
+    """Nothing, or half a tile in one step."""
+    tile = rows_of_images(rows, channels, 512, WIDE).size(1)
+    _whole, rest = divmod(rows, tile)
+    parts = 0
+    for part in halves(tile):
+        parts += rest // part
+        rest %= part
+    assert parts <= 1
 
 
 def test_windows_without_elements():
