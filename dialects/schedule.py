@@ -250,9 +250,10 @@ class Fuse(Op, name="schedule.fuse", traits=(_INSIDE,)):
 
     The stage takes part in the other's loops, down to this one, through the buffer that
     both use. A dimension of the stage that no scheduling operation has touched also takes
-    over how the other stage splits, unrolls and vectorizes its own further inside. What one
-    stage writes and the other reads at the same place goes through registers. With `rolled`,
-    what the other stage unrolls stays a loop, which makes less code.
+    over how the other stage splits, unrolls and vectorizes its own further inside; one that it
+    has split by the same factor takes part as it is. What one stage writes and the other reads
+    at the same place goes through registers. With `rolled`, what the other stage unrolls stays
+    a loop, which makes less code.
     """
 
     fused: Operand = operand(Stage)

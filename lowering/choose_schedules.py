@@ -8,6 +8,8 @@ from ..dialects import func, schedule
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
+from ..passes.loops.caching import discard
+from ..passes.loops.chains import chains
 from ..passes.loops.grouping import partition
 from ..passes.loops.heuristics import Heuristics
 from ..passes.loops.inlining import worth_inlining
@@ -53,8 +55,8 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
     """A legal schedule of a kernel: the best the heuristics find."""
     block = stages[0].op.parent
     assert block is not None
-    for fuse in (True, False):
-        if not fuse:
+    for chained, fuse in ((True, True), (False, True), (False, False)):
+        if not chained:
             stages = stages_of(block)
         writer = ScheduleWriter(kernel, stages)
         heuristics = Heuristics(writer, target, use_caches=fuse)
@@ -63,13 +65,21 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
                 for stage in stages:
                     if worth_inlining(stage, stages):
                         writer.inline(stage)
-                for group in partition(writer.plan.stages):
-                    heuristics.group(group)
+                groups = partition(writer.plan.stages)
+                joined = chains(groups, writer.plan) if chained else []
+                for chain in joined:
+                    heuristics.chain(chain)
+                for group in groups:
+                    if not any(group in chain.groups for chain in joined):
+                        heuristics.group(group)
             else:
                 for stage in stages:
                     heuristics.alone(stage)
             build_nest(writer.plan)
         except NncError:
             continue
+        finally:
+            for made, _ in writer.plan.caches:
+                discard(made)
         return writer.op
     return ScheduleWriter(kernel, stages_of(block)).op

@@ -30,6 +30,8 @@ def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
     if extent.broadcast:
         found = sources[-1]
         for size in reversed(sources[:-1]):
+            if size is found:
+                continue
             found = e.select(e.compare("eq", size, 1), found, size)
         return found
     return affine_size(e, extent.expr, sources)
@@ -154,16 +156,18 @@ def write(
 
 def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size]) -> Value:
     """The operand, repeated along axes whose extent turns out to be 1 at run time."""
-    if not access.broadcasts:
-        return buffer
     extents = e.sizes(buffer)
+    results = access.map.results
+    unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
+    if not unsure:
+        return buffer
     strides: list[Size] = [1] * len(extents)
     for axis in reversed(range(len(extents) - 1)):
         strides[axis] = e.mul(strides[axis + 1], extents[axis + 1])
-    for axis in access.broadcasts:
+    for axis in unsure:
         is_one = e.compare("eq", extents[axis], 1)
         strides[axis] = e.select(is_one, 0, strides[axis])
-        extents[axis] = sizes[access.map.results[axis].position]  # type: ignore[attr-defined]
+        extents[axis] = sizes[results[axis].position]  # type: ignore[attr-defined]
     return e.insert(memref.ReinterpretCast.of(buffer, 0, extents, strides)).result
 
 

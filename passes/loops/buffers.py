@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
@@ -14,7 +15,13 @@ from .polynomial import Size
 from .stages import VIEWS, Access, Stage
 
 MAX_STACK_BYTES = 512 << 10
-"""A larger buffer inside a parallel loop is allocated on the heap."""
+"""What the buffers inside a parallel loop may take of the stack; others are on the heap."""
+
+MIN_ROW_BYTES = 512
+MIN_ROWS = 8
+"""Shorter or fewer rows of smaller buffers lie as they are."""
+
+LINE_BYTES = 64
 
 
 @dataclass
@@ -27,6 +34,7 @@ class Shrunk:
 
     buffer: Value
     extents: list[Size]
+    """With the padding of rows."""
     dropped: dict[Access, frozenset[Loop]]
     inside: Node | None
 
@@ -42,10 +50,11 @@ class Shrunk:
         return total
 
     @property
-    def is_small(self) -> bool:
+    def num_bytes(self) -> int | None:
+        """None where it is known only at run time."""
         count = self.elements
         width = getattr(self.element_type, "byte_width", 8)
-        return isinstance(count, int) and count * width <= MAX_STACK_BYTES
+        return count * width if isinstance(count, int) else None
 
     def apply(self) -> None:
         """Give the accesses the strides of the smaller buffer."""
@@ -123,10 +132,29 @@ def _shrink(
             return None
         extents, dropped[access] = part
     assert extents is not None
+    whole = _extents(accesses[0])
+    if not any(len(loop.dims) > 1 for a in accesses for loop in plan.order[a.stage]):
+        width = getattr(buffer.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
+        extents = padded(extents, width)
     parallel = [node for node in common if node.kind == "parallel"]
-    if not parallel and extents == _extents(accesses[0]):
+    if not parallel and extents == whole:
         return None
     return Shrunk(buffer, extents, dropped, parallel[-1] if parallel else None)
+
+
+def padded(extents: list[Size], width: int) -> list[Size]:
+    """Extents whose rows are an odd number of cache lines apart.
+
+    So they begin at lines, and a tile across them does not fall on few sets of a cache.
+    """
+    row = extents[-1] if extents else 1
+    if not isinstance(row, int) or row * width < MIN_ROW_BYTES or LINE_BYTES % width:
+        return extents
+    rows = prod(e for e in extents[:-1] if isinstance(e, int))
+    if rows < MIN_ROWS:
+        return extents
+    lines = -(-row * width // LINE_BYTES) | 1
+    return [*extents[:-1], lines * LINE_BYTES // width]
 
 
 def _extents(access: Access) -> list[Size]:

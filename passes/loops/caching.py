@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import prod
+from math import gcd, prod
 
-from ...dialects import linalg, memref
+from ...dialects import arith, linalg, memref
 from ...ir.affine import AffineDim, AffineMap
+from ...ir.attributes import IntegerAttr
 from ...ir.core import Operation, Value
-from ...ir.types import MemRefType
+from ...ir.types import MemRefType, index
 from ...targets.machine import Machine
-from .stages import Access, Stage, make_stage
+from .stages import UNKNOWN_EXTENT, Access, Stage, make_stage
 
 
 def cached(stage: Stage, number: int, order: Sequence[int], op: Operation) -> Stage:
@@ -23,12 +24,11 @@ def cached(stage: Stage, number: int, order: Sequence[int], op: Operation) -> St
     if access is None or access.is_scalar:
         raise op.error(f"the stage has no input buffer {number}")
     shape = access.value.type.shape  # type: ignore[attr-defined]
-    if any(extent is None for extent in shape):
-        raise op.error("cannot cache an operand of unknown extents")
     if sorted(order) != list(range(len(shape))):
         raise op.error(f"{list(order)} is no order of the operand's {len(shape)} dimensions")
     type = MemRefType(tuple(shape[d] for d in order), access.element_type)
-    buffer = memref.Alloc([], [], memref=type).result
+    sizes = [_size(access.value, d) for d in order if shape[d] is None]
+    buffer = memref.Alloc(sizes, [], memref=type).result
     back = [list(order).index(i) for i in range(len(shape))]
     source = AffineMap(len(shape), 0, tuple(AffineDim(d) for d in back))
     copy = linalg.Generic.build(
@@ -39,6 +39,9 @@ def cached(stage: Stage, number: int, order: Sequence[int], op: Operation) -> St
         lambda builder, element, old: element,
     )
     assert stage.symbols is not None
+    for i, d in enumerate(order):
+        if shape[d] is None:
+            stage.symbols.follow((buffer, i), (access.value, d))
     made = make_stage(copy, stage.index, stage.symbols)
     access.redirect(buffer, tuple(access.exprs[d] for d in order))
     return made
@@ -48,13 +51,31 @@ def insert(made: Stage, before: Operation) -> None:
     """Put the operations of a copying stage before those of the stage that reads the copy."""
     block = before.parent
     assert block is not None
-    buffer: Value = made.outputs[0].value
-    allocation = buffer.defining_op
+    for op in _operations(made):
+        op.loc = before.loc
+        block.insert_before(op, before)
+    block.insert_after(memref.Dealloc(made.outputs[0].value, loc=before.loc), before)
+
+
+def discard(made: Stage) -> None:
+    """Let go of the operations of a copying stage that are in no block."""
+    for op in reversed(_operations(made)):
+        op.drop_all_references()
+
+
+def _operations(made: Stage) -> list[Operation]:
+    """The allocation of a copy with the sizes that it needs, and the copying."""
+    allocation = made.outputs[0].value.defining_op
     assert allocation is not None
-    made.op.loc = allocation.loc = before.loc
-    block.insert_before(allocation, before)
-    block.insert_before(made.op, before)
-    block.insert_after(memref.Dealloc(buffer, loc=before.loc), before)
+    sizes = [v.defining_op for v in allocation.operands]
+    places = [op.operands[1].defining_op for op in sizes if op is not None]
+    found = (*places, *sizes, allocation, made.op)
+    return [op for op in found if op is not None]
+
+
+def _size(buffer: Value, dim: int) -> Value:
+    at = arith.Constant(IntegerAttr(dim, index)).result
+    return memref.Dim(buffer, at).result
 
 
 MIN_READERS = 32
@@ -65,6 +86,9 @@ MIN_READERS_OF_ROWS = 192
 
 CACHE_PERIOD = 4096
 """Bytes after which addresses fall on the same sets of the first cache."""
+
+L2_PERIOD = 65536
+"""The same for the second cache, in most processors."""
 
 
 def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | None:
@@ -80,9 +104,7 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     lane = _contiguous_dim(stage)
     if lane is None or lane not in used or len(used) != len(access.exprs):
         return None
-    sizes = [e for e in stage.extents if isinstance(e, int)]
-    if len(sizes) < stage.rank:
-        return None
+    sizes = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
     reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
     readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
     if not reductions or readers < MIN_READERS or sizes[lane] < machine.lanes(4):
@@ -95,11 +117,26 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     if panel > machine.l2_bytes:
         return None
     if not transposed:
-        strides = [access.coefficients[d] for d in reductions]
-        collides = any(isinstance(c, int) and c * width % CACHE_PERIOD == 0 for c in strides)
+        if not all(isinstance(e, int) for e in stage.extents):
+            return None
+        strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]
+        row, rows = sizes[lane] * width, prod(sizes[d] for d in reductions)
+        collides = any(
+            c * width % CACHE_PERIOD == 0 or _crowds(rows, row, c * width, machine) for c in strides
+        )
         if not collides or readers < MIN_READERS_OF_ROWS:
             return None
     return order
+
+
+def _crowds(rows: int, row: int, stride: int, machine: Machine) -> bool:
+    """Whether rows so far apart need much of the sets of the second cache that they fall on.
+
+    Units: bytes, but for the number of rows.
+    """
+    places = L2_PERIOD // gcd(stride, L2_PERIOD)
+    share = places * row / L2_PERIOD
+    return share < 1 and rows * row > share * machine.l2_bytes / 2
 
 
 def _contiguous_dim(stage: Stage) -> int | None:

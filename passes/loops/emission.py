@@ -113,8 +113,9 @@ class Emission:
 
     def dynamic(self, node: Node, extent: Value, step: int) -> None:
         """As above with an extent known at run time."""
-        code, lead = self.code, node.loops[0]
-        granule = self.granule(lead)
+        code = self.code
+        granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
+        granule = min(granules, default=None)
         if granule is None:  # plain loops inside adapt to any extent
             self.loop(
                 node, 0, extent, step,
@@ -137,13 +138,13 @@ class Emission:
                 lambda iv: code.minimum(granule, code.binary(arith.SubI, extent, iv)),
             )  # fmt: skip
 
-    def granule(self, lead: Loop) -> int | None:
+    def granule(self, outer: Loop) -> int | None:
         """The step of a remainder loop: a vector where there is one inside, else one.
 
         None if the first loop inside is a plain one, which needs no constant extent.
         """
-        order = self.plan.order[lead.stage]
-        inside = [loop for loop in order if _stems_from(loop, lead.rest)]
+        order = self.plan.order[outer.stage]
+        inside = [loop for loop in order if _stems_from(loop, outer.rest)]
         if inside[0].kind in ("for", "parallel"):
             return None
         last = inside[-1]

@@ -95,8 +95,15 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
 def _add_feeders(
     group: Group, stages: Sequence[Stage], taken: set[Stage], maps: dict[Stage, dict[int, int]]
 ) -> None:
-    """Stages that write, right before the host, a buffer that only it reads: padding, say."""
+    """Stages that write, right before the host, a buffer that only it reads: padding, say.
+
+    But not what is made of the results of a reduction, which has rows of its own.
+    """
     host = group.host
+    reduced: set[Stage] = set()
+    for stage in stages[: host.index]:
+        if stage.has_reduction or any(depends(s, stage) for s in reduced):
+            reduced.add(stage)
     parallel = set(_dims(host, "parallel"))
     for access in host.inputs:
         if access.value.defined_by(memref.Alloc) is None:
@@ -107,7 +114,7 @@ def _add_feeders(
             s.index < host.index
             and s not in taken
             and s not in group.maps
-            and not s.has_reduction
+            and s not in reduced
             and all(a.value is not access.value for a in s.inputs)
             for s in writers
         )

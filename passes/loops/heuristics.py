@@ -7,6 +7,7 @@ from math import prod
 from ...targets.machine import Machine
 from .body import unvectorizable
 from .caching import worthwhile
+from .chains import Chain, extent_of
 from .grouping import Group
 from .nest import depends
 from .plan import Loop
@@ -23,6 +24,37 @@ class Heuristics(Shaping):
     def __init__(self, writer: ScheduleWriter, machine: Machine, use_caches: bool = True) -> None:
         super().__init__(writer, machine)
         self.use_caches = use_caches
+        self.copies: dict[Stage, list[Stage]] = {}
+        """Copies of operands that were made before the stage that reads them was fused."""
+
+    def chain(self, chain: Chain) -> None:
+        """Groups that share outer loops, over blocks of the innermost shared dimension."""
+        writer = self.writer
+        work = sum(self.tile(s, writer.plan.roots[s]).cycles for s in chain.stages)
+        for group in chain.groups:
+            if group.kind == "tile" and stream_of(group.host, self.machine) is None:
+                self.copies[group.host] = self.caches(group)
+        *whole, last = chain.shared
+        block = chain.block(self.machine)
+        shared = whole if whole and block >= extent_of(chain.host, last) else chain.shared
+        at: Loop | None = None
+        for group in chain.groups:
+            host = group.host
+            roots = writer.loops(host)
+            outer = [roots[chain.dims[host][d]] for d in shared]
+            rest = [l for l in roots if l not in outer]
+            if last in shared:
+                outer[-1], inner = writer.split(outer[-1], block)
+                rest.append(inner)
+            writer.reorder([*outer, *rest])
+            if at is None:
+                at = outer[-1]
+                self.parallelize(outer, self.work(chain.stages, work))
+            else:
+                writer.fuse(host, at)
+            self.nested[host] = outer
+        for group in chain.groups:
+            self.group(group)
 
     def group(self, group: Group) -> None:
         match group.kind:
@@ -44,7 +76,9 @@ class Heuristics(Shaping):
     def tiled(self, group: Group) -> None:
         """A host with register tiles; the other stages work on the tile."""
         host, writer = group.host, self.writer
-        copies = self.caches(group)
+        copies = self.copies.get(host)
+        if copies is None:
+            copies = self.caches(group)
         roots = self.collapse(group, set())
         tile = self.tile(host, roots)
         used = {d for c in copies for d in writer.plan.matching_dims(c, host).values()}
@@ -63,20 +97,24 @@ class Heuristics(Shaping):
             writer.accumulate(first)
         self.parallelize(parallel, self.work(group.maps, tile.cycles))
         self.prefetch(host, roots, tile)
-        if parallel:
-            for stage in group.members:
-                writer.fuse(stage, parallel[-1])
-        else:
-            for stage in group.members:
-                self.alone(stage)
+        self.join(group, parallel)
         self.feed(group, parallel, tile)
         for made in copies:
             self.feed_copy(made, host, parallel, tile)
 
+    def join(self, group: Group, loops: list[Loop]) -> None:
+        """Compute the members of a group in the innermost of these loops of the host."""
+        at = self.innermost(group.host, loops)
+        for stage in group.members:
+            if at is not None:
+                self.writer.fuse(stage, at)
+            else:
+                self.alone(stage)
+
     def streamed(self, group: Group, stream: Stream) -> None:
         """Rows of a large matrix side by side, over a chunk of results that stays in cache."""
         host, writer = group.host, self.writer
-        roots = writer.loops(host)
+        roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
         extent = host.extents[stream.lane_dim]
         assert isinstance(extent, int)
@@ -90,7 +128,7 @@ class Heuristics(Shaping):
         tiles, inner = writer.split(inner, width, ("t", "i"))
         copies, vector = writer.split(inner, lanes, ("u", "v"))
         taken = (stream.row_dim, stream.lane_dim)
-        rest = [l for l in roots if l.dims[0] not in taken]
+        rest = [l for d, l in roots.items() if d not in taken]
         readers = [
             l for l in rest if not l.is_reduction and l.dims[0] in self.readers(host, stream)
         ]
@@ -102,8 +140,7 @@ class Heuristics(Shaping):
         writer.accumulate(row)
         work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
         self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
-        for stage in group.members:
-            writer.fuse(stage, columns)
+        self.join(group, [columns])
         self.feed(group, [*outer, columns], Tile(stream.lane_dim, lanes))
 
     def blocks(self, group: Group, stream: Stream) -> None:
@@ -112,7 +149,7 @@ class Heuristics(Shaping):
         Several rows in a step accumulate apart, so that additions do not wait for each other.
         """
         host, writer = group.host, self.writer
-        roots = writer.loops(host)
+        roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
         extents = [e for e in host.extents if isinstance(e, int)]
         own = self.readers(host, stream)
@@ -121,11 +158,11 @@ class Heuristics(Shaping):
         most = (self.machine.vector_registers - 4) // chains
         apart = max(1, min(-(-wanted // chains), most))
         taken = (stream.row_dim, stream.lane_dim)
-        rest = [l for l in roots if l.dims[0] not in taken]
+        rest = [l for d, l in roots.items() if d not in taken]
         readers = [l for l in rest if not l.is_reduction and l.dims[0] in own and l.extent != 1]
         outer = [l for l in rest if l not in readers]
         parallel = [l for l in outer if not l.is_reduction]
-        if not parallel:  # no place for other stages
+        if self.innermost(host, parallel) is None:  # no place for other stages
             self.tiled(group)
             return
         rows, row = writer.split(roots[stream.row_dim], apart)
@@ -137,8 +174,7 @@ class Heuristics(Shaping):
         writer.vectorize(vector)
         writer.accumulate(rows)
         self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
-        for stage in group.members:
-            writer.fuse(stage, parallel[-1])
+        self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
 
     @staticmethod
@@ -167,7 +203,7 @@ class Heuristics(Shaping):
         writer = self.writer
         to_host = writer.plan.matching_dims(made, host)
         shared: list[Loop] = []
-        for loop in parallel:
+        for loop in [*self.nested.get(host, ()), *parallel]:
             if not set(loop.root.dims) <= set(to_host.values()):
                 break
             shared.append(loop)
@@ -201,7 +237,7 @@ class Heuristics(Shaping):
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
         """Compute the host's inputs inside as many of its outer loops as they share."""
         shared: list[Loop] = []
-        for loop in parallel:
+        for loop in [*self.nested.get(group.host, ()), *parallel]:
             if not all(set(loop.root.dims) <= set(m.values()) for m in group.feeders.values()):
                 break
             shared.append(loop)
@@ -233,9 +269,9 @@ class Heuristics(Shaping):
         plan = writer.plan
         work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
         self.parallelize(shared, self.work(group.maps, work))
-        if not shared:
-            for stage in group.members:
-                self.alone(stage)
+        place = self.innermost(host, shared)
+        if place is None:
+            self.join(group, shared)
             return
         lanes_inside = tile.lane_dim is not None and tile.lane_dim not in rows
         absorbed = self.absorbed(group)
@@ -243,11 +279,11 @@ class Heuristics(Shaping):
         for stage in group.members:
             if stage not in absorbed:
                 to_host = group.maps[stage]
-                loops[stage] = self.row_stage(stage, to_host, rows, shared[-1], lanes_inside)
+                loops[stage] = self.row_stage(stage, to_host, rows, place, lanes_inside)
         for stage, target in absorbed.items():
             at = loops.get(target)
             if at is None:
-                self.row_stage(stage, group.maps[stage], rows, shared[-1], lanes_inside)
+                self.row_stage(stage, group.maps[stage], rows, place, lanes_inside)
             else:
                 writer.fuse(stage, at)
 
@@ -353,11 +389,7 @@ class Heuristics(Shaping):
         writer.reorder([*outer, *inner])
         self.unroll_all([], inner, tile)
         self.parallelize(outer, self.work(group.maps, tile.cycles))
-        for stage in group.members:
-            if outer:
-                writer.fuse(stage, outer[-1])
-            else:
-                self.alone(stage)
+        self.join(group, outer)
 
     def alone(self, stage: Stage) -> None:
         """A stage by itself."""

@@ -263,12 +263,14 @@ class Plan:
     def _twin_of_root(
         self, stage: Stage, root: Loop, to_stage: dict[int, int], op: Operation
     ) -> Loop | None:
-        """The stage's untouched loop over the same dimensions, or None."""
+        """The stage's loop over the same dimensions, untouched or split; None if there is none."""
         dims = [to_stage[d] for d in root.dims if d in to_stage]
         if len(dims) < len(root.dims):
             return None
         own = {r.dims: r for r in self.roots[stage]}
         loops = [own.get((d,)) for d in dims]
+        if len(loops) == 1 and loops[0] is not None and loops[0].parts is not None:
+            return loops[0]
         if any(r is None or not r.is_alive or r.kind != "for" for r in loops):
             return None
         if len(loops) == 1:
@@ -283,10 +285,13 @@ class Plan:
         self, theirs: Loop, own: Loop, twins: dict[Loop, Loop], op: Operation
     ) -> None:
         if theirs.parts is None:
-            twins[theirs] = own
+            if own.parts is None:
+                twins[theirs] = own
             return
         outer, inner = theirs.parts
-        own_outer, own_inner = self.split(own, outer.step, op)
+        if own.parts is not None and own.parts[0].step != outer.step:
+            return
+        own_outer, own_inner = own.parts or self.split(own, outer.step, op)
         self._mirror_splits(outer, own_outer, twins, op)
         self._mirror_splits(inner, own_inner, twins, op)
 

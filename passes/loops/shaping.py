@@ -11,8 +11,8 @@ from ...targets.machine import Machine
 from .body import unvectorizable
 from .grouping import Group
 from .plan import Loop, not_collapsible
-from .stages import Access, Stage
-from .tiles import MAX_BODIES, MAX_WINDOW, UNKNOWN_EXTENT, Tile, TileModel
+from .stages import UNKNOWN_EXTENT, Access, Stage
+from .tiles import MAX_BODIES, MAX_WINDOW, Tile, TileModel
 from .traffic import Traffic
 from .writer import ScheduleWriter
 
@@ -44,11 +44,30 @@ class Shaping:
     def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
         self.writer = writer
         self.machine = machine
+        self.nested: dict[Stage, list[Loop]] = {}
+        """The outer loops that stages share with those of other groups, and leave alone."""
+
+    def free(self, stage: Stage) -> list[Loop]:
+        """The loops of a stage that nothing was done to yet; inside those that it shares."""
+        outer = self.nested.get(stage)
+        if outer is None:
+            return self.writer.loops(stage)
+        loops = [l for l in self.writer.plan.order[stage] if l not in outer]
+        return sorted(loops, key=lambda l: l.dims)
+
+    def innermost(self, stage: Stage, loops: Sequence[Loop]) -> Loop | None:
+        """The last of these loops of a stage, or of those around them."""
+        around = [*self.nested.get(stage, ()), *loops]
+        return around[-1] if around else None
 
     def tile(self, stage: Stage, roots: list[Loop]) -> Tile:
         """The best register tile, in terms of the first dimension of each loop."""
         fixed = frozenset(range(stage.rank)) if unvectorizable(stage) else frozenset()
-        return TileModel(stage, self.machine, fixed, roots).best()
+        return TileModel(stage, self.machine, fixed, roots, self.parts(stage)).best()
+
+    def parts(self, stage: Stage) -> dict[int, int]:
+        """How much of the dimensions of outer loops each of their iterations has."""
+        return {l.root.dims[0]: l.step for l in self.nested.get(stage, ())}
 
     def split_tile(
         self,
@@ -133,7 +152,7 @@ class Shaping:
 
         In all passes but the first one lines are asked for in vain, which is not free.
         """
-        model = TileModel(stage, self.machine, frozenset(), roots)
+        model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
         operand = model.streamed(tile.lane_dim)
         if operand is not None and model.passes(operand, tile, model.least) <= MAX_PASSES:
             ahead = PREFETCH_BYTES // model.bytes
@@ -150,7 +169,9 @@ class Shaping:
         chunks = 1
         if self.is_parallel(self.work([stage], tile.cycles)):
             chunks = 2 * self.machine.cores
-        order = Traffic(stage, sizes, self.machine).best_order(list(by_dims), chunks)
+        order = Traffic(stage, sizes, self.machine, self.parts(stage)).best_order(
+            list(by_dims), chunks
+        )
         return [by_dims[dims] for dims in order]
 
     def collapse(self, group: Group, keep: set[int]) -> list[Loop]:
@@ -159,11 +180,16 @@ class Shaping:
         Of a row group, the dimensions in `keep` are not mixed with the others.
         """
         host = group.host
-        roots = self.writer.loops(host)
+        roots = self.free(host)
         runs: list[list[Loop]] = []
         for root in roots:
             last = runs[-1][-1] if runs else None
-            if last is not None and self._can_collapse(group, last.dims[0], root.dims[0], keep):
+            if (
+                last is not None
+                and last.root is last
+                and root.root is root
+                and self._can_collapse(group, last.dims[0], root.dims[0], keep)
+            ):
                 runs[-1].append(root)
             else:
                 runs.append([root])
@@ -222,7 +248,7 @@ class Shaping:
         As many loops as it takes for several iterations a core and even shares.
         """
         cores = self.machine.cores
-        if not self.is_parallel(work):
+        if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:
             return
         best, most = 0, 1 / cores + MIN_GAIN
         for count in range(1, len(loops) + 1):

@@ -21,6 +21,9 @@ from ...ir.strict_math import is_strict
 from ...ir.types import MemRefType, Type
 from .polynomial import Poly, Size
 
+UNKNOWN_EXTENT = 1024
+"""What models take an extent to be that is known only at run time."""
+
 COMBINERS: dict[type[Operation], str] = {
     arith.AddF: "add",
     arith.AddI: "add",
@@ -94,6 +97,10 @@ class Extents:
             static = buffer.type.shape[dim]  # type: ignore[attr-defined]
             if static is not None:
                 self._known.setdefault(first, static)
+
+    def follow(self, key: tuple[Value, int], known: tuple[Value, int]) -> None:
+        """Note that a buffer made later has the extent of one that is known."""
+        self._same[key] = self._find(known)
 
     def _position(self, key: tuple[Value, int]) -> int:
         definer = key[0].defining_op
@@ -373,8 +380,21 @@ def correspondences(host: Stage, stages: Sequence[Stage]) -> dict[Stage, dict[in
     """For each stage, which of its dimensions are the host's: {its dimension: the host's}.
 
     Two dimensions correspond if they alone index the same dimension of a buffer, or through
-    a chain of stages of which each two do; the shortest chain counts.
+    a chain of stages of which each two do; the shortest chain counts. Buffers that a stage
+    writes come first: two stages may read one buffer for different ends.
     """
+    written = {a.value for s in stages for a in s.outputs}
+    found = _reached(host, stages, {}, written)
+    return _reached(host, stages, found, None)
+
+
+def _reached(
+    host: Stage,
+    stages: Sequence[Stage],
+    known: dict[Stage, dict[int, int]],
+    through: set[Value] | None,
+) -> dict[Stage, dict[int, int]]:
+    """What corresponds through these buffers (None: any), beside what is known to."""
     found = {host: {d: d for d in range(host.rank)}}
     front = [host]
     while front:
@@ -382,10 +402,12 @@ def correspondences(host: Stage, stages: Sequence[Stage]) -> dict[Stage, dict[in
         for stage in stages:
             if stage in found:
                 continue
-            own: dict[int, int] = {}
+            before = known.get(stage, {})
+            own = dict(before)
+            met = False
             for member in front:
-                _match(stage, member, found[member], host, own)
-            if own:
+                met |= _match(stage, member, found[member], host, own, through)
+            if met:
                 reached[stage] = own
         found.update(reached)
         front = list(reached)
@@ -393,18 +415,32 @@ def correspondences(host: Stage, stages: Sequence[Stage]) -> dict[Stage, dict[in
 
 
 def _match(
-    stage: Stage, member: Stage, to_host: dict[int, int], host: Stage, own: dict[int, int]
-) -> None:
+    stage: Stage,
+    member: Stage,
+    to_host: dict[int, int],
+    host: Stage,
+    own: dict[int, int],
+    through: set[Value] | None,
+) -> bool:
+    """Add to a stage's dimensions; whether any is indexed alike."""
+    met = False
     for mine in stage.accesses:
         for theirs in member.accesses:
             if mine.value is not theirs.value or mine.is_scalar:
                 continue
+            if through is not None and mine.value not in through:
+                continue
             for a, b in zip(mine.plain_dims(), theirs.plain_dims(), strict=True):
                 target = to_host.get(b) if b is not None else None
-                if a is None or target is None or a in own or target in own.values():
+                if a is None or target is None:
+                    continue
+                met |= own.get(a) == target
+                if a in own or target in own.values():
                     continue
                 if stage.extents[a] == host.extents[target]:
                     own[a] = target
+                    met = True
+    return met
 
 
 def has_reuse(stage: Stage) -> bool:

@@ -6,7 +6,7 @@ from ...dialects import memref
 from ...ir.core import Operation, Value
 from ...ir.types import MemRefType
 from .addresses import Addresses
-from .buffers import Shrunk
+from .buffers import MAX_STACK_BYTES, Shrunk
 from .code import Code, Scope, make
 from .nest import Node
 
@@ -38,8 +38,11 @@ class Temporaries:
     def enter(self, node: Node) -> list[Value]:
         """Make the buffers of one iteration; those that must be freed at its end."""
         heap = []
+        left = MAX_STACK_BYTES
         for shrunk in self._inside.get(node, ()):
-            if shrunk.is_small:
+            size = shrunk.num_bytes
+            if size is not None and size <= left:
+                left -= size
                 self._allocate(memref.Alloca, shrunk)
             else:
                 heap.append(self._allocate(memref.Alloc, shrunk))

@@ -9,20 +9,18 @@ weighs the tiles by the steps they need for the whole iteration space, remainder
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, prod, sqrt
 
+from ...dialects import memref
 from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
 from .emission import halves, power_of_two
 from .plan import Loop
 from .registers import is_interleaved
-from .stages import Access, Stage
-
-UNKNOWN_EXTENT = 1024
-"""What the model takes an extent to be that is known only at run time."""
+from .stages import UNKNOWN_EXTENT, Access, Stage
 
 LONG_CODE = 2000.0
 """Instructions of all a tile's variants at which code counts as twice as expensive."""
@@ -69,22 +67,34 @@ class TileModel:
     """Costs of the possible tiles of one stage."""
 
     def __init__(
-        self, stage: Stage, machine: Machine, fixed: frozenset[int], loops: Sequence[Loop]
+        self,
+        stage: Stage,
+        machine: Machine,
+        fixed: frozenset[int],
+        loops: Sequence[Loop],
+        around: Collection[int] = (),
     ) -> None:
         self.stage = stage
         self.machine = machine
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
         self.least = [1] * stage.rank
-        """Extents where everything unknown is 1: 64 rows of each image, say, of one image."""
+        """Extents where everything unknown is 1: 64 rows of each image, say, of one image.
+
+        But not what is reduced, which hardly ever is one element.
+        """
         for loop in loops:  # a collapsed loop counts as its last dimension
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
             self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
-            self.least[dim] = extent if isinstance(extent, int) else max(1, extent.at(1))
+            self.least[dim] = self.extents[dim]
+            if not isinstance(extent, int) and stage.kinds[dim] == "parallel":
+                self.least[dim] = max(1, extent.at(1))
         self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""
+        self.around = around
+        """Dimensions of outer loops, in one iteration of which all passes are made."""
         self.inputs = [a for a in stage.inputs if not a.is_scalar and a.argument.has_uses]
         self._terms = {a: _linear_terms(a) for a in self.inputs}
         self.bytes = widest_element(stage)
@@ -337,7 +347,14 @@ class TileModel:
         )
 
     def _bytes(self, access: Access) -> int:
-        return self.bytes * prod(d or UNKNOWN_EXTENT for d in access.value.type.shape)  # type: ignore[attr-defined]
+        shape = access.value.type.shape  # type: ignore[attr-defined]
+        extents = [
+            self.extents[dim]
+            if dim is not None and dim in self.around
+            else extent or UNKNOWN_EXTENT
+            for dim, extent in zip(access.plain_dims(), shape, strict=True)
+        ]
+        return self.bytes * prod(extents)
 
     def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> tuple[float, float]:
         """(cycles, instructions) of one pass through the tile's code."""
@@ -475,6 +492,8 @@ class TileModel:
         machine, lane = self.machine, tile.lane_dim
         if lane is None or access.coefficients is None or self.coefficient(access, lane):
             return 0.0
+        if self.around and access.value.defined_by(memref.Alloc):
+            return 0.0  # of a buffer that shrinks, rows are padded
         steps = {
             self.coefficient(access, d)
             for d, kind in enumerate(self.stage.kinds)

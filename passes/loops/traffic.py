@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import permutations
 from math import prod
 
 from ...targets.machine import Machine
-from .stages import Access, Stage
-from .tiles import UNKNOWN_EXTENT
+from .stages import UNKNOWN_EXTENT, Access, Stage
 
 _MAX_PERMUTED = 4
 
 
 class Traffic:
-    """Costs of loop orders of one stage, whose innermost tile is `sizes` of each dimension."""
+    """Costs of loop orders of one stage, whose innermost tile is `sizes` of each dimension.
 
-    def __init__(self, stage: Stage, sizes: dict[int, int], machine: Machine) -> None:
+    Of the dimensions in `parts` only so much is met, in one iteration of loops around.
+    """
+
+    def __init__(
+        self, stage: Stage, sizes: dict[int, int], machine: Machine, parts: Mapping[int, int]
+    ) -> None:
         self.stage = stage
         self.machine = machine
         self.sizes = sizes
         self.extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
+        for d, extent in parts.items():
+            self.extents[d] = extent
         self.accesses = [a for a in stage.accesses if not a.is_scalar]
         self.levels = [
             (machine.l1_bytes, machine.l2_bandwidth),

@@ -16,7 +16,7 @@ stood: its operands are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from ...dialects import nn
@@ -110,6 +110,9 @@ class Grouping:
         self.found: list[list[Operation]] = []
         ops = [op for op in self.order if _is_fusable(op) and op not in views]
         for op in ops:
+            if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
+                self.start(op, self._is_product_epilogue(op), _is_movement, chain)
+        for op in ops:
             if isinstance(op, PRODUCTS):
                 follows = self._is_product_epilogue(op)
                 before = (*MOVEMENTS, nn.Pad) if isinstance(op, BLOCKED) else MOVEMENTS
@@ -189,6 +192,41 @@ class Grouping:
         shape = _shape(anchor.operands[0])
         return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
 
+    def rows_between(self, product: nn.Matmul) -> set[Operation]:
+        """A product whose rows are normalized and multiplied by another one, and all between.
+
+        That is attention. Each row of scores is needed for a row of the result only, so that
+        few of them need be there at a time.
+        """
+        rows = _shape(product.lhs)
+        definer = product.lhs.defining_op
+        if not _has_known_broadcasts(product, rows):
+            return set()
+        members: set[Operation] = set()
+        first: Operation | None = None
+        waiting = {definer} if definer is not None else set[Operation]()
+        while waiting:
+            op = max(waiting, key=lambda o: self.order.get(o, -1))
+            waiting.remove(op)
+            free = op in self.order and op not in self.taken and _is_fusable(op)
+            if not free or any(u is not product and u not in members for u in op.results[0].users):
+                continue
+            if not _has_known_broadcasts(op, rows):
+                continue
+            if isinstance(op, nn.Matmul) and first is None and _shape(op.out) == rows:
+                first = op
+                members.add(op)
+            elif _is_along_rows(op, rows):
+                members.add(op)
+                waiting.update(v.defining_op for v in op.operands if v.defining_op is not None)
+        # What the first product does not lead to can be computed elsewhere.
+        needed: set[Operation] = set()
+        for op in sorted(members, key=self.order.__getitem__):
+            if op is first or any(v.defining_op in needed for v in op.operands):
+                needed.add(op)
+        normalized = any(not is_elementwise(op) for op in needed if op is not first)
+        return needed if normalized and len(needed) < self.limit else set()
+
     # -- growing -----------------------------------------------------------------------------
 
     def start(
@@ -196,12 +234,15 @@ class Grouping:
         anchor: Operation,
         follows: Callable[[Operation], bool],
         precedes: Callable[[Operation], bool],
+        known: Iterable[Operation] = (),
     ) -> None:
-        """A group from the anchor, with what may follow and precede it."""
+        """A group from the anchor and what is known to be in it, with what may follow and
+        precede them.
+        """
         if anchor in self.taken:
             return
-        group = {anchor}
-        self.taken.add(anchor)
+        group = {anchor, *known}
+        self.taken |= group
         if len(anchor.results) == 1:
             self.grow_forward(group, follows)
             self.grow_backward(group, precedes)
@@ -243,6 +284,33 @@ class Grouping:
                 group.add(op)
                 self.taken.add(op)
                 pending.append(op)
+
+
+def _is_movement(op: Operation) -> bool:
+    return isinstance(op, MOVEMENTS)
+
+
+def _is_along_rows(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
+    """Whether each row of an op's result needs only the same row of operands of that shape."""
+    if rows is None:
+        return False
+    last = len(rows) - 1
+    if isinstance(op, nn.reductions.ReductionOp):
+        return _shape(op.x) == rows and op.keep_dims and tuple(op.axes) == (last,)
+    if isinstance(op, nn.Softmax | nn.LogSoftmax):
+        return _shape(op.x) == rows and op.axis == last
+    return is_elementwise(op) and _shape(op.results[0]) in (rows, (*rows[:-1], 1))
+
+
+def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
+    """Whether it is known which dimensions an op repeats, so that loops can be shared.
+
+    An unknown extent beside another one may turn out to be 1.
+    """
+    shapes = [_shape(v) or () for v in op.operands]
+    if isinstance(op, nn.Matmul):
+        return None not in [d for s in shapes for d in s[:-2]]
+    return len(shapes) == 1 or not any(None in s for s in shapes if s != rows)
 
 
 def _is_fusable(op: Operation) -> bool:

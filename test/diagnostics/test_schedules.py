@@ -133,13 +133,6 @@ PLANS = [
         "%i, %j = schedule.loops 2 of %s\nschedule.unroll %i",
         "the loop's extent is not known; split it first",
     ),
-    (
-        (FREE_X, FREE_Y),
-        SUM.format(x=FREE_X, y=FREE_Y, out="#row"),
-        ONE,
-        "%c = schedule.cache 0 of %s",
-        "cannot cache an operand of unknown extents",
-    ),
     ((X, Y), SUM_ROWS, ONE, '"schedule.reorder"() : () -> ()', "expects at least one loop"),
     (
         (X, Y, "%z: memref<6xf32>"),

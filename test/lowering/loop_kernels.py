@@ -140,6 +140,46 @@ def matmul_of_transpose(m, n, k):
     return Kernel(w.text(), [(m, k), (n, k), (m, n)], lambda a, b, c: [a @ b.T])
 
 
+def attention(heads, queries, keys, depth):
+    """softmax(q @ transpose(k)) @ v for each head."""
+    n, m = "h, i, j", "h, i, k"
+    w = Writer(
+        ("q", memref(heads, queries, depth)), ("k", memref(heads, keys, depth)),
+        ("v", memref(heads, keys, depth)), ("y", memref(heads, queries, depth)),
+    )  # fmt: skip
+    w.constant("low", "0xFF800000")
+    w.constant("zero", "0.0")
+    for name in ("scores", "powers", "shares"):
+        w.alloc(name, memref(heads, queries, keys))
+    for name in ("most", "sums"):
+        w.alloc(name, memref(heads, queries, 1))
+    w.fill("zero", "scores")
+    w.generic("h, i, j, d", "pppr", [("q", "h, i, d"), ("k", "h, j, d")], [("scores", n)],
+              _MULTIPLY_ADD, [("s", "f32")])  # fmt: skip
+    w.fill("low", "most")
+    w.generic("h, i, k, j", "pppr", [("scores", n)], [("most", m)],
+              ["%x = arith.maximumf %i0, %o0 : f32"], [("x", "f32")])  # fmt: skip
+    w.generic(n, "ppp", [("scores", n), ("most", "h, i, 0")], [("powers", n)],
+              ["%d = arith.subf %i0, %i1 : f32", "%e = math.exp %d : f32"],
+              [("e", "f32")])  # fmt: skip
+    w.fill("zero", "sums")
+    w.generic("h, i, k, j", "pppr", [("powers", n)], [("sums", m)],
+              ["%x = arith.addf %i0, %o0 : f32"], [("x", "f32")])  # fmt: skip
+    w.generic(n, "ppp", [("powers", n), ("sums", "h, i, 0")], [("shares", n)],
+              ["%p = arith.divf %i0, %i1 : f32"], [("p", "f32")])  # fmt: skip
+    w.fill("zero", "y")
+    w.generic("h, i, d, j", "pppr", [("shares", n), ("v", "h, j, d")], [("y", "h, i, d")],
+              _MULTIPLY_ADD, [("s", "f32")])  # fmt: skip
+
+    def expected(q, k, v, y):
+        e = q @ k.transpose(0, 2, 1)
+        e = np.exp(e - e.max(-1, keepdims=True))
+        return [e / e.sum(-1, keepdims=True) @ v]
+
+    shapes = [(heads, n, depth) for n in (queries, keys, keys, queries)]
+    return Kernel(w.text(), shapes, expected)
+
+
 def conv(n, oc, ic, oh, ow, k=3, stride=1, dilation=1, pad=0):
     """relu(conv(x) + bias), the input padded by fills of the border and a copy."""
     ih = (oh - 1) * stride + (k - 1) * dilation + 1 - 2 * pad
@@ -473,6 +513,9 @@ KERNELS = {
     "softmax_kept_one_row": lambda: softmax_kept(1, 50),
     "softmax_dynamic": lambda: softmax((3, 37), 1, True),
     "softmax_channels_dynamic": lambda: softmax((2, 5, 21), 1, True),
+    "attention": lambda: attention(2, 5, 21, 6),
+    "attention_one_query": lambda: attention(2, 1, 37, 16),
+    "attention_blocks": lambda: attention(1, 100, 1027, 16),
     "layer_norm": lambda: layer_norm(3, 70),
     "layer_norm_short": lambda: layer_norm(3, 16),
     "scale_add": lambda: scale_add((2, 3, 5, 7)),

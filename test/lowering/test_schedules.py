@@ -26,7 +26,7 @@ from .to_llvm.native import call_native
 
 MACHINES = ("avx512", "avx2", "sse")
 
-LARGE = ("matmul_colliding", "matvec_streamed")
+LARGE = ("matmul_colliding", "matvec_streamed", "attention_blocks")
 """Too large for the interpreter without vectors."""
 
 
@@ -144,6 +144,15 @@ def test_intermediates_of_rows_shrink_to_a_row():
     assert buffers("softmax_channels")[0] == ["memref<156xf32>"]
     assert buffers("softmax_kept")[0] == ["memref<70xf32>"]
     assert buffers("softmax_kept_one_row")[0] == ["memref<1x1x50xf32>"]
+
+
+def test_scores_are_there_for_a_block_of_queries():
+    """Rows of 1027 keys, an odd number of cache lines apart; of some heads, all their queries."""
+    scores, powers, shares, keys = buffers("attention_blocks")[0]
+    assert scores == shares == "memref<37440xf32>"  # 36 rows of 1040
+    assert powers == "memref<1027xf32>"
+    assert keys == "memref<16640xf32>"
+    assert buffers("attention")[0] == ["memref<105xf32>", "memref<21xf32>", "memref<105xf32>"]
 
 
 @pytest.mark.parametrize("name", KERNELS)

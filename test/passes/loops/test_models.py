@@ -178,14 +178,14 @@ def test_vector_matrix_product_runs_along_the_contiguous_dimension():
 def test_panels_that_fit_the_cache_are_reused():
     """The loop over the columns of a wide matrix goes outside: its panels are read once."""
     stage = contraction(128, 3072, 768)
-    order = Traffic(stage, {0: 8, 1: 48}, AVX512).best_order([(0,), (1,)])
+    order = Traffic(stage, {0: 8, 1: 48}, AVX512, {}).best_order([(0,), (1,)])
     assert order == [(1,), (0,)]
     stage = contraction(3072, 128, 768)
-    order = Traffic(stage, {0: 8, 1: 48}, AVX512).best_order([(0,), (1,)])
+    order = Traffic(stage, {0: 8, 1: 48}, AVX512, {}).best_order([(0,), (1,)])
     assert order[0] == (0,)
 
 
 def test_first_loop_is_even_for_several_cores():
     stage = contraction(9, 4096, 64)
-    order = Traffic(stage, {0: 8, 1: 64}, AVX512).best_order([(0,), (1,)], chunks=4)
+    order = Traffic(stage, {0: 8, 1: 64}, AVX512, {}).best_order([(0,), (1,)], chunks=4)
     assert order[0] == (1,)
