@@ -408,3 +408,33 @@ class IntegerSet:
     def __str__(self) -> str:
         body = ", ".join(f"{_text(e)} {'==' if eq else '>='} 0" for e, eq in self.constraints)
         return f"{_names(self.dim_count, self.symbol_count)} : ({body})"
+
+
+def is_tiling(
+    maps: Sequence[AffineMap], ranges: Sequence[int | None], shape: Sequence[int | None]
+) -> bool:
+    """Whether points of these ranges touch each element of a shape once, through these maps.
+
+    (i) -> (i * 2) and (i) -> (i * 2 + 1) do, for 4 points and 8 elements. A None is an extent
+    that is not known, the same one where a dimension alone runs over it.
+    """
+    places: set[tuple[int, ...]] = set()
+    steps: set[tuple[tuple[int, int], ...]] = set()
+    for map in maps:
+        forms = [e.linear(map.dim_count) for e in map.results]
+        if any(f is None or sum(c != 0 for c in f[0]) != 1 for f in forms):
+            return False
+        places.add(tuple(f[1] for f in forms if f is not None))
+        steps.add(tuple(next((d, c) for d, c in enumerate(f[0]) if c) for f in forms if f))
+    if len(steps) != 1 or len(places) != len(maps):
+        return False
+    ((*tiled,),) = steps
+    count = 1
+    for axis, (dim, step) in enumerate(tiled):
+        extent = ranges[dim]
+        if shape[axis] != (extent if extent is None and step == 1 else step * (extent or 0)):
+            return False
+        if any(not 0 <= place[axis] < step for place in places):
+            return False
+        count *= step
+    return sorted(d for d, _ in tiled) == list(range(len(ranges))) and len(maps) == count

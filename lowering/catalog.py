@@ -23,6 +23,7 @@ PASS_MODULES: dict[str, str] = {
     "fold-batch-norm": "..passes.nn.fold_batch_norm",
     "fold-constants": "..passes.nn.fold_constants",
     "fuse": "..passes.nn.fuse",
+    "fuse-into-tiles": "..passes.fuse_into_tiles",
     "inline": "..passes.inline",
     "instrument-kernels": ".instrument_kernels",
     "infer-shapes": "..passes.nn.infer_shapes",

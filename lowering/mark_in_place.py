@@ -22,6 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dialects import func, linalg
+from ..ir.affine import AffineMap, is_tiling
 from ..ir.attributes import I64Array, UnitAttr
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
@@ -60,15 +61,19 @@ def mark(function: func.FuncOp) -> int:
     uses = _Uses.of(function, stages)
     count = 0
     for number, out in enumerate(function.args):
-        writer = uses.only_write(out)
-        if writer is None:
+        writer, tiles = uses.only_write(out), uses.tiles(out)
+        if writer is None and not tiles:
             continue
         over = [
             i
             for i, operand in enumerate(function.args)
             if operand.type == out.type
             and operand is not out
-            and all(_reaches(read, writer, stages) for read in uses.reads(operand))
+            and (
+                uses.are_same_tiles(operand, tiles)
+                if writer is None
+                else all(_reaches(read, writer, stages) for read in uses.reads(operand))
+            )
         ]
         if over:
             function.set_arg_attribute(number, IN_PLACE, I64Array(over))
@@ -111,6 +116,27 @@ class _Uses:
         if stage.has_reduction or access.argument.has_uses or not _visits_once(access):
             return None
         return access
+
+    def tiles(self, out: Value) -> list[Access]:
+        """The accesses of the one stage that writes every element once, several at each point."""
+        accesses = self.accesses.get(out, ())
+        stages = {a.stage for a in accesses}
+        if len(stages) != 1 or any(not a.is_output or a.argument.has_uses for a in accesses):
+            return []
+        maps = [AffineMap(a.stage.rank, 0, tuple(a.exprs)) for a in accesses]
+        (stage,) = stages
+        extents = [e if isinstance(e, int) else None for e in stage.extents]
+        is_once = not stage.has_reduction and is_tiling(maps, extents, out.type.shape)  # type: ignore[attr-defined]
+        return list(accesses) if is_once else []
+
+    def are_same_tiles(self, operand: Value, tiles: Sequence[Access]) -> bool:
+        """Whether only what writes these tiles reads an operand, and at the same places."""
+        accesses = self.accesses.get(operand, ())
+        return (
+            bool(accesses)
+            and all(a.stage is tiles[0].stage and not a.is_output for a in accesses)
+            and {tuple(a.exprs) for a in accesses} == {tuple(a.exprs) for a in tiles}
+        )
 
     def reads(self, operand: Value) -> list[Access | None]:
         """The accesses to a buffer that is only read; [None] if there is more to say of it."""

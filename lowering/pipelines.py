@@ -73,6 +73,7 @@ STAGES: tuple[Stage, ...] = (
         "bufferize",
         "linalg on memrefs, one function per kernel",
         "lower-to-linalg",
+        ("fuse-into-tiles", "what stands behind Winograd's last transform"),
         "canonicalize",
     ),
     stage(

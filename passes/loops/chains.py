@@ -51,6 +51,16 @@ class Chain:
         """All stages, in order."""
         return sorted((s for g in self.groups for s in g.maps), key=lambda s: s.index)
 
+    @property
+    def is_transform(self) -> bool:
+        """Whether it is a product between two transforms, as Winograd's."""
+        return self.groups[0].kind == "map"
+
+    def read_again(self) -> int:
+        """Bytes of the largest operand of a product that every block reads."""
+        read = (a for g in self.groups if g.kind == "tile" for a in g.host.inputs)
+        return max(self.bytes_of(a, self.shared) for a in read)
+
     def handed_on(self) -> list[Access]:
         """For each buffer that one group writes for another, an access."""
         writers: dict[Value, tuple[Group, Access]] = {}
@@ -81,12 +91,15 @@ class Chain:
         The rest of it is for operands that all iterations read.
         """
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
-        most = max(TILE_ROWS, machine.l2_bytes // CACHE_SHARE // max(1, row))
+        share, unit = machine.l2_bytes // CACHE_SHARE, TILE_ROWS
+        if self.is_transform:
+            share, unit = max(machine.l2_bytes, min(self.read_again(), machine.l3_bytes // 8)), 1
+        most = max(unit, share // max(1, row))
         extent = extent_of(self.host, self.shared[-1])
         if extent <= most:
             return extent
         count = -(-extent // most)
-        return -(-extent // (count * TILE_ROWS)) * TILE_ROWS
+        return -(-extent // (count * unit)) * unit
 
 
 def extent_of(stage: Stage, dim: int) -> int:
@@ -100,6 +113,12 @@ def chains(groups: Sequence[Group], plan: Plan) -> list[Chain]:
     ordered = sorted(groups, key=lambda g: g.host.index)
     found: list[Chain] = []
     taken: set[int] = set()
+    for i in range(len(ordered)):
+        around = _transforms_around(ordered, i)
+        chain = _chain([ordered[k] for k in around], plan) if around else None
+        if chain is not None:
+            found.append(chain)
+            taken.update(around)
     for i, first in enumerate(ordered):
         if first.kind != "tile" or i in taken:
             continue
@@ -120,13 +139,31 @@ def chains(groups: Sequence[Group], plan: Plan) -> list[Chain]:
     return found
 
 
+def _transforms_around(groups: Sequence[Group], product: int) -> list[int]:
+    """The numbers of a product's group, the transform before it and the one after it, if any.
+
+    A transform writes several elements of the product's operand at each point.
+    """
+    before = [k for k in range(product) if _feeds(groups[k], groups[product])]
+    after = [k for k in range(product + 1, len(groups)) if _feeds(groups[product], groups[k])]
+    found = [*before[-1:], product, *after[:1]]
+    kinds = [groups[k].kind for k in found]
+    is_transform = kinds == ["map", "tile", "map"] and len(groups[found[0]].host.outputs) > 1
+    return found if is_transform else []
+
+
 def _feeds(a: Group, b: Group) -> bool:
     return any(s.index < t.index and depends(s, t) for s in a.maps for t in (*b.maps, *b.feeders))
 
 
 def _chain(groups: list[Group], plan: Plan) -> Chain | None:
-    host = groups[0].host
-    stages = [s for g in groups for s in g.maps]
+    """The chain of these groups, or None where they share no loop.
+
+    Stages on the results of a transform stay inside its loops; its tiles of the innermost
+    dimension that all share are left to the register tiles of the product.
+    """
+    host, is_transform = groups[0].host, groups[0].kind == "map"
+    stages = [s for g in groups for s in ([g.host] if is_transform else g.maps)]
     own = {
         stage: {
             theirs: ours
@@ -140,4 +177,6 @@ def _chain(groups: list[Group], plan: Plan) -> Chain | None:
         for d, kind in enumerate(host.kinds)
         if kind == "parallel" and all(d in dims for dims in own.values())
     ]
+    if is_transform:
+        shared = shared[:-1]
     return Chain(groups, shared, own) if shared else None

@@ -116,6 +116,7 @@ def _add_feeders(
             and s not in group.maps
             and s not in reduced
             and all(a.value is not access.value for a in s.inputs)
+            and sum(a.value is access.value for a in s.outputs) == 1
             for s in writers
         )
         shared = [

@@ -24,8 +24,11 @@ Measured: 110 GFLOP/s beside some 20 GB/s of f32.
 CACHED = 4.0
 """The same for the second-level cache and the one behind it."""
 
-CACHED_ELEMENTS = 1 << 21
+CACHED_ELEMENTS = 1 << 20
 """Elements on their way from one kernel to the next that stay in those caches."""
+
+PER_WEIGHT = 1.25
+"""Elements between transforms and products for each weight that make blocks of tiles pay."""
 
 ADDITIONS = {(2, 1): 32, (4, 1): 160, (2, 2): 60, (4, 2): 300}
 """Of one tile's transforms at input or output, by size and stride, loads and stores included."""
@@ -138,14 +141,23 @@ def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
     N, C, P, Q, M = _sizes(conv)
     stride = stride_of(conv)
     tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile, stride) ** 2
-    moved = points * 2 * tiles * (C + M)
+    between = points * tiles * (C + M)
     transforms = tiles * (C + M) * ADDITIONS[tile, stride]
     work, weights = points * tiles * C * M, MEMORY * points * C * M
     products = max(work, weights) + 0.25 * min(work, weights)
+    is_cached = between <= CACHED_ELEMENTS or is_blocked(between, points * C * M)
     if dilations_of(conv) != (1, 1):
-        moved += 2 * N * P * Q * (C + M)
-    between = moved * (CACHED if moved < CACHED_ELEMENTS else MEMORY)
-    return EPILOGUE * (products + transforms + between)
+        between += N * P * Q * (C + M)
+    moves = 2 * between * (CACHED if is_cached else MEMORY)
+    return EPILOGUE * (products + transforms + moves)
+
+
+def is_blocked(between: int, weights: int) -> bool:
+    """Whether transforms and products are to be done on blocks of tiles, one after the other.
+
+    Then what is between them never leaves the caches, but each block reads all weights.
+    """
+    return between > max(CACHED_ELEMENTS, PER_WEIGHT * weights)
 
 
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from math import prod
 
 from ...dialects import nn
 from ...ir.attributes import DenseElements, UnitAttr
@@ -26,6 +27,7 @@ from ...ir.location import fuse_locations
 from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
+from .choose_algorithms import is_blocked
 from .parts import prepare
 
 VIEWS = (nn.Reshape, nn.ReshapeDynamic)
@@ -113,10 +115,19 @@ class Grouping:
             if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
                 self.start(op, self._is_product_epilogue(op), _is_movement, chain)
         for op in ops:
+            if isinstance(op, nn.WinogradOutput) and (chain := self.transforms_around(op)):
+                self.start(op, self._is_product_epilogue(op), lambda o: False, chain)
+        for op in ops:
             if isinstance(op, PRODUCTS):
                 follows = self._is_product_epilogue(op)
                 before = (*MOVEMENTS, nn.Pad) if isinstance(op, BLOCKED) else MOVEMENTS
                 self.start(op, follows, lambda o, before=before: isinstance(o, before))
+        # What no kernel before them writes into a padded tensor, they pad themselves.
+        for i, members in enumerate(self.found):
+            if any(isinstance(op, nn.WinogradInput) for op in members):
+                group = set(members)
+                self.grow_backward(group, lambda o: isinstance(o, nn.Pad))
+                self.found[i] = sorted(group, key=self.order.__getitem__)
         for op in ops:
             if isinstance(op, REDUCTIONS) and not is_elementwise(op):
                 self.start(op, self._is_row_wise(op), self._is_prologue(op))
@@ -227,6 +238,20 @@ class Grouping:
         normalized = any(not is_elementwise(op) for op in needed if op is not first)
         return needed if normalized and len(needed) < self.limit else set()
 
+    def transforms_around(self, output: nn.WinogradOutput) -> set[Operation]:
+        """The product and the transform before Winograd's last one, if blocks of tiles pay."""
+        product = output.x.defined_by(nn.BlockedMatmul)
+        values = product.lhs.defined_by(nn.WinogradInput) if product is not None else None
+        if product is None or values is None:
+            return set()
+        chain: set[Operation] = {values, product}
+        if any(op in self.taken or op not in self.order for op in chain):
+            return set()
+        if _escapes(values.out, {product}) or _escapes(product.out, {output}):
+            return set()
+        between = _count(values.out) + _count(product.out)
+        return chain if is_blocked(between, _count(product.rhs)) else set()
+
     # -- growing -----------------------------------------------------------------------------
 
     def start(
@@ -315,6 +340,11 @@ def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
 
 def _is_fusable(op: Operation) -> bool:
     return isinstance(op, nn.NnOp) and not isinstance(op, VIEWS) and not op.has_trait(ConstantLike)
+
+
+def _count(value: Value) -> int:
+    """Elements of a tensor; a dimension of unknown extent counts as one."""
+    return prod(d or 1 for d in _shape(value) or ())
 
 
 def _shape(value: Value) -> tuple[Dim, ...] | None:

@@ -160,3 +160,37 @@ func.func @padded_and_plain(%x: tensor<1x2x8x8x4xf32>, %w: tensor<1x2x1x1x4x4xf3
   %2 = nn.blocked_depthwise_conv %1, %d : (tensor<1x1x10x10x4xf32>, tensor<1x3x3x4xf32>) -> tensor<1x1x8x8x4xf32>
   return %2, %0 : tensor<1x1x8x8x4xf32>, tensor<1x1x8x8x4xf32>
 }
+
+// -----
+
+// Winograd's transforms and products of a large image are one kernel, which works on blocks of
+// rows; of a small one, or with many weights, what is between them stays in the caches anyway.
+
+// CHECK-LABEL: func.func @large_image
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.winograd_input
+// CHECK-NEXT:      nn.blocked_matmul
+// CHECK-NEXT:      nn.winograd_output
+// CHECK-NEXT:      nn.relu
+// CHECK-NOT:     nn.kernel
+func.func @large_image(%x: tensor<1x2x130x130x16xf32>, %u: tensor<36x2x2x16x16xf32>) -> tensor<1x2x128x128x16xf32> {
+  %0 = nn.winograd_input %x : (tensor<1x2x130x130x16xf32>) -> tensor<36x2x1x32x32x16xf32>
+  %1 = nn.blocked_matmul %0, %u : (tensor<36x2x1x32x32x16xf32>, tensor<36x2x2x16x16xf32>) -> tensor<36x2x1x32x32x16xf32>
+  %2 = nn.winograd_output %1 : (tensor<36x2x1x32x32x16xf32>) -> tensor<1x2x128x128x16xf32>
+  %3 = nn.relu %2 : (tensor<1x2x128x128x16xf32>) -> tensor<1x2x128x128x16xf32>
+  return %3 : tensor<1x2x128x128x16xf32>
+}
+
+// CHECK-LABEL: func.func @small_image
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.winograd_input
+// CHECK-NEXT:      nn.yield
+// CHECK:         nn.kernel
+// CHECK-NEXT:      nn.blocked_matmul
+// CHECK-NEXT:      nn.yield
+func.func @small_image(%x: tensor<1x2x34x34x16xf32>, %u: tensor<36x2x2x16x16xf32>) -> tensor<1x2x32x32x16xf32> {
+  %0 = nn.winograd_input %x : (tensor<1x2x34x34x16xf32>) -> tensor<36x2x1x8x8x16xf32>
+  %1 = nn.blocked_matmul %0, %u : (tensor<36x2x1x8x8x16xf32>, tensor<36x2x2x16x16xf32>) -> tensor<36x2x1x8x8x16xf32>
+  %2 = nn.winograd_output %1 : (tensor<36x2x1x8x8x16xf32>) -> tensor<1x2x32x32x16xf32>
+  return %2 : tensor<1x2x32x32x16xf32>
+}
