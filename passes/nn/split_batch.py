@@ -51,7 +51,11 @@ class SplitBatch(
 
     The layers become a private function, which `inline` puts back once for each part when its
     kernels are made: they are compiled once.
+
+    Numerics: sums over fewer images may be added in another order.
     """
+
+    numerics = "rounding"
 
     cache_bytes: int = option(8 << 20, help="bytes of activations that stay in cache", least=1)
     parts: int = option(16, help="the most parts of a batch", least=1)
