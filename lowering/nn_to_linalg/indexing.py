@@ -6,13 +6,13 @@ reading, so that memory outside the operand is never touched, and ignored when w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from ...dialects import arith, nn
+from ...dialects import arith, nn, vector
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
-from ...ir.types import MemRefType, Type, i1, i64, index
-from .emitter import Emitter, Size, buffer_type
+from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
+from .emitter import Emitter, Size, buffer_type, storage_type
 from .scalars import apply, compute_type, convert, narrow
 from .table import lowers
 
@@ -124,14 +124,70 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
             fits = e.compare("ult", at, extents[i])
             inside = e.insert(arith.AndI(inside, fits)).result
             places.append(at)
-        with e.when(inside), e.loops(rest) as inner:
-            value = e.load(updates, [*where, *inner])
-            _update(e, op.reduction, out, [*places, *inner], value, element)
+
+        def update(inner: Sequence[Size], lanes: int = 0) -> None:
+            value = _load(e, updates, [*where, *inner], lanes)
+            _update(e, op.reduction, out, [*places, *inner], value, element, lanes)
+
+        with e.when(inside):
+            row = rest[-1] if rest else None
+            if isinstance(row, int) and _has_vectors(element):
+                with e.loops(rest[:-1]) as before:
+                    _along_row(e, row, lambda at, lanes: update([*before, at], lanes))
+            else:
+                with e.loops(rest) as inner:
+                    update(inner)
+
+
+LANES = 16
+"""Elements of a row that are updated at once; machines of narrower vectors take several."""
+
+
+def _has_vectors(element: Type) -> bool:
+    """Whether vectors of an element type are computed with as its elements are."""
+    is_number = isinstance(element, FloatType | IntegerType) and element is not i1
+    return is_number and compute_type(element) is storage_type(element)
+
+
+def _along_row(e: Emitter, extent: int, update: Callable[[Size, int], None]) -> None:
+    """Vectors of `LANES` elements, and smaller ones for the rest."""
+    count, rest = divmod(extent, LANES)
+    if count > 1:
+        with e.loop(count) as i:
+            update(e.mul(i, LANES), LANES)
+    elif count:
+        update(0, LANES)
+    at, lanes = count * LANES, LANES // 2
+    while lanes:
+        if rest & lanes:
+            update(at, lanes)
+            at += lanes
+        lanes //= 2
+
+
+def _load(e: Emitter, buffer: Value, at: Sequence[Size], lanes: int) -> Value:
+    """An element, or a vector of so many."""
+    if not lanes:
+        return e.load(buffer, at)
+    type = VectorType((lanes,), buffer.type.element_type)  # type: ignore[attr-defined]
+    return e.insert(vector.Load(buffer, [e.value(i) for i in at], result=type)).result
 
 
 def _update(
-    e: Emitter, reduction: str, out: Value, at: Sequence[Size], value: Value, element: Type
+    e: Emitter,
+    reduction: str,
+    out: Value,
+    at: Sequence[Size],
+    value: Value,
+    element: Type,
+    lanes: int = 0,
 ) -> None:
+    """Set elements, or combine them with what is there."""
+    if lanes:
+        if reduction != "none":
+            value = apply(e, reduction, element, [_load(e, out, at, lanes), value])
+        e.insert(vector.Store(value, out, [e.value(i) for i in at]))
+        return
     if reduction != "none":
         wide = compute_type(element)
         both = [convert(e, v, element, wide) for v in (e.load(out, at), value)]

@@ -219,3 +219,31 @@ def test_large_windows(kernel, strides, pads, dilations, machine: str):
     windows = np.lib.stride_tricks.sliding_window_view(around, reach, axis=(2, 3))
     taken = windows[:, :, :: strides[0], :: strides[1], :: dilations[0], :: dilations[1]]
     np.testing.assert_array_equal(found, taken.max((-1, -2)))
+
+
+@MACHINES
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint8, np.int64])
+@pytest.mark.parametrize("columns", [1, 7, 16, 61])
+@pytest.mark.parametrize(
+    "reduction,update", [("none", None), ("add", np.add), ("mul", np.multiply),
+                         ("min", np.minimum), ("max", np.maximum)],
+)  # fmt: skip
+def test_scattered_rows(reduction: str, update, columns: int, dtype, machine: str):
+    """Rows that come several times are updated one after the other."""
+    x = (numbers(9, columns) * 3).astype(dtype)
+    places = np.array([[3], [-1], [3], [0], [8], [3]])
+    rows = (numbers(6, columns) * 3).astype(dtype)
+    expected = x.copy()
+    for (at,), row in zip(places, rows, strict=True):
+        expected[at] = row if update is None else update(expected[at], row)
+    found = compiled("ScatterND", machine, x, places, rows, reduction=reduction)
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.bool_])
+def test_scattered_rows_of_other_elements(dtype):
+    x, rows = (numbers(5, 3, 20) > 0).astype(dtype), (numbers(2, 20) < 0).astype(dtype)
+    expected = x.copy()
+    expected[1, 2], expected[4, 0] = rows
+    found = compiled("ScatterND", "host", x, np.array([[1, 2], [4, 0]]), rows)
+    np.testing.assert_array_equal(found, expected)
