@@ -1,5 +1,7 @@
 """Single operators compiled for several machines, over sizes with remainders, against NumPy."""
 
+from typing import Literal
+
 import nnc
 import numpy as np
 import onnx
@@ -185,7 +187,9 @@ def test_nearest_takes_every_other(scales: tuple[float, float]):
 @MACHINES
 @pytest.mark.parametrize("mode", ["reflect", "edge", "wrap"])
 @pytest.mark.parametrize("pads", [(1, 2, 3, 0), (0, 3, 0, 2), (2, 0, 1, 0), (0, -1, 2, 4)])
-def test_mirrored_borders(pads: tuple[int, int, int, int], mode: str, machine: str):
+def test_mirrored_borders(
+    pads: tuple[int, int, int, int], mode: Literal["reflect", "edge", "wrap"], machine: str
+):
     x = numbers(3, 6, 21)
     found = compiled(
         "Pad", machine, x, np.array([0, *pads[:2], 0, *pads[2:]]), opset=19, mode=mode
