@@ -107,6 +107,8 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     sizes = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
     reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
     readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
+    if any(not isinstance(stage.extents[d], int) for d in used if stage.kinds[d] == "reduction"):
+        return None
     if not reductions or readers < MIN_READERS or sizes[lane] < machine.lanes(4):
         return None
     order = [i for i, d in enumerate(access.plain_dims()) if d != lane]

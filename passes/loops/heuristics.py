@@ -11,11 +11,14 @@ from .chains import Chain, extent_of
 from .grouping import Group
 from .nest import depends
 from .plan import Loop
-from .shaping import Shaping
+from .shaping import EVEN, Shaping, even_share
 from .stages import Stage
 from .streaming import CHUNK, ROWS, Stream, stream_of
 from .tiles import Tile, TileModel, widest_element
 from .writer import ScheduleWriter
+
+MIN_DEALT = 6
+"""Rows of blocks that are dealt out to the cores, at least; a multiple if they need not divide."""
 
 
 class Heuristics(Shaping):
@@ -26,6 +29,8 @@ class Heuristics(Shaping):
         self.use_caches = use_caches
         self.copies: dict[Stage, list[Stage]] = {}
         """Copies of operands that were made before the stage that reads them was fused."""
+        self.spread: set[Stage] = set()
+        """Hosts whose blocks are dealt out to the cores: copies for all blocks come before."""
 
     def chain(self, chain: Chain) -> None:
         """Groups that share outer loops, over blocks of the innermost shared dimension."""
@@ -34,9 +39,15 @@ class Heuristics(Shaping):
         for group in chain.groups:
             if group.kind == "tile" and stream_of(group.host, self.machine) is None:
                 self.copies[group.host] = self.caches(group)
+        work = self.work(chain.stages, work)
         *whole, last = chain.shared
         block = chain.block(self.machine)
         shared = whole if whole and block >= extent_of(chain.host, last) else chain.shared
+        roots = writer.loops(chain.host)
+        around = [roots[d] for d in whole]
+        dealt = self.dealt(around, roots[last], block) if self.is_parallel(work) else None
+        if dealt is not None:
+            block, shared = dealt, chain.shared
         at: Loop | None = None
         for group in chain.groups:
             host = group.host
@@ -49,12 +60,31 @@ class Heuristics(Shaping):
             writer.reorder([*outer, *rest])
             if at is None:
                 at = outer[-1]
-                self.parallelize(outer, self.work(chain.stages, work))
+                single = all(l.extent == 1 for l in around)
+                self.parallelize(outer if single or dealt else outer[: len(whole)], work)
             else:
                 writer.fuse(host, at)
             self.nested[host] = outer
+        if at is not None and last in shared and at.kind == "parallel":
+            self.spread.update(group.host for group in chain.groups)
         for group in chain.groups:
             self.group(group)
+
+    def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
+        """The size of blocks that give each core its share where the loops around them do not.
+
+        Inside others a parallel loop has no remainder.
+        """
+        cores, extent = self.machine.cores, last.extent
+        if not isinstance(extent, int) or even_share(whole, cores) >= EVEN:
+            return None
+        single = all(l.extent == 1 for l in whole)
+        for size in range(min(block, extent), MIN_DEALT - 1, -1):
+            if extent % size == 0 or (single and size % MIN_DEALT == 0):
+                part = Loop(last.stage, last.dims, extent, step=size)
+                if even_share([*whole, part], cores) >= EVEN:
+                    return size
+        return None
 
     def group(self, group: Group) -> None:
         match group.kind:
@@ -207,7 +237,8 @@ class Heuristics(Shaping):
             if not set(loop.root.dims) <= set(to_host.values()):
                 break
             shared.append(loop)
-        if not shared or to_host.get(made.rank - 1) != tile.lane_dim:
+        apart = host in self.spread or to_host.get(made.rank - 1) != tile.lane_dim
+        if not shared or apart:
             self.alone(made)
         else:
             self.along_lanes(made, to_host, tile, shared[-1])

@@ -126,6 +126,7 @@ LAYERS = {
     "grouped": Layer(queries=19, keys=37, depth=32, groups=3, mask="full"),
     "blocks": Layer(queries=101, keys=2051, depth=20, mask="full"),
     "blocks of few heads": Layer(heads=1, queries=205, keys=1024, depth=64),
+    "blocks dealt out": Layer(heads=3, queries=300, keys=1024, depth=64),
     "rows that collide": Layer(heads=16, queries=200, keys=1024, depth=64),
 }
 
