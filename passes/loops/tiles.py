@@ -240,8 +240,13 @@ class TileModel:
         return any(self.coefficient(a, dim) == 0 or self._slides(a, dim) for a in self.inputs)
 
     def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
-        """Whether copies along a dimension stand between the lanes of what is stored."""
-        return lane_dim is not None and any(
+        """Whether copies along a dimension stand between the lanes of what is stored.
+
+        Not where the body looks elements up: lanes that lie apart would gather them.
+        """
+        if lane_dim is None or any(isinstance(op, memref.Load) for op in self.stage.body_ops()):
+            return False
+        return any(
             self.coefficient(a, dim) == 1
             and is_interleaved(self.coefficient(a, lane_dim))
             and self.coefficient(a, lane_dim) == self.extents[dim]
