@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -285,33 +286,53 @@ def test_the_caller_sleeps_until_slow_pieces_are_done(pool_code):
     pool_code.destroy(pool)
 
 
+RECORD = """
+llvm.func @sched_getcpu() -> i32
+llvm.func @sched_yield() -> i32
+// Notes the processor of each of two pieces, plus one; the first waits for the second.
+llvm.func @record(%places: !llvm.ptr, %begin: i64, %end: i64) {
+  %zero = llvm.mlir.constant(0 : i32) : i32
+  %one = llvm.mlir.constant(1 : i32) : i32
+  %second = llvm.getelementptr %places[1] : (!llvm.ptr) -> !llvm.ptr, i32
+  %place = llvm.getelementptr %places[%begin] : (!llvm.ptr, i64) -> !llvm.ptr, i32
+  %processor = llvm.call @sched_getcpu() : () -> i32
+  %noted = llvm.add %processor, %one : i32
+  llvm.store %noted, %place atomic release {alignment = 4 : i64} : i32, !llvm.ptr
+  llvm.br ^wait
+^wait:
+  %there = llvm.load %second atomic acquire {alignment = 4 : i64} : !llvm.ptr -> i32
+  %r = llvm.call @sched_yield() : () -> i32
+  %absent = llvm.icmp "eq" %there, %zero : i32
+  llvm.cond_br %absent, ^wait, ^end
+^end:
+  llvm.return
+}
+"""
+
+
 def test_woken_threads_leave_the_caller_its_processor(pool_code):
     """A worker that sleeps starts elsewhere, and may go anywhere again once it is up."""
-    libc = ctypes.CDLL(None)
+    code = load_object(emit_object(llvm_ir(parse_module(RECORD))), ["record"])
+    record = ctypes.cast(code["record"], TASK)
     allowed = os.sched_getaffinity(0)
+    before = set(os.listdir("/proc/self/task"))
     pool = pool_code.create(2)
-    begun = threading.Event()
-    apart, free = [], []
-
-    def task(environment, first, last):
-        if first == 0:
-            begun.wait(10)
-            return
-        apart.append(libc.sched_getcpu() in (allowed - {processor} or allowed))
-        free.append(os.sched_getaffinity(threading.get_native_id()) == allowed)
-        begun.set()
-
+    (worker,) = (int(task) for task in set(os.listdir("/proc/self/task")) - before)
+    apart = []
     try:
         for processor in sorted(allowed)[:2] * 4:
-            time.sleep(0.01)  # The worker falls asleep.
+            while " S " not in Path(f"/proc/self/task/{worker}/stat").read_text():
+                time.sleep(0.01)  # Until the worker sleeps.
             os.sched_setaffinity(0, {processor})
-            begun.clear()
-            pool_code.parallel_for(pool, TASK(task), None, 0, 2)
+            places = (ctypes.c_int32 * 2)()
+            pool_code.parallel_for(pool, record, ctypes.addressof(places), 0, 2)
+            assert places[0] - 1 == processor
+            apart.append(places[1] - 1 in (allowed - {processor} or allowed))
+            assert os.sched_getaffinity(worker) == allowed
     finally:
         os.sched_setaffinity(0, allowed)
     # Once it is up, the system may move it before it looks.
     assert len(apart) == 8 and sum(apart) >= 6
-    assert all(free)
     pool_code.destroy(pool)
 
 
