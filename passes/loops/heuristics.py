@@ -14,7 +14,8 @@ from .plan import Loop
 from .shaping import EVEN, Shaping, even_share
 from .stages import Stage
 from .streaming import CHUNK, ROWS, Stream, stream_of
-from .tiles import Tile, TileModel, widest_element
+from .tile_costs import Tile, widest_element
+from .tiles import TileModel
 from .writer import ScheduleWriter
 
 MIN_DEALT = 6

@@ -12,7 +12,8 @@ from .body import unvectorizable
 from .grouping import Group
 from .plan import Loop, not_collapsible
 from .stages import UNKNOWN_EXTENT, Access, Stage
-from .tiles import MAX_BODIES, MAX_WINDOW, Tile, TileModel
+from .tile_costs import MAX_BODIES, MAX_WINDOW, Tile
+from .tiles import TileModel
 from .traffic import Traffic
 from .writer import ScheduleWriter
 

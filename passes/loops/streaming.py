@@ -7,7 +7,7 @@ from math import prod
 
 from ...targets.machine import Machine
 from .stages import Stage
-from .tiles import widest_element
+from .tile_costs import widest_element
 
 MAX_READERS = 4
 """Results that an element goes into, up to which reading it is what takes the time."""
