@@ -7,7 +7,8 @@
     for each head                                        results = scores * values
         results = scores * values
 
-What one group hands to the next then is a block that stays in the second cache.
+What one group hands to the next then is a block that stays in the second cache. A product between
+two transforms, as Winograd's, is a chain too.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ CACHE_SHARE = 5
 
 @dataclass
 class Chain:
-    """Groups in order, the first and the last with reuse.
+    """Groups in order: the first and the last are products, or a product stands between transforms.
 
     `shared` holds dimensions of the first group's host that all stages run over in parallel,
     and `dims` those of each host that they are: {the first one's: its own}.
