@@ -81,9 +81,11 @@ class Chain:
         """Bytes that a host's operand, or a buffer, has in one iteration of these dimensions."""
         own = self.dims.get(access.stage)
         fixed = {own[d] for d in over} if own is not None else set()
-        dims = [d for d in access.plain_dims() if d is not None and d not in fixed]
+        shape = access.value.type.shape  # type: ignore[attr-defined]
         return getattr(access.element_type, "byte_width", 4) * prod(
-            extent_of(access.stage, d) for d in dims
+            (extent or UNKNOWN_EXTENT) if dim is None else extent_of(access.stage, dim)
+            for dim, extent in zip(access.plain_dims(), shape, strict=True)
+            if dim not in fixed
         )
 
     def block(self, machine: Machine) -> int:
@@ -94,7 +96,9 @@ class Chain:
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
         share, unit = machine.l2_bytes // CACHE_SHARE, TILE_ROWS
         if self.is_transform:
-            share, unit = max(machine.l2_bytes, min(self.read_again(), machine.l3_bytes // 8)), 1
+            # Larger blocks read the weights less often; the third cache will do then.
+            share = max(2 * machine.l2_bytes, min(2 * self.read_again(), machine.l3_bytes // 4))
+            unit = 1
         most = max(unit, share // max(1, row))
         extent = extent_of(self.host, self.shared[-1])
         if extent <= most:
