@@ -54,8 +54,7 @@ def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
     buffer = _tiled_buffer(writer)
     if buffer is None:
         return None
-    users = [u for u in buffer.users if u is not writer and not isinstance(u, memref.Dealloc)]
-    readers = set(users)
+    readers = [u for u in buffer.users if u is not writer and not isinstance(u, memref.Dealloc)]
     if len(readers) != 1:
         return None
     (reader,) = readers
@@ -64,6 +63,9 @@ def _reader(writer: linalg.Generic, block: Block) -> StructuredOp | None:
     if not _is_elementwise(reader, buffer):
         return None
     needed = {base_buffer(v) for v in writer.inputs}
+    read = needed | {base_buffer(v) for v in reader.inputs}
+    if base_buffer(reader.outputs[0]) in read:
+        return None  # a tile would be written before another one reads it
     between = _between(writer, reader)
     if between is None or any(base_buffer(v) in needed for o in between for v in _written(o)):
         return None

@@ -106,27 +106,8 @@ def test_operand_from_memory_is_read_in_one_pass():
     assert best.size(1) > 16
 
 
-def test_tiles_do_not_count_on_many_images():
-    """A 1x1 convolution of images: their number is unknown, their pixels are a tile."""
-    text = """
-    func.func private @k(%x: memref<?x49x32xf32>, %w: memref<32x16xf32>, %y: memref<?x49x16xf32>) {
-      linalg.generic {indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x, %w : memref<?x49x32xf32>, memref<32x16xf32>) outs(%y : memref<?x49x16xf32>) {
-      ^bb0(%a: f32, %b: f32, %o: f32):
-        %p = arith.mulf %a, %b : f32
-        %s = arith.addf %o, %p : f32
-        linalg.yield %s : f32
-      }
-      return
-    }
-    """
-    module = parse_module(text)
-    (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
-    best = tile(stage)
-    assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
-
-
-def rows_of_images(rows, channels, results, machine=AVX512):
-    """The stage of a product over rows of an unknown number of images, and its tile."""
+def product_of_images(rows, channels, results):
+    """The stage of a product over rows of an unknown number of images: a 1x1 convolution."""
     text = f"""
     func.func private @k(%x: memref<?x{rows}x{channels}xf32>, %w: memref<{channels}x{results}xf32>, %y: memref<?x{rows}x{results}xf32>) {{
       linalg.generic {{indexing_maps = [affine_map<(n, p, m, c) -> (n, p, c)>, affine_map<(n, p, m, c) -> (c, m)>, affine_map<(n, p, m, c) -> (n, p, m)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]}} ins(%x, %w : memref<?x{rows}x{channels}xf32>, memref<{channels}x{results}xf32>) outs(%y : memref<?x{rows}x{results}xf32>) {{
@@ -140,7 +121,19 @@ def rows_of_images(rows, channels, results, machine=AVX512):
     """
     module = parse_module(text)
     (stage,) = stages_of(module.body_block.first.regions[0].blocks[0])
-    stage.module = module
+    stage.module = module  # keeps the IR alive
+    return stage
+
+
+def test_tiles_do_not_count_on_many_images():
+    """A 1x1 convolution of images: their number is unknown, their pixels are a tile."""
+    best = tile(product_of_images(49, 32, 16))
+    assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
+
+
+def rows_of_images(rows, channels, results, machine=AVX512):
+    """The tile of such a product where images and rows are one loop."""
+    stage = product_of_images(rows, channels, results)
     plan = Plan([stage])
     plan.collapse(plan.roots[stage][:2], stage.op)
     return TileModel(stage, machine, frozenset(), plan.roots[stage]).best()

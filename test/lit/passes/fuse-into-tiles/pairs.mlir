@@ -76,7 +76,8 @@ func.func @gaps(%x: memref<4xf32>, %y: memref<12xf32>) {
 
 // -----
 
-// Two need them; one needs other elements than those at its place; what is written is read between.
+// Two need them; one needs other elements than those at its place; what the tiles are made of is
+// overwritten between, or by what reads them.
 
 // CHECK-LABEL: func.func @two_readers
 // CHECK-COUNT-3: linalg.
@@ -84,6 +85,9 @@ func.func @gaps(%x: memref<4xf32>, %y: memref<12xf32>) {
 // CHECK-COUNT-2: linalg.generic
 // CHECK-LABEL: func.func @overwritten
 // CHECK-COUNT-3: linalg.
+// CHECK-LABEL: func.func @in_place
+// CHECK:         linalg.generic
+// CHECK:         linalg.copy
 #even1 = affine_map<(i) -> (i * 2)>
 #odd1 = affine_map<(i) -> (i * 2 + 1)>
 #one = affine_map<(i) -> (i)>
@@ -121,6 +125,16 @@ func.func @overwritten(%x: memref<4xf32>, %y: memref<8xf32>, %c: f32) {
   }
   linalg.fill ins(%c : f32) outs(%x : memref<4xf32>)
   linalg.copy ins(%t : memref<8xf32>) outs(%y : memref<8xf32>)
+  memref.dealloc %t : memref<8xf32>
+  return
+}
+func.func @in_place(%x: memref<8xf32>, %y: memref<4xf32>) {
+  %t = memref.alloc() : memref<8xf32>
+  linalg.generic {indexing_maps = [#one, #odd1, #even1, #odd1], iterator_types = ["parallel"]} ins(%y, %x : memref<4xf32>, memref<8xf32>) outs(%t, %t : memref<8xf32>, memref<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o0: f32, %o1: f32):
+    linalg.yield %a, %b : f32, f32
+  }
+  linalg.copy ins(%t : memref<8xf32>) outs(%x : memref<8xf32>)
   memref.dealloc %t : memref<8xf32>
   return
 }
