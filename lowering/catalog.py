@@ -7,13 +7,13 @@ from importlib import import_module
 from ..ir.passes import PASSES, Pass
 
 PASS_MODULES: dict[str, str] = {
-    "apply-schedules": ".apply_schedules",
-    "choose-schedules": ".choose_schedules",
+    "apply-schedules": "..kernels.apply_schedules",
+    "choose-schedules": "..kernels.choose_schedules",
     "canonicalize": "..passes.canonicalize",
     "choose-algorithms": "..passes.nn.choose_algorithms",
     "choose-layouts": "..passes.nn.choose_layouts",
     "cse": "..passes.cse",
-    "expand-math": "..passes.loops.expand_math",
+    "expand-math": "..kernels.math.expand_math",
     "lower-to-linalg": ".nn_to_linalg",
     "mark-in-place": ".mark_in_place",
     "plan-memory": ".plan_memory",

@@ -27,7 +27,7 @@ from ..ir.attributes import I64Array, UnitAttr
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from ..passes.loops.stages import Access, Stage, base_buffer, stages_of
+from ..kernels.model.stages import Access, Stage, base_buffer, stages_of
 from .to_llvm.module import IN_PLACE
 
 Labels = tuple[int | None, ...]

@@ -13,7 +13,7 @@ from ..ir.core import Block, IRMapping, Operation, Value
 from ..ir.location import fuse_locations
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from .loops.stages import base_buffer
+from ..kernels.model.stages import base_buffer
 
 
 @dataclass(frozen=True)

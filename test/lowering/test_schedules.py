@@ -10,14 +10,14 @@ from nnc.dialects import linalg, memref, schedule
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.apply_schedules import ApplySchedules, carry_out
-from nnc.lowering.choose_schedules import ChooseSchedules, choose
+from nnc.kernels.apply_schedules import ApplySchedules, carry_out
+from nnc.kernels.choose_schedules import ChooseSchedules, choose
+from nnc.kernels.model.nest import build_nest
+from nnc.kernels.model.plan import Loop
+from nnc.kernels.model.stages import stages_of
+from nnc.kernels.policy.shaping import even_share
+from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.lowering.pipelines import pipeline
-from nnc.passes.loops.nest import build_nest
-from nnc.passes.loops.plan import Loop
-from nnc.passes.loops.shaping import even_share
-from nnc.passes.loops.stages import stages_of
-from nnc.passes.loops.writer import ScheduleWriter
 from nnc.runtime.interpreter import Interpreter
 from nnc.targets.machine import machine
 

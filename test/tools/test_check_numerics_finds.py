@@ -164,7 +164,7 @@ def everything_lies_at_the_start(patch: pytest.MonkeyPatch) -> None:
 
 
 def masks_forget_the_last_lane(patch: pytest.MonkeyPatch) -> None:
-    from nnc.passes.loops.emission import Emission
+    from nnc.kernels.codegen.emission import Emission
 
     real = Emission.lane
 
@@ -177,7 +177,7 @@ def masks_forget_the_last_lane(patch: pytest.MonkeyPatch) -> None:
 
 
 def a_coefficient_is_off(patch: pytest.MonkeyPatch) -> None:
-    from nnc.passes.loops.elementary import exponential
+    from nnc.kernels.math import exponential
 
     first, second, *rest = exponential.EXP
     patch.setattr(exponential, "EXP", (first, second * 1.1, *rest))

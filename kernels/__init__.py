@@ -1,0 +1,1 @@
+"""Kernels: from linalg operations and a schedule to loops."""

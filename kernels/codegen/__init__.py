@@ -1,0 +1,1 @@
+"""From a plan to loops: scf, memref, vector and arith."""

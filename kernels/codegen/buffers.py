@@ -1,0 +1,244 @@
+"""Temporary buffers of a kernel: those used anew in each iteration shrink, dead ones go."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...dialects import memref, vector
+from ...ir.core import Block, Operation, Value
+from ...ir.types import Type
+from ..model.nest import Node
+from ..model.plan import Loop, Plan
+from ..model.polynomial import Size
+from ..model.stages import VIEWS, Access, Stage
+
+MAX_STACK_BYTES = 512 << 10
+"""What the buffers inside a parallel loop may take of the stack; others are on the heap."""
+
+MIN_ROW_BYTES = 512
+MIN_ROWS = 8
+"""Shorter or fewer rows of smaller buffers lie as they are."""
+
+LINE_BYTES = 64
+
+
+@dataclass
+class Shrunk:
+    """A buffer of which each iteration of the shared loops needs only a part.
+
+    `dropped` holds, for each access, the loops that its address no longer depends on; `inside`
+    is the innermost parallel loop around all uses, which needs a copy for each iteration.
+    """
+
+    buffer: Value
+    extents: list[Size]
+    """With the padding of rows."""
+    dropped: dict[Access, frozenset[Loop]]
+    inside: Node | None
+
+    @property
+    def element_type(self) -> Type:
+        return self.buffer.type.element_type  # type: ignore[attr-defined]
+
+    @property
+    def elements(self) -> Size:
+        total: Size = 1
+        for extent in self.extents:
+            total = total * extent
+        return total
+
+    @property
+    def num_bytes(self) -> int | None:
+        """None where it is known only at run time."""
+        count = self.elements
+        width = getattr(self.element_type, "byte_width", 8)
+        return count * width if isinstance(count, int) else None
+
+    def apply(self) -> None:
+        """Give the accesses the strides of the smaller buffer."""
+        strides: list[Size] = []
+        step: Size = 1
+        for extent in reversed(self.extents):
+            strides.insert(0, step)
+            step = step * extent
+        for access in self.dropped:
+            access.restride(strides)
+
+
+def shrink_buffers(block: Block, plan: Plan, roots: Sequence[Node | Stage]) -> list[Shrunk]:
+    """The buffers made in the block that become smaller, not yet applied."""
+    paths: dict[Stage, list[Node]] = {}
+    for root in roots:
+        _collect_paths(root, [], paths)
+    users: dict[Value, list[Access]] = {}
+    for stage in plan.stages:
+        for access in stage.accesses:
+            users.setdefault(access.value, []).append(access)
+    found = []
+    for op in block:
+        if isinstance(op, memref.Alloc) and (accesses := users.get(op.results[0])):
+            stage_ops = {a.stage.op for a in accesses}
+            windows, others = _users_of(op.results[0])
+            rest = [u for u in others if u not in stage_ops]
+            fits = all(isinstance(u, memref.Dealloc) for u in rest)
+            # Stages see through most windows; then they have no accesses of their own.
+            fits = fits and not any(w in users for w in windows)
+            if fits and op.memref.type.layout is None:
+                shrunk = _shrink(op.results[0], accesses, plan, paths)
+                if shrunk is not None:
+                    found.append(shrunk)
+    return found
+
+
+def _users_of(buffer: Value) -> tuple[list[Value], list[Operation]]:
+    """The windows on a buffer, and what uses it or them otherwise."""
+    windows: list[Value] = []
+    others: list[Operation] = []
+    for user in buffer.users:
+        if isinstance(user, memref.SubView):
+            inner = _users_of(user.results[0])
+            windows += [user.results[0], *inner[0]]
+            others += inner[1]
+        else:
+            others.append(user)
+    return windows, others
+
+
+def _collect_paths(at: Node | Stage, path: list[Node], paths: dict[Stage, list[Node]]) -> None:
+    if isinstance(at, Stage):
+        paths[at] = path
+        return
+    for child in at.children:
+        _collect_paths(child, [*path, at], paths)
+
+
+def _shrink(
+    buffer: Value, accesses: list[Access], plan: Plan, paths: dict[Stage, list[Node]]
+) -> Shrunk | None:
+    common = paths[accesses[0].stage]
+    for access in accesses[1:]:
+        other = paths[access.stage]
+        depth = sum(a is b for a, b in zip(common, other, strict=False))
+        common = common[:depth]
+    if not common:
+        return None
+    extents: list[Size] | None = None
+    dropped: dict[Access, frozenset[Loop]] = {}
+    for access in accesses:
+        part = _part(access, plan.order[access.stage], len(common))
+        if part is None or (extents is not None and part[0] != extents):
+            return None
+        extents, dropped[access] = part
+    assert extents is not None
+    whole = _extents(accesses[0])
+    if not any(len(loop.dims) > 1 for a in accesses for loop in plan.order[a.stage]):
+        width = getattr(buffer.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
+        extents = padded(extents, width)
+    parallel = [node for node in common if node.kind == "parallel"]
+    if not parallel and extents == whole:
+        return None
+    return Shrunk(buffer, extents, dropped, parallel[-1] if parallel else None)
+
+
+def padded(extents: list[Size], width: int) -> list[Size]:
+    """Extents whose rows are an odd number of cache lines apart.
+
+    So they begin at lines, and a tile across them does not fall on few sets of a cache.
+    """
+    row = extents[-1] if extents else 1
+    if not isinstance(row, int) or row * width < MIN_ROW_BYTES or LINE_BYTES % width:
+        return extents
+    rows = prod(e for e in extents[:-1] if isinstance(e, int))
+    if rows < MIN_ROWS:
+        return extents
+    lines = -(-row * width // LINE_BYTES) | 1
+    return [*extents[:-1], lines * LINE_BYTES // width]
+
+
+def _extents(access: Access) -> list[Size]:
+    """The buffer's extents, as far as its type or the stage's dimensions tell.
+
+    A stage's dimension is as large as the window that it works on.
+    """
+    shape = access.value.type.shape  # type: ignore[attr-defined]
+    is_whole = access.stage.op.operands[access.number] is access.value
+    return [
+        extent
+        if extent is not None
+        else access.stage.extents[dim]
+        if dim is not None and is_whole
+        else -1
+        for extent, dim in zip(shape, access.plain_dims(), strict=True)
+    ]
+
+
+def _part(
+    access: Access, order: list[Loop], depth: int
+) -> tuple[list[Size], frozenset[Loop]] | None:
+    """(extents that one iteration of the shared loops needs, loops to drop), or None."""
+    shared = order[:depth]
+    if access.coefficients is None:
+        return None
+    extents = _extents(access)
+    dropped: set[Loop] = set()
+    for i, (expr, dim) in enumerate(zip(access.exprs, access.plain_dims(), strict=True)):
+        if extents[i] == -1:
+            return None
+        if dim is None:
+            if any(d in loop.dims for d in expr.dims_used() for loop in shared):
+                return None
+            continue
+        loops = [loop for loop in order if dim in loop.dims]
+        mine = [loop for loop in loops if loop in shared]
+        if not mine:
+            continue
+        if len(loops[0].dims) > 1 and len(mine) < len(loops):
+            return None
+        dropped.update(mine)
+        extents[i] = 1 if len(mine) == len(loops) else min(loop.step for loop in mine)
+    return extents, frozenset(dropped)
+
+
+# -- dead buffers --------------------------------------------------------------------------------
+
+_STORES = {memref.Store: 1, vector.Store: 1, vector.MaskedStore: 0, vector.Scatter: 0}
+"""Operations that only write, and which operand is the buffer."""
+
+
+def erase_dead_buffers(block: Block) -> None:
+    """Erase the buffers made in a block or its loops that are only written, and the writes."""
+    allocations = [
+        op
+        for outer in block.ops
+        for op in outer.walk()
+        if isinstance(op, memref.Alloc | memref.Alloca)
+    ]
+    for op in allocations:
+        uses = _writes(op.results[0])
+        if uses is not None:
+            for user in uses:
+                user.erase()
+            op.erase()
+
+
+def _writes(buffer: Value) -> list[Operation] | None:
+    """All users of a buffer and its views, innermost first, or None if one may read it."""
+    found: list[Operation] = []
+    for user in buffer.users:
+        if isinstance(user, VIEWS):
+            inner = _writes(user.results[0])
+            if inner is None:
+                return None
+            found += inner
+            found.append(user)
+        elif isinstance(user, memref.Dealloc) or _only_writes(user, buffer):
+            found.append(user)
+        else:
+            return None
+    return found
+
+
+def _only_writes(user: Operation, buffer: Value) -> bool:
+    return type(user) in _STORES and user.operands[_STORES[type(user)]] is buffer

@@ -1,0 +1,252 @@
+"""Writing the code of a loop nest: scopes, constants, index arithmetic.
+
+A scope is the block of one loop body. Code can be put into an outer scope while an inner
+one is being written: it goes before the loop that is open there. That is how addresses and
+broadcasts land as far outside as their operands allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ...dialects import arith, memref, vector
+from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
+from ...ir.core import Block, Operation, Value
+from ...ir.location import Location, UnknownLoc
+from ...ir.rewriting import constant_value
+from ...ir.types import FloatType, Type, VectorType, i1, index
+from ..model.polynomial import Size
+from ..model.stages import Extent
+
+
+class Scope:
+    """A block that is being written; `anchor` is the loop open in it, if one is."""
+
+    __slots__ = ("anchor", "block", "cache", "depth", "entries", "parent", "written")
+
+    def __init__(self, block: Block, parent: Scope | None, anchor: Operation | None = None) -> None:
+        self.block = block
+        self.parent = parent
+        self.anchor = anchor
+        self.depth = parent.depth + 1 if parent is not None else 0
+        self.cache: dict[Any, Value] = {}
+        self.entries: dict[Value, dict[Any, Any]] = {}
+        self.written: frozenset[Value] = frozenset()
+        """Buffers that the loop writes: what outer scopes know of them is out of date."""
+
+
+class Code:
+    """A place to write to, with everything that is written once per scope remembered."""
+
+    def __init__(self, entry: Scope, loc: Location) -> None:
+        self.entry = entry
+        """The function's start, where constants go."""
+        self._last_at_entry: Operation | None = None
+        self._indices: dict[int, Value] = {}
+        self._splats: dict[tuple[str, Type], Value] = {}
+        self._masks: dict[tuple[int, int], Value] = {}
+        self.scope = entry
+        self.loc = loc
+        self.depths: dict[Value, int] = {}
+        """The scope depth of induction variables and other values made here."""
+
+    # -- scopes ------------------------------------------------------------------------------
+
+    def put(self, op: Operation, scope: Scope | None = None) -> Operation:
+        """Insert at the end of a scope (default: the current one), before its open loop."""
+        scope = scope or self.scope
+        if isinstance(op.loc, UnknownLoc):
+            op.loc = self.loc
+        if scope is self.entry:
+            if self._last_at_entry is None:
+                scope.block.prepend(op)
+            else:
+                scope.block.insert_after(op, self._last_at_entry)
+            self._last_at_entry = op
+        elif scope.anchor is None:
+            scope.block.append(op)
+        else:
+            scope.block.insert_before(op, scope.anchor)
+        return op
+
+    def value(self, op: Operation, scope: Scope | None = None) -> Value:
+        """Insert and return the only result."""
+        scope = scope or self.scope
+        self.put(op, scope)
+        result = op.results[0]
+        self.depths[result] = scope.depth
+        return result
+
+    def at_depth(self, depth: int) -> Scope:
+        """The open scope of this depth."""
+        scope = self.scope
+        while scope.depth > depth and scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+    def depth_of(self, *values: Value) -> int:
+        """The depth of the scope where all these are known.
+
+        Constants are at 0, the function's start; values from outside the nest at 1, its own.
+        """
+        return max((self.depths.get(v, 1) for v in values), default=0)
+
+    # -- constants ---------------------------------------------------------------------------
+
+    def constant(self, attribute: Attribute) -> Value:
+        known = self.entry.cache.get(attribute)
+        if known is None:
+            op = make(arith.Constant, (), (attribute.type,), value=attribute)  # type: ignore[attr-defined]
+            known = self.entry.cache[attribute] = self.value(op, self.entry)
+        return known
+
+    def index(self, number: int) -> Value:
+        known = self._indices.get(number)
+        if known is None:
+            known = self._indices[number] = self.constant(IntegerAttr(number, index))
+        return known
+
+    def number(self, number: float, type: Type) -> Value:
+        """A scalar constant."""
+        if isinstance(type, FloatType):
+            return self.constant(FloatAttr(number, type))
+        return self.constant(IntegerAttr(int(number), type))
+
+    def splat_number(self, number: float, type: VectorType) -> Value:
+        key = (repr(number), type)
+        known = self._splats.get(key)
+        if known is None:
+            known = self._splats[key] = self.constant(DenseElements.splat(number, type))
+        return known
+
+    def lane_numbers(self, factor: int, lanes: int) -> Value:
+        """`[0, factor, 2 * factor, ..]` as a vector of index."""
+        type = VectorType((lanes,), index)
+        return self.constant(DenseElements.from_list([factor * i for i in range(lanes)], type))
+
+    def mask(self, count: int | Value, lanes: int) -> Value:
+        """The first `count` of `lanes`."""
+        if isinstance(count, int):
+            known = self._masks.get((count, lanes))
+            if known is None:
+                flags = [int(i < count) for i in range(lanes)]
+                attribute = DenseElements.from_list(flags, VectorType((lanes,), i1))
+                known = self._masks[count, lanes] = self.constant(attribute)
+            return known
+        key = ("mask", count, lanes)
+        scope = self.at_depth(self.depth_of(count))
+        if key not in scope.cache:
+            op = vector.CreateMask.create((count,), (VectorType((lanes,), i1),))
+            scope.cache[key] = self.value(op, scope)
+        return scope.cache[key]
+
+    def splat(self, value: Value, lanes: int) -> Value:
+        """A scalar in all lanes, made in the scope of the scalar."""
+        attribute = constant_value(value)
+        type = VectorType((lanes,), value.type)
+        if isinstance(attribute, IntegerAttr | FloatAttr):
+            return self.splat_number(attribute.value, type)
+        scope = self.at_depth(self.depth_of(value))
+        key = ("splat", value, lanes)
+        known = scope.cache.get(key)
+        if known is None:
+            op = vector.Broadcast.create((value,), (type,))
+            known = scope.cache[key] = self.value(op, scope)
+        return known
+
+    # -- index arithmetic ----------------------------------------------------------------------
+
+    def binary(self, op_class: type[Operation], a: Value, b: Value) -> Value:
+        """An operation on two index values (or vectors of them), in the outermost scope."""
+        scope = self.at_depth(self.depth_of(a, b))
+        key = (op_class, a, b)
+        known = scope.cache.get(key)
+        if known is None:
+            known = scope.cache[key] = self.value(make(op_class, (a, b), (a.type,)), scope)
+        return known
+
+    def add(self, a: Value | int, b: Value | int) -> Value | int:
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int):
+            if isinstance(a, int):
+                return a + b
+            if b == 0:
+                return a
+            b = self.index(b)
+        return self.binary(arith.AddI, a, b)  # type: ignore[arg-type]
+
+    def multiply(self, a: Value | int, b: Value | int) -> Value | int:
+        if isinstance(a, int):
+            a, b = b, a
+        if isinstance(b, int):
+            if isinstance(a, int):
+                return a * b
+            if b in (0, 1):
+                return a if b else 0
+            b = self.index(b)
+        return self.binary(arith.MulI, a, b)  # type: ignore[arg-type]
+
+    def minimum(self, a: Value | int, b: Value | int) -> Value | int:
+        if isinstance(a, int) and isinstance(b, int):
+            return min(a, b)
+        return self.binary(arith.MinSI, self.as_value(a), self.as_value(b))
+
+    def as_value(self, number: Value | int) -> Value:
+        return self.index(number) if isinstance(number, int) else number
+
+    def size(self, size: Size) -> Value | int:
+        """The value of a size; symbols are read from their buffers at the nest's start."""
+        if isinstance(size, int):
+            return size
+        total: Value | int = 0
+        for product, factor in size.terms.items():
+            term: Value | int = factor
+            for symbol in product:
+                term = self.multiply(self.extent(symbol), term)  # type: ignore[arg-type]
+            total = self.add(total, term)
+        return total
+
+    def extent(self, symbol: Extent) -> Value:
+        scope = self.at_depth(1)
+        known = scope.cache.get(symbol)
+        if known is None:
+            if symbol.kind == "extent":
+                op = memref.Dim.create((symbol.buffer, self.index(symbol.dim)), (index,))
+                known = self.value(op, scope)
+            else:
+                known = self.metadata(symbol.buffer).results[symbol_position(symbol)]
+                self.depths[known] = 1
+            scope.cache[symbol] = known
+        return known
+
+    def metadata(self, buffer: Value) -> Operation:
+        """`memref.extract_strided_metadata` of a buffer, at the nest's start."""
+        scope = self.at_depth(1)
+        key = ("metadata", buffer)
+        if key not in scope.cache:
+            op = memref.ExtractStridedMetadata(buffer)
+            self.put(op, scope)
+            scope.cache[key] = op.results[0]
+        return scope.cache[key].defining_op  # type: ignore[return-value]
+
+
+def symbol_position(symbol: Extent) -> int:
+    """The result of `memref.extract_strided_metadata` that a stride or offset is.
+
+    Its results are the base buffer, the offset, the sizes and the strides.
+    """
+    if symbol.kind == "offset":
+        return 1
+    return 2 + symbol.buffer.type.rank + symbol.dim  # type: ignore[attr-defined]
+
+
+def make(
+    op_class: type[Operation],
+    operands: Iterable[Value],
+    types: Iterable[Type] = (),
+    **properties: Attribute,
+) -> Operation:
+    """An operation from flat operands, its properties at their defaults unless given."""
+    return op_class.create(tuple(operands), tuple(types), None, properties)

@@ -1,0 +1,62 @@
+"""Making the buffers that shrunk: once for a nest, or in each parallel iteration."""
+
+from __future__ import annotations
+
+from ...dialects import memref
+from ...ir.core import Operation, Value
+from ...ir.types import MemRefType
+from ..model.nest import Node
+from .addresses import Addresses
+from .buffers import MAX_STACK_BYTES, Shrunk
+from .code import Code, Scope, make
+
+
+class Temporaries:
+    """Buffers that stand for larger ones; see `buffers.py` for which."""
+
+    def __init__(self, code: Code, addresses: Addresses) -> None:
+        self.code = code
+        self.addresses = addresses
+        self._inside: dict[Node, list[Shrunk]] = {}
+
+    def use(self, shrunk: Shrunk) -> None:
+        """Let a smaller buffer stand for one; made now, or in each parallel iteration."""
+        shrunk.apply()
+        self.addresses.dropped.update(shrunk.dropped)
+        if shrunk.inside is not None:
+            self._inside.setdefault(shrunk.inside, []).append(shrunk)
+            return
+        old = shrunk.buffer.defining_op
+        assert old is not None and old.parent is not None
+        self.code.scope = Scope(old.parent, self.code.entry, old)
+        new = self._allocate(memref.Alloc, shrunk)
+        for user in shrunk.buffer.users:
+            if isinstance(user, memref.Dealloc) and user.parent is not None:
+                user.parent.insert_before(make(memref.Dealloc, [new]), user)
+        self.code.scope = self.code.entry
+
+    def enter(self, node: Node) -> list[Value]:
+        """Make the buffers of one iteration; those that must be freed at its end."""
+        heap = []
+        left = MAX_STACK_BYTES
+        for shrunk in self._inside.get(node, ()):
+            size = shrunk.num_bytes
+            if size is not None and size <= left:
+                left -= size
+                self._allocate(memref.Alloca, shrunk)
+            else:
+                heap.append(self._allocate(memref.Alloc, shrunk))
+        return heap
+
+    def leave(self, heap: list[Value]) -> None:
+        """Free what `enter` made on the heap."""
+        for buffer in heap:
+            self.code.put(make(memref.Dealloc, [buffer]))
+
+    def _allocate(self, op_class: type[Operation], shrunk: Shrunk) -> Value:
+        count = self.code.size(shrunk.elements)
+        sizes = [] if isinstance(count, int) else [count]
+        type = MemRefType((count if isinstance(count, int) else None,), shrunk.element_type)
+        new = self.code.value(op_class(sizes, [], memref=type))  # type: ignore[call-arg]
+        self.addresses.flat[shrunk.buffer] = new
+        return new

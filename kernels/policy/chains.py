@@ -1,0 +1,187 @@
+"""Chains of groups that share outer loops: a product, what becomes of its rows, another product.
+
+    for each head                                for each head
+        scores = queries * keys                      for each block of queries
+    for each head                         ->             scores = queries * keys
+        softmax of scores                                softmax of scores
+    for each head                                        results = scores * values
+        results = scores * values
+
+What one group hands to the next then is a block that stays in the second cache. A product between
+two transforms, as Winograd's, is a chain too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...ir.core import Value
+from ...targets.machine import Machine
+from ..model.nest import depends
+from ..model.plan import Plan
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from .grouping import Group
+
+TILE_ROWS = 12
+"""Rows that register tiles divide, which blocks are multiples of."""
+
+CACHE_SHARE = 5
+"""The part of the second cache that what is handed on may take, as a divisor."""
+
+
+@dataclass
+class Chain:
+    """Groups in order: the first and the last are products, or a product stands between transforms.
+
+    `shared` holds dimensions of the first group's host that all stages run over in parallel,
+    and `dims` those of each host that they are: {the first one's: its own}.
+    """
+
+    groups: list[Group]
+    shared: list[int]
+    dims: dict[Stage, dict[int, int]]
+
+    @property
+    def host(self) -> Stage:
+        return self.groups[0].host
+
+    @property
+    def stages(self) -> list[Stage]:
+        """All stages, in order."""
+        return sorted((s for g in self.groups for s in g.maps), key=lambda s: s.index)
+
+    @property
+    def is_transform(self) -> bool:
+        """Whether it is a product between two transforms, as Winograd's."""
+        return self.groups[0].kind == "map"
+
+    def read_again(self) -> int:
+        """Bytes of the largest operand of a product that every block reads."""
+        read = (a for g in self.groups if g.kind == "tile" for a in g.host.inputs)
+        return max(self.bytes_of(a, self.shared) for a in read)
+
+    def handed_on(self) -> list[Access]:
+        """For each buffer that one group writes for another, an access."""
+        writers: dict[Value, tuple[Group, Access]] = {}
+        for group in self.groups:
+            for stage in group.maps:
+                writers.update({a.value: (group, a) for a in stage.outputs})
+        found = {
+            a.value: writers[a.value][1]
+            for group in self.groups
+            for stage in group.maps
+            for a in stage.inputs
+            if a.value in writers and writers[a.value][0] is not group
+        }
+        return list(found.values())
+
+    def bytes_of(self, access: Access, over: Iterable[int]) -> int:
+        """Bytes that a host's operand, or a buffer, has in one iteration of these dimensions."""
+        own = self.dims.get(access.stage)
+        fixed = {own[d] for d in over} if own is not None else set()
+        shape = access.value.type.shape  # type: ignore[attr-defined]
+        return getattr(access.element_type, "byte_width", 4) * prod(
+            (extent or UNKNOWN_EXTENT) if dim is None else extent_of(access.stage, dim)
+            for dim, extent in zip(access.plain_dims(), shape, strict=True)
+            if dim not in fixed
+        )
+
+    def block(self, machine: Machine) -> int:
+        """Iterations of the innermost shared dimension whose results stay in the second cache.
+
+        The rest of it is for operands that all iterations read.
+        """
+        row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
+        share, unit = machine.l2_bytes // CACHE_SHARE, TILE_ROWS
+        if self.is_transform:
+            # Larger blocks read the weights less often; the third cache will do then.
+            share = max(2 * machine.l2_bytes, min(2 * self.read_again(), machine.l3_bytes // 4))
+            unit = 1
+        most = max(unit, share // max(1, row))
+        extent = extent_of(self.host, self.shared[-1])
+        if extent <= most:
+            return extent
+        count = -(-extent // most)
+        return -(-extent // (count * unit)) * unit
+
+
+def extent_of(stage: Stage, dim: int) -> int:
+    """The extent of a dimension, or what stands for one that is not known."""
+    extent = stage.extents[dim]
+    return extent if isinstance(extent, int) else UNKNOWN_EXTENT
+
+
+def chains(groups: Sequence[Group], plan: Plan) -> list[Chain]:
+    """The chains among the groups of a kernel, none of which shares a group with another."""
+    ordered = sorted(groups, key=lambda g: g.host.index)
+    found: list[Chain] = []
+    taken: set[int] = set()
+    for i in range(len(ordered)):
+        around = _transforms_around(ordered, i)
+        chain = _chain([ordered[k] for k in around], plan) if around else None
+        if chain is not None:
+            found.append(chain)
+            taken.update(around)
+    for i, first in enumerate(ordered):
+        if first.kind != "tile" or i in taken:
+            continue
+        after = {i}
+        for k in range(i + 1, len(ordered)):
+            if k not in taken and any(_feeds(ordered[a], ordered[k]) for a in after):
+                after.add(k)
+        last = max((k for k in after if ordered[k].kind == "tile"), default=i)
+        needed = {last}
+        for k in range(last - 1, i - 1, -1):
+            if k in after and any(_feeds(ordered[k], ordered[n]) for n in needed):
+                needed.add(k)
+        members = [ordered[k] for k in sorted(needed)]
+        chain = _chain(members, plan) if last != i and i in needed else None
+        if chain is not None:
+            found.append(chain)
+            taken |= needed
+    return found
+
+
+def _transforms_around(groups: Sequence[Group], product: int) -> list[int]:
+    """The numbers of a product's group, the transform before it and the one after it, if any.
+
+    A transform writes several elements of the product's operand at each point.
+    """
+    before = [k for k in range(product) if _feeds(groups[k], groups[product])]
+    after = [k for k in range(product + 1, len(groups)) if _feeds(groups[product], groups[k])]
+    found = [*before[-1:], product, *after[:1]]
+    kinds = [groups[k].kind for k in found]
+    is_transform = kinds == ["map", "tile", "map"] and len(groups[found[0]].host.outputs) > 1
+    return found if is_transform else []
+
+
+def _feeds(a: Group, b: Group) -> bool:
+    return any(s.index < t.index and depends(s, t) for s in a.maps for t in (*b.maps, *b.feeders))
+
+
+def _chain(groups: list[Group], plan: Plan) -> Chain | None:
+    """The chain of these groups, or None where they share no loop.
+
+    Stages on the results of a transform stay inside its loops; its tiles of the innermost
+    dimension that all share are left to the register tiles of the product.
+    """
+    host, is_transform = groups[0].host, groups[0].kind == "map"
+    stages = [s for g in groups for s in ([g.host] if is_transform else g.maps)]
+    own = {
+        stage: {
+            theirs: ours
+            for ours, theirs in plan.matching_dims(stage, host).items()
+            if stage.kinds[ours] == "parallel"
+        }
+        for stage in stages
+    }
+    shared = [
+        d
+        for d, kind in enumerate(host.kinds)
+        if kind == "parallel" and all(d in dims for dims in own.values())
+    ]
+    if is_transform:
+        shared = shared[:-1]
+    return Chain(groups, shared, own) if shared else None

@@ -1,0 +1,215 @@
+"""Which stages of a kernel share loops.
+
+A *tile* group has a host with reuse, a matrix product or a convolution; stages over the same
+results join it per register tile: its initial value, what is done with its results. A *row*
+group is a chain of reductions and elementwise stages over common outer dimensions, such as
+softmax. A *map* group is elementwise only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ...dialects import memref
+from ..model.nest import depends
+from ..model.stages import Stage, correspondences, has_reuse
+
+
+@dataclass
+class Group:
+    """Stages with, for each, the host's dimension that each of its dimensions corresponds to."""
+
+    host: Stage
+    kind: str
+    maps: dict[Stage, dict[int, int]] = field(default_factory=dict)
+    feeders: dict[Stage, dict[int, int]] = field(default_factory=dict)
+    """Stages that make an input of the host, over some of its parallel dimensions."""
+    rows: frozenset[int] = frozenset()
+    """The host's dimensions that all stages of a row group run over together."""
+
+    def __post_init__(self) -> None:
+        self.maps.setdefault(self.host, {d: d for d in range(self.host.rank)})
+
+    @property
+    def members(self) -> list[Stage]:
+        """All stages but the host, in order."""
+        return sorted((s for s in self.maps if s is not self.host), key=lambda s: s.index)
+
+
+def partition(stages: Sequence[Stage]) -> list[Group]:
+    """Groups of stages, which together hold every stage once."""
+    groups: list[Group] = []
+    taken: set[Stage] = set()
+    for stage in stages:
+        if stage not in taken and has_reuse(stage):
+            group = _tile_group(stage, stages, taken)
+            groups.append(group)
+            taken.update(group.maps, group.feeders)
+    rest = [s for s in stages if s not in taken]
+    while rest:
+        group = _run_group(rest, stages)
+        groups.append(group)
+        rest = [s for s in rest if s not in group.maps]
+    return groups
+
+
+def _dims(stage: Stage, kind: str) -> list[int]:
+    return [d for d, k in enumerate(stage.kinds) if k == kind]
+
+
+def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Group:
+    group = Group(host, "tile")
+    maps = correspondences(host, stages)
+    parallel = set(_dims(host, "parallel"))
+    for stage in reversed(stages[: host.index]):
+        if stage in taken or stage.has_reduction or not _initializes(stage, host):
+            continue
+        found = maps.get(stage, {})
+        matches = set(found.values()) == parallel and len(found) == stage.rank
+        if matches and not _between(stage, group, stages):
+            group.maps[stage] = found
+    # What depends on the group and is not in it comes after it; the rest can come before it.
+    blocked: set[Stage] = set()
+    for stage in stages[host.index + 1 :]:
+        needs = any(depends(s, stage) for s in group.maps)
+        if not needs and not any(depends(s, stage) for s in blocked):
+            continue
+        found = maps.get(stage, {})
+        fits = (
+            stage not in taken
+            and needs
+            and not stage.has_reduction
+            and set(found.values()) == parallel
+            and len(found) == stage.rank
+            and not any(depends(s, stage) for s in blocked)
+        )
+        if fits:
+            group.maps[stage] = found
+        else:
+            blocked.add(stage)
+    _add_feeders(group, stages, taken, maps)
+    return group
+
+
+def _add_feeders(
+    group: Group, stages: Sequence[Stage], taken: set[Stage], maps: dict[Stage, dict[int, int]]
+) -> None:
+    """Stages that write, right before the host, a buffer that only it reads: padding, say.
+
+    But not what is made of the results of a reduction, which has rows of its own.
+    """
+    host = group.host
+    reduced: set[Stage] = set()
+    for stage in stages[: host.index]:
+        if stage.has_reduction or any(depends(s, stage) for s in reduced):
+            reduced.add(stage)
+    parallel = set(_dims(host, "parallel"))
+    for access in host.inputs:
+        if access.value.defined_by(memref.Alloc) is None:
+            continue
+        users = [s for s in stages if any(a.value is access.value for a in s.accesses)]
+        writers = [s for s in users if s is not host]
+        fits = all(
+            s.index < host.index
+            and s not in taken
+            and s not in group.maps
+            and s not in reduced
+            and all(a.value is not access.value for a in s.inputs)
+            and sum(a.value is access.value for a in s.outputs) == 1
+            for s in writers
+        )
+        shared = [
+            {d for d in maps.get(s, {}).values() if d in parallel and host.extents[d] != 1}
+            for s in writers
+        ]
+        if writers and fits and set.intersection(*shared):
+            group.feeders.update({s: maps[s] for s in writers})
+
+
+def _initializes(stage: Stage, host: Stage) -> bool:
+    """Whether a stage writes what the host reduces into."""
+    results = {a.value for a in host.outputs}
+    return any(a.value in results for a in stage.outputs)
+
+
+def _between(stage: Stage, group: Group, stages: Sequence[Stage]) -> list[Stage]:
+    """Stages outside the group, between it and an earlier stage, that use the stage's buffers."""
+    return [
+        s
+        for s in stages[stage.index + 1 : group.host.index]
+        if s not in group.maps and (depends(stage, s))
+    ]
+
+
+def _run_group(rest: Sequence[Stage], stages: Sequence[Stage]) -> Group:
+    """The first of the remaining stages with all following ones that can share its loops."""
+    run = _leading_run(rest)
+    reductions = [s for s in run if s.has_reduction]
+    if not reductions:
+        return _map_group(run)
+    host = reductions[0]
+    group = Group(host, "row")
+    maps = correspondences(host, run)
+    parallel = _dims(host, "parallel")
+    # A reduced dimension that is kept has one element here, and more in other stages.
+    rows = {d for d in parallel if host.extents[d] != 1}
+    others = [set(m.values()) for s, m in maps.items() if s is not host and rows <= set(m.values())]
+    rows |= {d for d in parallel if others and all(d in dims for dims in others)}
+    if not rows:
+        return group
+    group.rows = frozenset(rows)
+    for stage in run:
+        found = maps.get(stage, {})
+        kinds = {stage.kinds[a] for a, b in found.items() if b in rows}
+        if stage is not host and rows <= set(found.values()) and kinds == {"parallel"}:
+            group.maps[stage] = found
+    _keep_convex(group, stages)
+    return group
+
+
+def _leading_run(rest: Sequence[Stage]) -> list[Stage]:
+    """Remaining stages in order, as long as none was left out in between."""
+    run = [rest[0]]
+    for stage in rest[1:]:
+        if stage.index != run[-1].index + 1:
+            break
+        run.append(stage)
+    return run
+
+
+def _map_group(run: list[Stage]) -> Group:
+    first = run[0]
+    group = Group(first, "map")
+    maps = correspondences(first, run)
+    for stage in run[1:]:
+        if stage.rank != first.rank:
+            continue
+        found = maps.get(stage, {})
+        if len(found) == stage.rank and any(depends(s, stage) for s in group.maps):
+            group.maps[stage] = found
+    _keep_convex(group, run)
+    return group
+
+
+def _keep_convex(group: Group, stages: Sequence[Stage]) -> None:
+    """Drop members that an outside stage stands between: they cannot run together."""
+    changed = True
+    while changed:
+        changed = False
+        members = sorted(group.maps, key=lambda s: s.index)
+        low, high = members[0].index, members[-1].index
+        after: set[Stage] = set()
+        for stage in stages:
+            if not low <= stage.index <= high:
+                continue
+            inside = stage in group.maps
+            behind = any(depends(s, stage) for s in after)
+            if inside and behind and stage is not group.host:
+                del group.maps[stage]
+                changed = True
+                break
+            if not inside and (
+                behind or any(depends(s, stage) for s in members if s.index < stage.index)
+            ):
+                after.add(stage)

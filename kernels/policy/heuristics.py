@@ -1,0 +1,437 @@
+"""The default schedule of a group of stages: tiles, loop order, fusion, parallel loops."""
+
+from __future__ import annotations
+
+from math import prod
+
+from ...targets.machine import Machine
+from ..codegen.body import unvectorizable
+from ..model.nest import depends
+from ..model.plan import Loop
+from ..model.stages import Stage
+from ..primitives.caching import worthwhile
+from .chains import Chain, extent_of
+from .grouping import Group
+from .shaping import EVEN, Shaping, even_share
+from .streaming import CHUNK, ROWS, Stream, stream_of
+from .tile_costs import Tile, widest_element
+from .tiles import TileModel
+from .writer import ScheduleWriter
+
+MIN_DEALT = 6
+"""Rows of blocks that are dealt out to the cores, at least; a multiple if they need not divide."""
+
+
+class Heuristics(Shaping):
+    """Schedules groups of stages, one after the other, through a writer."""
+
+    def __init__(self, writer: ScheduleWriter, machine: Machine, use_caches: bool = True) -> None:
+        super().__init__(writer, machine)
+        self.use_caches = use_caches
+        self.copies: dict[Stage, list[Stage]] = {}
+        """Copies of operands that were made before the stage that reads them was fused."""
+        self.spread: set[Stage] = set()
+        """Hosts whose blocks are dealt out to the cores: copies for all blocks come before."""
+
+    def chain(self, chain: Chain) -> None:
+        """Groups that share outer loops, over blocks of the innermost shared dimension."""
+        writer = self.writer
+        work = sum(self.tile(s, writer.plan.roots[s]).cycles for s in chain.stages)
+        for group in chain.groups:
+            if group.kind == "tile" and stream_of(group.host, self.machine) is None:
+                self.copies[group.host] = self.caches(group)
+        work = self.work(chain.stages, work)
+        *whole, last = chain.shared
+        block = chain.block(self.machine)
+        shared = whole if whole and block >= extent_of(chain.host, last) else chain.shared
+        roots = writer.loops(chain.host)
+        around = [roots[d] for d in whole]
+        dealt = self.dealt(around, roots[last], block) if self.is_parallel(work) else None
+        if dealt is not None:
+            block, shared = dealt, chain.shared
+        at: Loop | None = None
+        for group in chain.groups:
+            host = group.host
+            roots = writer.loops(host)
+            outer = [roots[chain.dims[host][d]] for d in shared]
+            rest = [l for l in roots if l not in outer]
+            if last in shared:
+                outer[-1], inner = writer.split(outer[-1], block)
+                rest.append(inner)
+            writer.reorder([*outer, *rest])
+            if at is None:
+                at = outer[-1]
+                single = all(l.extent == 1 for l in around)
+                self.parallelize(outer if single or dealt else outer[: len(whole)], work)
+            else:
+                writer.fuse(host, at)
+            self.nested[host] = outer
+        if at is not None and last in shared and at.kind == "parallel":
+            self.spread.update(group.host for group in chain.groups)
+        for group in chain.groups:
+            self.group(group)
+
+    def dealt(self, whole: list[Loop], last: Loop, block: int) -> int | None:
+        """The size of blocks that give each core its share where the loops around them do not.
+
+        Inside others a parallel loop has no remainder.
+        """
+        cores, extent = self.machine.cores, last.extent
+        if not isinstance(extent, int) or even_share(whole, cores) >= EVEN:
+            return None
+        single = all(l.extent == 1 for l in whole)
+        for size in range(min(block, extent), MIN_DEALT - 1, -1):
+            if extent % size == 0 or (single and size % MIN_DEALT == 0):
+                part = Loop(last.stage, last.dims, extent, step=size)
+                if even_share([*whole, part], cores) >= EVEN:
+                    return size
+        return None
+
+    def group(self, group: Group) -> None:
+        match group.kind:
+            case "tile":
+                stream = stream_of(group.host, self.machine)
+                if stream is not None and stream.is_narrow:
+                    self.blocks(group, stream)
+                elif stream is not None:
+                    self.streamed(group, stream)
+                else:
+                    self.tiled(group)
+            case "row":
+                self.rows(group)
+            case _:
+                self.maps(group)
+
+    # -- tile groups -----------------------------------------------------------------------------
+
+    def tiled(self, group: Group) -> None:
+        """A host with register tiles; the other stages work on the tile."""
+        host, writer = group.host, self.writer
+        copies = self.copies.get(host)
+        if copies is None:
+            copies = self.caches(group)
+        roots = self.collapse(group, set())
+        tile = self.tile(host, roots)
+        used = {d for c in copies for d in writer.plan.matching_dims(c, host).values()}
+        outer, inner = self.split_tile(host, roots, tile, bool(group.members or copies), used)
+        parallel = [l for l in outer if not l.is_reduction]
+        reductions = [l for l in outer if l.is_reduction]
+        parallel = self.ordered(host, parallel, tile)
+        for first in (self.fed_dims(group), used):
+            if first:
+                parallel.sort(key=lambda l, d=first: l.extent != 1 and not set(l.root.dims) <= d)
+        window, reductions = self.window(host, reductions, tile)
+        writer.reorder([*parallel, *reductions, *window, *inner])
+        self.unroll_all(window, inner, tile)
+        first = next((l for l in (*reductions, *window, *inner)), None)
+        if host.has_reduction and first is not None:
+            writer.accumulate(first)
+        self.parallelize(parallel, self.work(group.maps, tile.cycles))
+        self.prefetch(host, roots, tile)
+        self.join(group, parallel)
+        self.feed(group, parallel, tile)
+        for made in copies:
+            self.feed_copy(made, host, parallel, tile)
+
+    def join(self, group: Group, loops: list[Loop]) -> None:
+        """Compute the members of a group in the innermost of these loops of the host."""
+        at = self.innermost(group.host, loops)
+        for stage in group.members:
+            if at is not None:
+                self.writer.fuse(stage, at)
+            else:
+                self.alone(stage)
+
+    def streamed(self, group: Group, stream: Stream) -> None:
+        """Rows of a large matrix side by side, over a chunk of results that stays in cache."""
+        host, writer = group.host, self.writer
+        roots = {l.dims[0]: l for l in self.free(host)}
+        lanes = self.machine.lanes(widest_element(host))
+        extent = host.extents[stream.lane_dim]
+        assert isinstance(extent, int)
+        width = 2 * lanes
+        # As many chunks for each core, of nearly the same size.
+        cores = self.machine.cores
+        chunks = cores * -(-extent // (cores * CHUNK))
+        chunk = max(width, -(-extent // (chunks * width)) * width)
+        rows, row = writer.split(roots[stream.row_dim], ROWS)
+        columns, inner = writer.split(roots[stream.lane_dim], chunk)
+        tiles, inner = writer.split(inner, width, ("t", "i"))
+        copies, vector = writer.split(inner, lanes, ("u", "v"))
+        taken = (stream.row_dim, stream.lane_dim)
+        rest = [l for d, l in roots.items() if d not in taken]
+        readers = [
+            l for l in rest if not l.is_reduction and l.dims[0] in self.readers(host, stream)
+        ]
+        outer = [l for l in rest if l not in readers]
+        writer.reorder([*outer, columns, rows, tiles, row, *readers, copies, vector])
+        for loop in (row, *readers, copies):
+            writer.unroll(loop)
+        writer.vectorize(vector)
+        writer.accumulate(row)
+        work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
+        self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
+        self.join(group, [columns])
+        self.feed(group, [*outer, columns], Tile(stream.lane_dim, lanes))
+
+    def blocks(self, group: Group, stream: Stream) -> None:
+        """Short rows of a packed matrix, one after the other, into results in registers.
+
+        Several rows in a step accumulate apart, so that additions do not wait for each other.
+        """
+        host, writer = group.host, self.writer
+        roots = {l.dims[0]: l for l in self.free(host)}
+        lanes = self.machine.lanes(widest_element(host))
+        extents = [e for e in host.extents if isinstance(e, int)]
+        own = self.readers(host, stream)
+        chains = stream.readers * extents[stream.lane_dim] // lanes
+        wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
+        most = (self.machine.vector_registers - 4) // chains
+        apart = max(1, min(-(-wanted // chains), most))
+        taken = (stream.row_dim, stream.lane_dim)
+        rest = [l for d, l in roots.items() if d not in taken]
+        readers = [l for l in rest if not l.is_reduction and l.dims[0] in own and l.extent != 1]
+        outer = [l for l in rest if l not in readers]
+        parallel = [l for l in outer if not l.is_reduction]
+        if self.innermost(host, parallel) is None:  # no place for other stages
+            self.tiled(group)
+            return
+        rows, row = writer.split(roots[stream.row_dim], apart)
+        copies, vector = writer.split(roots[stream.lane_dim], lanes, ("u", "v"))
+        writer.reorder([*outer, rows, row, *readers, copies, vector])
+        writer.unroll(row, partial=True)
+        for loop in (*readers, copies):
+            writer.unroll(loop)
+        writer.vectorize(vector)
+        writer.accumulate(rows)
+        self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
+        self.join(group, parallel)
+        self.feed(group, parallel, Tile(stream.lane_dim, lanes))
+
+    @staticmethod
+    def readers(host: Stage, stream: Stream) -> set[int]:
+        """Parallel dimensions that the streamed matrix does not depend on."""
+        for access in host.inputs:
+            dims = access.plain_dims()
+            if stream.lane_dim in dims and stream.row_dim in dims:
+                return {d for d in range(host.rank) if d not in dims}
+        return set()
+
+    def caches(self, group: Group) -> list[Stage]:
+        """Copies of operands that many rows of register tiles read: see `caching.worthwhile`."""
+        host = group.host
+        made: list[Stage] = []
+        if not self.use_caches:
+            return made
+        for access in host.inputs:
+            order = worthwhile(host, access, self.machine)
+            if order is not None:
+                made.append(self.writer.cache(host, access.number, order))
+        return made
+
+    def feed_copy(self, made: Stage, host: Stage, parallel: list[Loop], tile: Tile) -> None:
+        """Copy an operand inside the outer loops that it depends on."""
+        writer = self.writer
+        to_host = writer.plan.matching_dims(made, host)
+        shared: list[Loop] = []
+        for loop in [*self.nested.get(host, ()), *parallel]:
+            if not set(loop.root.dims) <= set(to_host.values()):
+                break
+            shared.append(loop)
+        apart = host in self.spread or to_host.get(made.rank - 1) != tile.lane_dim
+        if not shared or apart:
+            self.alone(made)
+        else:
+            self.along_lanes(made, to_host, tile, shared[-1])
+
+    def along_lanes(self, stage: Stage, to_host: dict[int, int], tile: Tile, at: Loop) -> None:
+        """Fuse a stage whose lanes are the host's; it takes over how those are split."""
+        writer = self.writer
+        lanes = next(ours for ours, theirs in to_host.items() if theirs == tile.lane_dim)
+        for access in stage.inputs:
+            strides = access.coefficients
+            if access.is_scalar or strides is None or strides[lanes] in (0, 1):
+                continue
+            # Rows of the operand run along another dimension: blocks of it are transposed.
+            for loop in writer.loops(stage):
+                free = loop.is_alive and loop.dims[0] != lanes and loop.extent != 1
+                if free and strides[loop.dims[0]] == 1:
+                    _, block = writer.split(loop, tile.lanes)
+                    writer.unroll(block)
+        writer.fuse(stage, at, rolled=True)
+
+    @staticmethod
+    def fed_dims(group: Group) -> set[int]:
+        """Dimensions of the host that all stages share which make its inputs."""
+        maps = [set(m.values()) for m in group.feeders.values()]
+        return set.intersection(*maps) if maps else set()
+
+    def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
+        """Compute the host's inputs inside as many of its outer loops as they share."""
+        shared: list[Loop] = []
+        for loop in [*self.nested.get(group.host, ()), *parallel]:
+            if not all(set(loop.root.dims) <= set(m.values()) for m in group.feeders.values()):
+                break
+            shared.append(loop)
+        rows = {d for loop in shared for d in loop.root.dims}
+        for stage, to_host in group.feeders.items():
+            if not shared or any(l.extent == 0 for l in shared):
+                self.alone(stage)
+            elif tile.lane_dim in rows:
+                self.along_lanes(stage, to_host, tile, shared[-1])
+            else:
+                self.row_stage(stage, to_host, rows, shared[-1], True)
+
+    # -- row groups --------------------------------------------------------------------------------
+
+    def rows(self, group: Group) -> None:
+        """Reductions and elementwise stages over common outer dimensions."""
+        host, writer, rows = group.host, self.writer, set(group.rows)
+        roots = self.collapse(group, rows)
+        tile = self.row_tile(group, roots)
+        outer, inner = self.split_tile(host, roots, tile)
+        shared = [l for l in outer if set(l.dims) <= rows]
+        idle = [l for l in outer if not l.is_reduction and l not in shared]
+        own = [l for l in outer if l.is_reduction]
+        writer.reorder([*shared, *idle, *own, *inner])
+        self.unroll_all([], inner, tile)
+        first = next((l for l in (*own, *inner)), None)
+        if host.has_reduction and first is not None:
+            writer.accumulate(first)
+        plan = writer.plan
+        work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
+        self.parallelize(shared, self.work(group.maps, work))
+        place = self.innermost(host, shared)
+        if place is None:
+            self.join(group, shared)
+            return
+        lanes_inside = tile.lane_dim is not None and tile.lane_dim not in rows
+        absorbed = self.absorbed(group)
+        loops: dict[Stage, Loop | None] = {host: own[-1] if own else None}
+        for stage in group.members:
+            if stage not in absorbed:
+                to_host = group.maps[stage]
+                loops[stage] = self.row_stage(stage, to_host, rows, place, lanes_inside)
+        for stage, target in absorbed.items():
+            at = loops.get(target)
+            if at is None:
+                self.row_stage(stage, group.maps[stage], rows, place, lanes_inside)
+            else:
+                writer.fuse(stage, at)
+
+    def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
+        """The host's tile; lanes across rows only where they are the best for all stages."""
+        host, rows = group.host, set(group.rows)
+        tile = self.tile(host, roots)
+        if tile.lane_dim is None or tile.lane_dim not in rows:
+            return tile
+        columns = set(range(host.rank)) - rows
+        within = TileModel(host, self.machine, frozenset(rows), roots).best()
+        if within.lane_dim is None or self.row_cycles(group, rows) >= self.row_cycles(
+            group, columns
+        ):
+            return tile
+        return within
+
+    def row_cycles(self, group: Group, fixed: set[int]) -> float:
+        """Of all stages of a row group, without lanes and copies along the fixed dimensions."""
+        roots = self.writer.plan.roots
+        total = 0.0
+        for stage, to_host in group.maps.items():
+            if not unvectorizable(stage):
+                own = frozenset(d for d in range(stage.rank) if to_host.get(d, d) in fixed)
+                total += TileModel(stage, self.machine, own, roots[stage]).best().cycles
+        return total
+
+    def row_stage(
+        self, stage: Stage, to_host: dict[int, int], rows: set[int], at: Loop, lanes_inside: bool
+    ) -> Loop | None:
+        """Schedule a stage's own loops and fuse it; its innermost plain loop, or None."""
+        writer = self.writer
+        roots = writer.loops(stage)
+        own = [l for l in roots if to_host.get(l.dims[0]) not in rows]
+        plain: list[Loop] = []
+        inner: list[Loop] = []
+        if own and lanes_inside and not unvectorizable(stage):
+            own = self.collapse_run(stage, own)
+            fixed = frozenset(d for d in range(stage.rank) if all(d not in l.dims for l in own))
+            tile = TileModel(stage, self.machine, fixed, own).best()
+            plain, inner = self.split_tile(stage, own, tile)
+            self.unroll_all([], inner, tile)
+        else:
+            plain = own
+        plain = [l for l in plain if not l.is_reduction] + [l for l in plain if l.is_reduction]
+        if plain or inner:
+            keep = [l for l in writer.plan.order[stage] if l not in plain and l not in inner]
+            writer.reorder([*keep, *plain, *inner])
+        if stage.has_reduction:
+            first = next((l for l in (*plain, *inner) if l.is_reduction), None)
+            if first is not None:
+                writer.accumulate(first)
+        writer.fuse(stage, at)
+        return plain[-1] if plain else None
+
+    def absorbed(self, group: Group) -> dict[Stage, Stage]:
+        """Elementwise stages that are computed inside the loops of the next one that reads them."""
+        found: dict[Stage, Stage] = {}
+        stages = sorted(group.maps, key=lambda s: s.index)
+        for stage in stages:
+            if stage.has_reduction or stage is group.host:
+                continue
+            readers = [s for s in stages if s.index > stage.index and depends(stage, s)]
+            if not readers:
+                continue
+            first = readers[0]
+            if first.rank != stage.rank or (
+                first is group.host and not self._same(stage, first, group)
+            ):
+                continue
+            if not self._same(stage, first, group) or not self._is_over_rows(stage, group):
+                continue
+            between = [s for s in stages if stage.index < s.index < first.index]
+            if any(depends(stage, s) for s in between):
+                continue
+            found[stage] = found.get(first, first)
+        return {s: found.get(t, t) for s, t in found.items()}
+
+    @staticmethod
+    def _is_over_rows(stage: Stage, group: Group) -> bool:
+        """Whether a stage computes something for each element of a row, not once for it."""
+        to_host = group.maps[stage]
+        own = [d for d in range(stage.rank) if to_host.get(d) not in group.rows]
+        return any(stage.extents[d] != 1 for d in own)
+
+    @staticmethod
+    def _same(a: Stage, b: Stage, group: Group) -> bool:
+        """Whether two stages run over the same dimensions."""
+        return (
+            set(group.maps[a].values()) == set(group.maps[b].values())
+            and len(group.maps[a]) == a.rank
+        )
+
+    # -- elementwise -------------------------------------------------------------------------------
+
+    def maps(self, group: Group) -> None:
+        """Elementwise stages over one iteration space."""
+        host, writer = group.host, self.writer
+        roots = self.collapse(group, set())
+        tile = self.tile(host, roots)
+        outer, inner = self.split_tile(host, roots, tile)
+        outer = self.ordered(host, outer, tile) if self._is_strided(host, tile) else outer
+        writer.reorder([*outer, *inner])
+        self.unroll_all([], inner, tile)
+        self.parallelize(outer, self.work(group.maps, tile.cycles))
+        self.join(group, outer)
+
+    def alone(self, stage: Stage) -> None:
+        """A stage by itself."""
+        kind = "tile" if stage.has_reduction else "map"
+        self.group(Group(stage, kind))
+
+    def _is_strided(self, stage: Stage, tile: Tile) -> bool:
+        lane = tile.lane_dim
+        return lane is not None and any(
+            a.coefficients is not None and a.coefficients[lane] not in (0, 1)
+            for a in stage.accesses
+            if not a.is_scalar
+        )

@@ -1,0 +1,78 @@
+"""Stages bound by reading one large matrix, each element of which is used once or so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import prod
+
+from ...targets.machine import Machine
+from ..model.stages import Stage
+from .tile_costs import widest_element
+
+MAX_READERS = 4
+"""Results that an element goes into, up to which reading it is what takes the time."""
+
+ROWS = 16
+"""Rows read side by side: streams that prefetchers follow, and uses of a loaded result."""
+
+CHUNK = 1024
+"""Results that are updated together; they stay in the first cache."""
+
+NARROW = 4
+"""Vectors in a row, up to which the results of a whole row stay in registers."""
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A matrix whose rows run along `lane_dim`, one for each step of `row_dim`."""
+
+    lane_dim: int
+    row_dim: int
+    readers: int
+    is_narrow: bool
+    """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
+    size: int
+    """Units: bytes."""
+
+    def cycles(self, machine: Machine) -> float:
+        """What reading it takes, from the cache that holds it between two calls."""
+        if self.size <= machine.l2_bytes:
+            return self.size / machine.l2_bandwidth
+        fits = self.size <= machine.l3_bytes
+        return self.size / (machine.l3_bandwidth if fits else machine.memory_bandwidth)
+
+
+def stream_of(stage: Stage, machine: Machine) -> Stream | None:
+    """The matrix that a stage streams through, or None if that is not what it does.
+
+    A register tile would read few columns of many rows, a cache line here and there; memory
+    is read well only along whole rows.
+    """
+    sizes = [e for e in stage.extents if isinstance(e, int)]
+    if len(sizes) < stage.rank or not stage.is_reassociable or len(stage.outputs) != 1:
+        return None
+    reductions = [d for d, k in enumerate(stage.kinds) if k == "reduction" and sizes[d] > 1]
+    out = stage.outputs[0].coefficients
+    if len(reductions) != 1 or out is None:
+        return None
+    (row,) = reductions
+    for access in stage.inputs:
+        strides = access.coefficients
+        if access.is_scalar or strides is None or None in access.plain_dims():
+            continue
+        used = {d for d in access.plain_dims() if d is not None}
+        lane = next((d for d in used if strides[d] == 1 and out[d] == 1 and sizes[d] > 1), None)
+        if lane is None or row not in used or strides[row] != strides[lane] * sizes[lane]:
+            continue
+        parallel = (d for d, kind in enumerate(stage.kinds) if kind == "parallel")
+        readers = prod(sizes[d] for d in parallel if d not in used)
+        size = prod(sizes[d] for d in used) * getattr(access.element_type, "byte_width", 4)
+        others = [a for a in stage.inputs if a is not access and not a.is_scalar]
+        if any(a.coefficients is None or a.coefficients[lane] != 0 for a in others):
+            continue
+        width = machine.lanes(widest_element(stage))
+        narrow = sizes[lane] % width == 0 and sizes[lane] <= NARROW * width
+        far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
+        if readers <= MAX_READERS and far and sizes[row] >= 2 * ROWS:
+            return Stream(lane, row, readers, narrow, size)
+    return None

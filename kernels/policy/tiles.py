@@ -1,0 +1,161 @@
+"""The register tile of a stage, from an analytical model of the core.
+
+A tile is a block of results that one pass through the innermost straight-line code updates:
+lanes along one dimension, copies along a few others. `tile_costs.py` says what each costs; the
+least is taken.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+from ..codegen.emission import power_of_two
+from .tile_costs import Tile, TileCosts
+
+MAX_STREAMS = 16
+"""Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
+
+MAX_ROWS = 4
+"""Rows far apart that an elementwise stage writes side by side: more fall on few cache sets."""
+
+FAR_BYTES = 1024
+"""The distance of neighbours at which they are rows of their own."""
+
+_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
+
+
+class TileModel(TileCosts):
+    """The tiles of one stage that are looked at, and the best of them."""
+
+    def best(self) -> Tile:
+        """The tile of the least cost."""
+        best: Tile | None = None
+        for tile in self.candidates():
+            if best is None or tile.cycles < best.cycles * 0.995:
+                best = tile
+        assert best is not None
+        return best
+
+    def candidates(self) -> Iterator[Tile]:
+        """All tiles that are looked at, with their costs."""
+        for dim in self.lane_dims():
+            lanes = self.full_lanes
+            if dim is not None and self.known[dim]:
+                lanes = min(lanes, power_of_two(self.extents[dim]))
+            for copies in self.copy_choices(dim, lanes if dim is not None else 1):
+                tile = Tile(dim, lanes if dim is not None else 1, copies)
+                yield Tile(tile.lane_dim, tile.lanes, copies, self.cycles(tile))
+
+    def lane_dims(self) -> list[int | None]:
+        """Dimensions that can become lanes; None if there is none but plain loops."""
+        found: list[int | None] = []
+        for dim, kind in enumerate(self.stage.kinds):
+            if dim in self.fixed or self.extents[dim] < 2:
+                continue
+            if kind == "reduction":
+                if not self.stage.is_reassociable:
+                    continue
+                if not any(self.coefficient(a, dim) == 1 for a in self.inputs):
+                    continue
+                if any(self.coefficient(a, dim) not in (0, 1) for a in self.inputs):
+                    continue
+            found.append(dim)
+        contiguous = [
+            d for d in found
+            if d is not None and any(self.coefficient(a, d) == 1 for a in self.stage.accesses)
+        ]  # fmt: skip
+        # Scattered stores are slower than plain ones.
+        scattered = [
+            d for d in found
+            if d is not None
+            and any(self.coefficient(a, d) not in (0, 1) for a in self.stage.outputs)
+        ]  # fmt: skip
+        if not contiguous:
+            found = [d for d in found if d not in scattered]
+        return list(contiguous or found) or [None]
+
+    def copy_choices(self, lane_dim: int | None, lanes: int) -> Iterator[dict[int, int]]:
+        """Copies along the lanes' dimension and along up to two others."""
+        stage = self.stage
+        others = [
+            d for d, kind in enumerate(stage.kinds)
+            if d != lane_dim and kind == "parallel" and d not in self.fixed and self.extents[d] > 1
+        ]  # fmt: skip
+        across = self._transposable(lane_dim, others)
+        if across is not None:
+            for along in {1, lanes}:
+                yield {across: along} if along > 1 else {}
+            return
+        others = [d for d in others if self.reuses(d) or self._fills_gaps(d, lane_dim)]
+        pairs = [(a, b) for i, a in enumerate(others) for b in self._nearest_first(others[i + 1 :])]
+        groups = pairs or [(a,) for a in others] or [()]
+        registers = self.machine.vector_registers
+        limit = MAX_STREAMS if self._streams(lane_dim) else registers - 2
+        for along in self._factors(lane_dim, lanes, (1, 2, 3, 4, 6, 8)):
+            start = {lane_dim: along} if lane_dim is not None else {}
+            for group in groups:
+                for rest in self._combinations(group, max(1, limit // along)):
+                    if self._rows(rest) <= MAX_ROWS:
+                        yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
+
+    def _rows(self, copies: dict[int, int]) -> int:
+        """How many rows an elementwise stage writes side by side."""
+        if self.stage.has_reduction:
+            return 1
+        outputs = self.stage.outputs
+        far = FAR_BYTES // self.bytes
+        return max(
+            prod(n for d, n in copies.items() if self.coefficient(a, d) >= far) for a in outputs
+        )
+
+    def _nearest_first(self, dims: list[int]) -> list[int]:
+        """Of equally good dimensions the innermost: neighbours in memory are stored together.
+
+        But not along sliding windows, whose shared elements would take too many registers.
+        """
+        windows = {
+            d
+            for terms in self._terms.values()
+            for group in terms
+            if sum(self.extents[k] > 1 for _, k in group) > 1
+            for _, d in group
+        }
+        return sorted(dims, key=lambda d: d if d in windows else -d)
+
+    def _streams(self, lane_dim: int | None) -> bool:
+        """Whether a reduction runs along rows of an operand that comes from memory."""
+        if lane_dim is None or self.stage.kinds[lane_dim] != "reduction":
+            return False
+        return max(map(self._bytes, self.inputs), default=0) > self.machine.l2_bytes
+
+    def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
+        """A dimension along which an operand is contiguous whose lanes lie far apart.
+
+        Only elementwise: a block of it is loaded by rows and transposed in registers.
+        """
+        if lane_dim is None or self.stage.has_reduction:
+            return None
+        for access in self.inputs:
+            if self.coefficient(access, lane_dim) > 1:
+                for d in others:
+                    if self.coefficient(access, d) == 1:
+                        return d
+        return None
+
+    def _combinations(self, group: tuple[int, ...], limit: int) -> Iterator[dict[int, int]]:
+        if not group:
+            yield {}
+            return
+        head, *rest = group
+        for factor in self._factors(head, 1, _FACTORS):
+            if factor > limit:
+                break
+            for inner in self._combinations(tuple(rest), limit // factor):
+                yield {head: factor, **inner}
+
+    def _factors(self, dim: int | None, unit: int, choices: tuple[int, ...]) -> list[int]:
+        if dim is None:
+            return [1]
+        most = -(-self.extents[dim] // unit)
+        return [n for n in choices if n <= most] or [1]

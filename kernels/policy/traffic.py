@@ -1,0 +1,116 @@
+"""The order of the outer loops, from the bytes that each order moves between caches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from math import prod
+
+from ...targets.machine import Machine
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+
+_MAX_PERMUTED = 4
+
+
+class Traffic:
+    """Costs of loop orders of one stage, whose innermost tile is `sizes` of each dimension.
+
+    Of the dimensions in `parts` only so much is met, in one iteration of loops around.
+    """
+
+    def __init__(
+        self, stage: Stage, sizes: dict[int, int], machine: Machine, parts: Mapping[int, int]
+    ) -> None:
+        self.stage = stage
+        self.machine = machine
+        self.sizes = sizes
+        self.extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
+        for d, extent in parts.items():
+            self.extents[d] = extent
+        self.accesses = [a for a in stage.accesses if not a.is_scalar]
+        self.levels = [
+            (machine.l1_bytes, machine.l2_bandwidth),
+            (machine.l2_bytes, machine.l3_bandwidth),
+            (machine.l3_bytes, machine.memory_bandwidth),
+        ]
+
+    def best_order(
+        self, groups: Sequence[tuple[int, ...]], chunks: int = 1
+    ) -> list[tuple[int, ...]]:
+        """The groups of dimensions, each one loop, outermost first, that move the least.
+
+        Loops of one iteration stay where they are, outermost; of the others the first one has
+        at least `chunks` even iterations, if any has.
+        """
+        idle = [g for g in groups if self._trips(g) <= 1]
+        loops = [g for g in groups if g not in idle]
+        head, tail = loops[: max(0, len(loops) - _MAX_PERMUTED)], loops[-_MAX_PERMUTED:]
+        best, least = tail, float("inf")
+        even = {g for g in tail if self._even_trips(g) >= chunks} if not head else set()
+        for order in permutations(tail):
+            if even and order[0] not in even:
+                continue
+            cost = self.cycles([*head, *order])
+            if cost < least * 0.97:
+                best, least = list(order), cost
+        return [*idle, *head, *best]
+
+    def _trips(self, group: tuple[int, ...]) -> int:
+        extent = prod(self.extents[d] for d in group)
+        return -(-extent // max(1, self.sizes.get(group[0], 1)))
+
+    def _even_trips(self, group: tuple[int, ...]) -> int:
+        """Iterations if they are of equal size, or if the remainder hardly counts."""
+        extent = prod(self.extents[d] for d in group)
+        full, rest = divmod(extent, max(1, self.sizes.get(group[0], 1)))
+        return full if not rest or full >= 8 else 0
+
+    def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
+        """Cycles that moving data takes at all levels."""
+        # Footprints of each access when the loops from position k inwards run.
+        ranges = dict(enumerate(self.extents))
+        footprints: list[list[float]] = []
+        for k in range(len(order) + 1):
+            for group in order[:k]:
+                for d in group:
+                    ranges[d] = self.sizes.get(d, 1)
+            footprints.append([self._footprint(a, ranges) for a in self.accesses])
+        total = 0.0
+        for capacity, bandwidth in self.levels:
+            total += self._moved(order, footprints, 0.6 * capacity) / bandwidth
+        return total
+
+    def _moved(
+        self, order: Sequence[tuple[int, ...]], footprints: list[list[float]], capacity: float
+    ) -> float:
+        fits = next(
+            (k for k in range(len(order) + 1) if sum(footprints[k]) <= capacity), len(order)
+        )
+        moved = list(footprints[fits])
+        for k in reversed(range(fits)):
+            trips = self._trips(order[k])
+            for i, access in enumerate(self.accesses):
+                stays = k == fits - 1 and not self._depends(access, order[k])
+                if not stays:
+                    moved[i] *= trips
+        return sum(moved)
+
+    def _depends(self, access: Access, group: tuple[int, ...]) -> bool:
+        return any(not e.dims_used().isdisjoint(group) for e in access.exprs)
+
+    def _footprint(self, access: Access, ranges: dict[int, int]) -> float:
+        """Bytes of the elements touched, whole cache lines at a time."""
+        width = getattr(access.element_type, "byte_width", 8)
+        counts = []
+        shape = access.value.type.shape  # type: ignore[attr-defined]
+        for expr, extent in zip(access.exprs, shape, strict=True):
+            linear = expr.linear(self.stage.rank)
+            if linear is None:
+                counts.append(extent or UNKNOWN_EXTENT)
+                continue
+            reach = 1 + sum(abs(c) * (ranges[d] - 1) for d, c in enumerate(linear[0]) if c)
+            counts.append(min(reach, extent) if extent is not None else reach)
+        if not counts:
+            return float(width)
+        *outer, inner = counts
+        return prod(outer) * float(max(inner * width, self.machine.line_bytes))

@@ -1,0 +1,114 @@
+"""Stages that only copy a buffer: their readers can read what they copy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import memref
+from ...ir.affine import AffineExpr
+from ...ir.core import Operation, Value
+from ...ir.traits import is_pure
+from ...ir.types import MemRefType
+from ..model.stages import Access, Stage, base_buffer, has_reuse
+
+
+def readers_of_copy(stage: Stage, stages: Sequence[Stage]) -> list[Access] | str:
+    """The accesses that read the copy a stage makes, or why it cannot be inlined."""
+    last = stage.body.last
+    inputs = [a for a in stage.inputs if not a.is_scalar]
+    if len(inputs) != 1 or len(stage.outputs) != 1 or last is None:
+        return "the stage does not copy one buffer to another"
+    (source,), (out,) = inputs, stage.outputs
+    if stage.has_reduction or last.operands[0] is not source.argument:
+        return "the stage computes something"
+    if not _covers(out):
+        return "the stage does not write its whole buffer, each element once"
+    if out.value.defined_by(memref.Alloc) is None:
+        return "the copy may be used elsewhere"
+    own = {s.op for s in stages}
+    if any(u not in own and not isinstance(u, memref.Dealloc) for u in out.value.users):
+        return "the copy is used by other operations than stages"
+    readers = []
+    for other in stages:
+        if other is stage:
+            continue
+        if any(a.value is out.value for a in other.outputs):
+            return "another stage writes the copy"
+        readers += [a for a in other.inputs if a.value is out.value]
+    if readers and _is_changed(source.value, stage, readers, stages):
+        return "what the stage copies is overwritten or freed before the copy is read"
+    return readers
+
+
+def _is_changed(
+    source: Value, copy: Stage, readers: Sequence[Access], stages: Sequence[Stage]
+) -> bool:
+    """Whether anything between a copy and the last reader of it may write or free the source."""
+    base = base_buffer(source)
+    by_op = {s.op: s for s in stages}
+    last = max(readers, key=lambda a: a.stage.index).stage
+    op = copy.op.next
+    while op is not None:
+        known = by_op.get(op)  # type: ignore[call-overload]
+        if known is not None:
+            if any(base_buffer(a.value) is base for a in known.outputs):
+                return True
+        elif not is_pure(op) and _uses(op, base):
+            return True
+        if op is last.op:
+            break
+        op = op.next
+    return False
+
+
+def _uses(op: Operation, base: Value) -> bool:
+    return any(
+        isinstance(v.type, MemRefType) and base_buffer(v) is base
+        for inner in op.walk()
+        for v in inner.operands
+    )
+
+
+def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether all readers of a copy are products, whose own schedule may copy better."""
+    readers = readers_of_copy(stage, stages)
+    return (
+        not isinstance(readers, str)
+        and bool(readers)
+        and all(
+            has_reuse(a.stage) and len(a.stage.inputs) > 1 and _stays_simple(stage, a)
+            for a in readers
+        )
+    )
+
+
+def _stays_simple(stage: Stage, access: Access) -> bool:
+    """Whether the reader's index expressions stay single dimensions."""
+    source = next(a for a in stage.inputs if not a.is_scalar)
+    return None not in source.plain_dims() and None not in access.plain_dims()
+
+
+def _covers(out: Access) -> bool:
+    dims, symbols = out.plain_dims(), out.stage.symbols
+    assert symbols is not None
+    every = None not in dims and len(set(dims)) == len(dims) == out.stage.rank
+    return every and all(
+        d is not None and out.stage.extents[d] == symbols.of(out.value, i)
+        for i, d in enumerate(dims)
+    )
+
+
+def inline(stage: Stage, stages: Sequence[Stage], op: Operation) -> list[Stage]:
+    """Let all readers of a copy read its source, and give them.
+
+    Raises NncError, at the scheduling operation, where that is not possible.
+    """
+    readers = readers_of_copy(stage, stages)
+    if isinstance(readers, str):
+        raise op.error(f"cannot inline: {readers}")
+    source = next(a for a in stage.inputs if not a.is_scalar)
+    place = {d: i for i, d in enumerate(stage.outputs[0].plain_dims())}
+    for access in readers:
+        dims: list[AffineExpr] = [access.exprs[place[d]] for d in range(stage.rank)]
+        access.redirect(source.value, tuple(e.replace(dims) for e in source.exprs))
+    return [access.stage for access in readers]

@@ -1,1 +1,0 @@
-"""Loop nests: the stages of a kernel, their schedules, and the code made of both."""
