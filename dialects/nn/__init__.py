@@ -19,7 +19,7 @@ from .activations import (
     Swish,
     ThresholdedRelu,
 )
-from .base import NnOp
+from .base import NnOp, fusion_of
 from .blocked import (
     BlockedConv,
     BlockedDepthwiseConv,
@@ -304,6 +304,7 @@ __all__ = [
     "Yield",
     "base",
     "elementwise",
+    "fusion_of",
     "normalization",
     "pooling",
     "reductions",

@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ir.attributes import Attribute, StringAttr
 from ...ir.comprehension import Comprehension, bind
+from ...ir.core import Operation
 from ...ir.declare import AttrKind, Op, OpDefinition
 from ...ir.diagnostics import NncError, VerifyError
 from ...ir.traits import Pure
 from ...ir.types import Dim, FloatType, TensorType, Type, i64
+from .traits import Fusion, operands_by_first_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +58,53 @@ class NnOp(Op, traits=(Pure,)):
     """Base of the ops on tensors."""
 
     format: ClassVar[str | None] = OPERANDS
+
+    # -- what passes ask -----------------------------------------------------------------
+
+    fusion: ClassVar[Fusion] = Fusion.ALONE
+    """What the op is to a kernel."""
+    prologue: ClassVar[tuple[Fusion, ...]] = ()
+    """What its kernel may compute as the op reads its operands."""
+    weight_operand: ClassVar[int | None] = None
+    """The operand that is a weight where it is constant: it is arranged at compile time."""
+    algorithm: ClassVar[tuple[type[NnOp], ...]] = ()
+    """The earlier steps of the algorithm that this op ends; each is the next one's operand 0."""
+    has_whole_tiles: ClassVar[bool] = False
+    """Whether the result may be larger than what is wanted of it, which a slice then takes."""
+    treats_images_apart: ClassVar[bool] = False
+    """Whether images are first in operand 0 and results; the other operands are parameters."""
+    has_own_lowering: ClassVar[bool] = False
+    """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
+
+    @property
+    def keeps_channels(self) -> bool:
+        """Whether each channel, dimension 1, of the results needs that of the operands only."""
+        return False
+
+    @property
+    def keeps_rows(self) -> bool:
+        """Whether a movement's rows are runs of elements of the operand's rows."""
+        return False
+
+    @property
+    def places_rows(self) -> bool:
+        """Whether the op only says where in its result each row of operand 0 is written."""
+        return False
+
+    @property
+    def row_axes(self) -> tuple[int, ...] | None:
+        """The axes along which a reduction that keeps dimensions, or a normalization, works."""
+        return None
+
+    def operands_by_parts(self) -> set[int] | None:
+        """The operands of which a part of the results needs the same part and no others.
+
+        A part is a run of first indices, such as some images of a batch; None where the op
+        mixes them.
+        """
+        if self.treats_images_apart:
+            return {0}
+        return operands_by_first_index(self.comprehension())
 
     # -- semantics -----------------------------------------------------------------------
 
@@ -150,6 +199,11 @@ class NnOp(Op, traits=(Pure,)):
 
     def check(self) -> None:
         """Further rules of the op; raises NncError with the text after `'nn.x' op`."""
+
+
+def fusion_of(op: Operation) -> Fusion:
+    """What any operation is to a kernel."""
+    return op.fusion if isinstance(op, NnOp) else Fusion.ALONE
 
 
 # -- types and shapes ------------------------------------------------------------------------

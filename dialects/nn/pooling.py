@@ -11,6 +11,7 @@ from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, oper
 from ...ir.diagnostics import NncError
 from ...ir.types import i64
 from .base import NnOp, tensor
+from .traits import Fusion
 from .windows import Window
 
 
@@ -25,6 +26,10 @@ class PoolingOp(NnOp):
     ceil_mode: bool = attribute(BOOL, default=False)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.REDUCTION
+    prologue = (Fusion.PADDING,)
+    treats_images_apart = True
+    keeps_channels = True
     combine = ""
 
     @classmethod

@@ -12,7 +12,7 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
-from .building import element_of, scalar, shape_of
+from .building import element_of, is_arranged_constant, scalar, shape_of
 from .dilations import dilations_of, undilate
 
 MEMORY = 12.0
@@ -83,11 +83,8 @@ class ChooseAlgorithms(
 def is_winograd(conv: nn.BlockedConv) -> bool:
     """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32, static."""
     weight = conv.weight
-    definer = weight.defining_op
-    while isinstance(definer, nn.Reshape | nn.Transpose):
-        definer = definer.x.defining_op
     return (
-        isinstance(definer, nn.Constant)
+        is_arranged_constant(weight)
         and element_of(conv.x) is FloatType("f32")
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)

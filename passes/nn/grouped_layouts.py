@@ -15,42 +15,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from ...dialects import nn
+from ...dialects.nn.traits import Broadcasting
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from .building import reshape, shape_of
-from .fuse import is_elementwise
+from .building import is_arranged_constant, reshape, shape_of
 
 
 def is_narrow(conv: nn.Conv, block: int) -> bool:
     """Whether groups are too small for blocks of their own, and enough to be the lanes."""
     M, C = shape_of(conv.weight)[:2]
     return conv.groups % block == 0 and min(C, M // conv.groups) < block
-
-
-def grouped(b: Builder, conv: nn.Conv, x: Value, after: int, attributes: dict[str, Any]) -> Value:
-    """The convolution of blocked x with blocks inside of groups."""
-    N, blocks, *extents, before = shape_of(x)
-    M, C, *kernel = shape_of(conv.weight)
-    G = conv.groups
-    rest = range(5, 5 + len(kernel))
-    apart = reshape(b, conv.weight, (G, M // G // after, after, C // before, before, *kernel))
-    weight = b.insert(nn.Transpose(apart, (0, 1, 3, *rest, 4, 2)))
-    view = reshape(b, x, (N, G, blocks // G, *extents, before))
-    out = b.insert(nn.BlockedGroupedConv(view, weight, **attributes)).result
-    return reshape(b, out, (N, M // after, *shape_of(out)[3:]))
-
-
-def narrow(b: Builder, conv: nn.Conv, x: Value, block: int, attributes: dict[str, Any]) -> Value:
-    """The convolution of blocked x, whose channels are shuffled, with groups as lanes."""
-    N, _, *extents, _ = shape_of(x)
-    M, C, *kernel = shape_of(conv.weight)
-    outer = conv.groups // block
-    rest = range(4, 4 + len(kernel))
-    apart = reshape(b, conv.weight, (outer, block, M // conv.groups, C, *kernel))
-    weight = b.insert(nn.Transpose(apart, (0, 2, 3, *rest, 1)))
-    view = reshape(b, x, (N, outer, C, *extents, block))
-    out = b.insert(nn.BlockedNarrowConv(view, weight, **attributes)).result
-    return reshape(b, out, (N, M // block, *shape_of(out)[3:]))
 
 
 # -- channels in another order -----------------------------------------------------------------
@@ -122,7 +96,7 @@ def _users_on_channels(value: Value) -> Iterator[Operation]:
 
 def _is_along_channels(op: Operation, result: Value) -> bool:
     """Elementwise on one tensor and constants that are one number each or one per channel."""
-    if not is_elementwise(op) or isinstance(op, nn.BatchNorm) or not op.operands:
+    if not op.has_trait(Broadcasting):
         return False
     shape = shape_of(result)
     return shape_of(op.operands[0]) == shape and all(
@@ -149,13 +123,6 @@ def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
             op.set_operand(i, shuffled(b, value, own.index(math.prod(own)), shape))
 
 
-def is_arranged_constant(value: Value) -> bool:
-    """Whether a value is a constant in another shape and order."""
-    while (op := value.defining_op) is not None and isinstance(op, nn.Reshape | nn.Transpose):
-        value = op.x
-    return value.defined_by(nn.Constant) is not None
-
-
 # -- blocks that fit together ------------------------------------------------------------------
 
 
@@ -170,12 +137,6 @@ def same_channels(start: Value) -> set[Value]:
         found.add(value)
         near = [value.defining_op] if value.defining_op is not None else []
         for op in (*near, *value.users):
-            if _keeps_channels(op):
+            if isinstance(op, nn.NnOp) and op.keeps_channels:
                 pending += [*op.operands, *op.results]
     return found
-
-
-def _keeps_channels(op: Operation) -> bool:
-    if isinstance(op, nn.Conv):
-        return op.groups == shape_of(op.weight)[0]
-    return is_elementwise(op) or isinstance(op, nn.pooling.PoolingOp | nn.Pad | nn.Resize)

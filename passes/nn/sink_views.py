@@ -11,13 +11,13 @@ import math
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.nn.traits import Broadcasting, Fusion
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, TensorType
 from .building import element_of, reshape, shape_of
-from .fuse import PRODUCTS, is_elementwise
 
 Shape = tuple[Dim, ...]
 
@@ -46,11 +46,11 @@ class SinkViews(
         for block in op.regions[0].blocks:
             from_product: set[Value] = set()
             for inner in block:
-                if isinstance(inner, PRODUCTS):
+                if nn.fusion_of(inner) is Fusion.PRODUCT:
                     from_product.update(inner.results)
                 elif isinstance(inner, nn.Reshape) and inner.x in from_product:
                     from_product.add(inner.out)
-                elif is_elementwise(inner) and not isinstance(inner, nn.BatchNorm):
+                elif inner.has_trait(Broadcasting):
                     context.statistic("reshapes-sunk", sink(inner, from_product))
 
 

@@ -23,7 +23,7 @@ from itertools import accumulate
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
-from ...dialects.nn.elementwise import ElementwiseOp
+from ...dialects.nn.traits import Fusion
 from ...ir.builder import Builder
 from ...ir.core import IRMapping, Operation, Value
 from ...ir.diagnostics import NncError
@@ -133,7 +133,7 @@ class Layers:
 
     def moved(self, op: nn.NnOp) -> int:
         """Bytes that an op reads and writes; what fuses with another moves nothing itself."""
-        if isinstance(op, (ElementwiseOp, nn.BatchNorm, nn.Reshape, nn.Pad)):
+        if op.fusion in (Fusion.ELEMENTWISE, Fusion.VIEW, Fusion.PADDING):
             return 0
         return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
 
