@@ -76,25 +76,15 @@ class NnOp(Op, traits=(Pure,)):
     has_own_lowering: ClassVar[bool] = False
     """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
 
-    @property
-    def keeps_channels(self) -> bool:
-        """Whether each channel, dimension 1, of the results needs that of the operands only."""
-        return False
-
-    @property
-    def keeps_rows(self) -> bool:
-        """Whether a movement's rows are runs of elements of the operand's rows."""
-        return False
-
-    @property
-    def places_rows(self) -> bool:
-        """Whether the op only says where in its result each row of operand 0 is written."""
-        return False
-
-    @property
-    def row_axes(self) -> tuple[int, ...] | None:
-        """The axes along which a reduction that keeps dimensions, or a normalization, works."""
-        return None
+    # These may be properties, where attributes decide.
+    keeps_channels: bool | property = False
+    """Whether each channel, dimension 1, of the results needs that of the operands only."""
+    keeps_rows: bool | property = False
+    """Whether a movement's rows are runs of elements of the operand's rows."""
+    places_rows: bool | property = False
+    """Whether the op only says where in its result each row of operand 0 is written."""
+    row_axes: tuple[int, ...] | property | None = None
+    """The axes along which a reduction that keeps dimensions, or a normalization, works."""
 
     def operands_by_parts(self) -> set[int] | None:
         """The operands of which a part of the results needs the same part and no others.

@@ -35,6 +35,10 @@ def element_of(value: ValueLike) -> Type:
     return as_value(value).type.element_type  # type: ignore[attr-defined]
 
 
+Extent = int | Value
+"""Known, or a tensor of one i64."""
+
+
 def is_arranged_constant(value: Value) -> bool:
     """Whether a value is a constant in another shape and order."""
     while (op := value.defining_op) is not None and op.has_trait(Arranging):
@@ -58,6 +62,28 @@ def reshape(b: Builder, x: ValueLike, shape: Sequence[Dim]) -> Value:
     x = as_value(x)
     out = TensorType(tuple(shape), element_of(x))
     return x if out is x.type else b.insert(nn.Reshape(x, out=out)).result
+
+
+def extent(b: Builder, x: ValueLike, axis: int, times: int = 1, over: int = 1) -> Extent:
+    """An extent of x, multiplied or divided."""
+    known = shape_of(x)[axis]
+    if known is not None:
+        return known * times // over
+    shape = b.insert(nn.ShapeOf(as_value(x)))
+    found = b.insert(nn.Slice(shape, (axis,), out=TensorType((1,), i64))).result
+    if times != 1:
+        found = b.insert(nn.Mul(found, integers(b, [times]))).result
+    return found if over == 1 else b.insert(nn.Div(found, integers(b, [over]))).result
+
+
+def reshape_to(b: Builder, x: ValueLike, extents: Sequence[Extent]) -> Value:
+    """x in a shape of which several extents may be known at run time only."""
+    shape = tuple(n if isinstance(n, int) else None for n in extents)
+    if shape.count(None) <= 1:
+        return reshape(b, x, shape)
+    parts = [integers(b, [n]) if isinstance(n, int) else n for n in extents]
+    out = TensorType(shape, element_of(x))
+    return b.insert(nn.ReshapeDynamic(as_value(x), b.insert(nn.Concat(parts, 0)), out=out)).result
 
 
 def arranged(b: Builder, x: Value, text: str, sizes: Mapping[str, int]) -> Value:

@@ -16,7 +16,7 @@ stood: its operands are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
@@ -162,7 +162,7 @@ class Grouping:
             and (op.fusion is not Fusion.ELEMENTWISE or _shape(op.results[0]) == shape)
         )
 
-    def rows_between(self, product: nn.Matmul) -> set[Operation]:
+    def rows_between(self, product: nn.Matmul) -> set[nn.NnOp]:
         """A product whose rows are normalized and multiplied by another one, and all between.
 
         That is attention. Each row of scores is needed for a row of the result only, so that
@@ -172,14 +172,15 @@ class Grouping:
         definer = product.lhs.defining_op
         if not _has_known_broadcasts(product, rows):
             return set()
-        members: set[Operation] = set()
-        first: Operation | None = None
+        members: set[nn.NnOp] = set()
+        first: nn.Matmul | None = None
         waiting = {definer} if definer is not None else set[Operation]()
         while waiting:
             op = max(waiting, key=lambda o: self.order.get(o, -1))
             waiting.remove(op)
-            free = op in self.order and op not in self.taken and _is_fusable(op)
-            if not free or any(u is not product and u not in members for u in op.results[0].users):
+            if op in self.taken or op not in self.order or not _is_fusable(op):
+                continue
+            if any(u is not product and u not in members for u in op.results[0].users):
                 continue
             if not _has_known_broadcasts(op, rows):
                 continue
@@ -190,7 +191,7 @@ class Grouping:
                 members.add(op)
                 waiting.update(v.defining_op for v in op.operands if v.defining_op is not None)
         # What the first product does not lead to can be computed elsewhere.
-        needed: set[Operation] = set()
+        needed: set[nn.NnOp] = set()
         for op in sorted(members, key=self.order.__getitem__):
             if op is first or any(v.defining_op in needed for v in op.operands):
                 needed.add(op)
@@ -316,7 +317,7 @@ def _escapes(value: Value, group: set[Operation]) -> bool:
 # -- building --------------------------------------------------------------------------------
 
 
-def make_kernel(ops: list[Operation]) -> nn.Kernel:
+def make_kernel(ops: Sequence[Operation]) -> nn.Kernel:
     """Move ops, given in order, into a kernel where the last one stands.
 
     Constants of one repeated element are copied inside, so that they become immediate values.
