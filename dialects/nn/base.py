@@ -76,6 +76,9 @@ class NnOp(Op, traits=(Pure,)):
     has_own_lowering: ClassVar[bool] = False
     """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
 
+    ignores_nan: ClassVar[bool] = False
+    """Whether a maximum passes over NaN."""
+
     # These may be properties, where attributes decide.
     keeps_channels: bool | property = False
     """Whether each channel, dimension 1, of the results needs that of the operands only."""

@@ -86,6 +86,7 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
 
     pads: tuple[int, ...] = attribute(INT_ARRAY)
 
+    has_own_lowering = True
     arrangement = BlockedConv.arrangement
     weight_rank = 1
     example = (

@@ -102,6 +102,7 @@ def lowest(dtype):
 class MaxPool(PoolingOp, name="nn.max_pool"):
     """The largest number of each window; padding and NaN never win. Source: ONNX MaxPool-22."""
 
+    ignores_nan = True
     combine = "max="
     example = (
         "%y = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : "
@@ -124,6 +125,7 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
     Of equal elements the first counts. Source: ONNX MaxPool-22 (storage_order 0).
     """
 
+    has_own_lowering = True
     indices: Result = result(AnyRankedTensor)
 
     example = (

@@ -98,6 +98,9 @@ class Conv(ProductOp, name="nn.conv"):
     grouped = (
         "out[n, m, p..] += x[n, (m // M)*C + c, p..*strides + k..*dilations] * weight[m, c, k..]"
     )
+    groups_apart = (
+        "out[n, g, m, p..] += x[n, g, c, p..*strides + k..*dilations] * weight[g, m, c, k..]"
+    )
     depthwise = "out[n, m, p..] += x[n, m, p..*strides + k..*dilations] * weight[m, c, k..]"
     example = (
         "%y = nn.conv %x, %w, %b {strides = array<i64: 2, 2>} : "

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from ...dialects import math, memref
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
-from ...ir.attributes import UnitAttr
 from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
@@ -88,7 +87,7 @@ def lower(e: Emitter, op) -> None:
     inputs = [e.operand(v) for v in operands]
     result = op.results[0]
     out = e.destination(result, result_sizes(e, form, inputs))
-    over_nan = isinstance(op.attributes.get(OVER_NAN), UnitAttr)
+    over_nan = op.ignores_nan or OVER_NAN in op.attributes
     write(e, form, inputs, out, result.type.element_type, over_nan)
     if FLUSHES in op.attributes and e.block.last is not None:
         for inner in e.block.last.walk():

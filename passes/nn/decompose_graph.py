@@ -157,6 +157,17 @@ def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
     finish(b, op, reshape(b, out, result_shape))
 
 
+@rewrite(nn.Split)
+def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
+    """split(x) -> slice(x), slice(x), .."""
+    at, parts = 0, []
+    for out in op.outs:
+        starts = [at if d == op.axis else 0 for d in range(len(shape_of(op.x)))]
+        parts.append(rewriter(nn.Slice(op.x, starts, out=out.type)))
+        at += shape_of(out)[op.axis] or 0
+    rewriter.replace(op, parts)
+
+
 PATTERNS = (
     *POWERS,
     divide_by_constant,
@@ -168,3 +179,6 @@ PATTERNS = (
 
 LAYOUT = (decompose_resize,)
 """Once layouts are chosen: a repeated dimension is one more, which no layout has."""
+
+KERNEL = (split_into_slices,)
+"""`sink-views` does it before fusion, too."""

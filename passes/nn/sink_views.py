@@ -18,6 +18,7 @@ from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, TensorType
 from .building import element_of, reshape, shape_of
+from .decompose_graph import split_into_slices
 
 Shape = tuple[Dim, ...]
 
@@ -150,17 +151,6 @@ def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
     regrouped = _regrouped(own, shape, old)
     assert regrouped is not None
     return reshape(b, value, regrouped)
-
-
-@rewrite(nn.Split)
-def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
-    """split(x) -> slice(x), slice(x), .."""
-    at, parts = 0, []
-    for out in op.outs:
-        starts = [at if d == op.axis else 0 for d in range(len(shape_of(op.x)))]
-        parts.append(rewriter(nn.Slice(op.x, starts, out=out.type)))
-        at += shape_of(out)[op.axis] or 0
-    rewriter.replace(op, parts)
 
 
 @rewrite(nn.Reshape)
