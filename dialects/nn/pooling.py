@@ -54,12 +54,13 @@ class PoolingOp(NnOp):
         return cls.pool(types, attrs, cls.combine)
 
     @classmethod
-    def pool(cls, types, attrs, combine: str, value: str = "x[n, c, p..*strides + k..*dilations]"):
+    def pool(cls, types, attrs, combine: str):
         """The reduction of a window with the combiner `combine`."""
         x, window = types[0], cls.window(types, attrs)
         padded = tensor((*x.shape[:2], *window.padded_shape(x.shape[2:])), x.element_type)
         scope = {"strides": window.strides, "dilations": window.dilations}
-        return cls.bind(f"out[n, c, p..] {combine} {value}", [padded], scope, {"k": window.kernel})
+        body = f"out[n, c, p..] {combine} x[n, c, p..*strides + k..*dilations]"
+        return cls.bind(body, [padded], scope, {"k": window.kernel})
 
     @classmethod
     def infer(cls, types, attrs):

@@ -11,8 +11,6 @@ from ...ir.types import MemRefType
 from .emitter import Emitter, Size, buffer_type
 from .table import lowers
 
-Groups = list[list[int]]
-
 
 def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """Runs of dimensions of two shapes with equal products, as fine as possible.
