@@ -22,12 +22,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dialects import func, linalg
+from ..dialects.memref import base_buffer
 from ..ir.affine import AffineMap, is_tiling
 from ..ir.attributes import I64Array, UnitAttr
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from ..kernels.model.stages import Access, Stage, base_buffer, stages_of
+from ..kernels.model.stages import Access, Stage, stages_of
 from .to_llvm.module import IN_PLACE
 
 Labels = tuple[int | None, ...]

@@ -329,29 +329,12 @@ def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
     What lower-to-llvm knows of a kernel's arguments, and of buffers that the kernel makes,
     would else be lost in its parallel loops.
     """
-    roots = [_root(v) if isinstance(v.type, MemRefType) else None for v in captured]
+    roots = [memref.base_buffer(v) if isinstance(v.type, MemRefType) else None for v in captured]
     return [
         i
         for i, root in enumerate(roots)
         if root is not None and roots.count(root) == 1 and _is_own(root, caller)
     ]
-
-
-def _root(value: Value) -> Value:
-    """The buffer that a view looks at."""
-    while (op := value.defining_op) is not None and isinstance(op, _VIEWS):
-        value = op.operands[0]
-    return value
-
-
-_VIEWS = (
-    memref.Cast,
-    memref.CollapseShape,
-    memref.ExpandShape,
-    memref.ReinterpretCast,
-    memref.SubView,
-    memref.View,
-)
 
 
 def _is_own(root: Value, caller: FuncOp) -> bool:

@@ -35,7 +35,6 @@ from ..ir.attributes import (
 from ..ir.builder import Builder
 from ..ir.core import Block, BlockArgument, Operation, Value
 from ..ir.passes import Pass, PassContext, option
-from ..ir.traits import Pure
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
 from .to_llvm.entry import LIVE_BYTES
@@ -165,7 +164,7 @@ class _Needs:
     ) -> _Needs:
         block = function.body.block
         times = {op: i for i, op in enumerate(block)}
-        roots, uses = _uses_of_buffers(block)
+        uses = _uses_of_buffers(block)
         needs = _Needs(block)
         numbers: dict[Value, int] = {}
         for op in block:
@@ -179,7 +178,7 @@ class _Needs:
                 if scratch.get(op.callee):
                     needs.add(op, scratch[op.callee], times[op], times[op])
                 if (callee := functions.get(op.callee)) is not None:
-                    places = [numbers.get(roots.get(v, v)) for v in op.args]
+                    places = [numbers.get(memref.base_buffer(v)) for v in op.args]
                     needs.join(op, callee, places, times[op])
         return needs
 
@@ -266,27 +265,27 @@ class _Needs:
             owner.erase()
 
 
-def _uses_of_buffers(block: Block) -> tuple[dict[Value, Value], dict[Value, list[Operation]]]:
-    """What each view looks at, and the block's operations that read or write each buffer.
+def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
+    """The block's operations that read or write each buffer.
 
-    Views count through their own uses, `memref.dealloc` does not count.
+    Views count through their own uses, `memref.dealloc` does not count. A result that may be one
+    of several buffers, as of `arith.select`, uses them all.
     """
-    roots: dict[Value, Value] = {}
+    among: dict[Value, list[Value]] = {}
     uses: dict[Value, list[Operation]] = {}
     for op in block:
         for inner in op.walk():
-            held = [v for v in inner.operands if isinstance(v.type, MemRefType)]
-            for value in held:
-                root = roots.get(value, value)
-                is_view = inner.has_trait(Pure) and any(
-                    isinstance(r.type, MemRefType) for r in inner.results
-                )
-                if is_view:
-                    for result in inner.results:
-                        roots[result] = root
-                elif not isinstance(inner, memref.Dealloc):
-                    uses.setdefault(root, []).append(op)
-    return roots, uses
+            if isinstance(inner, memref.Dealloc):
+                continue
+            viewed = len(inner.results) if inner.has_trait(memref.ViewLike) else 0
+            held = inner.operands[viewed:]
+            bases = [memref.base_buffer(v) for v in held if isinstance(v.type, MemRefType)]
+            bases = [buffer for base in bases for buffer in (base, *among.get(base, ()))]
+            for buffer in bases:
+                uses.setdefault(buffer, []).append(op)
+            if not viewed and bases:
+                among.update((r, bases) for r in inner.results if isinstance(r.type, MemRefType))
+    return uses
 
 
 def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:

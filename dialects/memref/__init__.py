@@ -8,6 +8,7 @@ shares storage.
 
 from ...ir.dialect import registry
 from .access import Copy, Load, Prefetch, Store
+from .aliasing import ViewLike, base_buffer
 from .atomics import AtomicRMW, AtomicYield, GenericAtomicRMW
 from .buffers import (
     Alloc,
@@ -69,4 +70,6 @@ __all__ = [
     "SubView",
     "Transpose",
     "View",
+    "ViewLike",
+    "base_buffer",
 ]

@@ -31,6 +31,7 @@ from ...ir.types import (
     MemRefType,
 )
 from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
+from .aliasing import ViewLike
 from .layouts import (
     compatible,
     dropped_dimensions,
@@ -45,7 +46,7 @@ ByteBuffer = Constraint(
 )
 
 
-class View(Op, name="memref.view", traits=(Pure,)):
+class View(Op, name="memref.view", traits=(Pure, ViewLike)):
     """Bytes from a shift on, as a contiguous memref of another type."""
 
     source: Operand = operand(ByteBuffer)
@@ -94,7 +95,7 @@ class View(Op, name="memref.view", traits=(Pure,)):
         return source[start:end].view(dtype).reshape(shape)
 
 
-class SubView(Op, name="memref.subview", traits=(Pure,)):
+class SubView(Op, name="memref.subview", traits=(Pure, ViewLike)):
     """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
 
     source: Operand = operand(AnyMemRef)
@@ -245,7 +246,7 @@ def _slice(start: int, size: int, step: int) -> slice:
     return slice(start, end if end >= 0 else None, step or 1)
 
 
-class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
+class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
     """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)

@@ -12,7 +12,7 @@ from ...ir.types import Type
 from ..model.nest import Node
 from ..model.plan import Loop, Plan
 from ..model.polynomial import Size
-from ..model.stages import VIEWS, Access, Stage
+from ..model.stages import Access, Stage
 
 MAX_STACK_BYTES = 512 << 10
 """What the buffers inside a parallel loop may take of the stack; others are on the heap."""
@@ -227,7 +227,7 @@ def _writes(buffer: Value) -> list[Operation] | None:
     """All users of a buffer and its views, innermost first, or None if one may read it."""
     found: list[Operation] = []
     for user in buffer.users:
-        if isinstance(user, VIEWS):
+        if user.has_trait(memref.ViewLike):
             inner = _writes(user.results[0])
             if inner is None:
                 return None

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from ...dialects import memref, vector
+from ...dialects.memref import base_buffer
 from ...ir.attributes import BoolAttr, IntegerAttr
 from ...ir.core import Value
 from ...ir.types import VectorType, i32
 from ..model.polynomial import Size
-from ..model.stages import Access, base_buffer
+from ..model.stages import Access
 from .addresses import Address, Addresses, Position
 from .code import Code, make
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import memref
+from ...dialects.memref import base_buffer
 from ...ir.affine import AffineExpr
 from ...ir.core import Operation, Value
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType
-from ..model.stages import Access, Stage, base_buffer, has_reuse
+from ..model.stages import Access, Stage, has_reuse
 
 
 def readers_of_copy(stage: Stage, stages: Sequence[Stage]) -> list[Access] | str:

@@ -50,4 +50,3 @@ class LowerToLinalg(
         for function in [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]:
             convert_function(function, globals_)
             context.statistic("functions")
-

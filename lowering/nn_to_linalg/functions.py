@@ -16,7 +16,6 @@ from ...dialects.nn.base import NnOp
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.traits import Pure
 from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType
 from ...passes.nn.parts import parts_of
 from . import comprehensions
@@ -186,8 +185,8 @@ class _Body:
     def _heap_result(self, value: Value, buffer: Value, earlier: list[Value]) -> Value:
         """A buffer that the caller may free: one that this function owns, given once."""
         e = self.e
-        root = root_of(buffer)
-        if root in e.owned and all(root_of(r) is not root for r in earlier):
+        root = memref.base_buffer(buffer)
+        if root in e.owned and all(memref.base_buffer(r) is not root for r in earlier):
             return buffer
         copy = e.alloc_typed(buffer_type(value.type), e.sizes(buffer))
         e.copy(buffer, copy)
@@ -291,16 +290,6 @@ class _Body:
 # -- the life of buffers --------------------------------------------------------------------------
 
 
-def root_of(buffer: Value) -> Value:
-    """The buffer that a view looks at."""
-    at = buffer
-    while (op := at.defining_op) is not None and op.has_trait(Pure) and op.operands:
-        if not isinstance(op.operands[0].type, MemRefType):
-            break
-        at = op.operands[0]
-    return at
-
-
 def free_buffers(
     block: Block, owned: list[Value], returned: list[Value], at_end: bool = False
 ) -> None:
@@ -308,14 +297,14 @@ def free_buffers(
 
     With `at_end`, before the block's terminator instead.
     """
-    given = {root_of(v) for v in returned if isinstance(v.type, MemRefType)}
+    given = {memref.base_buffer(v) for v in returned if isinstance(v.type, MemRefType)}
     wanted = set(owned) - given
     last: dict[Value, Operation] = {}
     for op in block:
         for inner in op.walk():
             for value in inner.operands:
-                if isinstance(value.type, MemRefType) and (root := root_of(value)) in wanted:
-                    last[root] = op
+                if (base := memref.base_buffer(value)) in wanted:
+                    last[base] = op
     for buffer in owned:
         if buffer not in wanted:
             continue
