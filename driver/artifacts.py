@@ -23,9 +23,8 @@ from ..ir.files import folder_beside, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
-from ..runtime.abi import ALIGNMENT, ENTRY
+from ..runtime.abi import ALIGNMENT, PARALLEL_FOR, RUN
 from ..runtime.program import Program, Signature
-from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.elf import data_object
 from ..targets.linker import find_toolchain
@@ -92,7 +91,7 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
 
 def _renaming(prefix: str) -> Callable[[str], str]:
     """LLVM IR text with the exported functions under another prefix than `nnc`."""
-    names = "|".join(name.removeprefix("nnc") for name in (ENTRY, PARALLEL_FOR, *POOL_SYMBOLS))
+    names = "|".join(name.removeprefix("nnc") for name in (RUN, PARALLEL_FOR, *POOL_SYMBOLS))
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 

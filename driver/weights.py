@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dialects.marks import WEIGHTS
 from ..ir.attributes import DenseElements, DenseResource, DictAttr, IntegerAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -50,7 +51,7 @@ def fill_weights(module: Operation, buffer: np.ndarray) -> None:
 
 def _places(module: Operation, buffer: np.ndarray) -> Iterator[tuple[str, np.ndarray, Any]]:
     """(name, part of the buffer, data) of each weight."""
-    table = module.attribute("nn.weights")
+    table = module.attribute(WEIGHTS)
     if not isinstance(table, DictAttr):
         if buffer.size:
             raise NncError(

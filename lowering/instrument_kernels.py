@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects import arith, func, memref
+from ..dialects.marks import ENTRY, KERNEL, OUTPUT_NAMES, OUTPUTS
 from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation
@@ -65,7 +66,7 @@ class InstrumentKernels(
         """Entry functions without kernels stay as they are, and those that have a clock already."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
-            calls = kernel_calls(entry, op) if "nn.entry" in entry.attributes else []
+            calls = kernel_calls(entry, op) if ENTRY in entry.attributes else []
             if calls and not _has_clock(entry):
                 _instrument(entry, calls)
                 context.statistic("kernels", len(calls))
@@ -76,7 +77,7 @@ class InstrumentKernels(
 
 
 def _has_clock(entry: func.FuncOp) -> bool:
-    names = entry.attributes.get("nn.output_names")
+    names = entry.attributes.get(OUTPUT_NAMES)
     return isinstance(names, ArrayAttr) and StringAttr(TIMES) in names.elements
 
 
@@ -85,7 +86,7 @@ def kernel_calls(entry: func.FuncOp, module: Operation) -> list[func.Call]:
     kernels = {
         f.sym_name
         for f in module.body_block
-        if isinstance(f, func.FuncOp) and "nn.kernel" in f.attributes
+        if isinstance(f, func.FuncOp) and KERNEL in f.attributes
     }
     if len(entry.body.blocks) != 1:
         return []
@@ -100,8 +101,8 @@ def _instrument(entry: func.FuncOp, calls: list[func.Call]) -> None:
     entry.function_type = FunctionType((*old.inputs, type), old.results)
     times = entry.body.block.add_arg(type, entry.loc)
     times.name_hint = "times"
-    _append(entry, "nn.outputs", TensorType((len(calls) + 1,), i64))
-    _append(entry, "nn.output_names", StringAttr(TIMES))
+    _append(entry, OUTPUTS, TensorType((len(calls) + 1,), i64))
+    _append(entry, OUTPUT_NAMES, StringAttr(TIMES))
     for i, builder in enumerate([Builder.before_op(calls[0]), *map(Builder.after_op, calls)]):
         now = builder.insert(func.Call(_CLOCK, [], outs=[i64])).results[0]
         at = builder.insert(arith.Constant.index(i)).result

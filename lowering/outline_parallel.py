@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..dialects import arith, llvm, memref, scf
 from ..dialects.func import Call, Constant, FuncOp, Return
+from ..dialects.marks import IN_PLACE, KERNEL, PARALLEL, PARALLEL_BODY, POOL
 from ..ir.attributes import DictAttr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
@@ -15,13 +16,6 @@ from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
-
-POOL = "nn.pool"
-"""Marks the argument that is the pool, null where there is none."""
-PARALLEL = "nn.parallel"
-"""Marks a call as one whose range of indices may be cut and run at the same time."""
-BODY = "nn.parallel_body"
-IN_PLACE = "nn.in_place"
 
 
 @dataclass(frozen=True)
@@ -93,7 +87,7 @@ class _Module:
             if isinstance(op, FuncOp)
             and not op.is_declaration
             and op.sym_name not in fixed
-            and BODY not in op.attributes
+            and PARALLEL_BODY not in op.attributes
         ]
 
     def outline(self, loop: scf.Parallel, function: FuncOp) -> None:
@@ -277,7 +271,7 @@ def _body_function(
     loop = nest.loop
     types = [llvm.ptr, index, index, *(v.type for v in captured)]
     function = FuncOp.of(
-        name, types, visibility="private", attributes={BODY: UnitAttr()}, loc=loop.loc
+        name, types, visibility="private", attributes={PARALLEL_BODY: UnitAttr()}, loc=loop.loc
     )
     function.set_arg_attribute(0, POOL, UnitAttr())
     for i in unaliased(captured, caller):
@@ -341,7 +335,7 @@ def _is_own(root: Value, caller: FuncOp) -> bool:
     """Whether nothing else is in the buffer."""
     if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
         return True
-    for i, arg in enumerate(caller.args if "nn.kernel" in caller.attributes else ()):
+    for i, arg in enumerate(caller.args if KERNEL in caller.attributes else ()):
         if arg is root:
             return caller.arg_attribute(i, IN_PLACE) is None
     return False

@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..dialects import arith, func, memref, scf
+from ..dialects.marks import ARENA, ENTRY, IN_PLACE, LIVE_BYTES, SCRATCH, WEIGHTS
 from ..ir.attributes import (
     ArrayAttr,
     DenseArrayAttr,
@@ -37,8 +38,6 @@ from ..ir.core import Block, BlockArgument, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
-from .to_llvm.entry import LIVE_BYTES
-from .to_llvm.module import IN_PLACE
 
 _BYTE = IntegerType(8)
 
@@ -90,7 +89,7 @@ class PlanMemory(
     ) -> set[Pair]:
         """Place the buffers of one function; the pairs of arguments that share one now."""
         _move_allocations(function, self.stack_bytes)
-        entry = "nn.entry" in function.attributes
+        entry = ENTRY in function.attributes
         called = function.sym_visibility == "private"
         if len(function.body.blocks) != 1 or not (entry or called):
             _heap_scratch(function, scratch)
@@ -103,11 +102,11 @@ class PlanMemory(
             context.statistic("arena-bytes", made.size)
             context.statistic("peak-live-bytes", made.lower_bound)
             function.attributes[LIVE_BYTES] = I64Attr(made.lower_bound)
-            arena = _add_argument(function, made.size, "arena", "nn.arena")
+            arena = _add_argument(function, made.size, "arena", ARENA)
         elif made.size:
             scratch[function.sym_name] = made.size
             context.statistic("scratch-bytes", made.size)
-            arena = _add_argument(function, made.size, "scratch", "nn.scratch")
+            arena = _add_argument(function, made.size, "scratch", SCRATCH)
         else:
             return set()
         needs.apply(made, arena)
@@ -375,7 +374,7 @@ def _place_weights(module: Operation, functions, context: PassContext) -> None:
     offsets: dict[str, int] = {}
     table: dict[str, DictAttr] = {}
     total = 0
-    entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
+    entries = [f for f in functions if ENTRY in f.attributes and f.body.blocks]
     uses: list[tuple[func.FuncOp, memref.GetGlobal]] = []
     for function in entries:
         for op in function.walk():
@@ -391,7 +390,7 @@ def _place_weights(module: Operation, functions, context: PassContext) -> None:
                 entry = (("data", value), ("offset", I64Attr(total)))
                 table[op.symbol] = DictAttr(entry)
                 total += aligned(target.type.num_bytes)
-    arguments = {f: _add_argument(f, total, "weights", "nn.weights") for f in entries}
+    arguments = {f: _add_argument(f, total, "weights", WEIGHTS) for f in entries}
     for function, op in uses:
         builder = Builder.before_op(op)
         offset = builder.insert(arith.Constant.index(offsets[op.symbol])).result
@@ -404,7 +403,7 @@ def _place_weights(module: Operation, functions, context: PassContext) -> None:
     if entries:
         context.statistic("weights-bytes", total)
     if table:
-        module.attributes["nn.weights"] = DictAttr(tuple(table.items()))
+        module.attributes[WEIGHTS] = DictAttr(tuple(table.items()))
 
 
 def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:

@@ -12,7 +12,7 @@ from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.native import LoadedCode, load_object
-from .abi import ENTRY, RUN_TYPE
+from .abi import RUN, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .program import Program
 from .threads import POOL_SYMBOLS, Pool
@@ -26,9 +26,9 @@ class Executable:
         self.input_names, self.input_types = found.input_names, found.input_types
         self.output_names, self.output_types = found.output_names, found.output_types
         self._arena_bytes = found.arena_bytes
-        exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
+        exports = (RUN, *POOL_SYMBOLS) if program.parallel else (RUN,)
         self._code: LoadedCode = load_object(program.code, exports)
-        self._run = RUN_TYPE(self._code[ENTRY])
+        self._run = RUN_TYPE(self._code[RUN])
         self._weights = program.weights
         self._weights_address = program.weights.ctypes.data
         self._inputs = {

@@ -15,10 +15,6 @@ from ..ir.types import i32
 
 SOURCE = Path(__file__).with_name("threadpool.mlir")
 
-PARALLEL_FOR = "nnc_parallel_for"
-POOL_CREATE = "nnc_pool_create"
-POOL_DESTROY = "nnc_pool_destroy"
-
 # By the first part of a target triple: the intrinsic that tells a processor that its thread
 # only waits, and its argument. Arm's `isb` takes about as long as x86's `pause`.
 PAUSES: dict[str, tuple[str, int | None]] = {

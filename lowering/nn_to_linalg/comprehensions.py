@@ -160,9 +160,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
     if not unsure:
         return buffer
-    strides: list[Size] = [1] * len(extents)
-    for axis in reversed(range(len(extents) - 1)):
-        strides[axis] = e.mul(strides[axis + 1], extents[axis + 1])
+    strides = e.strides(extents)
     for axis in unsure:
         is_one = e.compare("eq", extents[axis], 1)
         strides[axis] = e.select(is_one, 0, strides[axis])

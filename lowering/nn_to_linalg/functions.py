@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import func, memref, nn
+from ...dialects.marks import ENTRY, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
@@ -85,9 +86,9 @@ def _has_tensors(function: func.FuncOp) -> bool:
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
     """Attributes of results that became arguments go along; the entry keeps its tensor types."""
-    if "nn.entry" in function.attributes:
-        function.attributes["nn.inputs"] = ArrayAttr(old.inputs)
-        function.attributes["nn.outputs"] = ArrayAttr(old.results)
+    if ENTRY in function.attributes:
+        function.attributes[INPUTS] = ArrayAttr(old.inputs)
+        function.attributes[OUTPUTS] = ArrayAttr(old.results)
     empty = DictAttr(())
     if function.arg_attrs is None and function.res_attrs is None:
         return
@@ -113,7 +114,7 @@ class _Body:
     ) -> None:
         self.old, self.new, self.signature, self.function = old, new, signature, function
         self.e = Emitter(new, globals, function.loc)
-        if "nn.kernel" not in function.attributes:
+        if KERNEL not in function.attributes:
             self.e.parts = parts_of(old)
         self.mapping = IRMapping()
         for before, after in zip(old.args, new.args, strict=False):
@@ -135,7 +136,7 @@ class _Body:
         self.e.loc = last.loc
         returned = self._return(last, outs)
         # Schedules move a kernel's stages, so nothing but stages may stand between them.
-        at_end = "nn.kernel" in self.function.attributes
+        at_end = KERNEL in self.function.attributes
         free_buffers(self.new, self.e.owned, returned, at_end)
 
     # -- results -----------------------------------------------------------------------

@@ -158,9 +158,7 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
         e.fill(source, out)
         return
     extents = e.sizes(source)
-    steps: list[Size] = [1] * own
-    for axis in reversed(range(own - 1)):
-        steps[axis] = e.mul(steps[axis + 1], extents[axis + 1])
+    steps = e.strides(extents)
     for axis, extent in enumerate(extents):
         repeats = extent == 1 if isinstance(extent, int) else e.compare("eq", extent, 1)
         if isinstance(repeats, Value):

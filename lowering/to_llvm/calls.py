@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm
+from ...dialects.marks import PARALLEL
 from ...ir.core import Operation, Value
-from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering, lowers
 from .loops import bind_all, flatten
 from .parallel import lower_parallel_call

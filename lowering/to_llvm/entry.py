@@ -16,10 +16,23 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import func, llvm
+from ...dialects.marks import (
+    ARENA,
+    ARENA_BYTES,
+    INPUT_NAMES,
+    INPUTS,
+    LIVE_BYTES,
+    OUTPUT_NAMES,
+    OUTPUTS,
+    POOL,
+    WEIGHTS,
+    WEIGHTS_BYTES,
+)
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from ...runtime.abi import RUN
 from .calls import bind_call_results
 from .conversion import FunctionLowering
 from .types import MemRef, function_results
@@ -27,11 +40,8 @@ from .types import MemRef, function_results
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
-ENTRY = "nnc_run"
-SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
+SPECIAL = (ARENA, WEIGHTS, POOL)
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
-LIVE_BYTES = "nn.live_bytes"
-"""Of an entry function, by `plan-memory`: how much of its arena is in use at one time at most."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
@@ -56,13 +66,13 @@ class EntrySignature:
 
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
-            "nn.inputs": ArrayAttr(self.inputs),
-            "nn.outputs": ArrayAttr(self.outputs),
-            "nn.input_names": strings(self.input_names),
-            "nn.output_names": strings(self.output_names),
-            "nn.arena_bytes": arena_bytes,
+            INPUTS: ArrayAttr(self.inputs),
+            OUTPUTS: ArrayAttr(self.outputs),
+            INPUT_NAMES: strings(self.input_names),
+            OUTPUT_NAMES: strings(self.output_names),
+            ARENA_BYTES: arena_bytes,
             LIVE_BYTES: self.live_bytes or arena_bytes,
-            "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
+            WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
         }
 
 
@@ -81,10 +91,10 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
     return EntrySignature(
         inputs,
         outputs,
-        _names(op, "nn.input_names", len(inputs), "input"),
-        _names(op, "nn.output_names", len(outputs), "output"),
-        special["nn.arena"],
-        special["nn.weights"],
+        _names(op, INPUT_NAMES, len(inputs), "input"),
+        _names(op, OUTPUT_NAMES, len(outputs), "output"),
+        special[ARENA],
+        special[WEIGHTS],
         op.attributes.get(LIVE_BYTES),
     )
 
@@ -93,11 +103,11 @@ def _tensors(
     op: func.FuncOp, types: list[Type]
 ) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
     """Inputs and outputs, from the attributes or, without them, from the names' number."""
-    given = [op.attributes.get(name) for name in ("nn.inputs", "nn.outputs")]
+    given = [op.attributes.get(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(a, ArrayAttr) for a in given):
         inputs, outputs = (tuple(a.elements) for a in given)  # type: ignore[union-attr]
     else:
-        names = op.attributes.get("nn.output_names")
+        names = op.attributes.get(OUTPUT_NAMES)
         if not isinstance(names, ArrayAttr):
             raise PassError("an entry function needs 'nn.inputs' and 'nn.outputs'", op.loc)
         results = [_tensor(t) for t in op.function_type.results]
@@ -131,7 +141,7 @@ class _Entry(FunctionLowering):
 
     def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
         type = llvm.function_type((llvm.ptr,) * 5, i32)
-        made = llvm.Func.define(ENTRY, type, loc=op.loc)
+        made = llvm.Func.define(RUN, type, loc=op.loc)
         super().__init__(module, made)
         self.op = op
         self.signature = signature_of(op)

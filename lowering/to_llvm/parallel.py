@@ -19,7 +19,8 @@ from ...dialects import func, llvm
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.types import i64
-from ...runtime.threadpool import PARALLEL_FOR, pool_functions
+from ...runtime.abi import PARALLEL_FOR
+from ...runtime.threadpool import pool_functions
 from .conversion import FunctionLowering
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func, llvm
+from ...dialects.marks import ENTRY, INPUTS, WEIGHTS
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
@@ -62,7 +63,7 @@ class Runner:
         return self._is_lowered_entry(subject) or (op is not None and not op.is_declaration)  # type: ignore[attr-defined]
 
     def _is_lowered_entry(self, subject: Subject) -> bool:
-        return subject.is_entry and self.module.attribute("nn.inputs") is not None
+        return subject.is_entry and self.module.attribute(INPUTS) is not None
 
     def run_all(
         self, subject: Subject, samples: Sequence[Sample], interpret: bool = True
@@ -107,7 +108,7 @@ class Runner:
         from ...runtime.memory import aligned_buffer
 
         for i, type in enumerate(op.function_type.inputs):
-            if op.arg_attribute(i, "nn.weights") is not None:
+            if op.arg_attribute(i, WEIGHTS) is not None:
                 buffer = aligned_buffer(type.num_bytes)  # type: ignore[attr-defined]
                 fill_weights(self.module, buffer)
                 return buffer
@@ -251,7 +252,7 @@ def without_entry(module: Operation) -> Operation:
     """A copy in which no function is called from C."""
     copy = module.clone()
     for op in copy.body_block:
-        op.attributes.pop("nn.entry", None)
+        op.attributes.pop(ENTRY, None)
     return copy
 
 

@@ -22,6 +22,7 @@ from math import prod
 from typing import Any, TypeGuard
 
 from ...dialects import nn
+from ...dialects.marks import KERNEL
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.core import Block, IRMapping, Operation, Region, Value
@@ -55,7 +56,7 @@ class Fuse(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Fuse in each block of the function."""
-        if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
+        if isinstance(op.attributes.get(KERNEL), UnitAttr):
             return
         for block in op.regions[0].blocks:
             for group in Grouping(block, self.limit, prepare(block).ops).groups:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
+from ...dialects.marks import KERNEL
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
 from ...ir.core import Operation, Region, Value
@@ -68,7 +69,7 @@ class OutlineKernels(
             kernel.operand_types,
             kernel.result_types,
             visibility="private",
-            attributes={"nn.kernel": UnitAttr()},
+            attributes={KERNEL: UnitAttr()},
             loc=kernel.loc,
         )
         entry = function.body.blocks[0]

@@ -23,6 +23,7 @@ from itertools import accumulate
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
+from ...dialects.marks import ENTRY
 from ...dialects.nn.traits import Fusion
 from ...ir.builder import Builder
 from ...ir.core import IRMapping, Operation, Value
@@ -64,7 +65,7 @@ class SplitBatch(
         """Every entry function with a batch of known size."""
         assert isinstance(op, ModuleOp)
         for function in list(op.body_block):
-            if not isinstance(function, FuncOp) or "nn.entry" not in function.attributes:
+            if not isinstance(function, FuncOp) or ENTRY not in function.attributes:
                 continue
             if len(function.body.blocks) != 1:
                 continue

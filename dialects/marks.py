@@ -1,0 +1,33 @@
+"""Names of the attributes by which one stage tells a later one what a function or argument is."""
+
+from __future__ import annotations
+
+ENTRY = "nn.entry"
+"""Of the function that a model's caller calls."""
+INPUT_NAMES = "nn.input_names"
+OUTPUT_NAMES = "nn.output_names"
+INPUTS = "nn.inputs"
+"""Of an entry, and of a module in the llvm dialect: the tensor types of its inputs."""
+OUTPUTS = "nn.outputs"
+KERNEL = "nn.kernel"
+"""Of a function whose operations are computed together."""
+
+IN_PLACE = "nn.in_place"
+"""Of an argument of a kernel that may be the same buffer as another argument."""
+ARENA = "nn.arena"
+"""Of the argument that holds all buffers of an entry."""
+SCRATCH = "nn.scratch"
+"""Of the argument that holds the buffers of another function."""
+WEIGHTS = "nn.weights"
+"""Of the argument that holds the constants; of a module, where in it each lies."""
+POOL = "nn.pool"
+"""Of the argument that is the pool of threads, null where there is none."""
+ARENA_BYTES = "nn.arena_bytes"
+WEIGHTS_BYTES = "nn.weights_bytes"
+LIVE_BYTES = "nn.live_bytes"
+"""Of an entry, by `plan-memory`: how much of its arena is in use at one time at most."""
+
+PARALLEL = "nn.parallel"
+"""Of a call whose range of indices may be cut and run at the same time."""
+PARALLEL_BODY = "nn.parallel_body"
+"""Of the function that such a call calls."""
