@@ -54,7 +54,7 @@ def tour_model() -> onnx.ModelProto:
 def tour_pieces() -> dict[str, str]:
     """The generated pieces: the ONNX graph, the IR after each stage, the machine code."""
     import onnx
-    from nnc.targets.llvm_ir import llvm_ir
+    from nnc.targets.llvm.ir import llvm_ir
     from nnc.tools.driver import write_stages
 
     with tempfile.TemporaryDirectory() as folder:

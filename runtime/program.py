@@ -13,7 +13,8 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
-from ..targets.native import NativeTarget, emit_object
+from ..targets.attribute import target_of
+from ..targets.base import Target
 from .threads import POOL_SYMBOLS
 from .weights import aligned_buffer, filling
 
@@ -39,30 +40,32 @@ class Program:
     """Machine code of a model and what is needed to call it.
 
     `code` is an object file; `weights` the bytes of the buffer that the code reads, 64-byte
-    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool.
+    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool;
+    `target` is what the code is for.
     """
 
     signature: Signature
     code: bytes
     weights: np.ndarray
     parallel: bool
+    target: Target
 
 
 def make_program(
     module: Operation,
-    target: NativeTarget | None = None,
     new_weights: Callable[[int], np.ndarray] | None = None,
     rename: Callable[[str], str] | None = None,
     timed: Timed = untimed,
 ) -> Program:
-    """The program of a module of the llvm dialect that has an entry. Raises NncError.
+    """The program of a module of the llvm dialect that has an entry, for the module's target.
 
+    Raises NncError.
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
     `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
     """
-    from ..targets.llvm_ir import has_scalar_loops, llvm_ir
+    from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 
-    found = signature(module)
+    found, target = signature(module), target_of(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
     with timed("Weights"):
@@ -74,8 +77,8 @@ def make_program(
                 text = rename(text)
             scalar_loops = has_scalar_loops(module)
         with timed("LLVM"):
-            code = emit_object(text, target, scalar_loops, timed)
-    return Program(found, code, weights, parallel)
+            code = target.emit(text, scalar_loops, timed)
+    return Program(found, code, weights, parallel, target)
 
 
 # -- what the module says ------------------------------------------------------------------------

@@ -27,12 +27,10 @@ from ..runtime.header import c_header
 from ..runtime.program import Program, Signature, make_program
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
+from ..targets.attribute import target_of
 from ..targets.elf import data_object
-from ..targets.linker import find_toolchain
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
-from ..targets.native import NativeTarget, emit_assembly
+from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 from .command import folder_beside, write_whole
-from .driver import processor
 
 CONTEXT_SOURCE = Path(__file__).parent.parent / "runtime" / "context.c"
 SUFFIXES = (".mlir", ".ll", ".s", ".o", ".so", ".a")
@@ -44,7 +42,6 @@ _INSIDE_LIMIT = 1 << 30
 class ArtifactOptions:
     """How an artifact is made; see the options of `nnc compile`."""
 
-    machine: str = "host"
     weights: str | None = None
     prefix: str = "nnc"
     static: bool = False
@@ -60,18 +57,17 @@ def write_artifact(
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
     check_output(path, options)
-    target = NativeTarget(*processor(options.machine))
     if path.suffix == ".mlir":
         write_module(module, path)
         return [path]
     texts: dict[str, Callable[[], str]] = {
         ".ll": lambda: llvm_ir(module),
-        ".s": lambda: emit_assembly(llvm_ir(module), target, has_scalar_loops(module)),
+        ".s": lambda: target_of(module).emit_assembly(llvm_ir(module), has_scalar_loops(module)),
     }
     if path.suffix in texts:
         write_whole(path, texts[path.suffix]())
         return [path]
-    program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
+    program = make_program(module, rename=_renaming(options.prefix), timed=timed)
     progress(_memory(program.signature))
     return _write_binary(program, path, options, timed)
 
@@ -132,7 +128,7 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
 
     Made beside its place: it may be too large for the folder of temporary files.
     """
-    tools = find_toolchain()
+    tools = program.target.toolchain()
     found = program.signature
     defines = {
         "P": prefix,

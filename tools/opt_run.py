@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
+from ..targets.attribute import target_of
 from .command import Streams, write_whole
 from .ir_printing import PrintIR, ToTree, to_stream
 from .opt_report import Statistics, Timing
@@ -51,6 +52,8 @@ class Run:
                 module.verify()
             if self.args.verify_roundtrip:
                 check_roundtrip(module)
+            if name := self.args.target or self.args.machine:
+                target_of(module, name)
         except NncError as error:
             seen.append(error.diagnostic)
             return None

@@ -18,9 +18,9 @@ from nnc.runtime.interpreter import Interpreter
 from nnc.runtime.native_functions import NativeFunctions
 from nnc.runtime.weights import fill_weights
 from nnc.targets.linker import Toolchain
-from nnc.targets.llvm_constants import float_text
-from nnc.targets.llvm_ir import llvm_ir
-from nnc.targets.native import NativeTarget
+from nnc.targets.llvm.constants import float_text
+from nnc.targets.llvm.ir import llvm_ir
+from nnc.targets.llvm.native import NativeTarget
 from nnc.tools import artifacts
 from nnc.tools import nnc as nnc_tool
 from nnc.tools.buffer_functions import BufferFunctions

@@ -16,7 +16,7 @@ from nnc.ir.types import TensorType
 from nnc.runtime import cache
 from nnc.runtime.cache import ModelCache, limit, model_key
 from nnc.runtime.program import Signature
-from nnc.targets.native import NativeTarget
+from nnc.targets.llvm.native import NativeTarget
 from nnc.tools.nnc import main
 from onnx import helper
 

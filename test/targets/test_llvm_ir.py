@@ -8,10 +8,10 @@ from nnc.dialects.llvm import intrinsic_table
 from nnc.ir.diagnostics import NncError
 from nnc.ir.dialect import registry
 from nnc.ir.syntax.parser import parse_module
-from nnc.targets.llvm_constants import float_text
-from nnc.targets.llvm_instructions import EMITTERS
-from nnc.targets.llvm_ir import _INLINE, UNTRANSLATED, has_scalar_loops, llvm_ir
-from nnc.targets.native import (
+from nnc.targets.llvm.constants import float_text
+from nnc.targets.llvm.instructions import EMITTERS
+from nnc.targets.llvm.ir import _INLINE, UNTRANSLATED, has_scalar_loops, llvm_ir
+from nnc.targets.llvm.native import (
     X86_PROCESSORS,
     NativeTarget,
     emit_assembly,
