@@ -61,7 +61,7 @@ def tour_pieces() -> dict[str, str]:
         path = Path(folder) / "tour.onnx"
         onnx.save(tour_model(), path)
         pieces = {"onnx": _fenced(onnx.printer.to_text(tour_model()), "text")}
-        for file in write_stages(path, Path(folder) / "stages", machine="avx512"):
+        for file in write_stages(path, Path(folder) / "stages", target="avx512"):
             text = file.read_text().replace(folder, ".")
             pieces[file.stem.split("-", 1)[1]] = _fenced(text, "mlir")
         from nnc.tools.driver import load_module

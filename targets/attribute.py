@@ -31,32 +31,26 @@ def target_of(op: Operation, name: str | None = None) -> Target:
     Raises NncError for a name that is not known or not the module's.
     """
     module = _module_of(op)
-    written = module.attributes.get(TARGET)
-    if written is None:
-        return attach(module, target(name)) if name else host()
-    found = from_attribute(written, module)
     if name:
-        _check_same(module, written, target(name))
-    return found
+        return attach(module, target(name))
+    written = module.attributes.get(TARGET)
+    return host() if written is None else from_attribute(written, module)
 
 
 def attach(module: Operation, chosen: Target) -> Target:
     """Write into the module that it is for a target. Raises NncError if it is for another one."""
     written = module.attributes.get(TARGET)
+    wanted = to_attribute(chosen)
     if written is not None:
-        _check_same(module, written, chosen)
-    module.attributes[TARGET] = to_attribute(chosen)
+        found = from_attribute(written, module)
+        if to_attribute(found) != wanted:
+            raise NncError(
+                f"the module is for target {detailed(found)}, but {_text(wanted)} is asked for: "
+                "leave the target out, or start from the model",
+                module.loc,
+            )
+    module.attributes[TARGET] = wanted
     return chosen
-
-
-def _check_same(module: Operation, written: Attribute, asked: Target) -> None:
-    wanted = to_attribute(asked)
-    if to_attribute(from_attribute(written, module)) != wanted:
-        raise NncError(
-            f"the module is for target {_text(written)}, but {_text(wanted)} is asked for: "
-            "leave the target out, or start from the model",
-            module.loc,
-        )
 
 
 def _module_of(op: Operation) -> Operation:
@@ -100,9 +94,9 @@ def to_attribute(one: Target) -> Attribute:
         given["processor"] = StringAttr(one.processor)
     machine = _differences(named.machine, one.machine)
     if machine:
-        given["machine"] = DictAttr(machine)
+        given["machine"] = DictAttr(tuple(machine.items()))
     name = StringAttr(one.name)
-    return DictAttr({"name": name, **given}) if given else name
+    return DictAttr((("name", name), *given.items())) if given else name
 
 
 def _differences(base: Any, one: Any) -> dict[str, Attribute]:
@@ -113,7 +107,7 @@ def _differences(base: Any, one: Any) -> dict[str, Attribute]:
         if old == new:
             continue
         if is_dataclass(old):
-            found[field.name] = DictAttr(_differences(old, new))
+            found[field.name] = DictAttr(tuple(_differences(old, new).items()))
         else:
             found[field.name] = _number(new)
     return found
@@ -172,8 +166,8 @@ def _changed(base: Any, given: DictAttr, path: str = "machine") -> Any:
             number = float(number)
         if isinstance(old, bool) and isinstance(value, IntegerAttr):
             number = bool(value.value)
-        if type(number) is not type(old):
-            raise NncError(f"'{place}' is a {type(old).__name__}; found {value}")
+        if number is None or type(number) is not type(old):
+            raise NncError(f"'{place}' takes {type(old).__name__}; found {value}")
         if number < 0 or (number == 0 and old):
             raise NncError(f"'{place}' is above 0; found {value}")
         values[key] = number

@@ -95,7 +95,7 @@ def target(name: str) -> Target:
             return one
     from difflib import get_close_matches
 
-    near = get_close_matches(name, target_names(), 3, 0.4)
+    near = get_close_matches(name, target_names(), 3)
     meant = f"; near: {', '.join(near)}" if near else ""
     raise NncError(f"no target is named '{name}'{meant}; `nnc targets` lists all")
 

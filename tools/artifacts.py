@@ -85,6 +85,12 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
         raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
 
 
+def check_linker(module: Operation, path: Path) -> None:
+    """Refuse a library for a target that nothing here links for, before any work. Raises NncError."""
+    if path.suffix in (".so", ".a"):
+        target_of(module).toolchain()
+
+
 def _renaming(prefix: str) -> Callable[[str], str]:
     """LLVM IR text with the exported functions under another prefix than `nnc`."""
     names = "|".join(name.removeprefix("nnc") for name in (ENTRY, PARALLEL_FOR, *POOL_SYMBOLS))
@@ -106,7 +112,7 @@ def _write_binary(
             )
         inside = False
     stamp = blake2b(program.code, digest_size=8).digest()
-    description = _description(program.signature, options.prefix, inside)
+    description = _description(program, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
     with timed("Link"):
         if library:
@@ -167,8 +173,8 @@ def _memory(found: Signature) -> str:
     )
 
 
-def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
-    """Names and types of inputs and outputs, and how many bytes of memory a run needs."""
+def _description(program: Program, prefix: str, inside: bool) -> dict[str, Any]:
+    """The target, names and types of inputs and outputs, and how many bytes of memory a run needs."""
 
     def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
         return [
@@ -176,8 +182,10 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
             for name, type in zip(names, types, strict=True)
         ]
 
+    found = program.signature
     return {
         "prefix": prefix,
+        "target": program.target.name,
         "inputs": tensors(found.input_names, found.input_types),
         "outputs": tensors(found.output_names, found.output_types),
         "arena_bytes": found.arena_bytes,

@@ -251,7 +251,8 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
     from ..ir.timing import untimed
-    from .artifacts import ArtifactOptions, check_output, write_artifact
+    from ..targets.attribute import target_of
+    from .artifacts import ArtifactOptions, check_linker, check_output, write_artifact
     from .driver import run_stages
     from .opt_report import Timing
 
@@ -263,10 +264,12 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
     timed = timing.scope if timing is not None else untimed
     with timed("Import"):
         module = session.load()
+    if args.target:
+        target_of(module, args.target)
+    check_linker(module, output)
     try:
         run_stages(
             module,
-            target=args.target,
             progress=session.progress,
             instrumentations=[one for one in (check, timing) if one is not None],
             timed=timed,

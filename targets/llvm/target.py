@@ -43,7 +43,7 @@ def _check(what: str, name: str, known: frozenset[str]) -> None:
     if name not in known:
         from difflib import get_close_matches
 
-        near = ", ".join(get_close_matches(name, sorted(known), 3, 0.4))
+        near = ", ".join(get_close_matches(name, sorted(known), 3))
         raise NncError(f"LLVM knows no {what} '{name}'" + (f"; near: {near}" if near else ""))
 
 
