@@ -8,24 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from .abi import ENTRY, RUN_TYPE
-from .program import Program, make_program
-from .recycling import OutputMemory
+from .memory import OutputMemory, aligned_buffer
+from .program import Program
 from .threads import POOL_SYMBOLS, Pool
-from .weights import aligned_buffer
-
-
-def compile_module(
-    module: Operation,
-    *,
-    threads: int = 1,
-) -> Executable:
-    """An executable from a module of the llvm dialect that has an entry. Raises NncError."""
-    return Executable(make_program(module), threads=threads)
 
 
 class Executable:
