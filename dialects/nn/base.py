@@ -8,6 +8,7 @@ attributes shape it); other ops give `infer` and `evaluate` themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ir.attributes import Attribute, StringAttr
@@ -155,11 +156,20 @@ class NnOp(Op, traits=(Pure,)):
         regions: Sequence[Any] = (),
     ) -> Sequence[Type] | None:
         try:
-            return cls.infer(list(operand_types), Properties(cls.definition, properties))
+            return cls.inferred(operand_types, properties)
         except VerifyError:
             raise
         except NncError as error:
             raise VerifyError(f"'{cls.name}' op {error.message}") from None
+
+    @classmethod
+    def inferred(
+        cls, types: Sequence[Any], properties: Mapping[str, Attribute]
+    ) -> Sequence[Type] | None:
+        """What `infer` says, evaluated once for all ops with these types and properties."""
+        if not types:  # constants, which are not to be kept
+            return cls.infer([], Properties(cls.definition, properties))
+        return _inferred(cls, tuple(types), tuple(properties.items()))
 
     @classmethod
     def infer(cls, types: Sequence[TensorType], attrs: Any) -> Sequence[Type] | None:
@@ -180,7 +190,7 @@ class NnOp(Op, traits=(Pure,)):
             if not isinstance(operand.type, TensorType):
                 return
         try:
-            inferred = self.infer(self.operand_types, self)
+            inferred = self.inferred(self.operand_types, self.properties)
             self.check()
         except VerifyError:
             raise
@@ -192,6 +202,14 @@ class NnOp(Op, traits=(Pure,)):
 
     def check(self) -> None:
         """Further rules of the op; raises NncError with the text after `'nn.x' op`."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _inferred(
+    cls: type[NnOp], types: tuple[Any, ...], properties: tuple[tuple[str, Attribute], ...]
+) -> Sequence[Type] | None:
+    found = cls.infer(list(types), Properties(cls.definition, dict(properties)))
+    return None if found is None else tuple(found)
 
 
 def fusion_of(op: Operation) -> Fusion:
