@@ -84,6 +84,8 @@ class Conv(ProductOp, name="nn.conv"):
 
     treats_images_apart = True
     has_own_lowering = True
+    result_channels = 0
+    """The dimension of weight for the channels of the result."""
 
     @property
     def is_depthwise(self) -> bool:
@@ -183,6 +185,9 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
     out: Result = result(AnyRankedTensor)
 
     treats_images_apart = True
+    result_channels = 1
+    """The dimension of weight for the channels of the result within a group."""
+
     example = (
         "%y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "
         "(tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x8x8xf32>"

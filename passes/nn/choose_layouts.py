@@ -91,20 +91,18 @@ class ChooseLayouts(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Products first, one by one; then layout changes sink and cancel."""
-        products = [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]
-        convolutions = [p for p in products if isinstance(p, nn.Conv)]
+        convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
+        products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
         wanted = self.wanted_blocks(convolutions)
         blocks = {conv: self.blocks_of(conv, wanted) for conv in convolutions}
         # Narrow groups shuffle channels while those before and after are still plain.
-        products.sort(key=lambda p: not (isinstance(p, nn.Conv) and self.is_shuffled(p)))
-        for product in products:
-            if isinstance(product, nn.Matmul):
-                if self.is_packable(product):
-                    pack_matmul(product, self.columns_of(product))
-                    context.statistic("matrices-packed")
-            elif (found := blocks[product]) is not None:
-                block_conv(product, *found)
+        for conv in sorted(convolutions, key=lambda c: not self.is_shuffled(c)):
+            if (found := blocks[conv]) is not None:
+                block_conv(conv, *found)
                 context.statistic("convolutions-blocked")
+        for product in filter(self.is_packable, products):
+            pack_matmul(product, self.columns_of(product))
+            context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
     def is_shuffled(self, conv: nn.Conv) -> bool:
