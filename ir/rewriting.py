@@ -213,7 +213,7 @@ def constant_number(value: Value) -> int | float | None:
 
 def materialize(attribute: Attribute, type: Type, like: Operation) -> Operation | None:
     """A constant operation of the dialect of `like` (or of the attribute's own), detached."""
-    names = [like.name.partition(".")[0], "arith"]
+    names = [like.name.partition(".")[0], registry.constants]
     for name in names:
         dialect = registry.dialects.get(name)
         make = dialect.materialize_constant if dialect is not None else None

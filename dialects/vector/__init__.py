@@ -31,7 +31,7 @@ from .shapes import (
     Shuffle,
     Transpose,
 )
-from .transfers import TransferRead, TransferWrite, default_transfer_map, minor_identity
+from .transfers import TransferRead, TransferWrite
 
 registry.dialect("vector").doc = __doc__ or ""
 
@@ -78,6 +78,4 @@ __all__ = [
     "TypeCast",
     "Vscale",
     "Yield",
-    "default_transfer_map",
-    "minor_identity",
 ]

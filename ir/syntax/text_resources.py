@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..attributes import DenseResource
 from ..diagnostics import NncError
+from ..dialect import registry
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
 from .attribute_printer import key_text, quote
 
@@ -91,11 +92,12 @@ def weights_path(name: str, folder: Path) -> Path:
     pure = PurePosixPath(name)
     if not name or pure.is_absolute() or ".." in pure.parts or "\\" in name or ":" in name:
         raise NncError(
-            f"nn.weights_file '{name}' must be a file in the IR file's folder or below it"
+            f"{registry.weights_attribute} '{name}' must be a file in the IR file's folder or "
+            "below it"
         )
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise NncError(f"nn.weights_file '{name}' leads out of the IR file's folder")
+        raise NncError(f"{registry.weights_attribute} '{name}' leads out of the IR file's folder")
     return path
 
 
