@@ -27,7 +27,7 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
-from ...ir.types import Dim, IndexType, TensorType
+from ...ir.types import IndexType, TensorType
 from ..index_lists import (
     Mixed,
     by_field,
@@ -365,7 +365,7 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
 
     def _verify_sizes(self) -> None:
         target: Any = self.result.type
-        shape: list[Dim] = []
+        shape: list[int | None] = []
         for d in range(target.rank):
             sizes = [v.type.shape[d] for v in self.inputs]  # type: ignore[attr-defined]
             known = {n for n in sizes if n is not None}
