@@ -192,18 +192,9 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
         """An attribute of argument `i`."""
         return _entry(self.arg_attrs, i).get(name)
 
-    def result_attribute(self, i: int, name: str) -> Attribute | None:
-        """An attribute of result `i`."""
-        return _entry(self.res_attrs, i).get(name)
-
     def set_arg_attribute(self, i: int, name: str, value: Attribute | None) -> None:
         """Set an attribute of argument `i`, or remove it."""
         self.arg_attrs = _with_entry(self.arg_attrs, len(self.function_type.inputs), i, name, value)
-
-    def set_result_attribute(self, i: int, name: str, value: Attribute) -> None:
-        """Set an attribute of result `i`."""
-        count = len(self.function_type.results)
-        self.res_attrs = _with_entry(self.res_attrs, count, i, name, value)
 
     def verify_op(self) -> None:
         self._verify_attribute_lists()
@@ -354,11 +345,6 @@ class Call(Op, name="func.call"):
             Diagnostic("note", f"function result types: {wanted}", self.loc),
         ]
         return VerifyError(f"'{self.name}' op result type mismatch at index {i}", self.loc, notes)
-
-
-def function_inputs(type: Type) -> tuple[Type, ...] | None:
-    """The argument types of a function type."""
-    return type.inputs if isinstance(type, FunctionType) else None
 
 
 @directive("CalleeType")

@@ -16,16 +16,15 @@ arithmetic, such as `p` in `x[p*2 + k]`, is as large as stays in bounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from .lazy import np
 from .types import Dim, FloatType, IntegerType, TensorType, Type
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .declare import OpDefinition
 
 Kind = Literal["parallel", "reduction"]
@@ -134,26 +133,6 @@ class Comprehension:
     def identity(self) -> int | float:
         """What a reduction starts from."""
         return combiner_identity(self.combiner, self.value.type)
-
-    @property
-    def is_copy(self) -> bool:
-        """Whether every element of the result is an unchanged element of the only operand."""
-        return not self.combiner and isinstance(self.value, Load) and self.out.is_identity()
-
-    def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
-        """The same result where the operand is not made, but what it copies is read instead.
-
-        `copy` is how the operand is made, an `is_copy` comprehension of static shape; its
-        operand takes the operand's place.
-        """
-        (inner,) = copy.accesses
-        accesses = tuple(
-            Access(operand, inner.map.compose(a.map)) if a.operand == operand else a
-            for a in self.accesses
-        )
-        types = list(self.operand_types)
-        types[operand] = copy.operand_types[inner.operand]
-        return replace(self, operand_types=tuple(types), accesses=accesses)
 
     def evaluate(self, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
         """The result for NumPy operands of the bound types, whose shapes must be static."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from .attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from .builder import Builder
-from .core import Block, Operation, OpT, Region, Value
+from .core import Block, Operation, OpT, Value
 from .declare import ValueLike, as_value
 from .diagnostics import PassError
 from .dialect import registry
@@ -120,12 +120,6 @@ class Rewriter(Builder):
                     self.listener.modified(user)
         self.erase(op)
 
-    def replace_with_new(self, op: Operation, *new: Operation) -> None:
-        """Insert several operations before `op`; the last one's results replace it."""
-        for one in new:
-            self.insert(one)
-        self.replace(op, new[-1])
-
     def erase(self, op: Operation) -> None:
         self.changed = True
         for inner in op.walk() if op.regions else (op,):
@@ -166,17 +160,6 @@ class Rewriter(Builder):
         if block.parent is not None:
             block.parent.blocks.remove(block)
             block.parent = None
-
-    def inline_region_before(self, region: Region, before: Block) -> None:
-        """Move all blocks of a region before a block of another."""
-        assert before.parent is not None
-        at = before.parent.blocks.index(before)
-        for block in list(region.blocks):
-            region.blocks.remove(block)
-            block.parent = None
-            before.parent.insert(block, at)
-            at += 1
-        self.changed = True
 
 
 # -- constants ---------------------------------------------------------------------------------

@@ -20,6 +20,7 @@ from .attributes import ArrayAttr, Attribute, DenseResource, DictAttr, StringAtt
 from .core import Operation
 from .diagnostics import NncError
 from .dialect import registry
+from .lazy import np
 from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
 
 # Names that the format has; other types are stored as bytes, their type is in the text.
@@ -130,8 +131,6 @@ def _same(a: Blob, b: Blob) -> bool:
         and a.file.path == b.file.path
     ):
         return True
-    import numpy as np
-
     return bool(np.array_equal(a.bytes(), b.bytes()))
 
 

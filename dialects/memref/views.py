@@ -25,6 +25,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import (
     IntegerType,
@@ -313,7 +314,6 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
 
     def evaluate(self, source: Any, *rest: Any) -> Any:
         """The array given is taken to start at its type's offset from the buffer's start."""
-        import numpy as np
         from numpy.lib.array_utils import byte_bounds
 
         given = by_field(self, [source, *rest])

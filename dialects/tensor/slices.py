@@ -26,6 +26,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
 from ...ir.types import IndexType, TensorType
 from ..index_lists import (
@@ -384,8 +385,6 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
             )
 
     def evaluate(self, *inputs: Any) -> Any:
-        import numpy as np
-
         return np.concatenate(inputs, axis=self.dim)
 
 
@@ -445,8 +444,6 @@ class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
             raise self.error("expected yield type to match shape element type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         given = by_field(self, operands)
         source = given["source"]
         low = [int(v) for v in mix(self.static_low, given["low"])]

@@ -28,6 +28,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import (
     IndexType,
@@ -61,8 +62,6 @@ def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tup
 
     They are not checked against the array's bounds.
     """
-    import numpy as np
-
     if len(shape) > len(indices):
         raise NncError(f"'{op.name}': the memory has a lower rank than the vector", op.loc)
     at = [np.asarray(int(i)) for i in indices]
@@ -74,8 +73,6 @@ def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tup
 
 
 def _inside(op: Op, array: Any, at: tuple, active: Any = None) -> None:
-    import numpy as np
-
     for d, position in enumerate(at):
         wrong = (position < 0) | (position >= array.shape[d])
         if np.any(wrong if active is None else wrong & active):
@@ -230,8 +227,6 @@ class MaskedStore(Op, name="vector.maskedstore", traits=(WritesMemory,)):
 
 def _scattered(array: Any, offsets: list[Any], indices: Any) -> tuple:
     """Index arrays: the offsets, the index vector added to the last."""
-    import numpy as np
-
     at = [np.broadcast_to(np.asarray(int(i)), indices.shape) for i in offsets]
     at[-1] = at[-1] + indices.astype(np.int64)
     return tuple(at)

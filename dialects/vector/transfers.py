@@ -30,6 +30,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import (
     TensorType,
@@ -112,8 +113,6 @@ class _Transfer(Op):
 
     def _window(self, indices: list[Any], mask: Any, array: Any) -> tuple[tuple, Any]:
         """Index arrays into the memory, broadcast to the vector's shape, and which lanes count."""
-        import numpy as np
-
         shape: Any = self.vector_type.shape
         starts = list(zip(indices, array.shape, strict=True))
         note_where(
@@ -211,8 +210,6 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
         self.verify_transfer(self.indices, self.mask)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         given = by_field(self, operands)
         array, padding = given["base"], given["padding"]
         if 0 in array.shape:

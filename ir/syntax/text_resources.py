@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..attributes import DenseResource
 from ..diagnostics import NncError
 from ..dialect import registry
+from ..lazy import np
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
 from .attribute_printer import key_text, quote
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class TextBlob(Blob):
@@ -76,8 +74,6 @@ class TextResources:
 
 def decode_hex(key: str, text: str) -> np.ndarray:
     """The bytes of `0x<alignment, 8 digits><data>`. Raises NncError if it is not that."""
-    import numpy as np
-
     try:
         raw = bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
