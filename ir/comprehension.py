@@ -16,7 +16,7 @@ arithmetic, such as `p` in `x[p*2 + k]`, is as large as stays in bounds.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -133,6 +133,21 @@ class Comprehension:
     def identity(self) -> int | float:
         """What a reduction starts from."""
         return combiner_identity(self.combiner, self.value.type)
+
+    def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
+        """The same result where the operand is not made, but what it copies is read instead.
+
+        `copy` is how the operand is made, a comprehension of static shape that only
+        moves elements; its operand takes the operand's place.
+        """
+        (inner,) = copy.accesses
+        accesses = tuple(
+            Access(operand, inner.map.compose(a.map)) if a.operand == operand else a
+            for a in self.accesses
+        )
+        types = list(self.operand_types)
+        types[operand] = copy.operand_types[inner.operand]
+        return replace(self, operand_types=tuple(types), accesses=accesses)
 
     def evaluate(self, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
         """The result for NumPy operands of the bound types, whose shapes must be static."""

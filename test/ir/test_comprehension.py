@@ -155,6 +155,17 @@ def test_evaluation(number):
     )
 
 
+def test_reading_through_a_copy():
+    """matmul(transpose(x), y) as one comprehension on x."""
+    product = form(MATMUL, t(3, 5), t(5, 2))
+    copy = form("out[i1, i0] = x[i0, i1]", t(5, 3))
+    through = product.read_through(0, copy)
+    assert maps(through) == ["(d2, d0)", "(d2, d1)"]
+    rng = np.random.default_rng(0)
+    x, y = rng.standard_normal((5, 3)), rng.standard_normal((5, 2))
+    np.testing.assert_allclose(through.evaluate([x, y], np.dtype("f8")), x.T @ y)
+
+
 def test_indices_out_of_bounds_are_an_error():
     found = form("out[p] = x[p + k]", t(4), extents={"p": 4}, k=1)
     with pytest.raises(NncError, match="leave an axis of 4 elements"):
