@@ -37,7 +37,7 @@ class Reassociating(Op):
         """There and back to the same static type -> the source; to the own type -> the source."""
         inner: Any = self.src.defining_op
         type: Any = self.result.type
-        undone = inner is not None and inner.name == self.inverse and inner.src.type is type
-        if undone and type.has_static_shape:
-            return [inner.src]
+        back = inner.src if inner is not None and inner.name == self.inverse else None
+        if back is not None and back.type is type and type.has_static_shape:
+            return [back]
         return [self.src] if self.src.type is type else None
