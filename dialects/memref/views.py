@@ -25,6 +25,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import (
     IntegerType,
@@ -95,8 +96,8 @@ class View(Op, name="memref.view", traits=(Pure, ViewLike)):
         return source[start:end].view(dtype).reshape(shape)
 
 
-class SubView(Op, name="memref.subview", traits=(Pure, ViewLike)):
-    """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
+class _Strided(Op):
+    """Base of the views that say offsets, sizes and strides."""
 
     source: Operand = operand(AnyMemRef)
     offsets: Operands = operands(Index)
@@ -106,6 +107,10 @@ class SubView(Op, name="memref.subview", traits=(Pure, ViewLike)):
     static_sizes = attribute(INT_ARRAY)
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
+
+
+class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
+    """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
 
     result_name = "subview"
     format = (
@@ -246,17 +251,10 @@ def _slice(start: int, size: int, step: int) -> slice:
     return slice(start, end if end >= 0 else None, step or 1)
 
 
-class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
+class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
     """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
-    result: Result = result(AnyMemRef)
 
     result_name = "reinterpret_cast"
     format = (
@@ -314,7 +312,6 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure, ViewLike
 
     def evaluate(self, source: Any, *rest: Any) -> Any:
         """The array given is taken to start at its type's offset from the buffer's start."""
-        import numpy as np
         from numpy.lib.array_utils import byte_bounds
 
         given = by_field(self, [source, *rest])
