@@ -228,6 +228,14 @@ def check_length(values: Sequence[Any], count: int, name: str) -> None:
         raise NncError(f"{name} has {len(values)} elements, expected {count}")
 
 
+def numbers(values: Sequence[Any] | None, count: int, default: Any, name: str) -> tuple[Any, ...]:
+    """The values, `default` for each where they are left out. Raises NncError unless `count`."""
+    if values is None:
+        return (default,) * count
+    check_length(values, count, name)
+    return tuple(values)
+
+
 def shape_operand_length(type: TensorType, name: str) -> int | None:
     """The length of a 1-D i64 operand. Raises NncError where it is of another type."""
     if type.rank != 1 or type.element_type is not i64:

@@ -250,7 +250,7 @@ class TransferAttributes(Directive):
         elided = set()
         if op.properties[map_name].map == minor_map(shaped.rank, vector, shaped.element_type):
             elided.add(map_name)
-        if not any(bool(bound) for bound in op.properties[bounds_name].elements):
+        if not any(bound.value for bound in op.properties[bounds_name].elements):
             elided.add(bounds_name)
         printer.attr_dict(op, elided)
 

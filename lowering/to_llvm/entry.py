@@ -61,7 +61,7 @@ class EntrySignature:
             "nn.input_names": strings(self.input_names),
             "nn.output_names": strings(self.output_names),
             "nn.arena_bytes": arena_bytes,
-            LIVE_BYTES: self.live_bytes or arena_bytes,
+            LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
             "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
         }
 

@@ -74,9 +74,10 @@ def callee_of(op: Operation) -> str | None:
             return op.callee
         case func.Constant():
             return op.value
-        case llvm.Call() | llvm.AddressOf():
-            held = op.properties.get("callee") or op.properties.get("global_name")
-            return getattr(held, "root", None)
+        case llvm.Call():
+            return op.callee
+        case llvm.AddressOf():
+            return op.global_name
     return None
 
 

@@ -73,7 +73,8 @@ def slice_(
         axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), x.type.rank)
     steps: Sequence[Dim] = (1,) * count
     if steps_operand is not None:
-        steps = n.extents(steps_operand) or (None,)
+        known = n.extents(steps_operand)
+        steps = (None,) if known is None else known
     if not len(begin) == len(end) == len(axes) == len(steps) or count > x.type.rank:
         raise n.error(
             f"{len(begin)} starts, {len(end)} ends, {len(axes)} axes and {len(steps)} steps, "
@@ -269,7 +270,8 @@ def _gather_rows(n: Node, x: Value, index: Value) -> Value:
 @converter("CenterCropPad")
 def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
     wanted = n.known_ints(shape, "shape")
-    axes = normalize_axes(n, n.ints("axes") or tuple(range(x.type.rank)), x.type.rank)
+    axes = n.ints("axes")
+    axes = normalize_axes(n, range(x.type.rank) if axes is None else axes, x.type.rank)
     if len(wanted) != len(axes):
         raise n.error(f"{len(wanted)} extents for {len(axes)} axes")
     begin, end = [0] * x.type.rank, [0] * x.type.rank
