@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .core import Operation
-from .diagnostics import Diagnostic, NncError, PassError, VerifyError
+from .diagnostics import Diagnostic, NncError, PassError, SizeError, VerifyError
 from .dialect import registry
 from .location import UNKNOWN, Location
 from .traits import IsolatedFromAbove
@@ -247,6 +247,9 @@ class PassManager:
         except RecursionError:
             message = f"the IR is nested too deeply for pass '{one.name}'"
             raise PassError(message, op.loc) from None
+        except MemoryError:
+            message = f"pass '{one.name}' needs more memory than there is"
+            raise PassError(message, op.loc) from None
         if self.verify_each:
             self._verify(one, op)
 
@@ -255,6 +258,8 @@ class PassManager:
             watcher.before_verify(op)
         try:
             op.verify()
+        except SizeError as error:
+            raise PassError(error.diagnostic) from error
         except VerifyError as error:
             found = error.diagnostic
             note = Diagnostic("note", f"found after pass '{one.name}': this is a defect of nnc")

@@ -34,9 +34,10 @@ from ..ir.attributes import (
 )
 from ..ir.builder import Builder
 from ..ir.core import Block, BlockArgument, Operation, Value
+from ..ir.diagnostics import PassError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure
-from ..ir.types import FunctionType, IntegerType, MemRefType
+from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
 from .to_llvm.entry import LIVE_BYTES
 from .to_llvm.module import IN_PLACE
@@ -357,6 +358,8 @@ def _heap_scratch(function: func.FuncOp, scratch: dict[str, int]) -> None:
 def _add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
     """A last argument of so many bytes, marked by an attribute."""
     type = MemRefType((size,), _BYTE)
+    if fault := size_fault(type):
+        raise PassError(f"the {name} that the function needs, {fault}", function.loc)
     old = function.function_type
     if function.arg_attrs is not None:
         function.arg_attrs = ArrayAttr((*function.arg_attrs, DictAttr(())))

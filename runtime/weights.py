@@ -23,8 +23,11 @@ _AT_ONCE = 64 << 20
 
 
 def aligned_buffer(size: int) -> np.ndarray:
-    """Uninitialized bytes at an address that is a multiple of 64."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
+    """Uninitialized bytes at an address that is a multiple of 64. Raises NncError."""
+    try:
+        raw = np.empty(size + ALIGNMENT, np.uint8)
+    except (MemoryError, ValueError):
+        raise NncError(f"a buffer of {size} bytes needs more memory than there is") from None
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size]
 

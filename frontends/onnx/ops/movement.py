@@ -17,6 +17,7 @@ from ..shapes import (
     as_scalar,
     normalize_axes,
     normalize_axis,
+    positions,
 )
 
 FAR = 2**31 - 1
@@ -241,7 +242,7 @@ def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
     extent = x.type.shape[time]
     if extent is None:
         raise n.error("the extent of the time axis must be known")
-    steps = n.constant(np.arange(extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
+    steps = n.constant(positions(n, extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
     row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
     mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
     source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
