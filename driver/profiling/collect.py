@@ -1,0 +1,216 @@
+"""Compiling a model with a clock in it, running it, and adding up what it says."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...dialects import func
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...ir.location import FusedLoc, Location, NameLoc
+from ...ir.passes import PassContext, PassManager
+from ...lowering.instrument_kernels import TIMES, kernel_calls
+from ...lowering.kernel_costs import Cost, kernel_cost
+from ...lowering.pipelines import pipeline
+from ..compile import compile_model, run_stages
+from .peaks import Peaks, measure_peaks
+
+if TYPE_CHECKING:
+    from ...runtime.executable import Executable
+
+WARM_UP = 2
+"""Runs that do not count: they pay for memory that is touched for the first time."""
+
+Progress = Callable[[str], None]
+Called = tuple[str, tuple[str, ...], Cost]
+"""A kernel that the model calls: its name, the model's nodes that it came from, its cost."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What varies from run to run: the median, the 10th and the 90th percentile.
+
+    Units: nanoseconds.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(samples: Sequence[float]) -> Spread:
+        """A percentile between two samples is interpolated."""
+        # It asks for two samples or more; of one sample, all percentiles are the sample.
+        several = samples if len(samples) > 1 else [*samples, *samples]
+        tenths = statistics.quantiles(several, n=10, method="inclusive")
+        return Spread(tenths[4], tenths[0], tenths[8])
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as it was measured. Units: nanoseconds.
+
+    `stamps` has the time before each kernel, and the time after the last.
+    """
+
+    wall: int
+    stamps: tuple[int, ...]
+
+    @property
+    def kernels(self) -> list[int]:
+        """What each kernel took."""
+        return [after - before for before, after in itertools.pairwise(self.stamps)]
+
+    @property
+    def outside(self) -> int:
+        """What this run took beside its kernels: entering from Python and returning there."""
+        return self.wall - (self.stamps[-1] - self.stamps[0])
+
+
+@dataclass(frozen=True)
+class KernelRun:
+    """One call of a kernel in the model.
+
+    `nodes` are the model's nodes that it came from, `start` and `duration` those of the
+    fastest run, `time` is over all runs. Units: nanoseconds.
+    """
+
+    kernel: str
+    nodes: tuple[str, ...]
+    cost: Cost
+    start: int
+    duration: int
+    time: Spread
+
+    @property
+    def median(self) -> float:
+        """Of its time over all runs, at least the clock's smallest step."""
+        return max(1.0, self.time.median)
+
+    @property
+    def gflops(self) -> float | None:
+        """Operations in 10^9 a second."""
+        return None if self.cost.operations is None else self.cost.operations / self.median
+
+    @property
+    def gigabytes(self) -> float | None:
+        """Bytes in 10^9 a second."""
+        return None if self.cost.bytes is None else self.cost.bytes / self.median
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A model's kernels in the order of their calls, and what the machine can do at most."""
+
+    model: str
+    threads: int
+    runs: Sequence[Run]
+    kernels: Sequence[KernelRun]
+    peaks: Peaks
+
+    @staticmethod
+    def of(
+        model: str, threads: int, calls: Sequence[Called], runs: Sequence[Run], peaks: Peaks
+    ) -> Profile:
+        """From the calls of kernels and from what was measured of them, run by run."""
+        fastest = min(runs, key=lambda run: run.stamps[-1] - run.stamps[0])
+        times = zip(*(run.kernels for run in runs), strict=True)
+        kernels = [
+            KernelRun(
+                *call,
+                start=fastest.stamps[i] - fastest.stamps[0],
+                duration=fastest.kernels[i],
+                time=Spread.of(samples),
+            )
+            for i, (call, samples) in enumerate(zip(calls, times, strict=True))
+        ]
+        return Profile(model, threads, runs, kernels, peaks)
+
+    @property
+    def whole(self) -> Spread:
+        """What a run takes."""
+        return Spread.of([run.wall for run in self.runs])
+
+    @property
+    def outside(self) -> Spread:
+        """What a run takes beside its kernels."""
+        return Spread.of([run.outside for run in self.runs])
+
+    @property
+    def operations(self) -> int:
+        """Of all kernels whose shapes are known."""
+        return sum(k.cost.operations or 0 for k in self.kernels)
+
+
+class _Instrumented:
+    """A model that tells the time: its executable and what each time belongs to."""
+
+    def __init__(
+        self, module: Operation, threads: int, target: str | None, progress: Progress
+    ) -> None:
+        self.calls: list[Called] = []
+        run_stages(module, target=target, last="bufferize", progress=progress)
+        clock = pipeline("builtin.module(instrument-kernels)")
+        PassManager(clock, PassContext(), (), False).run(module)
+        self._describe(module)
+        self.executable = compile_model(module, threads=threads, cache=False, progress=progress)
+
+    def _describe(self, module: Operation) -> None:
+        functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+        for entry in functions.values():
+            if "nn.entry" in entry.attributes:
+                for call in kernel_calls(entry, module):
+                    cost = kernel_cost(functions[call.callee])
+                    self.calls.append((call.callee, node_names(call.loc), cost))
+        if not self.calls:
+            raise NncError("the model has no kernels to measure")
+
+
+def profile_model(
+    name: str,
+    module: Operation,
+    make_inputs: Callable[[Executable], Mapping[str, Any]],
+    *,
+    threads: int = 1,
+    target: str | None = None,
+    runs: int = 20,
+    progress: Progress = lambda message: None,
+) -> Profile:
+    """Compile the module, which is consumed, with a clock in it, and run it `runs` times.
+
+    `make_inputs` gives the inputs of an executable. Raises NncError.
+    """
+    made = _Instrumented(module, threads, target, progress)
+    inputs = make_inputs(made.executable)
+    progress(f"running it {runs} times")
+    measured = measure(lambda: made.executable.run(inputs)[TIMES], runs)
+    progress("measuring what the machine can do")
+    return Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
+
+
+def measure(
+    run: Callable[[], Iterable[int]], runs: int, clock: Callable[[], int] = time.perf_counter_ns
+) -> list[Run]:
+    """So many runs by the clock; `run` returns the stamps of its kernels."""
+    measured = []
+    for _ in range(runs + WARM_UP):
+        started = clock()
+        stamps = run()
+        wall = clock() - started
+        measured.append(Run(wall, tuple(map(int, stamps))))
+    return measured[WARM_UP:]
+
+
+def node_names(loc: Location) -> tuple[str, ...]:
+    """The names in a location: a model's nodes."""
+    match loc:
+        case NameLoc(name):
+            return (name,)
+        case FusedLoc(locations):
+            return tuple(dict.fromkeys(n for one in locations for n in node_names(one)))
+    return ()

@@ -1,0 +1,192 @@
+"""nnc profile: kernels counted and timed, in a table, a page and a trace."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from nnc.dialects import func
+from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
+from nnc.driver.profiling.collect import Profile, Run, Spread, measure, node_names, profile_model
+from nnc.driver.profiling.page import html_page
+from nnc.driver.profiling.peaks import Peaks, measure_peaks
+from nnc.driver.profiling.report import chrome_trace, summary, table
+from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
+from nnc.ir.passes import PassContext, PassManager
+from nnc.lowering.instrument_kernels import TIMES
+from nnc.lowering.kernel_costs import Cost, kernel_cost
+from nnc.lowering.pipelines import pipeline
+from nnc.tools.nnc import main
+
+from ..models.small_models import small_cnn
+
+PRODUCT = """
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = nn.relu %0 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+"""
+
+
+def test_instrumented_results_are_the_same():
+    x = np.random.default_rng(0).standard_normal((1, 3, 35, 37)).astype(np.float32)
+    module = load_module(small_cnn())
+    run_stages(module, last="bufferize")
+    PassManager(pipeline("builtin.module(instrument-kernels)"), PassContext(), (), True).run(module)
+    outputs = compile_model(module).run({"x": x})
+    times = outputs.pop(TIMES)
+    assert times.dtype == np.int64 and np.all(np.diff(times) >= 0)
+    (found,) = outputs.values()
+    np.testing.assert_array_equal(found, nnc.compile(small_cnn())(x))
+
+
+def test_costs():
+    module = nnc.parse(PRODUCT)
+    mark_entry(module)
+    run_stages(module, last="bufferize")
+    (kernel,) = [
+        f for f in module.body_block if isinstance(f, func.FuncOp) and "nn.kernel" in f.attributes
+    ]
+    # 4 x 16 x 8 products and sums, and one maximum for each element of the result.
+    assert kernel_cost(kernel) == Cost(2 * 4 * 16 * 8 + 4 * 16, 4 * (4 * 8 + 8 * 16 + 4 * 16))
+
+
+def test_profile_names_the_nodes_of_the_model():
+    module = load_module(small_cnn())
+    x = np.zeros((1, 3, 35, 37), np.float32)
+    profile = profile_model("small", module, lambda executable: {"x": x}, runs=3)
+    named = {node for kernel in profile.kernels for node in kernel.nodes}
+    expected = {f"{n.name} ({n.op_type})" for n in small_cnn().graph.node}
+    # Batch norms are folded into convolutions, Flatten is a view.
+    assert {n for n in expected if "BatchNorm" not in n and "Flatten" not in n} <= named
+    assert all(k.median > 0 for k in profile.kernels)
+    starts = [k.start for k in profile.kernels]
+    assert starts == sorted(starts) and starts[0] == 0
+
+
+MS = 1_000_000
+# Kernel, kernel, outside. Every run but the first is disturbed, each at another place.
+MEASURED = [(10, 20, 1), (60, 20, 1), (10, 70, 1), (10, 20, 41), (10, 20, 2)]
+
+
+def disturbed() -> Profile:
+    """Five runs of 31, 81, 81, 71 and 32 ms: their median is 71, though that of each kernel and
+    of what is outside of them is that of an undisturbed run."""
+    runs = [
+        Run((a + b + rest) * MS, (i * MS, (i + a) * MS, (i + a + b) * MS))
+        for i, (a, b, rest) in enumerate(MEASURED)
+    ]
+    calls = [("first", ("n",), Cost(10 * MS, 5 * MS)), ("second", (), Cost(None, None))]
+    return Profile.of("model", 1, calls, runs, Peaks(100.0, 50.0))
+
+
+def test_what_is_outside_of_kernels_is_measured_run_by_run():
+    profile = disturbed()
+    assert profile.whole.median == 71 * MS
+    assert [k.median for k in profile.kernels] == [10 * MS, 20 * MS]
+    # Not 71 - 10 - 20: no run had 41 ms outside of its kernels, but one.
+    assert profile.outside.median == 1 * MS
+    assert [run.outside for run in profile.runs] == [rest * MS for *_, rest in MEASURED]
+
+
+def test_what_varies_is_shown_as_variation():
+    profile = disturbed()
+    for spread, samples in [
+        (profile.outside, [rest for *_, rest in MEASURED]),
+        (profile.whole, [sum(run) for run in MEASURED]),
+        *((k.time, [run[i] for run in MEASURED]) for i, k in enumerate(profile.kernels)),
+    ]:
+        expected = np.percentile(samples, [50, 10, 90]) * MS
+        np.testing.assert_allclose([spread.median, spread.low, spread.high], expected)
+    assert Spread.of([7]) == Spread(7, 7, 7)
+    lines = list(table(profile))
+    assert lines[0] == summary(profile)
+    assert "71.000 ms a run (median of 5; 31.400 to 81.000 from the 10th to the 90th" in lines[0]
+    assert [line.split()[:4] for line in lines[2:4]] == [
+        ["20.000", "20.000", "50.000", "66.7%"],
+        ["10.000", "10.000", "40.000", "33.3%"],
+    ]
+    assert lines[4].split()[:6] == ["1.000", "1.000", "25.400", "outside", "of", "kernels:"]
+    assert lines[2].index("second") == lines[4].index("outside")
+    page = html_page(profile)
+    assert "<td>20.000</td><td>20.000 to 50.000</td><td>66.7%</td>" in page
+    assert "<td>1.000</td><td>1.000 to 25.400</td>" in page
+    assert "run 4: 71.000 ms, 41.000 of it outside of kernels" in page
+    (first, _) = json.loads(chrome_trace(profile))["traceEvents"]
+    assert (first["ts"], first["dur"]) == (0, 10_000)
+    assert (first["args"]["10th percentile"], first["args"]["90th percentile"]) == (1e4, 4e4)
+
+
+def test_the_first_runs_do_not_count():
+    now, number = 0, 0
+
+    def clock() -> int:
+        return now
+
+    def run() -> list[int]:
+        nonlocal now, number
+        number += 1
+        start, now = now + 3, now + 10 * number
+        return [start, now - 2]
+
+    assert measure(run, 2, clock) == [Run(30, (33, 58)), Run(40, (63, 98))]
+    assert [r.outside for r in measure(run, 1, clock)] == [5]
+
+
+def test_peaks_are_plausible():
+    peaks = measure_peaks()
+    assert 1 < peaks.gflops < 2000
+    assert 0.5 < peaks.gigabytes < 2000
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model = tmp_path / "model.onnx"
+    onnx.save(small_cnn(), model)
+    page, trace = tmp_path / "p.html", tmp_path / "p.json"
+    arguments = ["profile", str(model), "--runs", "2", "-q", "--all"]
+    assert main([*arguments, "--html", str(page), "--trace", str(trace)]) == 0
+    out = capsys.readouterr().out
+    assert "n_conv_0 (Conv), n_relu_2 (Relu)" in out
+    assert "ms a run (median of 2; " in out and "), 1 thread(s)" in out
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
+    assert len(events) == len(out.splitlines()) - 3  # a summary, heads, and what is no kernel
+    text = page.read_text().replace("<!doctype html>", "").replace('<meta charset="utf-8">', "")
+    root = ElementTree.fromstring(text)  # every element is closed
+    assert len(list(root.iter("svg"))) == 3
+    assert len(list(root.iter("tr"))) == len(events) + 3  # heads, outside of kernels, a run
+    assert "http" not in text, "the page needs nothing from elsewhere"
+
+
+def test_hostile_names_cannot_leave_their_place(tmp_path: Path):
+    model = small_cnn()
+    for node in model.graph.node:
+        node.name = f"</title><script>{node.name}*/"
+    file = tmp_path / "model.onnx"
+    onnx.save(model, file)
+    page = tmp_path / "p.html"
+    assert main(["profile", str(file), "--runs", "1", "-q", "--html", str(page)]) == 0
+    assert "<script>" not in page.read_text()
+
+
+def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "model.onnx"
+    onnx.save(small_cnn(), file)
+    assert main(["profile", str(file), "--runs", "0"]) == 1
+    assert "--runs is at least 1, not 0" in capsys.readouterr().err
+    view = tmp_path / "view.mlir"
+    view.write_text(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }"
+    )
+    assert main(["profile", str(view), "-q"]) == 1
+    assert capsys.readouterr().err == "error: the model has no kernels to measure\n"
+
+
+def test_node_names():
+    a, b = NameLoc("a"), NameLoc("b", FileLineColLoc("f", 1, 1))
+    assert node_names(FusedLoc((a, FusedLoc((b, a)), UNKNOWN))) == ("a", "b")
+    assert node_names(FileLineColLoc("f", 1, 1)) == ()
