@@ -18,6 +18,7 @@ from nnc.targets.elf import data_object
 from nnc.tools import nnc as nnc_tool
 
 from ..models.small_models import small_cnn
+from ..processor import runnable
 
 MAIN = r"""
 #include <stdio.h>
@@ -254,7 +255,7 @@ def test_a_failing_linker_is_an_error(compiled, tmp_path, monkeypatch, capsys) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("machine", ["avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("avx2", "sse"))
 def test_other_processors(machine: str, compiled) -> None:
     """Code for older processors runs here too and gives the same numbers."""
     folder, x, want = compiled
