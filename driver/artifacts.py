@@ -12,7 +12,6 @@ import json
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from ..ir.files import folder_beside, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
-from ..runtime.abi import ALIGNMENT, ENTRY
+from ..runtime.abi import ALIGNMENT, ENTRY, PREPARE
 from ..runtime.program import Program, Signature
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
@@ -31,24 +30,14 @@ from ..targets.elf import data_object
 from ..targets.linker import find_toolchain
 from ..targets.llvm_ir import has_scalar_loops, llvm_ir
 from ..targets.native import NativeTarget, emit_assembly
+from .artifact_options import ArtifactOptions, check_output
 from .compile import processor
 from .header import c_header
 from .program import make_program
 
 CONTEXT_SOURCE = Path(__file__).parent.parent / "runtime" / "context.c"
-SUFFIXES = (".mlir", ".ll", ".s", ".o", ".so", ".a")
 _INSIDE_LIMIT = 1 << 30
 """Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
-
-
-@dataclass(frozen=True)
-class ArtifactOptions:
-    """How an artifact is made; see the options of `nnc compile`."""
-
-    machine: str = "host"
-    weights: str | None = None
-    prefix: str = "nnc"
-    static: bool = False
 
 
 def write_artifact(
@@ -77,22 +66,11 @@ def write_artifact(
     return _write_binary(program, path, options, timed)
 
 
-def check_output(path: Path, options: ArtifactOptions) -> None:
-    """Refuse what cannot be written, before any work. Raises NncError."""
-    if path.suffix not in SUFFIXES:
-        found = f"'{path.suffix}'" if path.suffix else "none"
-        raise NncError(f"the output's suffix is .mlir, .ll, .s, .o, .so or .a; found {found}")
-    if options.static and path.suffix != ".a":
-        raise NncError(f"--static writes a .a file, not '{path.name}'")
-    if options.weights == "inside" and path.suffix not in (".so", ".a"):
-        raise NncError(f"only a .so or .a file holds weights, not '{path.name}'")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
-        raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
-
-
 def _renaming(prefix: str) -> Callable[[str], str]:
     """LLVM IR text with the exported functions under another prefix than `nnc`."""
-    names = "|".join(name.removeprefix("nnc") for name in (ENTRY, PARALLEL_FOR, *POOL_SYMBOLS))
+    names = "|".join(
+        name.removeprefix("nnc") for name in (ENTRY, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+    )
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 
@@ -142,6 +120,8 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
         "STAMP": f"0x{int.from_bytes(stamp, 'little'):016x}u",
         "PARALLEL": str(int(program.parallel)),
         "INSIDE": str(int(inside)),
+        "PREPARED_BYTES": str(found.prepared_bytes),
+        "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
     }
     with folder_beside(path) as folder:
         objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
@@ -166,9 +146,10 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
 def _memory(found: Signature) -> str:
     """What a run needs, and how near that is to the least that it could."""
     arena, live = found.arena_bytes / 1e6, found.live_bytes / 1e6
+    made = f", {found.prepared_bytes / 1e6:,.2f} MB made of them" if found.prepared_bytes else ""
     return (
         f"memory: an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time), "
-        f"{found.weights_bytes / 1e6:,.2f} MB of weights"
+        f"{found.weights_bytes / 1e6:,.2f} MB of weights{made}"
     )
 
 
@@ -188,6 +169,7 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
         "arena_bytes": found.arena_bytes,
         "live_bytes": found.live_bytes,
         "weights_bytes": found.weights_bytes,
+        "prepared_bytes": found.prepared_bytes,
         "weights": "inside" if inside else "beside",
         "alignment": 64,
     }

@@ -115,6 +115,7 @@ def run_stages(
     last: str | None = None,
     machine: str = "host",
     progress: Progress | None = None,
+    prepare_milliseconds: int | None = None,
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_each: bool = False,
@@ -122,21 +123,27 @@ def run_stages(
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
 
-    `machine` is the processor that kernels are scheduled for, see `targets/machine.py`.
+    `machine` is the processor that kernels are scheduled for, see `targets/machine.py`. With
+    `prepare_milliseconds`, weights are made when the model is loaded if that takes no longer.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
     from ..lowering.pipelines import STAGES
+    from ..lowering.pipelines import pipeline as parse
 
     for stage in STAGES:
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
         with timed(f"'{stage.name}' Stage"):
-            pipeline = stage.pipeline(machine)
-            PassManager(pipeline, context, instrumentations, verify_each).run(module)
+            pipelines = [stage.pipeline(machine)]
+            if stage.name == "simplify-graph" and prepare_milliseconds is not None:
+                options = f"machine={machine} milliseconds={prepare_milliseconds}"
+                pipelines.append(parse(f"builtin.module(prepare-weights{{{options}}})"))
+            for pipeline in pipelines:
+                PassManager(pipeline, context, instrumentations, verify_each).run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:

@@ -47,6 +47,8 @@ class Machine:
     l2_bandwidth: float
     l3_bandwidth: float
     memory_bandwidth: float
+    fresh_bandwidth: float
+    """Of the first writes to memory that the system has just given, page by page."""
     cores: int
     gigahertz: float
 
@@ -102,6 +104,7 @@ _AVX512 = Machine(
     l2_bandwidth=32.0,
     l3_bandwidth=12.0,
     memory_bandwidth=6.0,
+    fresh_bandwidth=0.8,
     cores=1,
     gigahertz=3.5,
 )
