@@ -120,6 +120,7 @@ static int32_t make_weights(const void *weights, void *pool) {
         forget(weights, used, end);
         used = end;
     }
+    forget(weights, 0, used); /* reading one page maps its neighbours too */
     free(arena);
     shared.prepared = made;
     return OK;

@@ -41,6 +41,15 @@ class Arithmetic:
             return a
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
 
+    def sum(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
+        """The sum of factors times values, as it is written."""
+        total = None
+        for factor, value in zip(factors, values, strict=True):
+            if factor:
+                total = self.add(total, self.times(factor, value))
+        assert total is not None
+        return total
+
     def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
         """The sum of factors times values; the last factor is multiplied with at the end."""
         terms = [(f, v) for f, v in zip(factors, values, strict=True) if f]
@@ -157,19 +166,21 @@ def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
     """out[p, m, c, k, l] from x[m, c, i, j, k, l], computed in f64"""
     m, c, k, l = (AffineDim(d) for d in range(4))
     element = op.x.type.element_type
-    rows, points = op.transforms.weight, op.points
     cells = [(AffineConstant(i), AffineConstant(j)) for i in range(3) for j in range(3)]
     reads = [AffineMap(4, 0, (m, c, i, j, k, l)) for i, j in cells]
-    writes = [AffineMap(4, 0, (AffineConstant(p), m, c, k, l)) for p in range(points**2)]
+    writes = [AffineMap(4, 0, (AffineConstant(p), m, c, k, l)) for p in range(op.points**2)]
 
     def body(e: Emitter, *elements: Value) -> list[Value]:
         given = [convert(e, v, element, F64) for v in elements[:9]]
         arithmetic = Arithmetic(e, given[0])
 
         def transform(values: Sequence[Value]) -> list[Value]:
-            return [arithmetic.combine(row, values) for row in rows]
+            return [arithmetic.sum(row, values) for row in op.transforms.weight]
 
-        return [convert(e, v, F64, element) for v in _both_ways(transform, given, 3)]
+        made = _both_ways(transform, given, 3)
+        scales = [scale for row in op.scales for scale in row]
+        made = [arithmetic.times(scale, v) for scale, v in zip(scales, made, strict=True)]
+        return [convert(e, v, F64, element) for v in made]
 
     source, target = e.buffer(op.x), e.destination(op.out)
     e.generic([source] * 9, [target] * len(writes), [*reads, *writes], ["parallel"] * 4, body)
