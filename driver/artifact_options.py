@@ -9,7 +9,7 @@ from pathlib import Path
 from ..ir.diagnostics import NncError
 
 SUFFIXES = (".mlir", ".ll", ".s", ".o", ".so", ".a")
-BINARIES = (".o", ".so", ".a")
+LIBRARIES = (".so", ".a")
 PLACES = ("inside", "beside")
 """Where the weights are."""
 FORMS = ("original", "packed")
@@ -31,10 +31,13 @@ class ArtifactOptions:
     static: bool = False
 
     def prepare_milliseconds(self, path: Path) -> int | None:
-        """How long making weights may take when the artifact is loaded; None: not at all."""
-        if self.form == "packed" or path.suffix not in BINARIES:
-            return None
-        return _ANY_TIME if self.form == "original" else PREPARE_MILLISECONDS
+        """How long making weights may take when the artifact is loaded; None: not at all.
+
+        Who calls an object file has to make them, and so has to have asked for it.
+        """
+        if self.form is None:
+            return PREPARE_MILLISECONDS if path.suffix in LIBRARIES else None
+        return _ANY_TIME if self.form == "original" else None
 
 
 def check_output(path: Path, options: ArtifactOptions) -> None:
@@ -44,9 +47,9 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
         raise NncError(f"the output's suffix is .mlir, .ll, .s, .o, .so or .a; found {found}")
     if options.static and path.suffix != ".a":
         raise NncError(f"--static writes a .a file, not '{path.name}'")
-    if options.weights == "inside" and path.suffix not in (".so", ".a"):
+    if options.weights == "inside" and path.suffix not in LIBRARIES:
         raise NncError(f"only a .so or .a file holds weights, not '{path.name}'")
-    if options.form == "original" and path.suffix not in BINARIES:
+    if options.form == "original" and path.suffix not in (".o", *LIBRARIES):
         raise NncError(f"only a .so, .a or .o file makes weights, not '{path.name}'")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
         raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")

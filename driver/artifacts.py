@@ -170,6 +170,7 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
         "live_bytes": found.live_bytes,
         "weights_bytes": found.weights_bytes,
         "prepared_bytes": found.prepared_bytes,
+        "prepare_arena_bytes": found.prepare_arena_bytes,
         "weights": "inside" if inside else "beside",
         "alignment": 64,
     }

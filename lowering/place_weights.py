@@ -12,7 +12,7 @@ from ..ir.passes import PassContext
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from ..passes.nn.prepare_weights import PREPARE, WEIGHT
 from .memory_plan import aligned
-from .to_llvm.prepare import USED_WEIGHTS
+from .to_llvm.prepare import OFFSET, USED_WEIGHTS
 
 _BYTE = IntegerType(8)
 
@@ -36,10 +36,10 @@ def place_weights(module: Operation, functions, context: PassContext) -> None:
             places = prepared if op.symbol in makers else weights
             places.give(globals_[op.symbol])
     for name, function in makers.items():
-        _write_to(function, prepared.offsets[name], prepared.total)
         last = uses[function][-1].symbol
         end = weights.offsets[last] + globals_[last].type.num_bytes
         function.attributes[USED_WEIGHTS] = I64Attr(end)
+        function.set_arg_attribute(0, OFFSET, I64Attr(prepared.offsets[name]))
     for function, found in uses.items():
         for places in (weights, prepared):
             of_it = [op for op in found if op.symbol in places.offsets]
@@ -82,19 +82,6 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
         else:
             found[name] = function
     return found
-
-
-def _write_to(function: func.FuncOp, offset: int, total: int) -> None:
-    """Let a function write its result, which is its first argument, into %prepared."""
-    argument = add_argument(function, total, "prepared", "nn.prepared")
-    start = Builder.at_start(function.body.block)
-    at = start.insert(arith.Constant.index(offset)).result
-    out = function.body.block.args[0]
-    out.replace_all_uses_with(start.insert(memref.View(argument, at, [], result=out.type)).result)
-    old = function.function_type
-    function.body.block.erase_arg(out)
-    function.arg_attrs = ArrayAttr(tuple(function.arg_attrs)[1:])  # type: ignore[arg-type]
-    function.function_type = FunctionType(old.inputs[1:], old.results)
 
 
 class _Places:

@@ -17,11 +17,13 @@ from ...ir.attributes import Attribute, I64Attr
 from ...ir.builder import Builder
 from ...ir.core import Block
 from ...ir.types import i8, i32, i64
-from .entry import HEADER, PREPARED
+from .entry import HEADER
 
 PREPARE = "nnc_prepare"
 USED_WEIGHTS = "nn.used_weights"
 """Of a function that makes a weight: so many bytes of the weights are not needed after it."""
+OFFSET = "nn.offset"
+"""Of the argument that it writes: where it lies in the block of prepared weights."""
 
 
 def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, Attribute]]:
@@ -31,19 +33,22 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
     weights, block, arena, pool, step = region.blocks[0].args
     b = Builder.at_end(region.blocks[0])
     b.insert(llvm.Store(weights, block))
-    prepared = b.insert(llvm.GetElementPtr.of(block, [HEADER], i8, "inbounds")).results[0]
-    special = {"nn.weights": weights, "nn.arena": arena, "nn.pool": pool, PREPARED: prepared}
+    special = {"nn.weights": weights, "nn.arena": arena, "nn.pool": pool}
     cases: list[tuple[int, Block, tuple[()]]] = []
     arena_bytes = 0
     for number, op in enumerate(makers):
-        arguments = []
-        for i, type in enumerate(op.function_type.inputs):
+        case = _returning(op.attributes[USED_WEIGHTS])
+        at = HEADER + op.arg_attribute(0, OFFSET).value  # type: ignore[union-attr]
+        address = llvm.GetElementPtr.of(block, [at], i8, "inbounds")
+        arguments = [address.results[0]]
+        for i, type in list(enumerate(op.function_type.inputs))[1:]:
             mark = next(key for key in special if op.arg_attribute(i, key) is not None)
             arguments.append(special[mark])
             if mark == "nn.arena":
                 arena_bytes = max(arena_bytes, type.num_bytes)  # type: ignore[attr-defined]
-        cases.append((number, _returning(op.attributes[USED_WEIGHTS]), ()))
-        cases[-1][1].prepend(llvm.Call.of(op.sym_name, arguments))
+        case.prepend(llvm.Call.of(op.sym_name, arguments))
+        case.prepend(address)
+        cases.append((number, case, ()))
     last = _returning(I64Attr(0))
     b.insert(llvm.Switch.of(step, (last, ()), cases))
     for _, case, _ in cases:
