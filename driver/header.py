@@ -95,7 +95,7 @@ void PREFIX_pool_destroy(nnc_pool *pool);
 """
 
 _PREPARE = """
-/* Makes weights of stored ones, one in each step: call it with `step` 0, 1, .. until it returns 0.
+/* Makes weights of stored ones, one in each step: call it with `step` 0, 1, .. until it returns -1.
    `weights` are the bytes of the weights file, and have to stay. `prepared`, PREPARED_BYTES
    aligned to 64 bytes, is then what PREFIX_run takes as its weights; calls at the same time may
    share it. `arena` are PREPARE_ARENA_BYTES, for the time of the call. Returns how many bytes of

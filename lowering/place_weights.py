@@ -36,9 +36,8 @@ def place_weights(module: Operation, functions, context: PassContext) -> None:
             places = prepared if op.symbol in makers else weights
             places.give(globals_[op.symbol])
     for name, function in makers.items():
-        last = uses[function][-1].symbol
-        end = weights.offsets[last] + globals_[last].type.num_bytes
-        function.attributes[USED_WEIGHTS] = I64Attr(end)
+        ends = [weights.end(globals_[op.symbol]) for op in uses[function]]
+        function.attributes[USED_WEIGHTS] = I64Attr(max(ends, default=0))
         function.set_arg_attribute(0, OFFSET, I64Attr(prepared.offsets[name]))
     for function, found in uses.items():
         for places in (weights, prepared):
@@ -100,6 +99,10 @@ class _Places:
             entry = (("data", target.initial_value), ("offset", I64Attr(self.total)))
             self.table[target.sym_name] = DictAttr(entry)  # type: ignore[arg-type]
             self.total += aligned(target.type.num_bytes)
+
+    def end(self, target: memref.Global) -> int:
+        """The first byte after a constant."""
+        return self.offsets[target.sym_name] + target.type.num_bytes
 
     def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> None:
         """Replace uses by views of the block, which becomes an argument of the function."""

@@ -116,7 +116,7 @@ static int32_t make_weights(const void *weights, void *pool) {
         return NO_MEMORY;
     }
     int64_t used = 0, end;
-    for (int32_t step = 0; (end = NAME(_prepare)(weights, made, arena, pool, step)); step++) {
+    for (int32_t step = 0; (end = NAME(_prepare)(weights, made, arena, pool, step)) >= 0; step++) {
         forget(weights, used, end);
         used = end;
     }

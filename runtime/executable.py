@@ -122,7 +122,8 @@ def _prepared_weights(code: LoadedCode, program: Program) -> np.ndarray:
     prepare = PREPARE_TYPE(code[PREPARE])
     made, arena = aligned_buffer(found.prepared_bytes), aligned_buffer(found.prepare_arena_bytes)
     step = 0
-    while prepare(program.weights.ctypes.data, made.ctypes.data, arena.ctypes.data, None, step):
+    blocks = [block.ctypes.data for block in (program.weights, made, arena)]
+    while prepare(*blocks, None, step) >= 0:
         step += 1
     return made
 

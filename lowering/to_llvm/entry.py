@@ -59,6 +59,9 @@ class EntrySignature:
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
 
+        made: dict[str, Attribute] = {}
+        if self.prepared is not None:
+            made["nn.prepared_bytes"] = I64Attr(HEADER + self.prepared.num_bytes)
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
             "nn.inputs": ArrayAttr(self.inputs),
@@ -68,8 +71,7 @@ class EntrySignature:
             "nn.arena_bytes": arena_bytes,
             LIVE_BYTES: self.live_bytes or arena_bytes,
             "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
-            "nn.prepared_bytes": I64Attr(HEADER + self.prepared.num_bytes if self.prepared else 0),
-        }
+        } | made
 
 
 def signature_of(op: func.FuncOp) -> EntrySignature:

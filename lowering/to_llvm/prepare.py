@@ -4,7 +4,7 @@
                         int32_t step);
 
 Step 0, 1, .. each makes one weight, and gives how many bytes from the start of the weights on are
-not needed any more but to run the model; 0 where there is no such step. `prepared` is then what
+not needed any more but to run the model; -1 where there is no such step. `prepared` is then what
 `nnc_run` takes as its weights: it begins with the address of the others.
 """
 
@@ -49,7 +49,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
         case.prepend(llvm.Call.of(op.sym_name, arguments))
         case.prepend(address)
         cases.append((number, case, ()))
-    last = _returning(I64Attr(0))
+    last = _returning(I64Attr(-1))
     b.insert(llvm.Switch.of(step, (last, ()), cases))
     for _, case, _ in cases:
         region.append(case)

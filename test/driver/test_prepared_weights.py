@@ -220,7 +220,7 @@ def test_object_file(compiled) -> None:
     blocks[0][:] = stored
     pointers = [ctypes.c_void_p(b.ctypes.data) for b in blocks]
     ends = []
-    while end := code.nnc_prepare(*pointers[:2], pointers[2], None, len(ends)):
+    while (end := code.nnc_prepare(*pointers, None, len(ends))) >= 0:
         ends.append(end)
     assert ends == sorted(ends)
     assert ends[-1] <= about["weights_bytes"]
