@@ -9,16 +9,15 @@ as one file to map (`.weights`), as an object file always has.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.files import folder_beside, write_whole
+from ..ir.files import Part, folder_beside, write_together, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
@@ -91,26 +90,27 @@ def _write_binary(
     stamp = blake2b(program.code, digest_size=8).digest()
     description = _description(program.signature, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
-    with timed("Link"):
+    beside: dict[Path, Sequence[Part]] = {
+        path.with_suffix(".h"): (header,),
+        path.with_suffix(".json"): (json.dumps(description, indent=2), "\n"),
+    }
+    if not inside:
+        beside[path.with_suffix(".weights")] = (program.weights.data, stamp)
+    # Beside its place: it may be too large for the folder of temporary files.
+    with folder_beside(path) as folder:
+        made: Sequence[Part] | Path = (program.code,)
         if library:
-            _link(program, path, options.prefix, inside, stamp)
-        else:
-            write_whole(path, program.code)
-    files = [path, path.with_suffix(".h"), path.with_suffix(".json")]
-    with timed("Output"):
-        write_whole(files[1], header)
-        write_whole(files[2], json.dumps(description, indent=2) + "\n")
-        if not inside:
-            files.append(path.with_suffix(".weights"))
-            write_whole(files[3], program.weights.data, stamp)
-    return files
+            with timed("Link"):
+                made = _linked(program, folder, path.suffix, options.prefix, inside, stamp)
+        with timed("Output"):
+            write_together({path: made, **beside})
+    return [path, *beside]
 
 
-def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes) -> None:
-    """Write a library of the code, its context and perhaps its weights.
-
-    Made beside its place: it may be too large for the folder of temporary files.
-    """
+def _linked(
+    program: Program, folder: Path, suffix: str, prefix: str, inside: bool, stamp: bytes
+) -> Path:
+    """A library of the code, its context and perhaps its weights, in the folder."""
     tools = find_toolchain()
     found = program.signature
     defines = {
@@ -123,24 +123,20 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
         "PREPARED_BYTES": str(found.prepared_bytes),
         "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
     }
-    with folder_beside(path) as folder:
-        objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
-        objects[0].write_bytes(program.code)
-        tools.compile(CONTEXT_SOURCE, objects[1], defines)
-        if inside:
-            # An empty section would have no address.
-            weights = program.weights.data if found.weights_bytes else b"\0"
-            frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
-            with objects[2].open("wb") as file:
-                file.writelines((frame.head, weights, frame.tail))
-        else:
-            objects.pop()
-        result = folder / f"library{path.suffix}"
-        (tools.archive if path.suffix == ".a" else tools.shared_library)(objects, result)
-        if path.exists() and not path.is_file():
-            write_whole(path, result.read_bytes())
-        else:
-            os.replace(result, path)
+    objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
+    objects[0].write_bytes(program.code)
+    tools.compile(CONTEXT_SOURCE, objects[1], defines)
+    if inside:
+        # An empty section would have no address.
+        weights = program.weights.data if found.weights_bytes else b"\0"
+        frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
+        with objects[2].open("wb") as file:
+            file.writelines((frame.head, weights, frame.tail))
+    else:
+        objects.pop()
+    result = folder / f"library{suffix}"
+    (tools.archive if suffix == ".a" else tools.shared_library)(objects, result)
+    return result
 
 
 def _memory(found: Signature) -> str:
@@ -172,5 +168,5 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
         "prepared_bytes": found.prepared_bytes,
         "prepare_arena_bytes": found.prepare_arena_bytes,
         "weights": "inside" if inside else "beside",
-        "alignment": 64,
+        "alignment": ALIGNMENT,
     }

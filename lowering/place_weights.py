@@ -8,7 +8,6 @@ from ..dialects import arith, func, memref
 from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
-from ..ir.passes import PassContext
 from ..ir.types import FunctionType, IntegerType, MemRefType
 from ..passes.nn.prepare_weights import PREPARE, WEIGHT
 from .memory_plan import aligned
@@ -17,11 +16,11 @@ from .to_llvm.prepare import OFFSET, USED_WEIGHTS
 _BYTE = IntegerType(8)
 
 
-def place_weights(module: Operation, functions, context: PassContext) -> None:
-    """Constants that live outside the text become parts of the weights buffer.
+def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[int, int]:
+    """The bytes of the weights, of which constants outside the text become parts, and of %prepared.
 
-    Those that a function of `prepare-weights` makes become parts of another, %prepared; what they
-    are made of lies at the start of the weights, in the order in which it is needed.
+    Constants that a function of `prepare-weights` makes become parts of the latter; what they are
+    made of lies at the start of the weights, in the order in which it is needed.
     """
     globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
     entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
@@ -45,12 +44,10 @@ def place_weights(module: Operation, functions, context: PassContext) -> None:
             if places is weights or of_it:
                 places.views(function, of_it)
     _erase_unused(module, [globals_[name] for name in (*weights.offsets, *prepared.offsets)])
-    if entries:
-        context.statistic("weights-bytes", weights.total)
-        context.statistic("prepared-bytes", prepared.total)
     for places in (weights, prepared):
         if places.table:
             module.attributes[f"nn.{places.name}"] = DictAttr(tuple(places.table.items()))
+    return weights.total, prepared.total
 
 
 def _stored_constants(

@@ -79,7 +79,10 @@ class PlanMemory(
                 if not function.is_declaration:
                     in_place |= self._plan_function(function, functions, scratch, context)
         _keep_marks(functions.values(), in_place)
-        place_weights(op, functions.values(), context)
+        weights, prepared = place_weights(op, functions.values())
+        if any("nn.entry" in function.attributes for function in functions.values()):
+            context.statistic("weights-bytes", weights)
+            context.statistic("prepared-bytes", prepared)
 
     def _plan_function(
         self,

@@ -20,6 +20,7 @@ from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
+from ...runtime.abi import ENTRY
 from .calls import bind_call_results
 from .conversion import FunctionLowering
 from .types import MemRef, function_results
@@ -27,7 +28,6 @@ from .types import MemRef, function_results
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
-ENTRY = "nnc_run"
 SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
 PREPARED = "nn.prepared"

@@ -15,11 +15,11 @@ from collections.abc import Sequence
 from ...dialects import func, llvm
 from ...ir.attributes import Attribute, I64Attr
 from ...ir.builder import Builder
-from ...ir.core import Block
+from ...ir.core import Block, Value
 from ...ir.types import i8, i32, i64
+from ...runtime.abi import PREPARE
 from .entry import HEADER
 
-PREPARE = "nnc_prepare"
 USED_WEIGHTS = "nn.used_weights"
 """Of a function that makes a weight: so many bytes of the weights are not needed after it."""
 OFFSET = "nn.offset"
@@ -40,7 +40,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
         case = _returning(op.attributes[USED_WEIGHTS])
         at = HEADER + op.arg_attribute(0, OFFSET).value  # type: ignore[union-attr]
         address = llvm.GetElementPtr.of(block, [at], i8, "inbounds")
-        arguments = [address.results[0]]
+        arguments: list[Value] = [address.results[0]]
         for i, type in list(enumerate(op.function_type.inputs))[1:]:
             mark = next(key for key in special if op.arg_attribute(i, key) is not None)
             arguments.append(special[mark])

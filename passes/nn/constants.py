@@ -58,7 +58,7 @@ class Computation:
     operands: tuple[DenseElements | DenseResource, ...]
 
     def __call__(self) -> np.ndarray:
-        return self.op.evaluate(*map(elements_of, self.operands))
+        return self.op.evaluate(*map(elements_of, self.operands))  # type: ignore[arg-type]
 
 
 def computed_constant(op: nn.NnOp) -> nn.Constant | None:

@@ -132,8 +132,7 @@ def _computation(value: DenseElements | DenseResource) -> Computation | None:
 
 def _function(name: str, number: int, weight: DenseResource, source: _Source) -> FuncOp:
     """The function that makes a weight."""
-    attributes = {PREPARE: I64Attr(number)}
-    function = FuncOp.of(name, [], [weight.type], attributes=attributes)
+    function = FuncOp.of(name, [], [weight.type], attributes={PREPARE: I64Attr(number)})
     function.res_attrs = [DictAttr(((WEIGHT, StringAttr(weight.key)),))]
     b = Builder.at_end(function.body.blocks[0])
     value: Value = b.insert(nn.Constant(source.constant)).result
