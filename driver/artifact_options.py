@@ -24,7 +24,6 @@ _ANY_TIME = 1 << 31
 class ArtifactOptions:
     """How an artifact is made; see the options of `nnc compile`."""
 
-    machine: str = "host"
     weights: str | None = None
     form: str | None = None
     prefix: str = "nnc"

@@ -25,12 +25,10 @@ from ..runtime.abi import ALIGNMENT, ENTRY, PREPARE
 from ..runtime.program import Program, Signature
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
+from ..targets.attribute import target_of
 from ..targets.elf import data_object
-from ..targets.linker import find_toolchain
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
-from ..targets.native import NativeTarget, emit_assembly
-from .artifact_options import ArtifactOptions, check_output
-from .compile import processor
+from ..targets.llvm.ir import has_scalar_loops, llvm_ir
+from .artifact_options import LIBRARIES, ArtifactOptions, check_output
 from .header import c_header
 from .program import make_program
 
@@ -49,20 +47,28 @@ def write_artifact(
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
     check_output(path, options)
-    target = NativeTarget(*processor(options.machine))
     if path.suffix == ".mlir":
         write_module(module, path)
         return [path]
     texts: dict[str, Callable[[], str]] = {
         ".ll": lambda: llvm_ir(module),
-        ".s": lambda: emit_assembly(llvm_ir(module), target, has_scalar_loops(module)),
+        ".s": lambda: target_of(module).emit_assembly(llvm_ir(module), has_scalar_loops(module)),
     }
     if path.suffix in texts:
         write_whole(path, texts[path.suffix]())
         return [path]
-    program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
+    program = make_program(module, rename=_renaming(options.prefix), timed=timed)
     progress(_memory(program.signature))
     return _write_binary(program, path, options, timed)
+
+
+def check_linker(module: Operation, path: Path) -> None:
+    """Refuse a library for a target that nothing here links for, before any work.
+
+    Raises NncError.
+    """
+    if path.suffix in LIBRARIES:
+        target_of(module).toolchain()
 
 
 def _renaming(prefix: str) -> Callable[[str], str]:
@@ -88,7 +94,7 @@ def _write_binary(
             )
         inside = False
     stamp = blake2b(program.code, digest_size=8).digest()
-    description = _description(program.signature, options.prefix, inside)
+    description = _description(program, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
     beside: dict[Path, Sequence[Part]] = {
         path.with_suffix(".h"): (header,),
@@ -111,7 +117,7 @@ def _linked(
     program: Program, folder: Path, suffix: str, prefix: str, inside: bool, stamp: bytes
 ) -> Path:
     """A library of the code, its context and perhaps its weights, in the folder."""
-    tools = find_toolchain()
+    tools = program.target.toolchain()
     found = program.signature
     defines = {
         "P": prefix,
@@ -149,8 +155,8 @@ def _memory(found: Signature) -> str:
     )
 
 
-def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
-    """Names and types of inputs and outputs, and how many bytes of memory a run needs."""
+def _description(program: Program, prefix: str, inside: bool) -> dict[str, Any]:
+    """Target, names and types of inputs and outputs, and the bytes of memory that a run needs."""
 
     def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
         return [
@@ -158,8 +164,10 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
             for name, type in zip(names, types, strict=True)
         ]
 
+    found = program.signature
     return {
         "prefix": prefix,
+        "target": program.target.name,
         "inputs": tensors(found.input_names, found.input_types),
         "outputs": tensors(found.output_names, found.output_types),
         "arena_bytes": found.arena_bytes,

@@ -11,7 +11,7 @@ import numpy as np
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.native import LoadedCode, load_object
+from ..targets.llvm.native import LoadedCode
 from .abi import ENTRY, PREPARE, PREPARE_TYPE, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .program import Program
@@ -29,13 +29,11 @@ class Executable:
         exports = [ENTRY]
         exports += POOL_SYMBOLS if program.parallel else ()
         exports += [PREPARE] if found.prepared_bytes else []
-        self._code: LoadedCode = load_object(program.code, tuple(exports))
+        self._code = program.target.load(program.code, tuple(exports))
         self._run = RUN_TYPE(self._code[ENTRY])
-        self._weights = program.weights
-        self._prepared = _prepared_weights(self._code, program) if found.prepared_bytes else None
-        self._weights_address = (
-            self._weights if self._prepared is None else self._prepared
-        ).ctypes.data
+        made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
+        self._weights = program.weights, made
+        self._weights_address = made.ctypes.data
         self._inputs = {
             name: _Input(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)

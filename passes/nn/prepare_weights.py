@@ -13,7 +13,8 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.resources import ComputedBlob
 from ...ir.symbols import symbol_name
-from ...targets.machine import machine
+from ...targets.attribute import target_of
+from ...targets.machine import Machine
 from .constants import Computation
 
 PREPARE = "nn.prepare"
@@ -59,12 +60,11 @@ class PrepareWeights(
     """
 
     milliseconds: int = option(50, help="the most that making all of them may take", least=0)
-    machine: str = option("host", help="the processor that makes them")
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Choose a source for each weight, then write the functions."""
         found = _sources(op)
-        if self.seconds(found) > 1e-3 * self.milliseconds:
+        if seconds(found, target_of(op).machine) > 1e-3 * self.milliseconds:
             return
         names = {symbol_name(inner) for inner in op.regions[0].ops}
         order = sorted(found, key=lambda weight: -weight.type.num_bytes)
@@ -78,13 +78,13 @@ class PrepareWeights(
             saved = weight.type.num_bytes - source.constant.type.num_bytes
             context.statistic("bytes-saved", saved)
 
-    def seconds(self, found: dict[DenseResource, _Source]) -> float:
-        """About how long it takes to make the weights: the first touch of memory is the most."""
-        on = machine(self.machine)
-        made = sum(weight.type.num_bytes for weight in found)
-        read = sum(source.constant.type.num_bytes for source in found.values())
-        cycles = made / on.fresh_bandwidth + read / on.memory_bandwidth
-        return 1e-9 * cycles / on.gigahertz
+
+def seconds(found: dict[DenseResource, _Source], machine: Machine) -> float:
+    """About how long it takes to make the weights: the first touch of memory is the most."""
+    made = sum(weight.type.num_bytes for weight in found)
+    read = sum(source.constant.type.num_bytes for source in found.values())
+    cycles = made / machine.fresh_bandwidth + read / machine.memory_bandwidth
+    return 1e-9 * cycles / machine.gigahertz
 
 
 def _sources(module: Operation) -> dict[DenseResource, _Source]:
