@@ -106,7 +106,8 @@ static void forget(const char *weights, int64_t from, int64_t to) {
 
 static int32_t make_weights(const void *weights, void *pool) {
     void *arena = NULL;
-    void *made = mmap(NULL, PREPARED_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const int rights = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
+    void *made = mmap(NULL, PREPARED_BYTES, rights, kind, -1, 0);
     if (made == MAP_FAILED) return NO_MEMORY;
 #ifdef MADV_HUGEPAGE
     madvise(made, PREPARED_BYTES, MADV_HUGEPAGE); /* fewer page faults, now and in each run */
