@@ -113,19 +113,28 @@ def publish(writes: list[NewFile]) -> None:
             kept = None
             if current.path.exists() and current is not writes[-1]:
                 kept = current.temporary + ".old"
-                os.rename(current.path, kept)
+                _keep(current.path, kept)
             done.append((current.path, kept))
             os.replace(current.temporary, current.path)
     except OSError as error:
         for path, kept in done:
             if kept is not None:
-                os.rename(kept, path)
+                os.replace(kept, path)
+                Path(kept).unlink(missing_ok=True)  # still there where both were one file
             elif path != current.path:
                 os.unlink(path)
         raise unwritable(current.path, error) from None
     for _, kept in done:
         if kept is not None:
             os.unlink(kept)
+
+
+def _keep(path: Path, name: str) -> None:
+    """Give a file a second name, or another one where the system has no links."""
+    try:
+        os.link(path, name)
+    except OSError:
+        os.rename(path, name)
 
 
 def unwritable(path: Path, error: OSError) -> NncError:
