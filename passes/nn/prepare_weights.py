@@ -23,7 +23,10 @@ WEIGHT = "nn.weight"
 """Of its result: the key of the constants that the weight is."""
 
 WORTH = 0.75
-"""What a weight is made of has at most this part of its bytes; else it is stored as it is."""
+"""What a weight is made of, and what is made on the way, has at most this part of its bytes; else
+it is stored as it is."""
+FUSED = (nn.elementwise.ElementwiseOp, nn.Reshape)
+"""Steps that need no memory of their own: they become a part of the next one, or of the last."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,15 @@ def _ways(weight: DenseResource) -> Iterator[_Source]:
         if len(stored) != 1:
             return
         at, steps = stored[0], (computation, *steps)
+        if _between(steps) > WORTH * weight.type.num_bytes:
+            return
         yield _Source(at, steps)
+
+
+def _between(steps: tuple[Computation, ...]) -> int:
+    """The bytes of the largest tensor that is made on the way."""
+    moves = [step.op for step in steps if not isinstance(step.op, FUSED)]
+    return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)  # type: ignore[attr-defined]
 
 
 def _computation(value: DenseElements | DenseResource) -> Computation | None:
