@@ -40,6 +40,9 @@ class Machine:
     memory_bandwidth: float
     cores: int
     gigahertz: float
+    fresh_bandwidth: float = 0.8
+    """Of the first writes to memory that the system has just given: it clears the pages first.
+    Measured: 2.8 GB/s in large pages, Linux 6.18 on an AVX-512 server."""
 
     def lanes(self, element_bytes: int) -> int:
         """Elements in a full vector."""

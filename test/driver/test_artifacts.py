@@ -125,6 +125,21 @@ def build(folder: Path, name: str, text: str, *arguments: str) -> bytes:
     return subprocess.run([folder / name], cwd=folder, capture_output=True, check=True).stdout
 
 
+def test_all_files_or_none(compiled, tmp_path: Path, capsys) -> None:
+    """A library whose header cannot be written leaves the one that was there."""
+    folder, _, _ = compiled
+    library = tmp_path / "m.so"
+    library.write_bytes(b"earlier")
+    (tmp_path / "m.json").write_text("earlier")
+    (tmp_path / "m.weights").mkdir()
+    model = folder / "model.onnx"
+    assert compile_to(model, "--weights", "beside", "-o", str(library)) == 1
+    assert "m.weights': Is a directory" in capsys.readouterr().err
+    assert library.read_bytes() == b"earlier"
+    assert (tmp_path / "m.json").read_text() == "earlier"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.json", "m.so", "m.weights"]
+
+
 def test_description(compiled) -> None:
     folder, _, _ = compiled
     inside = json.loads((folder / "inside.json").read_text())
