@@ -12,11 +12,12 @@ from ..targets.machine import MACHINE_NAMES, Machine, machine
 from .model.nest import build_nest
 from .model.stages import Stage, stages_of
 from .policy.chains import chains
+from .policy.copies import worth_inlining
 from .policy.grouping import partition
 from .policy.heuristics import Heuristics
 from .policy.writer import ScheduleWriter
-from .primitives.caching import discard
-from .primitives.inlining import worth_inlining
+from .primitives.cache import discard
+from .primitives.inline import inline
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
             if fuse:
                 for stage in stages:
                     if worth_inlining(stage, stages):
-                        writer.inline(stage)
+                        writer.put(inline, stage)
                 groups = partition(writer.plan.stages)
                 joined = chains(groups, writer.plan) if chained else []
                 for chain in joined:

@@ -9,8 +9,14 @@ from ...dialects import memref
 from ...ir.core import Value
 from ...targets.machine import Machine
 from ..codegen.body import unvectorizable
-from ..model.plan import Loop, not_collapsible
+from ..model.plan import Loop
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..primitives.collapse import collapse, not_collapsible
+from ..primitives.parallel import parallel
+from ..primitives.prefetch import prefetch
+from ..primitives.split import split
+from ..primitives.unroll import unroll
+from ..primitives.vectorize import vectorize
 from .grouping import Group
 from .tile_costs import MAX_BODIES, MAX_WINDOW, Tile
 from .tiles import TileModel
@@ -100,19 +106,22 @@ class Shaping:
                 continue
             inner = root
             if root is keep or not isinstance(root.extent, int) or root.extent > size:
-                outer, inner = self.writer.split(root, size)
+                outer, inner = self.writer.put(split, root, size)
                 outside.append(outer)
             if is_lane:
                 if not isinstance(inner.extent, int) or inner.extent > tile.lanes:
-                    inner, vector = self.writer.split(inner, tile.lanes, ("u", "v"))
-                    copies.append(inner)
-                    inner = vector
+                    one, inner = self.split_lanes(inner, tile.lanes)
+                    copies.append(one)
                 lanes.append(inner)
             else:
                 copies.append(inner)
         # The operand that the innermost copies select is held in registers: the fewest.
         copies.sort(key=lambda loop: -tile.copies.get(loop.dims[-1], 1))
         return outside, [*copies, *lanes]
+
+    def split_lanes(self, loop: Loop, lanes: int) -> tuple[Loop, Loop]:
+        """A loop as copies of vectors and their lanes."""
+        return self.writer.put(split, loop, lanes, names=(f"{loop.name}u", f"{loop.name}v"))
 
     @staticmethod
     def _in_tile(root: Loop, tile: Tile) -> bool:
@@ -143,10 +152,10 @@ class Shaping:
     def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
         for loop in (*window, *inner):
             if loop.dims[-1] == tile.lane_dim and loop is inner[-1]:
-                self.writer.vectorize(loop)
+                self.writer.put(vectorize, loop)
             else:
                 partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
-                self.writer.unroll(loop, partial)
+                self.writer.put(unroll, loop, partial=partial)
 
     def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
         """Ask ahead for an operand from memory of which every part is read a few times.
@@ -161,7 +170,7 @@ class Shaping:
             apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]
             if max(apart, default=0) * model.bytes <= self.machine.l2_bytes // 4:
                 ahead = max(ahead, *apart)
-            self.writer.prefetch(stage, operand.number, ahead)
+            self.writer.put(prefetch, operand.number, stage, ahead)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""
@@ -194,7 +203,7 @@ class Shaping:
                 runs[-1].append(root)
             else:
                 runs.append([root])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+        return self._collapsed(runs)
 
     def collapse_run(self, stage: Stage, loops: list[Loop]) -> list[Loop]:
         """Collapse adjacent loops of one stage."""
@@ -209,7 +218,10 @@ class Shaping:
                 runs[-1].append(loop)
             else:
                 runs.append([loop])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+        return self._collapsed(runs)
+
+    def _collapsed(self, runs: Sequence[list[Loop]]) -> list[Loop]:
+        return [self.writer.put(collapse, run) if len(run) > 1 else run[0] for run in runs]
 
     def _can_collapse(self, group: Group, a: int, b: int, keep: set[int]) -> bool:
         if (a in keep) != (b in keep):
@@ -261,7 +273,7 @@ class Shaping:
                 best = count
                 break
         for loop in loops[:best]:
-            self.writer.parallel(loop)
+            self.writer.put(parallel, loop)
 
 
 def even_share(loops: Sequence[Loop], cores: int) -> float:

@@ -1,82 +1,13 @@
-"""Reading an operand through a copy: the stage that makes it."""
+"""Which operands pay to be copied, and which copies of the kernel's own do not."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd, prod
 
-from ...dialects import arith, linalg, memref
-from ...ir.affine import AffineDim, AffineMap
-from ...ir.attributes import IntegerAttr
-from ...ir.core import Operation, Value
-from ...ir.types import MemRefType, index
 from ...targets.machine import Machine
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage, make_stage
-
-
-def cached(stage: Stage, number: int, order: Sequence[int], op: Operation) -> Stage:
-    """A new stage that copies an operand; the stage reads the copy from now on.
-
-    The operations for it, an allocation and a copy, are not in any block yet; see `insert`.
-    Raises NncError, at the scheduling operation, for an operand that cannot be copied.
-    """
-    access = next((a for a in stage.inputs if a.number == number), None)
-    if access is None or access.is_scalar:
-        raise op.error(f"the stage has no input buffer {number}")
-    shape = access.value.type.shape  # type: ignore[attr-defined]
-    if sorted(order) != list(range(len(shape))):
-        raise op.error(f"{list(order)} is no order of the operand's {len(shape)} dimensions")
-    type = MemRefType(tuple(shape[d] for d in order), access.element_type)
-    sizes = [_size(access.value, d) for d in order if shape[d] is None]
-    buffer = memref.Alloc(sizes, [], memref=type).result
-    back = [list(order).index(i) for i in range(len(shape))]
-    source = AffineMap(len(shape), 0, tuple(AffineDim(d) for d in back))
-    copy = linalg.Generic.build(
-        [access.value],
-        [buffer],
-        [source, AffineMap.identity(len(shape))],
-        ["parallel"] * len(shape),
-        lambda builder, element, old: element,
-    )
-    assert stage.symbols is not None
-    for i, d in enumerate(order):
-        if shape[d] is None:
-            stage.symbols.follow((buffer, i), (access.value, d))
-    made = make_stage(copy, stage.index, stage.symbols)
-    access.redirect(buffer, tuple(access.exprs[d] for d in order))
-    return made
-
-
-def insert(made: Stage, before: Operation) -> None:
-    """Put the operations of a copying stage before those of the stage that reads the copy."""
-    block = before.parent
-    assert block is not None
-    for op in _operations(made):
-        op.loc = before.loc
-        block.insert_before(op, before)
-    block.insert_after(memref.Dealloc(made.outputs[0].value, loc=before.loc), before)
-
-
-def discard(made: Stage) -> None:
-    """Let go of the operations of a copying stage that are in no block."""
-    for op in reversed(_operations(made)):
-        op.drop_all_references()
-
-
-def _operations(made: Stage) -> list[Operation]:
-    """The allocation of a copy with the sizes that it needs, and the copying."""
-    allocation = made.outputs[0].value.defining_op
-    assert allocation is not None
-    sizes = [v.defining_op for v in allocation.operands]
-    places = [op.operands[1].defining_op for op in sizes if op is not None]
-    found = (*places, *sizes, allocation, made.op)
-    return [op for op in found if op is not None]
-
-
-def _size(buffer: Value, dim: int) -> Value:
-    at = arith.Constant(IntegerAttr(dim, index)).result
-    return memref.Dim(buffer, at).result
-
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, has_reuse
+from ..primitives.inline import readers_of_copy
 
 MIN_READERS = 32
 """Results that each element of an operand must go into for a copy to pay."""
@@ -151,3 +82,22 @@ def _contiguous_dim(stage: Stage) -> int | None:
         and stage.extents[d] != 1
     }  # fmt: skip
     return found.pop() if len(found) == 1 else None
+
+
+def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether all readers of a copy are products, whose own schedule may copy better."""
+    readers = readers_of_copy(stage, stages)
+    return (
+        not isinstance(readers, str)
+        and bool(readers)
+        and all(
+            has_reuse(a.stage) and len(a.stage.inputs) > 1 and _stays_simple(stage, a)
+            for a in readers
+        )
+    )
+
+
+def _stays_simple(stage: Stage, access: Access) -> bool:
+    """Whether the reader's index expressions stay single dimensions."""
+    source = next(a for a in stage.inputs if not a.is_scalar)
+    return None not in source.plain_dims() and None not in access.plain_dims()
