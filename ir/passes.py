@@ -138,6 +138,10 @@ class PassContext:
     def warn(self, message: str, location: Location | None = None) -> None:
         self.diagnostics.append(Diagnostic("warning", message, location))
 
+    def remark(self, message: str, location: Location | None = None) -> None:
+        """Say what a pass was asked to show."""
+        self.diagnostics.append(Diagnostic("remark", message, location))
+
     def report(self, message: str) -> None:
         """Progress of long work, for a person who waits."""
         if self.progress is not None:

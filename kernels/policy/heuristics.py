@@ -18,10 +18,11 @@ from ..primitives.vectorize import vectorize
 from .chains import Chain, extent_of
 from .copies import worthwhile
 from .grouping import Group
-from .shaping import EVEN, Shaping, even_share
+from .shaping import EVEN, Shaping
 from .streaming import CHUNK, ROWS, Stream, stream_of
 from .tile_costs import Tile, widest_element
 from .tiles import TileModel
+from .work import even_share
 from .writer import ScheduleWriter
 
 MIN_DEALT = 6

@@ -11,12 +11,13 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.apply_schedules import ApplySchedules
-from nnc.kernels.choose_schedules import ChooseSchedules, choose
+from nnc.kernels.choose_schedules import ChooseSchedules
 from nnc.kernels.model.legality import IllegalScheduleError
 from nnc.kernels.model.nest import build_nest
 from nnc.kernels.model.plan import Loop
 from nnc.kernels.model.stages import stages_of
-from nnc.kernels.policy.shaping import even_share
+from nnc.kernels.policy.candidates import best, candidates
+from nnc.kernels.policy.work import even_share
 from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.kernels.primitives.accumulate import accumulate
 from nnc.kernels.primitives.fuse import fuse
@@ -177,7 +178,7 @@ def parallel_trips(name, cores):
     function = module.body_block.first
     target = replace(machine("avx512"), cores=cores, gigahertz=0.001)
     block = function.body.block
-    plan = carry_out(choose("k", stages_of(block), target), stages_of(block))
+    plan = carry_out(best(candidates("k", block, target)).schedule, stages_of(block))
     loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
     return [-(-l.extent // l.step) for l in loops]
 
