@@ -7,7 +7,7 @@ may not be legal, since what several stages do to each other is checked at the e
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from ...dialects import schedule
@@ -25,7 +25,7 @@ from .heuristics import Heuristics
 from .score import least_cycles, predicted_cycles
 from .writer import ScheduleWriter
 
-CLEARLY_BETTER = 0.9
+CLEARLY_BETTER = 0.8
 """."""
 
 
@@ -95,7 +95,8 @@ class _Policies:
                 if not any(group in chain.groups for chain in joined):
                     heuristics.group(group)
 
-        return self._candidate("chained" if chained else "grouped", write)
+        found = self._candidate("grouped", write)
+        return replace(found, policy="chained") if chained and self.has_chains else found
 
     def apart(self) -> Candidate:
         """Each stage in loops of its own, which reads its operands where they are."""
