@@ -27,7 +27,7 @@ from nnc.kernels.primitives.split import split
 from nnc.kernels.primitives.unroll import unroll
 from nnc.kernels.primitives.vectorize import vectorize
 from nnc.lowering.pipelines import pipeline
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from nnc.targets.machine import machine
 
 from .loop_kernels import KERNELS
