@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..dialects import func, linalg, schedule
 from ..ir.core import Operation
 from ..ir.passes import Pass, PassContext, option
-from ..targets.machine import MACHINE_NAMES, machine
+from ..targets.attribute import target_of
 from .policy.candidates import Candidate, best, candidates
 
 
@@ -26,13 +26,13 @@ class ChooseSchedules(
     legal one is taken.
     """
 
-    machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
     print_candidates: bool = option(
         False, help="say of each kernel what its candidates are expected to take"
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = machine(self.machine)
+        machine = target_of(op, self.target).machine
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
@@ -41,7 +41,7 @@ class ChooseSchedules(
                 continue
             block = function.regions[0].blocks[0]
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
-                found = candidates(function.sym_name, block, target, every=self.print_candidates)
+                found = candidates(function.sym_name, block, machine, every=self.print_candidates)
                 chosen = best(found)
                 if self.print_candidates:
                     show(found, chosen, function, context)

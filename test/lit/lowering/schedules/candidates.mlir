@@ -1,5 +1,5 @@
 // The schedules that a kernel may get, with the cycles that the models expect of them.
-// RUN: nn-opt --choose-schedules='machine=avx512 print-candidates' %s -o /dev/null 2>&1 | filecheck %s
+// RUN: nn-opt --choose-schedules='target=x86-64-v4 print-candidates' %s -o /dev/null 2>&1 | filecheck %s
 
 #a = affine_map<(m, n, k) -> (m, k)>
 #b = affine_map<(m, n, k) -> (k, n)>
