@@ -42,7 +42,7 @@ class ChooseSchedules(
             block = function.regions[0].blocks[0]
             if any(isinstance(stage, linalg.StructuredOp) for stage in block):
                 found = candidates(function.sym_name, block, machine, every=self.print_candidates)
-                chosen = best(found)
+                chosen = best(found, machine)
                 if self.print_candidates:
                     show(found, chosen, function, context)
                 chosen.schedule.loc = function.loc

@@ -5,7 +5,9 @@ A `Machine` is data: vector width, registers, throughput, caches. Each target ha
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from .costs import Costs
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,8 @@ class Machine:
     memory_bandwidth: float
     cores: int
     gigahertz: float
+    costs: Costs = field(default_factory=Costs)
+    """The numbers of cost models, layouts and thresholds that do not follow from the others."""
 
     def lanes(self, element_bytes: int) -> int:
         """Elements in a full vector."""

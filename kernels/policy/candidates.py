@@ -25,9 +25,6 @@ from .heuristics import Heuristics
 from .score import least_cycles, predicted_cycles
 from .writer import ScheduleWriter
 
-CLEARLY_BETTER = 0.8
-"""."""
-
 
 @dataclass(frozen=True)
 class Candidate:
@@ -52,18 +49,20 @@ def candidates(kernel: str, block: Block, machine: Machine, every: bool = False)
     found = [policies.fused(chained=True)]
     if policies.has_chains:
         found.append(policies.fused(chained=False))
-    if every or policies.least_apart < CLEARLY_BETTER * min(one.cycles for one in found):
+    if every or policies.least_apart < machine.costs.loops.clearly_better * min(
+        one.cycles for one in found
+    ):
         found.append(policies.apart())
     if all(one.fault for one in found):
         found.append(policies.plain())
     return found
 
 
-def best(found: Sequence[Candidate]) -> Candidate:
+def best(found: Sequence[Candidate], machine: Machine) -> Candidate:
     """The first that is legal, or a later one that is expected to take clearly less."""
     chosen, *others = [one for one in found if not one.fault]
     for one in others:
-        if one.cycles < CLEARLY_BETTER * chosen.cycles:
+        if one.cycles < machine.costs.loops.clearly_better * chosen.cycles:
             chosen = one
     return chosen
 

@@ -24,12 +24,6 @@ from ..model.plan import Plan
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage
 from .grouping import Group
 
-TILE_ROWS = 12
-"""Rows that register tiles divide, which blocks are multiples of."""
-
-CACHE_SHARE = 5
-"""The part of the second cache that what is handed on may take, as a divisor."""
-
 
 @dataclass
 class Chain:
@@ -94,10 +88,13 @@ class Chain:
         The rest of it is for operands that all iterations read.
         """
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
-        share, unit = machine.l2_bytes // CACHE_SHARE, TILE_ROWS
+        costs = machine.costs.loops
+        share, unit = machine.l2_bytes // costs.block_l2_part, costs.block_rows
         if self.is_transform:
             # Larger blocks read the weights less often; the third cache will do then.
-            share = max(2 * machine.l2_bytes, min(2 * self.read_again(), machine.l3_bytes // 4))
+            most = costs.transform_weights * self.read_again()
+            most = min(most, machine.l3_bytes // costs.transform_l3_part)
+            share = max(costs.transform_l2s * machine.l2_bytes, most)
             unit = 1
         most = max(unit, share // max(1, row))
         extent = extent_of(self.host, self.shared[-1])

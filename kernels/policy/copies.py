@@ -9,18 +9,6 @@ from ...targets.machine import Machine
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage, has_reuse
 from ..primitives.inline import readers_of_copy
 
-MIN_READERS = 32
-"""Results that each element of an operand must go into for a copy to pay."""
-
-MIN_READERS_OF_ROWS = 192
-"""The same for an operand whose rows are contiguous along the lanes already."""
-
-CACHE_PERIOD = 4096
-"""Bytes after which addresses fall on the same sets of the first cache."""
-
-L2_PERIOD = 65536
-"""The same for the second cache, in most processors."""
-
 
 def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | None:
     """The order of dimensions in which a copy of an operand pays, or None if none does.
@@ -35,18 +23,19 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     lane = _contiguous_dim(stage)
     if lane is None or lane not in used or len(used) != len(access.exprs):
         return None
+    costs = machine.costs.copies
     sizes = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
     reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
     readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
     if any(not isinstance(stage.extents[d], int) for d in used if stage.kinds[d] == "reduction"):
         return None
-    if not reductions or readers < MIN_READERS or sizes[lane] < machine.lanes(4):
+    if not reductions or readers < costs.readers or sizes[lane] < machine.lanes(4):
         return None
     order = [i for i, d in enumerate(access.plain_dims()) if d != lane]
     order.append(access.plain_dims().index(lane))
     transposed = access.coefficients[lane] != 1
     width = getattr(access.element_type, "byte_width", 4)
-    panel = prod(sizes[d] for d in reductions) * 64 * width
+    panel = prod(sizes[d] for d in reductions) * costs.panel_columns * width
     if panel > machine.l2_bytes:
         return None
     if not transposed:
@@ -55,9 +44,10 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
         strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]
         row, rows = sizes[lane] * width, prod(sizes[d] for d in reductions)
         collides = any(
-            c * width % CACHE_PERIOD == 0 or _crowds(rows, row, c * width, machine) for c in strides
+            c * width % machine.l1_way_bytes == 0 or _crowds(rows, row, c * width, machine)
+            for c in strides
         )
-        if not collides or readers < MIN_READERS_OF_ROWS:
+        if not collides or readers < costs.readers_of_rows:
             return None
     return order
 
@@ -67,9 +57,10 @@ def _crowds(rows: int, row: int, stride: int, machine: Machine) -> bool:
 
     Units: bytes, but for the number of rows.
     """
-    places = L2_PERIOD // gcd(stride, L2_PERIOD)
-    share = places * row / L2_PERIOD
-    return share < 1 and rows * row > share * machine.l2_bytes / 2
+    costs = machine.costs.copies
+    places = costs.l2_way_bytes // gcd(stride, costs.l2_way_bytes)
+    share = places * row / costs.l2_way_bytes
+    return share < 1 and rows * row > share * machine.l2_bytes / costs.crowded_part
 
 
 def _contiguous_dim(stage: Stage) -> int | None:

@@ -18,15 +18,12 @@ from ..primitives.vectorize import vectorize
 from .chains import Chain, extent_of
 from .copies import worthwhile
 from .grouping import Group
-from .shaping import EVEN, Shaping
-from .streaming import CHUNK, ROWS, Stream, stream_of
+from .shaping import Shaping
+from .streaming import Stream, stream_of
 from .tile_costs import Tile, widest_element
 from .tiles import TileModel
 from .work import even_share
 from .writer import ScheduleWriter
-
-MIN_DEALT = 6
-"""Rows of blocks that are dealt out to the cores, at least; a multiple if they need not divide."""
 
 
 class Heuristics(Shaping):
@@ -83,14 +80,14 @@ class Heuristics(Shaping):
 
         Inside others a parallel loop has no remainder.
         """
-        cores, extent = self.machine.cores, last.extent
-        if not isinstance(extent, int) or even_share(whole, cores) >= EVEN:
+        costs, extent = self.costs.threads, last.extent
+        if not isinstance(extent, int) or even_share(whole, self.machine) >= costs.even:
             return None
         single = all(l.extent == 1 for l in whole)
-        for size in range(min(block, extent), MIN_DEALT - 1, -1):
-            if extent % size == 0 or (single and size % MIN_DEALT == 0):
+        for size in range(min(block, extent), costs.dealt_rows - 1, -1):
+            if extent % size == 0 or (single and size % costs.dealt_rows == 0):
                 part = Loop(last.stage, last.dims, extent, step=size)
-                if even_share([*whole, part], cores) >= EVEN:
+                if even_share([*whole, part], self.machine) >= costs.even:
                     return size
         return None
 
@@ -159,9 +156,9 @@ class Heuristics(Shaping):
         width = 2 * lanes
         # As many chunks for each core, of nearly the same size.
         cores = self.machine.cores
-        chunks = cores * -(-extent // (cores * CHUNK))
+        chunks = cores * -(-extent // (cores * self.costs.loops.stream_results))
         chunk = max(width, -(-extent // (chunks * width)) * width)
-        rows, row = writer.put(split, roots[stream.row_dim], ROWS)
+        rows, row = writer.put(split, roots[stream.row_dim], self.costs.loops.stream_rows)
         columns, inner = writer.put(split, roots[stream.lane_dim], chunk)
         tiles, inner = writer.put(split, inner, width, names=(f"{inner.name}t", f"{inner.name}i"))
         copies, vector = self.split_lanes(inner, lanes)
@@ -193,7 +190,7 @@ class Heuristics(Shaping):
         own = self.readers(host, stream)
         chains = stream.readers * extents[stream.lane_dim] // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
-        most = (self.machine.vector_registers - 4) // chains
+        most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
         apart = max(1, min(-(-wanted // chains), most))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]

@@ -8,7 +8,7 @@ from math import prod
 from ...targets.machine import Machine
 from ..model.plan import Plan
 from ..model.stages import UNKNOWN_EXTENT, Stage
-from .tile_costs import Tile, TileCosts, arithmetic_weight, widest_element
+from .tile_costs import Tile, TileEstimate, arithmetic_weight, widest_element
 from .work import bytes_moved, even_share
 
 
@@ -22,7 +22,7 @@ def predicted_cycles(plan: Plan, machine: Machine) -> float:
         arithmetic = sum(_cycles_of(plan, stage, machine) for stage in stages)
         work = arithmetic + bytes_moved(stages) / machine.memory_bandwidth
         loops = [loop for loop in plan.order[host] if loop.kind == "parallel"]
-        total += work / (machine.cores * even_share(loops, machine.cores)) if loops else work
+        total += work / (machine.cores * even_share(loops, machine)) if loops else work
     return total
 
 
@@ -33,7 +33,7 @@ def _host(plan: Plan, stage: Stage) -> Stage:
 
 
 def _cycles_of(plan: Plan, stage: Stage, machine: Machine) -> float:
-    costs = TileCosts(stage, machine, frozenset(), plan.roots[stage])
+    costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
     return costs.cycles(tile_of(plan, stage))
 
 
@@ -57,7 +57,10 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
     total = 0.0
     for stages in nests:
         total += bytes_moved(stages) / machine.memory_bandwidth
-        total += sum(_points(s) * max(1, arithmetic_weight(s)) * _rate(s, machine) for s in stages)
+        total += sum(
+            _points(s) * max(1, arithmetic_weight(s, machine.costs.operations)) * _rate(s, machine)
+            for s in stages
+        )
     return total / machine.cores
 
 

@@ -16,29 +16,11 @@ from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
 from .grouping import Group
-from .tile_costs import MAX_BODIES, MAX_WINDOW, Tile
+from .tile_costs import Tile
 from .tiles import TileModel
 from .traffic import Traffic
 from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
-
-PARALLEL_MICROSECONDS = 20.0
-"""Kernels with less work stay on one thread."""
-
-CHUNKS_PER_CORE = 4
-"""Parallel iterations a core that make more loops needless, if the shares are even."""
-
-EVEN = 0.95
-"""Part of the cores at work on average that is good enough."""
-
-MIN_GAIN = 0.02
-"""Part of the cores that must be gained for one more parallel loop."""
-
-PREFETCH_BYTES = 4096
-"""How far ahead lines are asked for: at the end of a page the processor's own streams stop."""
-
-MAX_PASSES = 8
-"""Passes over an operand with prefetches in each."""
 
 
 class Shaping:
@@ -47,6 +29,7 @@ class Shaping:
     def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
         self.writer = writer
         self.machine = machine
+        self.costs = machine.costs
         self.nested: dict[Stage, list[Loop]] = {}
         """The outer loops that stages share with those of other groups, and leave alone."""
 
@@ -137,9 +120,13 @@ class Shaping:
             extent = loop.extent
             if extent == 1:
                 continue
-            if loop.step != 1 or not isinstance(extent, int) or extent > MAX_WINDOW:
+            if (
+                loop.step != 1
+                or not isinstance(extent, int)
+                or extent > self.costs.tiles.unrolled_window
+            ):
                 break
-            if bodies * extent > MAX_BODIES:
+            if bodies * extent > self.costs.tiles.bodies:
                 break
             bodies *= extent
             unrolled.insert(0, loop)
@@ -159,12 +146,19 @@ class Shaping:
         In all passes but the first one lines are asked for in vain, which is not free.
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
+        costs = self.costs.loops
         operand = model.streamed(tile.lane_dim)
-        if operand is not None and model.passes(operand, tile, model.least) <= MAX_PASSES:
-            ahead = PREFETCH_BYTES // model.bytes
+        if (
+            operand is not None
+            and model.passes(operand, tile, model.least) <= costs.prefetch_passes
+        ):
+            ahead = costs.prefetch_bytes // model.bytes
             # Vectors from several places: each asks for what stands in its place next.
             apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]
-            if max(apart, default=0) * model.bytes <= self.machine.l2_bytes // 4:
+            if (
+                max(apart, default=0) * model.bytes
+                <= self.machine.l2_bytes // costs.prefetch_l2_part
+            ):
                 ahead = max(ahead, *apart)
             self.writer.put(prefetch, operand.number, stage, ahead)
 
@@ -174,7 +168,7 @@ class Shaping:
         by_dims = {l.dims: l for l in loops}
         chunks = 1
         if self.is_parallel(self.work([stage], tile.cycles)):
-            chunks = 2 * self.machine.cores
+            chunks = self.costs.threads.ordered_iterations * self.machine.cores
         order = Traffic(stage, sizes, self.machine, self.parts(stage)).best_order(
             list(by_dims), chunks
         )
@@ -238,7 +232,7 @@ class Shaping:
 
     def is_parallel(self, work: float) -> bool:
         """Whether so many cycles are worth more than one core."""
-        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
+        enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 
     def parallelize(self, loops: Sequence[Loop], work: float) -> None:
@@ -246,16 +240,16 @@ class Shaping:
 
         As many loops as it takes for several iterations a core and even shares.
         """
-        cores = self.machine.cores
+        cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:
             return
-        best, most = 0, 1 / cores + MIN_GAIN
+        best, most = 0, 1 / cores + costs.least_gain
         for count in range(1, len(loops) + 1):
-            share = even_share(loops[:count], cores)
-            if share > most + MIN_GAIN * (best > 0):
+            share = even_share(loops[:count], self.machine)
+            if share > most + costs.least_gain * (best > 0):
                 best, most = count, share
             trips = prod(_trips(loop) for loop in loops[:count])
-            if trips >= cores * CHUNKS_PER_CORE and share >= EVEN:
+            if trips >= cores * costs.iterations_per_core and share >= costs.even:
                 best = count
                 break
         for loop in loops[:best]:

@@ -7,11 +7,9 @@ from math import prod
 
 from ...dialects import memref
 from ...ir.core import Value
+from ...targets.machine import Machine
 from ..model.plan import Loop
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage
-
-MANY_ITERATIONS = 2048
-"""Parallel iterations of which every core has an even share anyway."""
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
@@ -56,18 +54,18 @@ def _shape(access: Access) -> list[int]:
     return [d if d is not None else UNKNOWN_EXTENT for d in shape]
 
 
-def even_share(loops: Sequence[Loop], cores: int) -> float:
+def even_share(loops: Sequence[Loop], machine: Machine) -> float:
     """The part of the cores that works on average, 1 at best, when iterations are dealt out.
 
     Each core has one run of the iterations of all loops, as the thread pool cuts them; a
     last iteration may be shorter.
     """
-    weights = [1.0]
+    cores, weights = machine.cores, [1.0]
     for loop in loops:
         if not isinstance(loop.extent, int):
             return 1.0
         full, rest = divmod(loop.extent, loop.step)
-        if len(weights) * (full + (rest > 0)) > MANY_ITERATIONS:
+        if len(weights) * (full + (rest > 0)) > machine.costs.threads.many_iterations:
             return 1.0
         own = [1.0] * full + ([rest / loop.step] if rest else [])
         weights = [a * b for a in weights for b in own]

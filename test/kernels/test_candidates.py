@@ -61,7 +61,7 @@ def test_loops_that_do_not_fit_the_machine_are_expected_to_be_slower():
     for name in ("x86-64", "x86-64-v3", "x86-64-v4"):
         machine = target(name).machine
         _module, block = block_of("matmul")
-        chosen = best(candidates("k", block, machine))
+        chosen = best(candidates("k", block, machine), machine)
         plain = predicted_cycles(Plan(stages_of(block)), machine)
         assert chosen.cycles < plain / 2
 
@@ -91,7 +91,7 @@ def test_an_illegal_candidate_says_why_and_another_is_taken(monkeypatch):
     found = candidates("k", block, AVX512)
     assert policies(found) == ["grouped", "apart", "plain"]
     assert str(found[0]) == "grouped: schedule: a circle"
-    assert best(found) is found[2]
+    assert best(found, AVX512) is found[2]
 
 
 def test_what_candidates_made_leaves_nothing_behind():
@@ -117,6 +117,6 @@ def test_a_defect_of_a_policy_is_not_taken_for_a_slow_schedule(monkeypatch, erro
 def test_a_later_candidate_is_taken_where_it_is_clearly_better():
     one = schedule.For("k", Region([Block()]))
     first = Candidate("grouped", one, 100.0)
-    assert best([first, Candidate("apart", one, 95.0)]) is first
-    assert best([first, better := Candidate("apart", one, 50.0)]) is better
-    assert best([Candidate("chained", one, fault="no"), first]) is first
+    assert best([first, Candidate("apart", one, 95.0)], AVX512) is first
+    assert best([first, better := Candidate("apart", one, 50.0)], AVX512) is better
+    assert best([Candidate("chained", one, fault="no"), first], AVX512) is first

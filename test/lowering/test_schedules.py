@@ -178,7 +178,7 @@ def parallel_trips(name, cores):
     function = module.body_block.first
     machine = replace(target("x86-64-v4").machine, cores=cores, gigahertz=0.001)
     block = function.body.block
-    plan = carry_out(best(candidates("k", block, machine)).schedule, stages_of(block))
+    plan = carry_out(best(candidates("k", block, machine), machine).schedule, stages_of(block))
     loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
     return [-(-l.extent // l.step) for l in loops]
 
@@ -206,7 +206,9 @@ def test_work_is_shared_evenly(cores):
 )
 def test_even_share(extents, cores, share):
     loops = [Loop(None, (0,), extent, step=step) for extent, step in extents]
-    assert even_share(loops, cores) == pytest.approx(share)
+    assert even_share(loops, replace(target("x86-64-v4").machine, cores=cores)) == pytest.approx(
+        share
+    )
 
 
 # -- schedules made at random ------------------------------------------------------------------------
