@@ -14,7 +14,10 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class OperationCosts:
-    """What operations on elements take. Units: additions. Source: instruction counts of our formulas."""
+    """What operations on elements take. Units: additions.
+
+    Source: the instructions of our formulas, see kernels/math.
+    """
 
     absf: int = 1
     divf: int = 5
@@ -63,7 +66,7 @@ class TileCosts:
     far_bytes: int = 1024
     """Bytes between neighbours from which on they are rows of their own."""
     better: float = 0.995
-    """Part of the best cost so far that a tile must stay below: of equal ones the first is taken."""
+    """Part of the best cost so far that a tile stays below: of equal ones the first is taken."""
 
 
 @dataclass(frozen=True)
@@ -161,10 +164,10 @@ class LayoutCosts:
     """Which channels and columns lie together."""
 
     block: int = 16
-    """Channels in a block, where their number allows: one vector of 512 bits, two or four others."""
+    """Channels in a block, where their number allows: one vector of 512 bits, or several."""
     few_rows: int = 4
     """Products of fewer rows are bound by reading the weights: two blocks lie together there. One
-    row of 768 and 50176 columns: 25 ms unpacked, 8 ms in blocks of one vector, 5 in blocks of two."""
+    row of 768 and 50176 columns: 25 ms unpacked, 8 in blocks of one vector, 5 in blocks of two."""
     filled: float = 0.85
     """Part of the lanes that blocks of an odd number of channels must fill."""
     half_filled: float = 0.9
@@ -183,8 +186,9 @@ class LayoutCosts:
 class AlgorithmCosts:
     """Fewer operations, or fewer bytes. Units: multiplications, unless said otherwise."""
 
-    attained: float = 0.85
-    """Part of the peak that products attain in a whole network."""
+    attained: float = 0.55
+    """Part of the peak at which products pass in a whole network while operands come from memory:
+    some 110 to 120 GFLOP/s beside 20 GB/s, on a core whose peak is 224."""
     hidden: float = 0.25
     """Part that counts of what passes beside something longer: operations beside bytes."""
     epilogue: float = 1.15

@@ -49,9 +49,8 @@ def candidates(kernel: str, block: Block, machine: Machine, every: bool = False)
     found = [policies.fused(chained=True)]
     if policies.has_chains:
         found.append(policies.fused(chained=False))
-    if every or policies.least_apart < machine.costs.loops.clearly_better * min(
-        one.cycles for one in found
-    ):
+    most = machine.costs.loops.clearly_better * min(one.cycles for one in found)
+    if every or policies.least_apart < most:
         found.append(policies.apart())
     if all(one.fault for one in found):
         found.append(policies.plain())

@@ -42,9 +42,12 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
     lane_dim, lanes, copies = None, 1, dict[int, int]()
     for loop in plan.order[stage]:
         dim = loop.root.dims[-1]
+        if loop.kind not in ("vector", "unroll"):
+            continue
+        assert isinstance(loop.extent, int)
         if loop.kind == "vector":
             lane_dim, lanes = dim, loop.extent
-        elif loop.kind == "unroll" and not loop.is_reduction:
+        elif not loop.is_reduction:
             copies[dim] = copies.get(dim, 1) * -(-loop.extent // loop.step)
     return Tile(lane_dim, lanes, copies)
 
@@ -57,19 +60,13 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
     total = 0.0
     for stages in nests:
         total += bytes_moved(stages) / machine.memory_bandwidth
-        total += sum(
-            _points(s) * max(1, arithmetic_weight(s, machine.costs.operations)) * _rate(s, machine)
-            for s in stages
-        )
+        total += sum(_least_arithmetic(stage, machine) for stage in stages)
     return total / machine.cores
 
 
-def _points(stage: Stage) -> int:
-    return prod(e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents)
-
-
-def _rate(stage: Stage, machine: Machine) -> float:
-    """Cycles of one operation on one element."""
+def _least_arithmetic(stage: Stage, machine: Machine) -> float:
+    points = prod(e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents)
     width = widest_element(stage)
     lanes = machine.lanes(width)
-    return machine.fma_cycles(lanes * width) / lanes
+    weight = max(1, arithmetic_weight(stage, machine.costs.operations))
+    return points * weight * machine.fma_cycles(lanes * width) / lanes
