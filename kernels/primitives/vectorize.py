@@ -1,7 +1,7 @@
 """The iterations of a loop become the lanes of vectors.
 
-    for i in 0..8           body(0..8 at once)
-        body(i)       ->
+    for i in 0..8
+        body(i)       ->    body([0, 1, .., 7])
 
 Legal for a plain loop of known extent that is the stage's own and not the outer half of a split.
 That it is the innermost one, and that a reduction's lanes can be combined, is checked when all is

@@ -57,12 +57,14 @@ class SplitBatch(
     cache_bytes: int = option(
         0, help="bytes of activations that stay in cache (default: the target's)", least=0
     )
+    parts: int = option(0, help="the most parts of a batch (default: the target's)", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Every entry function with a batch of known size."""
         assert isinstance(op, ModuleOp)
         costs = target_of(op, self.target).machine.costs.batches
-        costs = replace(costs, cache=self.cache_bytes or costs.cache)
+        cache, parts = self.cache_bytes or costs.cache, self.parts or costs.parts
+        costs = replace(costs, cache=cache, parts=parts)
         for function in list(op.body_block):
             if not isinstance(function, FuncOp) or "nn.entry" not in function.attributes:
                 continue
