@@ -21,7 +21,7 @@ from ...ir.core import Value
 from ...targets.machine import Machine
 from ..model.nest import depends
 from ..model.plan import Plan
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 from .grouping import Group
 
 
@@ -77,7 +77,7 @@ class Chain:
         fixed = {own[d] for d in over} if own is not None else set()
         shape = access.value.type.shape  # type: ignore[attr-defined]
         return getattr(access.element_type, "byte_width", 4) * prod(
-            (extent or UNKNOWN_EXTENT) if dim is None else extent_of(access.stage, dim)
+            (extent or UNKNOWN_EXTENT) if dim is None else expected(access.stage.extents[dim])
             for dim, extent in zip(access.plain_dims(), shape, strict=True)
             if dim not in fixed
         )
@@ -97,17 +97,11 @@ class Chain:
             share = max(costs.transform_l2s * machine.l2_bytes, most)
             unit = 1
         most = max(unit, share // max(1, row))
-        extent = extent_of(self.host, self.shared[-1])
+        extent = expected(self.host.extents[self.shared[-1]])
         if extent <= most:
             return extent
         count = -(-extent // most)
         return -(-extent // (count * unit)) * unit
-
-
-def extent_of(stage: Stage, dim: int) -> int:
-    """The extent of a dimension, or what stands for one that is not known."""
-    extent = stage.extents[dim]
-    return extent if isinstance(extent, int) else UNKNOWN_EXTENT
 
 
 def chains(groups: Sequence[Group], plan: Plan) -> list[Chain]:

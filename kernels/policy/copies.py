@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import gcd, prod
 
 from ...targets.machine import Machine
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage, has_reuse
+from ..model.stages import Access, Stage, expected, has_reuse
 from ..primitives.inline import readers_of_copy
 
 
@@ -24,7 +24,7 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     if lane is None or lane not in used or len(used) != len(access.exprs):
         return None
     costs = machine.costs.copies
-    sizes = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
+    sizes = [expected(e) for e in stage.extents]
     reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
     readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
     if any(not isinstance(stage.extents[d], int) for d in used if stage.kinds[d] == "reduction"):

@@ -8,14 +8,14 @@ from ...targets.machine import Machine
 from ..codegen.body import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
-from ..model.stages import Stage
+from ..model.stages import Stage, expected
 from ..primitives.accumulate import accumulate
 from ..primitives.cache import cache
 from ..primitives.fuse import fuse
 from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
-from .chains import Chain, extent_of
+from .chains import Chain
 from .copies import worthwhile
 from .grouping import Group
 from .shaping import Shaping
@@ -47,7 +47,7 @@ class Heuristics(Shaping):
         work = self.work(chain.stages, work)
         *whole, last = chain.shared
         block = chain.block(self.machine)
-        shared = whole if whole and block >= extent_of(chain.host, last) else chain.shared
+        shared = whole if whole and block >= expected(chain.host.extents[last]) else chain.shared
         roots = writer.loops(chain.host)
         around = [roots[d] for d in whole]
         dealt = self.dealt(around, roots[last], block) if self.is_parallel(work) else None

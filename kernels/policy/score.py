@@ -7,7 +7,7 @@ from math import prod
 
 from ...targets.machine import Machine
 from ..model.plan import Plan
-from ..model.stages import UNKNOWN_EXTENT, Stage
+from ..model.stages import Stage, expected
 from .tile_costs import Tile, TileEstimate, arithmetic_weight, widest_element
 from .work import bytes_moved, even_share
 
@@ -65,7 +65,7 @@ def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
 
 
 def _least_arithmetic(stage: Stage, machine: Machine) -> float:
-    points = prod(e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents)
+    points = prod(map(expected, stage.extents))
     width = widest_element(stage)
     lanes = machine.lanes(width)
     weight = max(1, arithmetic_weight(stage, machine.costs.operations))

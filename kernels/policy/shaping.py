@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 
 from ...targets.machine import Machine
 from ..codegen.body import unvectorizable
 from ..model.plan import Loop
-from ..model.stages import UNKNOWN_EXTENT, Stage
+from ..model.stages import Stage, expected
 from ..primitives.collapse import collapse, not_collapsible
 from ..primitives.parallel import parallel
 from ..primitives.prefetch import prefetch
@@ -16,7 +16,7 @@ from ..primitives.split import split
 from ..primitives.unroll import unroll
 from ..primitives.vectorize import vectorize
 from .grouping import Group
-from .tile_costs import Tile
+from .tile_costs import Tile, unrolled_window
 from .tiles import TileModel
 from .traffic import Traffic
 from .work import bytes_moved, even_share
@@ -114,22 +114,7 @@ class Shaping:
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
         """Small reductions to unroll, (unrolled, others): windows whose loads overlap."""
-        bodies = prod(tile.copies.values())
-        unrolled: list[Loop] = []
-        for loop in reversed(reductions):
-            extent = loop.extent
-            if extent == 1:
-                continue
-            if (
-                loop.step != 1
-                or not isinstance(extent, int)
-                or extent > self.costs.tiles.unrolled_window
-            ):
-                break
-            if bodies * extent > self.costs.tiles.bodies:
-                break
-            bodies *= extent
-            unrolled.insert(0, loop)
+        unrolled = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
         return unrolled, [l for l in reductions if l not in unrolled]
 
     def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
@@ -179,38 +164,29 @@ class Shaping:
 
         Of a row group, the dimensions in `keep` are not mixed with the others.
         """
-        host = group.host
-        roots = self.free(host)
-        runs: list[list[Loop]] = []
-        for root in roots:
-            last = runs[-1][-1] if runs else None
-            if (
-                last is not None
-                and last.root is last
-                and root.root is root
-                and self._can_collapse(group, last.dims[0], root.dims[0], keep)
-            ):
-                runs[-1].append(root)
-            else:
-                runs.append([root])
-        return self._collapsed(runs)
+
+        def fits(a: Loop, b: Loop) -> bool:
+            whole = a.root is a and b.root is b
+            return whole and self._can_collapse(group, a.dims[0], b.dims[0], keep)
+
+        return self._collapsed(self.free(group.host), fits)
 
     def collapse_run(self, stage: Stage, loops: list[Loop]) -> list[Loop]:
         """Collapse adjacent loops of one stage."""
+
+        def fits(a: Loop, b: Loop) -> bool:
+            i, j = a.dims[0], b.dims[0]
+            return j == i + 1 and not not_collapsible(stage, i, j)
+
+        return self._collapsed(loops, fits)
+
+    def _collapsed(self, loops: Sequence[Loop], fits: Callable[[Loop, Loop], bool]) -> list[Loop]:
         runs: list[list[Loop]] = []
         for loop in loops:
-            last = runs[-1][-1] if runs else None
-            if (
-                last is not None
-                and loop.dims[0] == last.dims[0] + 1
-                and not not_collapsible(stage, last.dims[0], loop.dims[0])
-            ):
+            if runs and fits(runs[-1][-1], loop):
                 runs[-1].append(loop)
             else:
                 runs.append([loop])
-        return self._collapsed(runs)
-
-    def _collapsed(self, runs: Sequence[list[Loop]]) -> list[Loop]:
         return [self.writer.put(collapse, run) if len(run) > 1 else run[0] for run in runs]
 
     def _can_collapse(self, group: Group, a: int, b: int, keep: set[int]) -> bool:
@@ -257,5 +233,4 @@ class Shaping:
 
 
 def _trips(loop: Loop) -> int:
-    extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
-    return max(1, -(-extent // loop.step))
+    return max(1, -(-expected(loop.extent) // loop.step))

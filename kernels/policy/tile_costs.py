@@ -15,12 +15,12 @@ from math import inf, prod, sqrt
 
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
-from ...targets.costs import OperationCosts
+from ...targets.costs import OperationCosts, TileCosts
 from ...targets.machine import Machine
 from ..codegen.emission import halves, power_of_two
 from ..codegen.registers import is_interleaved
 from ..model.plan import Loop
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class TileEstimate:
         for loop in loops:  # a collapsed loop counts as its last dimension
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
-            self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
+            self.extents[dim] = expected(extent)
             self.least[dim] = self.extents[dim]
             if not isinstance(extent, int) and stage.kinds[dim] == "parallel":
                 self.least[dim] = max(1, extent.at(1))
@@ -240,27 +240,16 @@ class TileEstimate:
         return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
 
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
-        """Reductions that are unrolled around the tile, as `Shaping.window` chooses them.
+        """Reductions that are unrolled around the tile, as `Shaping.window` has them.
 
         Counted where every operand is loaded by vectors: of a product, loads hardly matter.
         """
         lane = tile.lane_dim
         if lane is None or any(self.coefficient(a, lane) == 0 for a in self.inputs):
             return {}
-        window: dict[int, int] = {}
-        for loop in reversed([l for l in self.loops if l.is_reduction and l.dims[-1] != lane]):
-            extent = loop.extent
-            if extent == 1:
-                continue
-            if (
-                not isinstance(extent, int)
-                or extent > self.costs.unrolled_window
-                or bodies * extent > self.costs.bodies
-            ):
-                break
-            bodies *= extent
-            window[loop.dims[-1]] = extent
-        return window
+        reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
+        found = unrolled_window(reductions, bodies, self.costs)
+        return {l.dims[-1]: l.extent for l in found if isinstance(l.extent, int)}
 
     def _store_cycles(self, width: int, lane_dim: int | None, sizes: dict[int, int]) -> float:
         """Cycles of storing one vector.
@@ -379,6 +368,22 @@ class TileEstimate:
             return 1 << 20 if dim in used else 0
         c = access.coefficients[dim]
         return c if isinstance(c, int) else 1 << 20
+
+
+def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -> list[Loop]:
+    """The innermost reductions that are small enough to be unrolled around so many bodies."""
+    unrolled: list[Loop] = []
+    for loop in reversed(reductions):
+        extent = loop.extent
+        if extent == 1:
+            continue
+        if loop.step != 1 or not isinstance(extent, int) or extent > costs.unrolled_window:
+            break
+        if bodies * extent > costs.bodies:
+            break
+        bodies *= extent
+        unrolled.insert(0, loop)
+    return unrolled
 
 
 def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:

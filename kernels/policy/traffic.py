@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from ...targets.machine import Machine
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 
 MOST_PERMUTED = 4
 """Loops of which all orders are looked at; more would take long."""
@@ -26,7 +26,7 @@ class Traffic:
         self.machine = machine
         self.costs = machine.costs.loops
         self.sizes = sizes
-        self.extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
+        self.extents = [expected(e) for e in stage.extents]
         for d, extent in parts.items():
             self.extents[d] = extent
         self.accesses = [a for a in stage.accesses if not a.is_scalar]

@@ -9,7 +9,7 @@ from ...dialects import memref
 from ...ir.core import Value
 from ...targets.machine import Machine
 from ..model.plan import Loop
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import Access, Stage, expected
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
@@ -29,7 +29,7 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
 
 def touched(access: Access) -> int:
     """Bytes of the elements of a buffer that a stage touches."""
-    extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in access.stage.extents]
+    extents = [expected(e) for e in access.stage.extents]
     total = _width(access)
     for expr, extent in zip(access.exprs, _shape(access), strict=True):
         linear = expr.linear(access.stage.rank)
@@ -51,7 +51,7 @@ def _width(access: Access) -> int:
 
 def _shape(access: Access) -> list[int]:
     shape = access.value.type.shape  # type: ignore[attr-defined]
-    return [d if d is not None else UNKNOWN_EXTENT for d in shape]
+    return [expected(d) for d in shape]
 
 
 def even_share(loops: Sequence[Loop], machine: Machine) -> float:
