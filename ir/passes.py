@@ -128,7 +128,7 @@ def option_text(value: Any) -> str:
 
 @dataclass
 class PassContext:
-    """What a pass may use besides the IR: statistics, warnings, progress, rewrite tracing."""
+    """What a pass may use besides the IR: statistics, remarks, progress, rewrite tracing."""
 
     statistics: dict[str, dict[str, int]] = field(default_factory=dict)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -140,9 +140,6 @@ class PassContext:
         """Add to a counter of the running pass."""
         counters = self.statistics.setdefault(self.current, {})
         counters[name] = counters.get(name, 0) + count
-
-    def warn(self, message: str, location: Location | None = None) -> None:
-        self.diagnostics.append(Diagnostic("warning", message, location))
 
     def remark(self, message: str, location: Location | None = None) -> None:
         """Say what a pass was asked to show."""
