@@ -34,6 +34,7 @@ from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure
 from ..ir.types import IntegerType, MemRefType
 from ..passes.nn.prepare_weights import PREPARE
+from ..targets.attribute import target_of
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
 from .place_weights import add_argument, place_weights
 from .to_llvm.entry import LIVE_BYTES
@@ -63,13 +64,12 @@ class PlanMemory(
     %scratch. The module's attribute nn.weights says what the weights buffer holds.
     """
 
-    stack_bytes: int = option(
-        65536, help="buffers in parallel loops up to so many bytes go on the stack", least=0
-    )
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Callees first, so that what they need is known where they are called."""
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        stack = target_of(op, self.target).machine.costs.buffers.loop_stack
         scratch: dict[str, int] = {}
         in_place: set[Pair] = set()
         done: set[str] = set()
@@ -77,6 +77,7 @@ class PlanMemory(
             for one in _callees_first(name, functions, done):
                 function = functions[one]
                 if not function.is_declaration:
+                    _move_allocations(function, stack)
                     in_place |= self._plan_function(function, functions, scratch, context)
         _keep_marks(functions.values(), in_place)
         weights, prepared = place_weights(op, functions.values())
@@ -92,7 +93,6 @@ class PlanMemory(
         context: PassContext,
     ) -> set[Pair]:
         """Place the buffers of one function; the pairs of arguments that share one now."""
-        _move_allocations(function, self.stack_bytes)
         entry = _is_entry(function)
         called = function.sym_visibility == "private"
         if len(function.body.blocks) != 1 or not (entry or called):
