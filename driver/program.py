@@ -14,6 +14,8 @@ from ..dialects.marks import (
     LIVE_BYTES,
     OUTPUT_NAMES,
     OUTPUTS,
+    PREPARE_ARENA_BYTES,
+    PREPARED_BYTES,
     WEIGHTS_BYTES,
 )
 from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr
@@ -81,6 +83,7 @@ def signature(module: Operation) -> Signature:
         _integer(module, ARENA_BYTES),
         _integer(module, WEIGHTS_BYTES),
         _integer(module, LIVE_BYTES),
+        *(_integer(module, name, 0) for name in (PREPARED_BYTES, PREPARE_ARENA_BYTES)),
     )
 
 
@@ -105,7 +108,9 @@ def _types(module: Operation, name: str) -> list[TensorType]:
     return list(value.elements)  # type: ignore[arg-type]
 
 
-def _integer(module: Operation, name: str) -> int:
+def _integer(module: Operation, name: str, default: int | None = None) -> int:
+    if default is not None and module.attribute(name) is None:
+        return default
     value = _entry_attribute(module, name)
     assert isinstance(value, IntegerAttr)
     return value.value

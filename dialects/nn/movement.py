@@ -26,6 +26,7 @@ from .base import (
     NnOp,
     check_axis,
     check_length,
+    numbers,
     one_of,
     shape_operand_length,
     tensor,
@@ -142,7 +143,7 @@ class Slice(NnOp, name="nn.slice"):
     @classmethod
     def comprehend(cls, types, attrs, results=()):
         (x,), (out,) = types, results
-        steps = attrs.steps or (1,) * x.rank
+        steps = numbers(attrs.steps, x.rank, 1, "steps")
         names = [f"i{d}" for d in range(x.rank)]
         index = [
             f"{start} + {name}*({step})" if (start, step) != (0, 1) else name
@@ -157,8 +158,7 @@ class Slice(NnOp, name="nn.slice"):
         if x.element_type is not out.element_type or x.rank != out.rank:
             raise NncError(f"cannot slice '{x}' to '{out}'")
         check_length(self.starts, x.rank, "starts")
-        steps = self.steps or (1,) * x.rank
-        check_length(steps, x.rank, "steps")
+        steps = numbers(self.steps, x.rank, 1, "steps")
         for i, (start, step) in enumerate(zip(self.starts, steps, strict=True)):
             before, after = x.shape[i], out.shape[i]
             if step == 0 or start < 0:
@@ -172,10 +172,11 @@ class Slice(NnOp, name="nn.slice"):
 
     @property
     def keeps_rows(self):
-        return self.steps is None or (min(self.steps) > 0 and self.steps[-1:] == (1,))
+        steps = self.steps or (1,)
+        return min(steps) > 0 and steps[-1] == 1
 
     def operands_by_parts(self):
-        whole = self.starts[0] == 0 and (self.steps is None or self.steps[0] == 1)
+        whole = self.starts[:1] == (0,) and (self.steps or (1,))[0] == 1
         return {0} if whole and self.out.type.shape[0] == self.x.type.shape[0] else None
 
 

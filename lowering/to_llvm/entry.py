@@ -25,13 +25,15 @@ from ...dialects.marks import (
     OUTPUT_NAMES,
     OUTPUTS,
     POOL,
+    PREPARED,
+    PREPARED_BYTES,
     WEIGHTS,
     WEIGHTS_BYTES,
 )
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
-from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
 from ...runtime.abi import RUN
 from .calls import bind_call_results
 from .conversion import FunctionLowering
@@ -42,6 +44,8 @@ if TYPE_CHECKING:
 
 SPECIAL = (ARENA, WEIGHTS, POOL)
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
+HEADER = 64
+"""Bytes before the prepared weights; the first of them are the address of the stored ones."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
@@ -56,6 +60,7 @@ class EntrySignature:
     output_names: tuple[str, ...]
     arena: MemRefType | None
     weights: MemRefType | None
+    prepared: MemRefType | None
     live_bytes: Attribute | None
 
     def attributes(self) -> dict[str, Attribute]:
@@ -64,6 +69,9 @@ class EntrySignature:
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
 
+        made: dict[str, Attribute] = {}
+        if self.prepared is not None:
+            made[PREPARED_BYTES] = I64Attr(HEADER + self.prepared.num_bytes)
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
             INPUTS: ArrayAttr(self.inputs),
@@ -71,17 +79,17 @@ class EntrySignature:
             INPUT_NAMES: strings(self.input_names),
             OUTPUT_NAMES: strings(self.output_names),
             ARENA_BYTES: arena_bytes,
-            LIVE_BYTES: self.live_bytes or arena_bytes,
+            LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
             WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
-        }
+        } | made
 
 
 def signature_of(op: func.FuncOp) -> EntrySignature:
     """The signature of an entry function. Raises PassError where its attributes do not fit."""
     types = list(op.function_type.inputs)
-    special: dict[str, Any] = dict.fromkeys(SPECIAL)
+    special: dict[str, Any] = dict.fromkeys((*SPECIAL, PREPARED))
     for i in reversed(range(len(types))):
-        for name in SPECIAL:
+        for name in special:
             if op.arg_attribute(i, name) is not None:
                 special[name] = types.pop(i)
                 break
@@ -95,6 +103,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
         _names(op, OUTPUT_NAMES, len(outputs), "output"),
         special[ARENA],
         special[WEIGHTS],
+        special[PREPARED],
         op.attributes.get(LIVE_BYTES),
     )
 
@@ -146,7 +155,12 @@ class _Entry(FunctionLowering):
         self.op = op
         self.signature = signature_of(op)
         self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
-        self.special = dict(zip(SPECIAL, rest, strict=True))
+        self.special: dict[str, Value] = dict(zip(SPECIAL, rest, strict=True))
+        if self.signature.prepared is not None:
+            block = self.special[WEIGHTS]
+            self.special[WEIGHTS] = self._load(block, llvm.ptr)
+            after = llvm.GetElementPtr.of(block, [HEADER], i8, "inbounds")
+            self.special[PREPARED] = self.append(after).results[0]
 
     def emit_all(self) -> llvm.Func:
         """The whole function."""

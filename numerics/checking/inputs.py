@@ -151,8 +151,7 @@ class Sample:
 
 def aligned_array(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """Uninitialized elements at an address that is a multiple of 64."""
-    size = math.prod(shape) * dtype.itemsize
-    return aligned_buffer(size).view(dtype).reshape(shape)
+    return aligned_buffer(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
 
 
 def aligned_copy(value: Any) -> Any:

@@ -12,13 +12,13 @@ A function is known by its type when it was first seen. What the pipeline makes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from ...dialects import func, llvm
-from ...dialects.marks import ARENA, ENTRY, INPUTS, OUTPUTS, POOL, SCRATCH, WEIGHTS
+from ...dialects.marks import ARENA, ENTRY, INPUTS, OUTPUTS, POOL, PREPARED, SCRATCH, WEIGHTS
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Operation
 from ...ir.numpy_types import type_to_numpy
@@ -28,7 +28,9 @@ from ...runtime.abi import RUN
 from ..interpreter import CannotInterpretError
 from .inputs import aligned_array
 
-SPECIAL = (ARENA, WEIGHTS, SCRATCH, POOL)
+CONSTANTS = (WEIGHTS, PREPARED)
+"""What marks a block of constants, and the module's table of what is in it."""
+SPECIAL = (ARENA, *CONSTANTS, SCRATCH, POOL)
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,10 @@ def callee_of(op: Operation) -> str | None:
             return op.callee
         case func.Constant():
             return op.value
-        case llvm.Call() | llvm.AddressOf():
-            held = op.properties.get("callee") or op.properties.get("global_name")
-            return getattr(held, "root", None)
+        case llvm.Call():
+            return op.callee
+        case llvm.AddressOf():
+            return op.global_name
     return None
 
 
@@ -119,12 +122,14 @@ class Convention:
     subject: Subject
     type: FunctionType
     special: Mapping[int, str]
-    weights: Any = None
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
-    def of(subject: Subject, op: func.FuncOp, weights: Any = None) -> Convention:
+    def of(
+        subject: Subject, op: func.FuncOp, weights: Mapping[str, np.ndarray] | None = None
+    ) -> Convention:
         """Raises NncError where the function's type can no longer be called with the inputs."""
-        made = Convention(subject, op.function_type, special_arguments(op), weights)
+        made = Convention(subject, op.function_type, special_arguments(op), weights or {})
         made.outs  # noqa: B018 - raises
         return made
 
@@ -172,8 +177,8 @@ class Convention:
     def _special(self, name: str, type: Type) -> Any:
         if name == POOL:
             return 0
-        if name == WEIGHTS and self.weights is not None:
-            return self.weights.view(np.int8)
+        if name in self.weights:
+            return self.weights[name].view(np.int8)
         return _filled(type)
 
     def outputs(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:

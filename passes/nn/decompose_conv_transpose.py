@@ -13,6 +13,7 @@ from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
+from ...targets.attribute import target_of
 from .building import (
     element_of,
     extent,
@@ -23,9 +24,6 @@ from .building import (
     scalar,
     shape_of,
 )
-
-FEW_PRODUCTS = 0.9
-"""Part of the products of all phases in one at which convolutions of their own are worth it."""
 
 
 @rewrite(nn.ConvTranspose)
@@ -75,8 +73,8 @@ def _shifts(
     shifts = [[_Shift.of(at, *along) for at in range(along[0])] for along in sizes]
     apart = math.prod(sum(s.products for s in along) for along in shifts)
     together = math.prod((d + -(-k // s) - 1) * -(-k // s) * s for s, k, _, d, _ in sizes)
-    is_worth = apart < FEW_PRODUCTS * together
-    return shifts if is_worth and all(s.is_plain for along in shifts for s in along) else None
+    most = target_of(op).machine.costs.algorithms.phases * together
+    return shifts if apart < most and all(s.is_plain for along in shifts for s in along) else None
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
-from ...dialects.marks import KERNEL
+from ...dialects.marks import KERNEL, MAKER
 from ...dialects.nn.traits import Arranging, Total
 from ...ir.attributes import DenseElements, DenseResource, UnitAttr
 from ...ir.core import Operation, OpResult, Value
@@ -44,7 +44,7 @@ class FoldConstants(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, as constants come before what they make constant."""
-        if isinstance(op.attributes.get(KERNEL), UnitAttr):
+        if isinstance(op.attributes.get(KERNEL), UnitAttr) or MAKER in op.attributes:
             return
         for block in op.regions[0].blocks:
             known = KnownValues()

@@ -30,7 +30,8 @@ from ...ir.location import fuse_locations
 from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
-from .choose_algorithms import is_blocked
+from ...targets.attribute import target_of
+from .choose_algorithms import Work
 from .parts import prepare
 
 
@@ -50,6 +51,7 @@ class Fuse(
     in a kernel already stay as they are.
     """
 
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
     limit: int = option(
         32, help="the most ops of one kernel; 1 makes one kernel of each op", least=1
     )
@@ -58,8 +60,9 @@ class Fuse(
         """Fuse in each block of the function."""
         if isinstance(op.attributes.get(KERNEL), UnitAttr):
             return
+        work = Work(target_of(op, self.target).machine)
         for block in op.regions[0].blocks:
-            for group in Grouping(block, self.limit, prepare(block).ops).groups:
+            for group in Grouping(block, self.limit, prepare(block).ops, work).groups:
                 make_kernel(group)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
@@ -71,8 +74,9 @@ Joins = Callable[[nn.NnOp], bool]
 class Grouping:
     """Partitions the ops of a block; `groups` holds each group's ops in their order."""
 
-    def __init__(self, block: Block, limit: int, views: set[Operation]) -> None:
+    def __init__(self, block: Block, limit: int, views: set[Operation], work: Work) -> None:
         self.limit = limit
+        self.work = work
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
         self.found: list[list[nn.NnOp]] = []
@@ -215,7 +219,7 @@ class Grouping:
             if step.weight_operand is not None:
                 weights += _count(step.operands[step.weight_operand])
             last = step
-        return steps if is_blocked(between, weights) else set()
+        return steps if self.work.is_blocked(between, weights) else set()
 
     # -- growing -----------------------------------------------------------------------------
 

@@ -14,6 +14,8 @@ from nnc.lowering.plan_memory import PlanMemory
 from nnc.numerics.interpreter import Interpreter
 from nnc.runtime.abi import ALIGNMENT
 
+from ..processor import runnable
+
 BUFFERS = st.lists(
     st.builds(
         lambda size, first, length: Buffer(size, first, first + length),
@@ -228,7 +230,7 @@ IN_PLACE = """
 """
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 def test_results_in_place_of_operands(machine):
     """Compiled, so that loops, registers and LLVM all allow for it."""
     context = PassContext()

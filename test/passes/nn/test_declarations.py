@@ -40,7 +40,7 @@ class OutermostConv(BlockedConvOp, name="nn_test.outermost_conv"):
 
 def test_a_new_blocked_convolution(rng, monkeypatch):
     """Its class and the choice of it are enough for layouts, weights, fusion and code."""
-    monkeypatch.setattr(choose_layouts, "form_of", lambda conv, block: OutermostConv)
+    monkeypatch.setattr(choose_layouts, "form_of", lambda conv, block, costs: OutermostConv)
     x = rng.standard_normal((1, 8, 7, 6)).astype(np.float32)
     weight, bias = rng.standard_normal((12, 8, 3, 3)), rng.standard_normal(12)
 
