@@ -84,6 +84,7 @@ MODELS = (
 def stages() -> tuple[str, ...]:
     """The text of a tiny model after every stage of the pipeline."""
     import onnx
+
     from nnc.tools.driver import write_stages
 
     found = []

@@ -8,12 +8,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...dialects import func
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import FusedLoc, Location, NameLoc
 from ...ir.passes import PassContext, PassManager
-from ...lowering.instrument_kernels import TIMES, kernel_calls
+from ...lowering.instrument_kernels import PIECES, TIMES, kernel_calls
 from ...lowering.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ..driver import compile_model, run_stages
@@ -30,7 +32,9 @@ class KernelRun:
     """One call of a kernel in the model; times in nanoseconds.
 
     `nodes` are the model's nodes that it came from, `start` and `duration` those of the
-    fastest run, `median` is over all runs.
+    fastest run, `median` is over all runs. `pieces` are those of its parallel loops that each
+    thread did, nothing where all ran on the calling thread; `waited` is for how long that one
+    then waited for others. Both are means over the runs, as few of them may be disturbed.
     """
 
     kernel: str
@@ -39,6 +43,8 @@ class KernelRun:
     start: int
     duration: int
     median: float
+    pieces: tuple[float, ...] = ()
+    waited: float = 0.0
 
     @property
     def gflops(self) -> float | None:
@@ -75,7 +81,8 @@ class _Instrumented:
     def __init__(self, module: Operation, threads: int, machine: str, progress: Progress) -> None:
         self.calls: list[tuple[str, tuple[str, ...], Cost]] = []
         run_stages(module, machine=machine, last="bufferize", progress=progress)
-        clock = pipeline("builtin.module(instrument-kernels)")
+        counted = threads if threads > 1 else 0
+        clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)
         self._describe(module)
         self.executable = compile_model(
@@ -111,6 +118,7 @@ def profile_model(
     inputs = make_inputs(made.executable)
     progress(f"running it {runs} times")
     stamps: list[Sequence[int]] = []
+    counts: list[Any] = []
     totals: list[float] = []
     for number in range(runs + 2):
         started = time.perf_counter_ns()
@@ -118,6 +126,8 @@ def profile_model(
         if number >= 2:  # the first runs pay for memory that is touched for the first time
             totals.append(time.perf_counter_ns() - started)
             stamps.append([int(t) for t in outputs[TIMES]])
+            if PIECES in outputs:
+                counts.append(np.diff(outputs[PIECES], axis=0))
     progress("measuring what the machine can do")
     fastest = min(stamps, key=lambda times: times[-1] - times[0])
     kernels = [
@@ -128,10 +138,19 @@ def profile_model(
             fastest[i] - fastest[0],
             fastest[i + 1] - fastest[i],
             statistics.median(max(1, times[i + 1] - times[i]) for times in stamps),
+            *_shared([one[i] for one in counts]),
         )
         for i, (kernel, nodes, cost) in enumerate(made.calls)
     ]
     return Profile(name, threads, runs, kernels, statistics.median(totals), measure_peaks(threads))
+
+
+def _shared(counts: list[Any]) -> tuple[tuple[float, ...], float]:
+    """Pieces by thread and the time waited, from what the pool counted in each run."""
+    if not counts or not any(row[1:].any() for row in counts):
+        return (), 0.0
+    waited, *pieces = map(float, np.mean(counts, axis=0))
+    return tuple(pieces), waited
 
 
 def node_names(loc: Location) -> tuple[str, ...]:
