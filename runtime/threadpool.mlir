@@ -10,8 +10,8 @@
 // taken by others, and waiting for it could take longer than the whole job. So a job never
 // waits for what nobody has begun.
 //
-// Waiting spins for some tens of microseconds, longer than the code between two parallel loops
-// of a model usually takes, and then sleeps on a semaphore of one's own. There is no mutex, which
+// Waiting spins for some hundred microseconds, longer than the code between two parallel loops
+// of a model, or between two of its runs, usually takes, and then sleeps on a semaphore of one's own. There is no mutex, which
 // who has it could take along when its processor is taken away; nor a condition variable, where
 // glibc's broadcast waits until all that the last one woke have come back.
 //
@@ -557,7 +557,7 @@ llvm.func internal @nnc_pool_next_generation(%pool: !llvm.ptr, %worker: !llvm.pt
                                              %seen: i32) -> i32 {
   %no = llvm.mlir.constant(0 : i1) : i1
   %present = llvm.mlir.constant(0 : i32) : i32
-  %spins = llvm.mlir.constant(2048 : i32) : i32
+  %spins = llvm.mlir.constant(8192 : i32) : i32
   %generation = llvm.getelementptr %pool[0, 7] : (!llvm.ptr) -> !llvm.ptr, !pool
   %state_at = llvm.getelementptr %worker[0, 6] : (!llvm.ptr) -> !llvm.ptr, !worker
   %now = llvm.call @nnc_pool_await(%worker, %generation, %seen, %no, %spins)
@@ -582,7 +582,7 @@ llvm.func @nnc_parallel_for(%pool: !llvm.ptr, %task: !llvm.ptr, %environment: !l
   %yes = llvm.mlir.constant(1 : i32) : i32
   %no = llvm.mlir.constant(0 : i32) : i32
   %wanted = llvm.mlir.constant(1 : i1) : i1
-  %spins = llvm.mlir.constant(4096 : i32) : i32
+  %spins = llvm.mlir.constant(8192 : i32) : i32
   %length = llvm.sub %end, %begin : i64
   %short = llvm.icmp "sle" %length, %grain : i64
   %poolless = llvm.icmp "eq" %pool, %null : !llvm.ptr
