@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import platform
-import struct
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Protocol
@@ -23,19 +20,6 @@ POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 POOL_COUNTS = "nnc_pool_counts"
 
-PAUSES: dict[str, tuple[str, int | None]] = {
-    "x86_64": ("llvm.x86.sse2.pause", None),
-    "amd64": ("llvm.x86.sse2.pause", None),
-    "i686": ("llvm.x86.sse2.pause", None),
-    "aarch64": ("llvm.aarch64.isb", 15),
-    "arm64": ("llvm.aarch64.isb", 15),
-    "armv7": ("llvm.arm.hint", 1),
-    "armv7l": ("llvm.arm.hint", 1),
-}
-"""By the first part of a target triple: the intrinsic that tells a processor that its thread
-only waits, and its argument. Arm's 64-bit `isb` takes about as long as x86's `pause`, its
-32-bit hint 1 is `yield`."""
-
 LINUX_ONLY = ("sched_getcpu", "pthread_getaffinity_np", "pthread_setaffinity_np")
 """Elsewhere functions of these names say that they failed."""
 
@@ -53,7 +37,7 @@ class PoolTarget(Protocol):
 
     @property
     def pause(self) -> tuple[str, int | None] | None:
-        """An intrinsic and its argument, as in `PAUSES`; None where the processor has none."""
+        """The intrinsic that tells the processor that its thread only waits, and its argument."""
         ...
 
     @property
@@ -62,19 +46,7 @@ class PoolTarget(Protocol):
         ...
 
 
-@dataclass(frozen=True)
-class Platform:
-    """A target of the pool and nothing else; this machine by default."""
-
-    pointer_bits: int = 8 * struct.calcsize("P")
-    pause: tuple[str, int | None] | None = PAUSES.get(platform.machine().lower())
-    system: str = platform.system().lower()
-
-
-def pool_functions(
-    target: PoolTarget = Platform(),
-    clock: str | None = None,
-) -> list[llvm.Func]:
+def pool_functions(target: PoolTarget, clock: str | None = None) -> list[llvm.Func]:
     """The functions of the pool and the declarations that they need, detached.
 
     `clock` names a function `int64_t (void)` by which the pool tells how long its callers

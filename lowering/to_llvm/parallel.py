@@ -21,6 +21,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.types import i64
 from ...runtime.threadpool import PARALLEL_FOR, pool_functions
+from ...targets.attribute import target_of
 from ..instrument_kernels import CLOCK
 from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering
@@ -79,6 +80,7 @@ def need_pool(f: FunctionLowering) -> None:
     """Put the pool's functions into the module, once; it tells the time where the module does."""
     needed = f.module.needed
     if PARALLEL_FOR not in needed:
-        for function in pool_functions(clock=CLOCK if f.module.defines(CLOCK) else None):
+        target, clock = target_of(f.module.module), CLOCK if f.module.defines(CLOCK) else None
+        for function in pool_functions(target, clock):
             # What the model needs too, such as `free`, is declared already.
             needed.setdefault(function.sym_name, function)

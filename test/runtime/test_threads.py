@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import llvmlite.binding as binding
@@ -18,17 +19,18 @@ import nnc
 import numpy as np
 import pytest
 from nnc.dialects.builtin import ModuleOp
+from nnc.driver.compile import compile_model, mark_entry
+from nnc.driver.program import compile_module
 from nnc.ir.core import Block, Region
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.executable import compile_module
-from nnc.runtime.threadpool import PAUSES, Platform, pool_functions
-from nnc.targets.llvm_ir import llvm_ir
-from nnc.targets.native import emit_object, load_object
-from nnc.tools.driver import compile_model, mark_entry
+from nnc.runtime.threadpool import pool_functions
+from nnc.targets.base import host
+from nnc.targets.llvm.ir import llvm_ir
+from nnc.targets.llvm.native import emit_object, load_object
 
 SAXPY = """
 func.func private @kernel(%x: memref<{n}xf32>, %y: memref<{n}xf32>, %s: f32) attributes {{nn.kernel}} {{
@@ -254,8 +256,8 @@ def test_calls_from_several_python_threads(shared):
 TASK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
 
 
-def pool_module(**given):
-    module = ModuleOp(Region([Block((), pool_functions(**given))]))
+def pool_module(target):
+    module = ModuleOp(Region([Block((), pool_functions(target))]))
     module.verify()
     return module
 
@@ -263,9 +265,9 @@ def pool_module(**given):
 class PoolCode:
     """The pool's functions, without a model."""
 
-    def __init__(self, **given):
+    def __init__(self, target):
         names = ("nnc_pool_create", "nnc_pool_destroy", "nnc_parallel_for", "nnc_pool_counts")
-        self.code = load_object(emit_object(llvm_ir(pool_module(**given))), names)
+        self.code = load_object(emit_object(llvm_ir(pool_module(target)), host()), names)
         self.create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)(self.code[names[0]])
         self.destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code[names[1]])
         numbers = [ctypes.c_int64] * 3
@@ -284,7 +286,7 @@ class PoolCode:
 
 @pytest.fixture(scope="module")
 def pool_code():
-    return PoolCode()
+    return PoolCode(host())
 
 
 def pieces_of(code, pool, begin, end, grain=1):
@@ -538,7 +540,7 @@ llvm.func @record(%places: !llvm.ptr, %begin: i64, %end: i64) {
 
 def test_woken_threads_leave_the_caller_its_processor(pool_code):
     """A worker that sleeps starts elsewhere, and may go anywhere again once it is up."""
-    code = load_object(emit_object(llvm_ir(parse_module(RECORD))), ["record"])
+    code = load_object(emit_object(llvm_ir(parse_module(RECORD)), host()), ["record"])
     record = ctypes.cast(code["record"], TASK)
     allowed = os.sched_getaffinity(0)
     apart = []
@@ -576,7 +578,7 @@ def test_threads_keep_to_the_processors_that_they_were_given(pool_code):
 
 
 def test_a_system_that_does_not_tell_processors():
-    code = PoolCode(target=Platform(system="darwin"))  # Nor has it semaphores.
+    code = PoolCode(replace(host(), system="darwin"))  # Nor has it semaphores.
     pool = code.create(3)
     for _ in range(3):
         time.sleep(0.003)
@@ -586,36 +588,49 @@ def test_a_system_that_does_not_tell_processors():
 
 # -- other processors ------------------------------------------------------------------------------
 
-PROCESSORS = {
-    # Triple, pointers and pause: class and machine in the file's head.
-    ("x86_64-unknown-linux-gnu", 64, "x86_64"): (2, 62),
-    ("i686-unknown-linux-gnu", 32, "i686"): (1, 3),
-    ("armv7-unknown-linux-gnueabihf", 32, "armv7"): (1, 40),
-    ("aarch64-unknown-linux-gnu", 64, "aarch64"): (2, 183),
-    ("riscv64-unknown-linux-gnu", 64, "riscv64"): (2, 243),
-}
+
+@dataclass(frozen=True)
+class Other:
+    """A target of the pool; `head` is class and machine in the head of its object files."""
+
+    triple: str
+    pointer_bits: int
+    pause: tuple[str, int | None] | None
+    head: tuple[int, int]
+    cpu: str = ""
+    system: str = "linux"
+
+
+OTHERS = [
+    Other("x86_64-unknown-linux-gnu", 64, ("llvm.x86.sse2.pause", None), (2, 62)),
+    Other("i686-unknown-linux-gnu", 32, ("llvm.x86.sse2.pause", None), (1, 3), "pentium4"),
+    Other("armv7-unknown-linux-gnueabihf", 32, ("llvm.arm.hint", 1), (1, 40)),
+    Other("aarch64-unknown-linux-gnu", 64, ("llvm.aarch64.isb", 15), (2, 183)),
+    Other("riscv64-unknown-linux-gnu", 64, None, (2, 243)),
+]
 
 
 @pytest.mark.parametrize("system", ["linux", "darwin"])
-@pytest.mark.parametrize(("target", "head"), PROCESSORS.items(), ids=lambda x: str(x[0]))
-def test_the_pool_for_other_processors(target, head, system):
+@pytest.mark.parametrize("target", OTHERS, ids=lambda target: target.triple)
+def test_the_pool_for_other_processors(target, system):
     """Its types fit, in our verifier's view and in LLVM's, and it becomes an object file."""
-    triple, bits, architecture = target
-    module = pool_module(target=Platform(bits, PAUSES.get(architecture), system))
+    module = pool_module(replace(target, system=system))
     pthread_join = next(f for f in module.body_block if f.sym_name == "pthread_join")
-    assert [str(t) for t in pthread_join.function_type.inputs] == [f"i{bits}", "!llvm.ptr"]
+    assert [str(t) for t in pthread_join.function_type.inputs] == [
+        f"i{target.pointer_bits}",
+        "!llvm.ptr",
+    ]
     binding.initialize_all_targets()
     binding.initialize_all_asmprinters()
-    cpu = "pentium4" if architecture == "i686" else ""  # The first with `pause`.
-    machine = binding.Target.from_triple(triple).create_target_machine(
-        cpu=cpu, reloc="pic", codemodel="small"
+    machine = binding.Target.from_triple(target.triple).create_target_machine(
+        cpu=target.cpu, reloc="pic", codemodel="small"
     )
-    text = f'target datalayout = "{machine.target_data}"\ntarget triple = "{triple}"\n'
-    parsed = binding.parse_assembly(text + llvm_ir(module), binding.create_context())
+    head = f'target datalayout = "{machine.target_data}"\ntarget triple = "{target.triple}"\n'
+    parsed = binding.parse_assembly(head + llvm_ir(module), binding.create_context())
     parsed.verify()
     code = machine.emit_object(parsed)
     assert code[:4] == b"\x7fELF"
-    assert (code[4], int.from_bytes(code[18:20], "little")) == head
+    assert (code[4], int.from_bytes(code[18:20], "little")) == target.head
 
 
 # -- processes -------------------------------------------------------------------------------------
