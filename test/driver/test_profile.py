@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import nnc
@@ -11,7 +12,9 @@ import pytest
 from nnc.dialects import func
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
 from nnc.driver.profiling.collect import node_names, profile_model
+from nnc.driver.profiling.page import html_page
 from nnc.driver.profiling.peaks import measure_peaks
+from nnc.driver.profiling.report import table
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.passes import PassContext, PassManager
 from nnc.lowering.instrument_kernels import TIMES
@@ -64,6 +67,23 @@ def test_profile_names_the_nodes_of_the_model():
     assert all(k.median > 0 for k in profile.kernels)
     starts = [k.start for k in profile.kernels]
     assert starts == sorted(starts) and starts[0] == 0
+
+
+def test_profile_tells_who_did_the_pieces():
+    module = load_module(small_cnn())
+    x = np.zeros((1, 3, 35, 37), np.float32)
+    profile = profile_model("small", module, lambda executable: {"x": x}, threads=2, runs=3)
+    for kernel in profile.kernels:
+        # All pieces of a run, which are the same in each, or none: on the caller's thread.
+        total = sum(kernel.pieces)
+        assert kernel.pieces == () or (len(kernel.pieces) == 2 and abs(total - round(total)) < 1e-6)
+        assert kernel.waited >= 0
+    kernel = replace(profile.kernels[0], kernel="k", pieces=(12.2, 8.8), waited=1500.0)
+    _, heads, line, *_ = table(replace(profile, kernels=[kernel]))
+    place = heads.index("pieces") + len("pieces")
+    assert line[:place].endswith("  12+9")
+    assert line[: heads.index("waited us") + len("waited us")].endswith("  1.5")
+    assert "pieces by thread 12+9, waited 1.5 us" in html_page(replace(profile, kernels=[kernel]))
 
 
 def test_peaks_are_plausible():
