@@ -670,7 +670,7 @@ llvm.func internal @nnc_pool_deal(%pool: !llvm.ptr, %length: i64, %grain: i64) {
 //
 // Sets a row of a table: for how long callers of the pool have waited, and how many pieces each
 // thread has done. For what there is not it sets 0.
-llvm.func @nnc_pool_counts(%pool: !llvm.ptr, %counts: !llvm.ptr, %row: i64, %columns: i64) {
+llvm.func internal @nnc_pool_counts(%pool: !llvm.ptr, %counts: !llvm.ptr, %row: i64, %columns: i64) {
   %null = llvm.mlir.zero : !llvm.ptr
   %none = llvm.mlir.constant(0 : i32) : i32
   %nothing = llvm.mlir.constant(0 : i64) : i64

@@ -267,7 +267,11 @@ class PoolCode:
 
     def __init__(self, target):
         names = ("nnc_pool_create", "nnc_pool_destroy", "nnc_parallel_for", "nnc_pool_counts")
-        self.code = load_object(emit_object(llvm_ir(pool_module(target)), host()), names)
+        module = pool_module(target)
+        for function in module.body_block:
+            if function.sym_name in names:
+                function.linkage = "external"
+        self.code = load_object(emit_object(llvm_ir(module), host()), names)
         self.create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)(self.code[names[0]])
         self.destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code[names[1]])
         numbers = [ctypes.c_int64] * 3

@@ -17,7 +17,7 @@
 // The pool comes along though no loop is parallel, and tells the time.
 // LLVM:     llvm.func internal @nnc_pool_clock() -> i64
 // LLVM:       llvm.call @nnc_clock()
-// LLVM:     llvm.func @nnc_pool_counts(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) {
+// LLVM:     llvm.func internal @nnc_pool_counts(%{{.*}}: !llvm.ptr, %{{.*}}: !llvm.ptr, %{{.*}}: i64, %{{.*}}: i64) {
 func.func private @k(%y: memref<4xf32>) attributes {nn.kernel} {
   return
 }
