@@ -10,10 +10,10 @@
 // taken by others, and waiting for it could take longer than the whole job. So a job never
 // waits for what nobody has begun.
 //
-// Waiting spins for some hundred microseconds, longer than the code between two parallel loops
-// of a model, or between two of its runs, usually takes, and then sleeps on a semaphore of one's own. There is no mutex, which
-// who has it could take along when its processor is taken away; nor a condition variable, where
-// glibc's broadcast waits until all that the last one woke have come back.
+// Waiting spins for some hundred microseconds, longer than the code between two parallel loops of
+// a model, or between two of its runs, usually takes, and then sleeps on a semaphore of one's own.
+// There is no mutex, which who has it could take along when its processor is taken away; nor a
+// condition variable, where glibc's broadcast waits until all that the last one woke have come back.
 //
 // A pool runs one job at a time. A job that is started while another runs, from inside it or by
 // another thread that shares the pool, is done by its caller alone.
