@@ -1,0 +1,366 @@
+"""From the loop-nest trees of a kernel to loops over tiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
+
+from ....dialects import arith, scf
+from ....ir.core import Block as IRBlock
+from ....ir.core import Operation, Region, Value
+from ....ir.types import index
+from ...model.nest import Node, is_tile
+from ...model.plan import Loop, Plan
+from ...model.stages import Stage
+from ..body import unvectorizable
+from ..code import Code, Scope, make
+from ..temporaries import Temporaries
+from .accumulators import Accumulation
+from .axes import Axis, Number, axes_of, canonical
+from .bodies import Bodies
+from .contraction import Contractions
+from .memory import Memory
+from .places import Coordinates, Position
+from .stages import Tiles
+from .views import Views
+
+
+class Emission:
+    """Writes the nests of one kernel; see the parts that it is made of."""
+
+    def __init__(self, plan: Plan, code: Code, use_fma: bool, vector_bits: int) -> None:
+        self.plan = plan
+        self.code = code
+        self.coordinates = Coordinates(plan)
+        views = Views(code, self.coordinates)
+        self.memory = Memory(code, self.coordinates, views, plan.prefetched, vector_bits)
+        bodies = Bodies(code, self.coordinates, self.memory, use_fma)
+        self.tiles = Tiles(code, self.memory, bodies, Contractions(code, self.memory, bodies, plan))
+        self.positions = {stage: Position(stage) for stage in plan.stages}
+        self.extents: dict[Loop, Number] = {}
+        self.active: dict[Stage, Accumulation] = {}
+        self.temporaries = Temporaries(code, self.coordinates, views)
+        self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
+
+    def nest(self, root: Node | Stage, before: Operation) -> None:
+        """Write one nest before an operation."""
+        code = self.code
+        block = before.parent
+        assert block is not None
+        code.scope = Scope(block, code.entry, before)
+        code.loc = before.loc
+        for stage in [root] if isinstance(root, Stage) else root.stages():
+            for loop in self.plan.roots[stage]:
+                self.extents[loop] = code.size(loop.extent)
+        self.children([root])
+        self.memory.flush()
+        code.scope = code.entry
+
+    def children(self, children: list[Node | Stage]) -> None:
+        for child in children:
+            if isinstance(child, Stage):
+                self.tile(child)
+            elif is_tile(child):
+                for stage in child.stages():
+                    self.tile(stage)
+            else:
+                self.node(child)
+
+    # -- loops ---------------------------------------------------------------------------------
+
+    def node(self, node: Node) -> None:
+        """A loop, and the accumulations that start with it."""
+        begun = []
+        for loop in node.loops:
+            if loop.accumulates and loop.stage not in self.active:
+                begun.append(self.accumulation(loop))
+        if node.kind == "unroll":
+            self.unrolled(node)
+        else:
+            self.sequential(node)
+        for accumulation in begun:
+            del self.active[accumulation.stage]
+            accumulation.end()
+
+    def accumulation(self, loop: Loop) -> Accumulation:
+        stage = loop.stage
+        order = self.plan.order[stage]
+        accumulation = self.tiles.accumulation(stage)
+        if self.extent(loop) != 0:
+            accumulation.begin(self.points(stage, order[order.index(loop) :]))
+        self.active[stage] = accumulation
+        return accumulation
+
+    def extent(self, loop: Loop) -> Number:
+        """The extent of a loop where it stands; known for an inner half outside the outer."""
+        known = self.extents.get(loop.span)
+        return known if known is not None else self.code.size(loop.extent)
+
+    def sequential(self, node: Node) -> None:
+        """A loop over whole steps, then the remainder."""
+        lead = node.loops[0]
+        extent, step = self.extent(lead), lead.step
+        if isinstance(extent, int):
+            full, rest = divmod(extent, step)
+            if full == 1:
+                self.once(node, 0, step)
+            elif full:
+                self.loop(node, 0, full * step, step, lambda iv: step)
+            if rest:
+                self.once(node, full * step, rest)
+        elif lead.rest is None:
+            self.loop(node, 0, extent, 1, lambda iv: 1)
+        else:
+            self.dynamic(node, extent, step)
+
+    def dynamic(self, node: Node, extent: Value, step: int) -> None:
+        """As above with an extent known at run time."""
+        code = self.code
+        granules = [g for loop in node.loops if (g := self.granule(loop)) is not None]
+        granule = min(granules, default=None)
+        if granule is None:  # plain loops inside adapt to any extent
+            self.loop(
+                node, 0, extent, step,
+                lambda iv: code.minimum(step, code.binary(arith.SubI, extent, iv)),
+            )  # fmt: skip
+            return
+        whole = code.binary(arith.DivUI, extent, code.index(step))
+        main = code.multiply(whole, step)
+        self.loop(node, 0, main, step, lambda iv: step)
+        if granule == 1:
+            for inner in halves(step):
+                rest = code.binary(arith.SubI, extent, code.as_value(main))
+                count = code.binary(arith.DivUI, rest, code.index(inner))
+                end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
+                self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
+                main = end
+        else:
+            self.loop(
+                node, main, extent, granule,
+                lambda iv: code.minimum(granule, code.binary(arith.SubI, extent, iv)),
+            )  # fmt: skip
+
+    def granule(self, outer: Loop) -> int | None:
+        """The step of a remainder loop: a vector where there is one inside, else one.
+
+        None if the first loop inside is a plain one, which needs no constant extent.
+        """
+        order = self.plan.order[outer.stage]
+        inside = [loop for loop in order if _stems_from(loop, outer.rest)]
+        if inside[0].kind in ("for", "parallel"):
+            return None
+        last = inside[-1]
+        return last.extent if last.kind == "vector" else 1  # type: ignore[return-value]
+
+    def once(self, node: Node, offset: int, inner: Number) -> None:
+        """One iteration, in line."""
+        for loop in node.loops:
+            if loop.rest is not None:
+                self.extents[loop.rest] = inner
+            self.positions[loop.stage].offsets[loop] = offset
+        heap = self.temporaries.enter(node)
+        self.children(node.children)
+        if heap:
+            self.memory.flush()
+            self.temporaries.leave(heap)
+        for loop in node.loops:
+            del self.positions[loop.stage].offsets[loop]
+
+    def unrolled(self, node: Node) -> None:
+        """The iterations one after the other, where there are loops inside."""
+        for offset, inner in self.parts(node.loops[0]):
+            self.once(node, offset, inner)
+
+    def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
+        """(offset, extent of the inner half) for each iteration of an unrolled loop."""
+        extent, step = self.extent(loop), loop.step
+        if not isinstance(extent, int):
+            yield 0, extent
+            return
+        for i in range(0, extent - step + 1, step):
+            yield i, step
+        if extent % step:
+            yield extent - extent % step, extent % step
+
+    # -- scf -----------------------------------------------------------------------------------
+
+    def loop(
+        self, node: Node, lower: Number, upper: Number, step: int, inner: Callable[[Value], Number]
+    ) -> None:
+        """A loop as an operation; `inner` tells the inner half's extent."""
+        if upper == lower:
+            return
+        touched, written = self.buffers(node)
+        self.memory.flush(touched)
+        if node.kind == "parallel":
+            self.parallel(node, lower, upper, step, inner, written)
+        else:
+            self.for_loop(node, lower, upper, step, inner, written)
+        self.memory.forget(written)
+
+    def for_loop(self, node, lower, upper, step, inner, written) -> None:
+        code = self.code
+        carried = [v for a in self.active.values() for v in a.values()]
+        block = IRBlock([index, *(v.type for v in carried)])
+        bounds = [code.as_value(v) for v in (lower, upper, step)]
+        op = make(scf.For, (*bounds, *carried), [v.type for v in carried])
+        op.regions = (Region([block]),)
+        op.regions[0].parent = op
+        code.put(op)
+        block.args[0].name_hint = _name(node)
+        self._carry(block.args[1:])
+        self._body(op, node, block, [block.args[0]], inner, written)
+        results = [v for a in self.active.values() for v in a.values()]
+        block.append(make(scf.Yield, results))
+        self._carry(op.results)
+        for result in op.results:
+            code.depths[result] = code.scope.depth
+
+    def parallel(self, node, lower, upper, step, inner, written) -> None:
+        """A parallel loop, together with those directly inside that have no remainder."""
+        code = self.code
+        nodes, bounds = [node], [(lower, upper, step)]
+        while (below := self._parallel_below(nodes[-1])) is not None:
+            extent = self.extent(below.loops[0])
+            nodes.append(below)
+            bounds.append((0, extent, below.loops[0].step))
+        block = IRBlock([index] * len(nodes))
+        for value, one in zip(block.args, nodes, strict=True):
+            value.name_hint = _name(one)
+        columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
+        op = code.put(scf.Parallel(*columns, [], Region([block])))
+        inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
+        self._body(op, nodes, block, list(block.args), inners, written)
+        block.append(scf.Reduce([], []))
+
+    def _parallel_below(self, node: Node) -> Node | None:
+        match node.children:
+            case [Node() as below] if below.kind == "parallel":
+                extent = self.extents.get(below.loops[0].span)
+                if extent is not None and below.loops[0].step == 1:
+                    return below
+                if isinstance(extent, int) and extent % below.loops[0].step == 0:
+                    return below
+        return None
+
+    def _body(self, op, nodes, block, values, inners, written) -> None:
+        """The loop's block: enter, write the children, carry out delayed stores, leave."""
+        code, outside = self.code, self.code.scope
+        if isinstance(nodes, Node):
+            nodes, inners = [nodes], [inners]
+        anchor, outside.anchor = outside.anchor, op
+        code.scope = Scope(block, outside)
+        code.scope.written = written
+        for value in block.args:
+            code.depths[value] = code.scope.depth
+        for node, value, inner in zip(nodes, values, inners, strict=True):
+            extent = inner(value)
+            for loop in node.loops:
+                if loop.rest is not None:
+                    self.extents[loop.rest] = extent
+                self.positions[loop.stage].values[loop] = value
+        heap = self.temporaries.enter(nodes[-1])
+        self.children(nodes[-1].children)
+        self.memory.flush()
+        self.temporaries.leave(heap)
+        for node in nodes:
+            for loop in node.loops:
+                del self.positions[loop.stage].values[loop]
+        code.scope = outside
+        outside.anchor = anchor
+
+    def _carry(self, values) -> None:
+        rest = iter(values)
+        for accumulation in self.active.values():
+            accumulation.replace(rest)
+
+    def buffers(self, node: Node) -> tuple[frozenset[Value], frozenset[Value]]:
+        """The buffers that a subtree touches, and those that it writes."""
+        if node in self._buffers:
+            return self._buffers[node]
+        base = self.memory.base
+        touched, written = set(), set()
+        for stage in node.stages():
+            touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)
+            written.update(base(a.value) for a in stage.outputs)
+        self._buffers[node] = frozenset(touched), frozenset(written)
+        return self._buffers[node]
+
+    # -- stages --------------------------------------------------------------------------------
+
+    def tile(self, stage: Stage) -> None:
+        """A stage at the current point: all that its innermost loops walk over."""
+        at = self.positions[stage]
+        order = self.plan.order[stage]
+        inside = [loop for loop in order if loop not in at.values and loop not in at.offsets]
+        accumulation = self.active.get(stage)
+        own = accumulation is None and any(loop.accumulates for loop in inside)
+        if own or (accumulation is None and self.tiles.reads_results(stage, inside)):
+            accumulation = self.tiles.accumulation(stage)
+            accumulation.begin(self.points(stage, inside))
+            own = True
+        for _, axes in self.points(stage, inside, every=True):
+            if all(axis.size for axis in axes):
+                self.tiles.write(stage, at, axes, accumulation)
+        if own and accumulation is not None:
+            accumulation.end()
+
+    def points(
+        self, stage: Stage, loops: Sequence[Loop], every: bool = False
+    ) -> Iterator[tuple[Position, list[Axis]]]:
+        """The tiles of a stage that loops stand for, in order, while the position is set to each.
+
+        Loops that repeat results count once, unless `every` point is wanted.
+        """
+        at = self.positions[stage]
+        inner = len(loops)
+        while inner and loops[inner - 1].kind in ("unroll", "vector"):
+            inner -= 1
+        if unvectorizable(stage) is not None:
+            inner = len(loops)
+        head, tail = loops[:inner], loops[inner:]
+        if every:
+            repeated = self.tiles.repeated(stage, tail)
+            head = [*head, *repeated]
+            tail = [loop for loop in tail if loop not in repeated]
+        yield from self._points(at, head, tail, every)
+
+    def _points(self, at: Position, head, tail, every) -> Iterator[tuple[Position, list[Axis]]]:
+        if not head:
+            axes = canonical(axes_of(tail, self.extent), at.stage)
+            if all(axis.size for axis in axes):
+                yield at, axes
+            return
+        loop, *rest = head
+        parts = self.parts(loop)
+        if loop.kind not in ("unroll", "vector") and not isinstance(self.extent(loop), int):
+            parts = iter([(0, loop.step)])
+        elif not every and (loop.kind not in ("unroll", "vector") or loop.is_reduction):
+            parts = islice(parts, 1)
+        for offset, inner in parts:
+            if loop.rest is not None:
+                self.extents[loop.rest] = inner
+            at.offsets[loop] = offset
+            yield from self._points(at, rest, tail, every)
+            del at.offsets[loop]
+
+
+def _name(node: Node) -> str | None:
+    """The name that the schedule gives a loop."""
+    return node.loops[0].name or None
+
+
+def _stems_from(loop: Loop, whole: Loop | None) -> bool:
+    """Whether a loop is a part of another, through splits."""
+    if whole is None:
+        return False
+    if loop is whole:
+        return True
+    return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)
+
+
+def halves(step: int) -> Iterator[int]:
+    """The steps of what an unknown extent leaves of a loop: half, a quarter and so on down to 1."""
+    while step > 1:
+        step //= 2
+        yield step
