@@ -71,7 +71,7 @@ class Accumulation:
                 partial = [a for a in axes if a.accumulates]
                 along = tuple(a for a in axes if a.accumulates or a in place.axes)
                 value = self._start(number, initial, partial, along)
-                held = Accumulator(number, place, at, initial, value, along)
+                held = Accumulator(number, place, at.copy(), initial, value, along)
                 self.table[number, place.key] = held
 
     def _start(

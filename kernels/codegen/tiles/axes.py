@@ -72,7 +72,7 @@ def vector_type(axes: Sequence[Axis], element: Type) -> Type:
 def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axis]:
     """The axes that loops make, unrolled or vectorized and innermost, the lanes last.
 
-    Axes of one element are left out.
+    Copies of one element are left out.
     """
     chains: dict[Loop, list[list[Loop]]] = {}
     for loop in sorted(loops, key=lambda loop: -loop.step):
@@ -83,7 +83,7 @@ def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axi
             runs.append([loop])
     found = [_axis(run, extent) for runs in chains.values() for run in runs]
     place = {loop: i for i, loop in enumerate(loops)}
-    axes = [a for a in found if a.size != 1]
+    axes = [a for a in found if a.size != 1 or a.is_lane]
     axes.sort(key=lambda a: (a.is_lane, place[a.first]))  # type: ignore[index]
     return axes
 

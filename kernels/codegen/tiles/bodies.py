@@ -114,7 +114,7 @@ class Bodies:
             return self.splat(tiled.value, shape_of(axes))
         value = tiled.value
         element = value.type.element_type  # type: ignore[attr-defined]
-        key = ("spread", value, axes)
+        key = ("spread", value, tiled.axes, axes, shape_of(axes))
         scope = code.at_depth(code.depth_of(value))
         if key not in scope.cache:
             ones = tuple(

@@ -101,7 +101,7 @@ class Memory:
                     if entry.dirty:
                         self._write(entry)
                     del table[key]
-        table[place.key] = Entry(place, at, value, True)
+        table[place.key] = Entry(place, at.copy(), value, True)
 
     def take(self, place: Place, at: Position) -> Tiled:
         """The content of a place that is about to be overwritten."""
@@ -233,8 +233,7 @@ class Memory:
 
     def gather(self, access: Access, index: Tiled) -> Tiled:
         """The elements at flat indices of a buffer."""
-        code, base = self.code, self.base(access.value)
-        self.flush([base])
+        self.flush([self.base(access.value)])
         return self.gather_from(self.views.flat(access.value), index, access.element_type)
 
     def gather_from(self, view: Value, index: Tiled, element) -> Tiled:

@@ -23,6 +23,12 @@ class Position:
         self.offsets: dict[Loop, int] = {}
         """The values of loops that are written out, or have one iteration."""
 
+    def copy(self) -> Position:
+        """This point, while the original goes on."""
+        point = Position(self.stage)
+        point.values, point.offsets = dict(self.values), dict(self.offsets)
+        return point
+
 
 @dataclass(slots=True)
 class Place:
