@@ -47,7 +47,7 @@ def compile(
     Raises:
         NncError: the model cannot be read or compiled; the message names file and node.
     """
-    from .tools.driver import compile_model
+    from .driver.compile import compile_model
 
     return compile_model(
         model, shapes=shapes, threads=threads, machine=machine, fast_math=fast_math, cache=cache
@@ -60,7 +60,7 @@ def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Op
     Raises:
         NncError: the model cannot be read.
     """
-    from .tools.driver import load_module
+    from .driver.compile import load_module
 
     return load_module(model, shapes=shapes)
 

@@ -54,8 +54,8 @@ def tour_model() -> onnx.ModelProto:
 def tour_pieces() -> dict[str, str]:
     """The generated pieces: the ONNX graph, the IR after each stage, the machine code."""
     import onnx
+    from nnc.driver.compile import write_stages
     from nnc.targets.llvm_ir import llvm_ir
-    from nnc.tools.driver import write_stages
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tour.onnx"
@@ -64,7 +64,7 @@ def tour_pieces() -> dict[str, str]:
         for file in write_stages(path, Path(folder) / "stages", machine="avx512"):
             text = file.read_text().replace(folder, ".")
             pieces[file.stem.split("-", 1)[1]] = _fenced(text, "mlir")
-        from nnc.tools.driver import load_module
+        from nnc.driver.compile import load_module
 
         module = load_module(sorted((Path(folder) / "stages").glob("*.mlir"))[-1])
         pieces["llvm-ir"] = _fenced(_kernel(llvm_ir(module)), "llvm")

@@ -8,32 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.native import LoadedCode, NativeTarget, load_object
+from ..targets.native import LoadedCode, load_object
 from .abi import ENTRY, RUN_TYPE
-from .program import Program, make_program
-from .recycling import OutputMemory
+from .memory import OutputMemory, aligned_buffer
+from .program import Program
 from .threads import POOL_SYMBOLS, Pool
-from .weights import aligned_buffer
-
-
-def compile_module(
-    module: Operation,
-    *,
-    cpu: str | None = None,
-    features: str | None = None,
-    opt_level: int = 2,
-    threads: int = 1,
-) -> Executable:
-    """An executable from a module of the llvm dialect that has an entry.
-
-    `cpu` and `features` are LLVM's names, this machine's by default. Raises NncError.
-    """
-    program = make_program(module, NativeTarget(cpu or "", features or "", opt_level))
-    return Executable(program, threads=threads)
 
 
 class Executable:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .driver import compile_model
+from ..driver.compile import compile_model
 from .inputs import gather_inputs
 
 if TYPE_CHECKING:

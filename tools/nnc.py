@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
+from ..numerics.options import add_arguments as add_numerics
+from ..numerics.options import options_of
 from ..targets.machine import MACHINE_NAMES
 from .command import Streams, run_command
-from .numerics_options import add_arguments as add_numerics
-from .numerics_options import options_of
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
-    from .check_numerics import CheckNumerics
+    from ..numerics.checking import CheckNumerics
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -188,7 +188,7 @@ class _Session:
 
     def load(self) -> Operation:
         """The model as a module."""
-        from .driver import load_module
+        from ..driver.compile import load_module
 
         return load_module(
             self.model, shapes=self.shapes, fast_math=self.fast_math, progress=self.progress
@@ -236,9 +236,9 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
+    from ..driver.artifacts import ArtifactOptions, check_output, write_artifact
+    from ..driver.compile import run_stages
     from ..ir.timing import untimed
-    from .artifacts import ArtifactOptions, check_output, write_artifact
-    from .driver import run_stages
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
@@ -273,14 +273,14 @@ def _numerics(args: argparse.Namespace, session: _Session) -> CheckNumerics | No
     options = options_of(args)
     if options is None:
         return None
-    from .check_numerics import CheckNumerics
+    from ..numerics.checking import CheckNumerics
 
     name = options.reproducer or f"{Path(args.model).stem}.numerics.mlir"
     return CheckNumerics.writing(options, session.streams.path(name), name)
 
 
 def _run(args: argparse.Namespace, session: _Session) -> int:
-    from .driver import compile_model
+    from ..driver.compile import compile_model
     from .inputs import describe, gather_inputs, read_arrays, save_outputs
 
     executable = compile_model(
@@ -323,11 +323,11 @@ def _bench(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _profile(args: argparse.Namespace, session: _Session) -> int:
-    from .command import write_whole
+    from ..driver.profiling.collect import profile_model
+    from ..driver.profiling.page import html_page
+    from ..driver.profiling.report import chrome_trace, table
+    from ..ir.files import write_whole
     from .inputs import gather_inputs
-    from .profiling.collect import profile_model
-    from .profiling.page import html_page
-    from .profiling.report import chrome_trace, table
 
     if args.runs < 1:
         raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
@@ -351,7 +351,7 @@ def _profile(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _stages(args: argparse.Namespace, session: _Session) -> int:
-    from .driver import write_stages
+    from ..driver.compile import write_stages
 
     folder: Path = session.streams.path(args.output)
     for path in write_stages(
@@ -367,7 +367,7 @@ def _stages(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _cache(args: argparse.Namespace, streams: Streams) -> int:
-    from ..runtime.cache import ModelCache
+    from ..driver.cache import ModelCache
 
     cache = ModelCache()
     if args.clear:

@@ -10,22 +10,21 @@ import nnc
 import numpy as np
 import pytest
 from nnc.dialects.func import FuncOp
+from nnc.driver import artifacts, cache
+from nnc.driver.weights import fill_weights
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module, parse_type
 from nnc.ir.types import FunctionType
-from nnc.runtime import cache
-from nnc.runtime.interpreter import Interpreter
-from nnc.runtime.native_functions import NativeFunctions
-from nnc.runtime.weights import fill_weights
+from nnc.numerics.buffer_functions import BufferFunctions
+from nnc.numerics.checking.inputs import Attempt, Sample
+from nnc.numerics.checking.subjects import Convention, Subject
+from nnc.numerics.interpreter import Interpreter
+from nnc.numerics.native_functions import NativeFunctions
 from nnc.targets.linker import Toolchain
 from nnc.targets.llvm_constants import float_text
 from nnc.targets.llvm_ir import llvm_ir
 from nnc.targets.native import NativeTarget
-from nnc.tools import artifacts
 from nnc.tools import nnc as nnc_tool
-from nnc.tools.buffer_functions import BufferFunctions
-from nnc.tools.check_numerics.inputs import Attempt, Sample
-from nnc.tools.check_numerics.subjects import Convention, Subject
 from nnc.tools.command import Streams
 
 TO_TEXT = [

@@ -15,7 +15,7 @@ UNREACHABLE: dict[str, str] = {
     "lowering/nn_to_linalg/functions.py:_Body._lower: '_' op cannot be lowered to linalg: it has no "
     "tensor comprehension and no lowering of its own; composite operations must be decomposed first "
     "(--decompose)": "every op of nn has one or the other; this is for one that is added",
-    "runtime/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
+    "numerics/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
     "op whose semantics give another number of values is a defect; none is known",
     "ir/syntax/session.py:Session.short_type: self._unbalanced(fault)": "stands in a longer type, "
     "whose brackets were matched before",

@@ -11,7 +11,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.mark_in_place import MarkInPlace
 from nnc.lowering.memory_plan import ALIGNMENT, Buffer, aligned, plan
 from nnc.lowering.plan_memory import PlanMemory
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 BUFFERS = st.lists(
     st.builds(

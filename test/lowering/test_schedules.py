@@ -18,7 +18,7 @@ from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.shaping import even_share
 from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.lowering.pipelines import pipeline
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from nnc.targets.machine import machine
 
 from .loop_kernels import KERNELS

@@ -6,7 +6,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.tools.driver import load_module, run_stages
+from nnc.driver.compile import load_module, run_stages
 from onnx import TensorProto, helper, numpy_helper
 
 

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nnc.driver.program import compile_module
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.executable import compile_module
 from nnc.runtime.threadpool import pool_functions
 from nnc.targets.llvm_ir import llvm_ir
 from nnc.targets.native import emit_object, load_object

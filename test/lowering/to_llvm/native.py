@@ -8,7 +8,7 @@ from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import FloatType, MemRefType, f32, f64
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from nnc.targets.llvm_ir import llvm_ir
 from nnc.targets.native import NativeTarget, emit_object, load_object
 
