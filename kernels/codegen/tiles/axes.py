@@ -27,7 +27,7 @@ class Axis:
     step: int
     size: int = field(compare=False)
     active: Number | None = field(compare=False, default=None)
-    is_lane: bool = field(compare=False, default=False)
+    is_lane: bool = False
     lanes: int = field(compare=False, default=0)
     """How many lanes the schedule asks for, of the last axis."""
     accumulates: bool = field(compare=False, default=False)

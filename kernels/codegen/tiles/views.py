@@ -107,15 +107,14 @@ class Views:
             total: Value | int = constant
             for value in values:
                 total = code.add(value, total)
-            for axis in along:
-                if axis.step != 1:
-                    dims[axis] = len(sizes)
-                    sizes.append(axis.size)
-                    strides.append(stride * axis.step)
-                    indices.append(code.index(0))
-                else:
-                    dims[axis] = len(sizes)
-            if not along or any(axis.step == 1 for axis in along) or total != 0:
+            apart = [a for a in along if a.step != 1 or (a.size == 1 and len(along) > 1)]
+            for axis in apart:
+                dims[axis] = len(sizes)
+                sizes.append(axis.size)
+                strides.append(stride * axis.step)
+                indices.append(code.index(0))
+            dims.update((axis, len(sizes)) for axis in along if axis not in apart)
+            if len(apart) < len(along) or not along or total != 0:
                 sizes.append(left)
                 strides.append(stride)
                 indices.append(code.as_value(total))
