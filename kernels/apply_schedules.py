@@ -83,6 +83,9 @@ def carry_out(one: schedule.For, stages: list[Stage]) -> Plan:
     for op in block:
         operands = [known[v] for v in op.operands]
         results = _carry_out_op(op, operands, plan)
+        for made, value in zip(results, op.results, strict=True):
+            if isinstance(made, Loop):
+                made.name = value.name_hint or ""
         known.update(zip(op.results, results, strict=True))
     return plan
 

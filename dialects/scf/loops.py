@@ -23,7 +23,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
-from ...ir.location import UNKNOWN, Location
+from ...ir.location import UNKNOWN, Location, given_name
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -85,6 +85,10 @@ class For(
     def infer_result_types(cls, operand_types, properties, regions=()):
         """Those of the initial values."""
         return operand_types[3:]
+
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """The name that a pass gave the induction variable, by its location."""
+        return [given_name(arg.loc) for arg in region.blocks[0].args]
 
     @property
     def induction_var(self) -> BlockArgument:

@@ -26,7 +26,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
-from ...ir.location import UNKNOWN, Location
+from ...ir.location import UNKNOWN, Location, given_name
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -102,6 +102,10 @@ class Parallel(
     def infer_result_types(cls, operand_types, properties, regions=()):
         """Those of the initial values, which follow three operands for each dimension."""
         return operand_types[3 * len(regions[0].blocks[0].args) :]
+
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """The names that a pass gave the induction variables, by their locations."""
+        return [given_name(arg.loc) for arg in region.blocks[0].args]
 
     @property
     def induction_vars(self) -> list[BlockArgument]:

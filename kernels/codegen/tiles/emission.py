@@ -7,7 +7,8 @@ from itertools import islice
 
 from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
-from ....ir.core import Operation, Region, Value
+from ....ir.core import BlockArgument, Operation, Region, Value
+from ....ir.location import NameLoc
 from ....ir.types import index
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
@@ -207,7 +208,7 @@ class Emission:
         op.regions = (Region([block]),)
         op.regions[0].parent = op
         code.put(op)
-        block.args[0].name_hint = _name(node)
+        _name(block.args[0], node)
         self._carry(block.args[1:])
         self._body(op, node, block, [block.args[0]], inner, written)
         results = [v for a in self.active.values() for v in a.values()]
@@ -226,7 +227,7 @@ class Emission:
             bounds.append((0, extent, below.loops[0].step))
         block = IRBlock([index] * len(nodes))
         for value, one in zip(block.args, nodes, strict=True):
-            value.name_hint = _name(one)
+            _name(value, one)
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
         op = code.put(scf.Parallel(*columns, [], Region([block])))
         inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
@@ -345,9 +346,10 @@ class Emission:
             del at.offsets[loop]
 
 
-def _name(node: Node) -> str | None:
-    """The name that the schedule gives a loop."""
-    return node.loops[0].name or None
+def _name(value: BlockArgument, node: Node) -> None:
+    """Give an induction variable the name that the schedule gives the loop."""
+    if node.loops[0].name:
+        value.loc = NameLoc(node.loops[0].name)
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:
