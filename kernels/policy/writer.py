@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from ...dialects import linalg, schedule
 from ...ir.core import Block, Operation, Region, Value
 from ..model.plan import Loop, Plan
+from ..model.names import dimension_names
 from ..model.stages import Stage
 
 
@@ -34,7 +35,7 @@ class ScheduleWriter:
         loops = list(self.plan.roots[stage])
         if loops and loops[0] not in self._loops:
             op = schedule.Loops(len(loops), self._stages[stage])
-            self._put(op, loops, [f"d{d}" for d in range(len(loops))])
+            self._put(op, loops, dimension_names(stage))
         return loops
 
     def split(
