@@ -1,0 +1,191 @@
+"""A function rewritten in place, block by block: where code goes, and index values from forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ...dialects import arith, memref
+from ...ir.core import Block, Operation, Value
+from ...ir.types import MemRefType, VectorType
+from ..model.polynomial import Poly, Size
+from ..model.stages import Extent
+from .code import Code, Scope, symbol_position
+from .linear import Forms
+
+
+class Walk(Code):
+    """The place in a function that is being rewritten; each open block is a scope.
+
+    The anchor of a scope is the operation that the walk has reached in its block: new code goes
+    before it. What is made of values goes into the outermost open block that knows them all.
+    """
+
+    def __init__(self, block: Block, forms: Forms) -> None:
+        first = block.first
+        assert first is not None
+        super().__init__(Scope(block, None), first.loc)
+        self.forms = forms
+        self._depths: dict[Block, int] = {}
+        self._bases: dict[Size, int] = {}
+
+    def enter(self, block: Block) -> Scope:
+        """Open a block."""
+        self.scope = Scope(block, self.scope)
+        self._depths[block] = self.scope.depth
+        return self.scope
+
+    def leave(self) -> None:
+        """Close the innermost open block."""
+        del self._depths[self.scope.block]
+        assert self.scope.parent is not None
+        self.scope = self.scope.parent
+
+    def depth_of(self, *values: Value) -> int:
+        """The depth of the scope where all these are known; of closed blocks, the current one."""
+        depth, depths = 1, self._depths
+        for value in values:
+            at = depths.get(value.parent_block)  # type: ignore[arg-type]
+            if at is None:
+                return self.scope.depth
+            if at > depth:
+                depth = at
+        return depth
+
+    def mask(self, count: int | Value, lanes: int) -> Value:
+        """The first `count` of `lanes`, or what is a mask already."""
+        if isinstance(count, Value) and isinstance(count.type, VectorType):
+            return count
+        return super().mask(count, lanes)
+
+    def lane_steps(self, step: Value | int, lanes: int) -> Value:
+        """`[0, step, 2 * step, ..]` as a vector of index."""
+        if isinstance(step, int):
+            return self.lane_numbers(step, lanes)
+        return self.binary(arith.MulI, self.lane_numbers(1, lanes), self.splat(step, lanes))
+
+    def if_below(self, number: int, bound: Value, count: Value | int) -> Value:
+        """The count if the number is below the bound, else 0."""
+        count = self.as_value(count)
+        scope = self.at_depth(self.depth_of(bound, count))
+        key = ("if below", number, bound, count)
+        known = scope.cache.get(key)
+        if known is None:
+            holds = self.value(arith.CmpI("slt", self.index(number), bound), scope)
+            known = self.value(arith.Select(holds, count, self.index(0)), scope)
+            scope.cache[key] = known
+        return known
+
+    # -- index values from forms -------------------------------------------------------------
+
+    def size(self, size: Size) -> Value | int:
+        """The value of a form: outer parts first, so that inner loops add little."""
+        if isinstance(size, int):
+            return size
+        constant = size.terms.get((), 0)
+        key = ("form", size + -constant if constant else size)
+        scope = self.at_depth(self._depth_of_form(key[1]))  # type: ignore[arg-type]
+        base = scope.cache.get(key)
+        if base is None:
+            base = scope.cache[key] = self._sum(key[1])  # type: ignore[arg-type]
+        return self.add(base, constant)
+
+    def _sum(self, form: Poly) -> Value:
+        products = [
+            (sorted(map(self._symbol, product), key=self.depth_of), factor)
+            for product, factor in form.terms.items()
+        ]
+        total: Value | int = 0
+        for values, factor in sorted(products, key=lambda p: self.depth_of(*p[0])):
+            term: Value | int = values[0]
+            for value in values[1:]:
+                term = self.multiply(term, value)
+            total = self.add(total, self.multiply(term, factor))
+        assert isinstance(total, Value)
+        return total
+
+    def _symbol(self, symbol: object) -> Value:
+        return self.extent(symbol) if isinstance(symbol, Extent) else symbol  # type: ignore[return-value]
+
+    def _depth_of_form(self, form: Poly) -> int:
+        known = self._bases.get(form)
+        if known is None or known > self.scope.depth:
+            symbols = {s for product in form.terms for s in product}
+            values = [s.buffer if isinstance(s, Extent) else s for s in symbols]
+            known = self._bases[form] = self.depth_of(*values)  # type: ignore[arg-type]
+        return known
+
+    def extent(self, symbol: Extent) -> Value:
+        """The value of a symbol, where its buffer is made."""
+        buffer = symbol.buffer
+        scope = self.at_depth(self.depth_of(buffer))
+        known = scope.cache.get(symbol)
+        if known is None:
+            if symbol.kind == "extent":
+                known = self.value(memref.Dim(buffer, self.index(symbol.dim)), scope)
+            else:
+                metadata = scope.cache.get(("metadata", buffer))
+                if metadata is None:
+                    op = self.put(memref.ExtractStridedMetadata(buffer), scope)
+                    metadata = scope.cache["metadata", buffer] = op.results[0]
+                known = metadata.defining_op.results[symbol_position(symbol)]  # type: ignore[union-attr]
+            scope.cache[symbol] = known
+        return known
+
+    # -- buffers -----------------------------------------------------------------------------
+
+    def flat(self, root: Value) -> Value:
+        """A buffer as one dimension, starting at its first element."""
+        type: MemRefType = root.type
+        if type.rank == 1 and type.layout is None:
+            return root
+        scope = self.at_depth(self.depth_of(root))
+        known = scope.cache.get(("flat", root))
+        if known is None:
+            count, offset = self._span(root)
+            op = memref.ReinterpretCast.of(root, offset, [count], [1])
+            known = scope.cache["flat", root] = self.value(op, scope)
+        return known
+
+    def _span(self, root: Value) -> tuple[Value | int, Value | int]:
+        """How many elements lie from the first to the last, and the offset of the first."""
+        view = self.forms.view(root)
+        assert view is not None
+        if root.type.layout is None:
+            total: Size = 1
+            for size in view.sizes:
+                total = total * size
+            return self.size(total), 0
+        last: Size = 0
+        for size, stride in zip(view.sizes, view.strides, strict=True):
+            last = last + (size + -1) * stride
+        offset = root.type.strides_and_offset()[1]
+        if offset is None:
+            offset = self.size(self.forms.extent(root, 0, "offset"))
+        return self.size(last + 1), offset
+
+
+def erase_unused(values: Iterable[Value]) -> None:
+    """Erase pure index arithmetic and views that nobody uses, and what only they used."""
+    front = [op for v in values if (op := v.defining_op) is not None]
+    while front:
+        op = front.pop()
+        if op.parent is None or op.has_used_results or not isinstance(op, _ERASABLE):
+            continue
+        operands = list(op._operands)
+        op.erase()
+        front += [made for v in operands if (made := v.defining_op) is not None]
+
+
+_ERASABLE: tuple[type[Operation], ...] = (
+    arith.Constant,
+    arith.AddI,
+    arith.SubI,
+    arith.MulI,
+    memref.Cast,
+    memref.CollapseShape,
+    memref.Dim,
+    memref.ExpandShape,
+    memref.ReinterpretCast,
+    memref.SubView,
+    memref.Transpose,
+)

@@ -1,0 +1,55 @@
+"""Tiles lowered to vectors and addresses, against NumPy, by the interpreter and in machine code."""
+
+import numpy as np
+import pytest
+from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
+from nnc.ir.types import VectorType
+from nnc.kernels.codegen.flatten_addresses import FlattenAddresses
+from nnc.kernels.codegen.lower_tiles import LowerTiles
+from nnc.runtime.interpreter import Interpreter
+
+from ..lowering.to_llvm.native import call_native
+from .tile_kernels import KERNELS
+
+MACHINES = ("avx512", "avx2", "sse")
+
+
+def interpreted(module, kernel, arguments):
+    found = [a.copy() for a in arguments]
+    Interpreter(module).call("f", found)
+    return found
+
+
+def check(kernel, found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        if b.dtype.kind in "biu":
+            np.testing.assert_array_equal(a, b)
+        else:
+            a, b = a.astype(np.float64), b.astype(np.float64)
+            np.testing.assert_allclose(a, b, rtol=kernel.tolerance, atol=kernel.tolerance)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", KERNELS)
+def test_lowered_tiles_compute_the_same(name, machine):
+    kernel = KERNELS[name]()
+    arguments = kernel.arguments(np.random.default_rng(0))
+    wanted = [a.copy() for a in arguments]
+    kernel.expected(*wanted)
+    module = parse_module(kernel.text)
+    module.verify()
+    if machine == MACHINES[0]:
+        check(kernel, interpreted(module, kernel, arguments), wanted)
+    LowerTiles(machine).run(module, PassContext())
+    module.verify()
+    check(kernel, interpreted(module, kernel, arguments), wanted)
+    values = [v for op in module.walk() for v in op.results if isinstance(v.type, VectorType)]
+    assert all(v.type.rank == 1 for v in values)
+    FlattenAddresses().run(module, PassContext())
+    module.verify()
+    check(kernel, interpreted(module, kernel, arguments), wanted)
+    if kernel.native:
+        found = [a.copy() for a in arguments]
+        call_native(str(module), found)
+        check(kernel, found, wanted)
