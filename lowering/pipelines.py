@@ -29,7 +29,7 @@ class Stage:
         return pipeline(f"builtin.module({','.join(rows)})")
 
 
-_FOR_MACHINE = ("choose-schedules", "apply-schedules")
+_FOR_MACHINE = ("choose-schedules", "apply-schedules", "lower-tiles")
 """The passes whose result depends on the processor."""
 
 
@@ -83,10 +83,18 @@ STAGES: tuple[Stage, ...] = (
     ),
     stage(
         "loops",
-        "scf, memref, vector and arith, all buffers planned",
+        "loops over tiles: scf, memref, n-dimensional vectors and arith, all buffers planned",
         ("mark-in-place", "before schedules are applied: what a kernel reads is in its stages"),
         "apply-schedules",
         ("plan-memory", "after schedules, which remove temporaries"),
+        "canonicalize",
+        "cse",
+    ),
+    stage(
+        "vectors",
+        "the same with vectors that registers hold, and flat addresses",
+        ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
+        "flatten-addresses",
         "canonicalize",
         "cse",
     ),
