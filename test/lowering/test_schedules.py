@@ -86,7 +86,10 @@ def test_chosen_schedule_as_machine_code(name):
     """The machine code of this processor, with all that LLVM makes of masks and gathers."""
     kernel = KERNELS[name]()
     module = parse_module(kernel.text)
-    for step in ("choose-schedules", "apply-schedules", "canonicalize", "cse", "expand-math"):
+    for step in (
+        "choose-schedules", "apply-schedules", "lower-tiles", "flatten-addresses",
+        "canonicalize", "cse", "expand-math",
+    ):  # fmt: skip
         PassManager(pipeline(step)).run(module)
     function = next(op for op in module.body_block if op.name == "func.func")
     del function.properties["sym_visibility"]
