@@ -61,7 +61,7 @@ def model_stages(graph: str) -> dict[str, str]:
         if stage in ("loops", "llvm"):
             found[stage] = print_op(module, generic=True)
 
-    run_stages(parse_module(graph), machine="avx512", after_stage=keep)
+    run_stages(parse_module(graph), target="avx512", after_stage=keep)
     return found
 
 

@@ -27,11 +27,9 @@ from ..runtime.abi import ALIGNMENT, ENTRY
 from ..runtime.program import Program, Signature
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
+from ..targets.attribute import target_of
 from ..targets.elf import data_object
-from ..targets.linker import find_toolchain
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
-from ..targets.native import NativeTarget, emit_assembly
-from .compile import processor
+from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 from .header import c_header
 from .program import make_program
 
@@ -45,7 +43,6 @@ _INSIDE_LIMIT = 1 << 30
 class ArtifactOptions:
     """How an artifact is made; see the options of `nnc compile`."""
 
-    machine: str = "host"
     weights: str | None = None
     prefix: str = "nnc"
     static: bool = False
@@ -61,18 +58,17 @@ def write_artifact(
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
     check_output(path, options)
-    target = NativeTarget(*processor(options.machine))
     if path.suffix == ".mlir":
         write_module(module, path)
         return [path]
     texts: dict[str, Callable[[], str]] = {
         ".ll": lambda: llvm_ir(module),
-        ".s": lambda: emit_assembly(llvm_ir(module), target, has_scalar_loops(module)),
+        ".s": lambda: target_of(module).emit_assembly(llvm_ir(module), has_scalar_loops(module)),
     }
     if path.suffix in texts:
         write_whole(path, texts[path.suffix]())
         return [path]
-    program = make_program(module, target, rename=_renaming(options.prefix), timed=timed)
+    program = make_program(module, rename=_renaming(options.prefix), timed=timed)
     progress(_memory(program.signature))
     return _write_binary(program, path, options, timed)
 
@@ -88,6 +84,15 @@ def check_output(path: Path, options: ArtifactOptions) -> None:
         raise NncError(f"only a .so or .a file holds weights, not '{path.name}'")
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
         raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
+
+
+def check_linker(module: Operation, path: Path) -> None:
+    """Refuse a library for a target that nothing here links for, before any work.
+
+    Raises NncError.
+    """
+    if path.suffix in (".so", ".a"):
+        target_of(module).toolchain()
 
 
 def _renaming(prefix: str) -> Callable[[str], str]:
@@ -111,7 +116,7 @@ def _write_binary(
             )
         inside = False
     stamp = blake2b(program.code, digest_size=8).digest()
-    description = _description(program.signature, options.prefix, inside)
+    description = _description(program, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
     with timed("Link"):
         if library:
@@ -133,7 +138,7 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
 
     Made beside its place: it may be too large for the folder of temporary files.
     """
-    tools = find_toolchain()
+    tools = program.target.toolchain()
     found = program.signature
     defines = {
         "P": prefix,
@@ -172,8 +177,8 @@ def _memory(found: Signature) -> str:
     )
 
 
-def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
-    """Names and types of inputs and outputs, and how many bytes of memory a run needs."""
+def _description(program: Program, prefix: str, inside: bool) -> dict[str, Any]:
+    """Target, names and types of inputs and outputs, and the bytes of memory that a run needs."""
 
     def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
         return [
@@ -181,8 +186,10 @@ def _description(found: Signature, prefix: str, inside: bool) -> dict[str, Any]:
             for name, type in zip(names, types, strict=True)
         ]
 
+    found = program.signature
     return {
         "prefix": prefix,
+        "target": program.target.name,
         "inputs": tensors(found.input_names, found.input_types),
         "outputs": tensors(found.output_names, found.output_types),
         "arena_bytes": found.arena_bytes,

@@ -1,7 +1,7 @@
 """Compiled models kept on disk, so that the same model is compiled once.
 
 An entry is a folder named after a digest of everything that the result depends on: the model's
-file, or the module with its weights; nnc's own source, LLVM's version and the processor. It
+file, or the module with its weights; nnc's own source, LLVM's version and the target. It
 appears whole or not at all, by renaming, so any number of processes may read, add and remove
 entries at once. Its weights are mapped, and so shared between the processes that run the model.
 """
@@ -30,7 +30,7 @@ from ..ir.diagnostics import NncError
 from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
-from ..targets.native import NativeTarget
+from ..targets.base import Target
 
 LIMIT = 8 << 30
 """Bytes that the cache keeps at most; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""
@@ -67,8 +67,10 @@ class ModelCache:
         self.folder = folder or cache_home() / "models"
         self.limit = limit() if limit_bytes is None else limit_bytes
 
-    def find(self, key: str) -> Program | None:
-        """The program of a key; None where there is none or its files are damaged."""
+    def find(self, key: str, target: Target) -> Program | None:
+        """The program of a key, whose target the key is made of; None where there is none or
+        its files are damaged.
+        """
         folder = self.folder / key
         try:
             about = json.loads((folder / "model.json").read_text())
@@ -81,7 +83,7 @@ class ModelCache:
         except (OSError, ValueError, KeyError, TypeError, NncError):
             shutil.rmtree(folder, ignore_errors=True)
             return None
-        return Program(found, code, weights, about["parallel"])
+        return Program(found, code, weights, about["parallel"], target)
 
     @contextmanager
     def new_entry(self, key: str) -> Iterator[NewEntry | None]:
@@ -177,7 +179,7 @@ class NewEntry:
             self.complete = True
 
 
-def model_key(module: Operation, target: NativeTarget, *options: str) -> str | None:
+def model_key(module: Operation, target: Target, *options: str) -> str | None:
     """A digest of all that the program of a module depends on; None where weights are missing."""
     from ..ir.resources import MissingBlob
     from ..ir.weights_file import collect_resources
@@ -192,7 +194,7 @@ def model_key(module: Operation, target: NativeTarget, *options: str) -> str | N
     return digest.hexdigest()
 
 
-def file_key(path: Path, target: NativeTarget, *options: str) -> str | None:
+def file_key(path: Path, target: Target, *options: str) -> str | None:
     """A digest of a file and of all else that its program depends on; None if it is unreadable.
 
     It says nothing of other files that the file refers to.
@@ -205,11 +207,10 @@ def file_key(path: Path, target: NativeTarget, *options: str) -> str | None:
     return _digest(target, *options, content).hexdigest()
 
 
-def _digest(target: NativeTarget, *parts: str):
-    """A digest of the compiler, the processor and the parts, to which more may be added."""
+def _digest(target: Target, *parts: str):
+    """A digest of the compiler, the target and the parts, to which more may be added."""
     digest = sha256()
-    processor = (target.cpu_name, target.feature_text, str(target.opt_level))
-    for part in (*_compiler(), *processor, *parts):
+    for part in (*_compiler(), repr(target), *parts):
         digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
     return digest
 

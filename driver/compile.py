@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from ..ir.passes import Instrumentation
     from ..runtime.executable import Executable
     from ..runtime.program import Program
-    from ..targets.native import NativeTarget
     from .cache import ModelCache
 
     NewWeights = Callable[[int], np.ndarray]
@@ -113,7 +112,7 @@ def run_stages(
     module: Operation,
     *,
     last: str | None = None,
-    machine: str = "host",
+    target: str | None = None,
     progress: Progress | None = None,
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
@@ -122,21 +121,23 @@ def run_stages(
 ) -> Operation:
     """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
 
-    `machine` is the processor that kernels are scheduled for, see `targets/machine.py`.
+    `target` is what it is compiled for, by name: by default what the module says, else this
+    machine. The module says so from here on. Raises NncError where it is for another one.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
     from ..lowering.pipelines import STAGES
+    from ..targets.attribute import attach, target_of
 
+    attach(module, target_of(module, target))
     for stage in STAGES:
         if progress is not None:
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
         with timed(f"'{stage.name}' Stage"):
-            pipeline = stage.pipeline(machine)
-            PassManager(pipeline, context, instrumentations, verify_each).run(module)
+            PassManager(stage.pipeline(), context, instrumentations, verify_each).run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:
@@ -149,7 +150,7 @@ def compile_model(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
-    machine: str = "host",
+    target: str | None = None,
     fast_math: bool = True,
     cache: bool = True,
     progress: Progress | None = None,
@@ -160,33 +161,35 @@ def compile_model(
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
     """
     from ..runtime.executable import Executable
-    from ..targets.machine import machine as find_machine
-    from ..targets.native import NativeTarget
+    from ..targets.attribute import attach, target_of
+    from ..targets.base import HOST
+    from ..targets.base import target as find_target
     from .cache import ModelCache, file_key, model_key
 
-    target = NativeTarget(*processor(machine))
-
     def load() -> Operation:
-        return load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+        module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+        attach(module, target_of(module, target)).check_runs_here()
+        return module
 
     def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
-        return _compile(module, target, machine, progress, new_weights)
+        return _compile(module, progress, new_weights)
 
     models = ModelCache() if cache else None
     if models is None or not models.limit:
         return Executable(compile(load()), threads=threads)
-    # Schedules follow the caches and cores of a machine, which its name does not say.
-    described = repr(find_machine(machine))
-    key = None
+    key = chosen = None
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         options = repr((sorted((shapes or {}).items()), fast_math))
-        key = file_key(Path(model), target, described, options)
-    program = models.find(key) if key else None
+        chosen = find_target(target or HOST)
+        chosen.check_runs_here()
+        key = file_key(Path(model), chosen, options)
+    program = models.find(key, chosen) if key and chosen else None
     if program is None:
         module = load()
         if key is None or _needs_other_files(model):
-            key = model_key(module, target, described)
-            program = models.find(key) if key else None
+            chosen = target_of(module)
+            key = model_key(module, chosen)
+            program = models.find(key, chosen) if key else None
         if program is None:
             return Executable(_compile_into(models, key, module, compile), threads=threads)
     if progress is not None:
@@ -216,28 +219,16 @@ def _compile_into(
 
 def _compile(
     module: Operation,
-    target: NativeTarget,
-    machine: str,
     progress: Progress | None,
     new_weights: NewWeights | None = None,
 ) -> Program:
     """The program of a module of any stage, which is consumed."""
     from .program import make_program
 
-    run_stages(module, machine=machine, progress=progress)
+    run_stages(module, progress=progress)
     if progress is not None:
         progress("machine code: LLVM")
-    return make_program(module, target, new_weights)
-
-
-def processor(machine: str) -> tuple[str, str]:
-    """LLVM's processor and features for a machine's name; empty for the host."""
-    from ..targets.machine import machine as find_machine
-
-    if machine == "host":
-        return "", ""
-    found = find_machine(machine)
-    return found.cpu, found.features
+    return make_program(module, new_weights)
 
 
 def write_stages(
@@ -245,7 +236,7 @@ def write_stages(
     folder: Path,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
-    machine: str = "host",
+    target: str | None = None,
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> list[Path]:
@@ -267,5 +258,5 @@ def write_stages(
         paths.append(folder / f"{len(paths)}-{stage}.mlir")
         write_module(module, paths[-1])
 
-    run_stages(module, machine=machine, progress=progress, after_stage=write)
+    run_stages(module, target=target, progress=progress, after_stage=write)
     return paths

@@ -16,41 +16,34 @@ from ..runtime.executable import Executable
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
 from ..runtime.threads import POOL_SYMBOLS
-from ..targets.native import NativeTarget, emit_object
+from ..targets.attribute import target_of
 from .weights import filling
 
 
 def compile_module(
     module: Operation,
     *,
-    cpu: str | None = None,
-    features: str | None = None,
-    opt_level: int = 2,
     threads: int = 1,
 ) -> Executable:
-    """An executable from a module of the llvm dialect that has an entry.
-
-    `cpu` and `features` are LLVM's names, this machine's by default. Raises NncError.
-    """
-    program = make_program(module, NativeTarget(cpu or "", features or "", opt_level))
-    return Executable(program, threads=threads)
+    """An executable from a module of the llvm dialect that has an entry. Raises NncError."""
+    return Executable(make_program(module), threads=threads)
 
 
 def make_program(
     module: Operation,
-    target: NativeTarget | None = None,
     new_weights: Callable[[int], np.ndarray] | None = None,
     rename: Callable[[str], str] | None = None,
     timed: Timed = untimed,
 ) -> Program:
-    """The program of a module of the llvm dialect that has an entry. Raises NncError.
+    """The program of a module of the llvm dialect that has an entry, for the module's target.
 
+    Raises NncError.
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
     `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
     """
-    from ..targets.llvm_ir import has_scalar_loops, llvm_ir
+    from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 
-    found = signature(module)
+    found, target = signature(module), target_of(module)
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
     with timed("Weights"):
@@ -62,8 +55,8 @@ def make_program(
                 text = rename(text)
             scalar_loops = has_scalar_loops(module)
         with timed("LLVM"):
-            code = emit_object(text, target, scalar_loops, timed)
-    return Program(found, code, weights, parallel)
+            code = target.emit(text, scalar_loops, timed)
+    return Program(found, code, weights, parallel, target)
 
 
 # -- what the module says ------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from ..ir.types import FunctionType, MemRefType, Type, VectorType
 from ..lowering.to_llvm import LowerToLlvm
 from ..lowering.to_llvm.types import dynamic_parts, flat_types
 from ..passes.dead_code import symbol_references
-from ..targets.native import NativeTarget
 from .native_functions import NativeFunctions
 
 
@@ -35,7 +34,6 @@ class BufferFunctions:
         self,
         module: Operation,
         names: Sequence[str] | None = None,
-        target: NativeTarget | None = None,
     ) -> None:
         types = function_types(module)
         chosen = list(types if names is None else names)
@@ -45,7 +43,7 @@ class BufferFunctions:
         lowered = reachable(module, chosen)
         LowerToLlvm().run(lowered, PassContext())
         self.types = {name: types[name] for name in chosen}
-        self.native = NativeFunctions(lowered, chosen, target)
+        self.native = NativeFunctions(lowered, chosen)
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
         """The results; buffers that the function makes are copied and stay on its heap."""

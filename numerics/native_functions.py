@@ -26,9 +26,9 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import FloatType, IntegerType, Type, VectorType
-from ..targets.llvm_constants import symbol_text, type_text
-from ..targets.llvm_ir import has_scalar_loops, llvm_ir
-from ..targets.native import NativeTarget, emit_object, load_object
+from ..targets.attribute import target_of
+from ..targets.llvm.constants import symbol_text, type_text
+from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 
 _ALIGNMENT = 64
 _CALL = "nnc.call."
@@ -209,7 +209,6 @@ class NativeFunctions:
         self,
         module: Operation,
         names: Sequence[str] | None = None,
-        target: NativeTarget | None = None,
     ) -> None:
         defined = {
             op.sym_name: op
@@ -221,8 +220,9 @@ class NativeFunctions:
             raise NncError(f"there is no function '@{missing[0]}' to run", module.loc)
         self.frames = {name: _Frame(defined[name]) for name in (names or defined)}
         text = llvm_ir(module) + "".join(frame.wrapper() for frame in self.frames.values())
-        code = emit_object(text, target or NativeTarget(), has_scalar_loops(module))
-        self._code = load_object(code, tuple(_CALL + name for name in self.frames))
+        target = target_of(module)
+        code = target.emit(text, has_scalar_loops(module))
+        self._code = target.load(code, tuple(_CALL + name for name in self.frames))
 
     def call(self, name: str, arguments: Sequence[Any]) -> list[Any]:
         """No value, or the one that the function returns."""

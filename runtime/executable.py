@@ -11,7 +11,6 @@ import numpy as np
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.native import LoadedCode, load_object
 from .abi import ENTRY, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .program import Program
@@ -27,7 +26,7 @@ class Executable:
         self.output_names, self.output_types = found.output_names, found.output_types
         self._arena_bytes = found.arena_bytes
         exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
-        self._code: LoadedCode = load_object(program.code, exports)
+        self._code = program.target.load(program.code, exports)
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = program.weights
         self._weights_address = program.weights.ctypes.data

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..ir.types import TensorType
+from ..targets.base import Target
 
 
 @dataclass(frozen=True)
@@ -30,10 +31,12 @@ class Program:
     """Machine code of a model and what is needed to call it.
 
     `code` is an object file; `weights` the bytes of the buffer that the code reads, 64-byte
-    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool.
+    aligned, in memory or mapped from a file; `parallel` says whether the code has a pool;
+    `target` is what the code is for.
     """
 
     signature: Signature
     code: bytes
     weights: np.ndarray
     parallel: bool
+    target: Target

@@ -22,7 +22,7 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
         model,
         shapes=session.shapes,
         threads=args.threads,
-        machine=args.machine,
+        target=args.target,
         fast_math=session.fast_math,
         cache=False,
         progress=session.progress,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.files import write_whole
 from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
+from ..targets.attribute import target_of
 from .command import Streams
 from .ir_printing import PrintIR, ToTree, to_stream
 from .opt_report import Statistics, Timing
@@ -52,6 +53,8 @@ class Run:
                 module.verify()
             if self.args.verify_roundtrip:
                 check_roundtrip(module)
+            if name := self.args.target or self.args.machine:
+                target_of(module, name)
         except NncError as error:
             seen.append(error.diagnostic)
             return None

@@ -72,15 +72,15 @@ class Profile:
 class _Instrumented:
     """A model that tells the time: its executable and what each time belongs to."""
 
-    def __init__(self, module: Operation, threads: int, machine: str, progress: Progress) -> None:
+    def __init__(
+        self, module: Operation, threads: int, target: str | None, progress: Progress
+    ) -> None:
         self.calls: list[tuple[str, tuple[str, ...], Cost]] = []
-        run_stages(module, machine=machine, last="bufferize", progress=progress)
+        run_stages(module, target=target, last="bufferize", progress=progress)
         clock = pipeline("builtin.module(instrument-kernels)")
         PassManager(clock, PassContext(), (), False).run(module)
         self._describe(module)
-        self.executable = compile_model(
-            module, threads=threads, machine=machine, cache=False, progress=progress
-        )
+        self.executable = compile_model(module, threads=threads, cache=False, progress=progress)
 
     def _describe(self, module: Operation) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
@@ -99,7 +99,7 @@ def profile_model(
     make_inputs: Callable[[Executable], Mapping[str, Any]],
     *,
     threads: int = 1,
-    machine: str = "host",
+    target: str | None = None,
     runs: int = 20,
     progress: Progress = lambda message: None,
 ) -> Profile:
@@ -107,7 +107,7 @@ def profile_model(
 
     `make_inputs` gives the inputs of an executable. Raises NncError.
     """
-    made = _Instrumented(module, threads, machine, progress)
+    made = _Instrumented(module, threads, target, progress)
     inputs = make_inputs(made.executable)
     progress(f"running it {runs} times")
     stamps: list[Sequence[int]] = []

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir.syntax.parser import parse_module
-from ...targets.machine import Machine, host
+from ...targets.base import host
+from ...targets.machine import Machine
 from ..compile import compile_model
 
 _STEPS = 2_000_000
@@ -27,7 +28,7 @@ class Peaks:
 
 def measure_peaks(threads: int = 1) -> Peaks:
     """The best of a few tries on this many threads at once."""
-    machine = host()
+    machine = host().machine
     lanes = machine.lanes(4)
     accumulators = 12 if machine.vector_registers >= 16 else 6
     operations = 2 * lanes * accumulators * _STEPS

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ...dialects import linalg, schedule
 from ...ir.core import Block, Operation, Region, Value
-from ..model.plan import Loop, Plan
 from ..model.names import dimension_names
+from ..model.plan import Loop, Plan
 from ..model.stages import Stage
 
 

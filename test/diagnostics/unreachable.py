@@ -20,7 +20,7 @@ UNREACHABLE: dict[str, str] = {
     "ir/syntax/session.py:Session.short_type: self._unbalanced(fault)": "stands in a longer type, "
     "whose brackets were matched before",
     "runtime/threads.py:Pool._start: cannot start _ threads": "needs a system out of threads",
-    "targets/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
+    "targets/llvm/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
     "targets/linker.py:find_toolchain: a library needs a linker: install a C compiler (cc), or `pip "
     "install ziglang`; or write a .o instead": "needs a system without any linker",
 }

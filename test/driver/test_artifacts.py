@@ -258,7 +258,7 @@ def test_a_failing_linker_is_an_error(compiled, tmp_path, monkeypatch, capsys) -
 def test_other_processors(machine: str, compiled) -> None:
     """Code for older processors runs here too and gives the same numbers."""
     folder, x, want = compiled
-    found = nnc.compile(folder / "model.onnx", machine=machine)(x)
+    found = nnc.compile(folder / "model.onnx", target=machine)(x)
     np.testing.assert_allclose(found, want, rtol=1e-4, atol=1e-6)
 
 

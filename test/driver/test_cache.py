@@ -16,7 +16,7 @@ from nnc.driver.cache import ModelCache, limit, model_key
 from nnc.ir.syntax.parser import parse_type
 from nnc.ir.types import TensorType
 from nnc.runtime.program import Signature
-from nnc.targets.native import NativeTarget
+from nnc.targets.base import host, target
 from nnc.tools.nnc import main
 from onnx import helper
 
@@ -70,17 +70,17 @@ def test_other_weights_threads_machines(folder: Path):
     assert len(entries(folder)) == 2
     nnc.compile(model(), threads=2)
     assert len(entries(folder)) == 2, "threads are a matter of the call"
-    nnc.compile(model(), machine="sse")
+    nnc.compile(model(), target="sse")
     assert len(entries(folder)) == 3
 
 
 def test_key_depends_on_names_and_source(folder: Path, monkeypatch: pytest.MonkeyPatch):
-    key = model_key(nnc.load(model()), NativeTarget())
-    assert model_key(nnc.load(model()), NativeTarget()) == key
-    assert model_key(nnc.load(model()), NativeTarget(opt_level=0)) != key
-    assert model_key(nnc.load(model(1.5)), NativeTarget()) != key
+    key = model_key(nnc.load(model()), host())
+    assert model_key(nnc.load(model()), host()) == key
+    assert model_key(nnc.load(model()), target("x86-64")) != key
+    assert model_key(nnc.load(model(1.5)), host()) != key
     monkeypatch.setattr("nnc.driver.cache._compiler", lambda: ("another",))
-    assert model_key(nnc.load(model()), NativeTarget()) != key
+    assert model_key(nnc.load(model()), host()) != key
 
 
 def test_no_cache(folder: Path):

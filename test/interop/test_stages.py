@@ -46,7 +46,7 @@ def stages_of(model: str) -> dict[str, str]:
     def keep(stage, module) -> None:
         found[stage] = print_op(module, generic=True)
 
-    run_stages(module, machine="avx512", after_stage=keep)
+    run_stages(module, target="avx512", after_stage=keep)
     return found
 
 

@@ -241,5 +241,5 @@ def test_results_in_place_of_operands(machine):
     def k(a, b):
         return a * b - a
 
-    found = nnc.compile(parse_module(IN_PLACE), machine=machine, cache=False)(x)
+    found = nnc.compile(parse_module(IN_PLACE), target=machine, cache=False)(x)
     np.testing.assert_allclose(found, k(k(x, k(k(x, x), x)), x), rtol=1e-5)

@@ -138,9 +138,9 @@ def test_attention(layer: Layer, machine: str):
     arguments = layer.arguments(layer.queries, layer.keys)
     expected = layer.expected(*arguments)
     model = layer.model()
-    found = nnc.compile(model, machine=machine)(*arguments)
+    found = nnc.compile(model, target=machine)(*arguments)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
-    np.testing.assert_array_equal(nnc.compile(model, machine=machine, threads=2)(*arguments), found)
+    np.testing.assert_array_equal(nnc.compile(model, target=machine, threads=2)(*arguments), found)
 
 
 @pytest.mark.parametrize("mask", [None, "keys", "full"])

@@ -1,6 +1,6 @@
 """The llvm dialect as LLVM IR text.
 
-Each op has a function in `llvm_instructions.EMITTERS` that gives its instruction. Constants
+Each op has a function in `instructions.EMITTERS` that gives its instruction. Constants
 and addresses are written where they are used; block arguments become phis. Text goes through
 LLVM's parser, which checks it.
 """
@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from ..dialects import llvm
-from ..dialects.llvm import intrinsic_table
-from ..ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
-from ..ir.core import Block, Operation, Value
-from ..ir.diagnostics import NncError
-from ..ir.types import VectorType
-from .llvm_constants import constant_text, global_text, symbol_text, type_text
-from .llvm_instructions import EMITTERS, refuse
-from .llvm_intrinsics import tabulated
+from ...dialects import llvm
+from ...dialects.llvm import intrinsic_table
+from ...ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.types import VectorType
+from .constants import constant_text, global_text, symbol_text, type_text
+from .instructions import EMITTERS, refuse
+from .intrinsics import tabulated
 
 
 class FunctionWriter:

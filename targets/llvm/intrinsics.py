@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..dialects import llvm
-from ..ir.core import Operation, Value
-from ..ir.types import Type, VectorType
-from .llvm_constants import float_text, mangled, type_text
-from .llvm_instructions import EMITTERS, Emitter, emitter, fastmath, refuse
+from ...dialects import llvm
+from ...ir.core import Operation, Value
+from ...ir.types import Type, VectorType
+from .constants import float_text, mangled, type_text
+from .instructions import EMITTERS, Emitter, emitter, fastmath, refuse
 
 if TYPE_CHECKING:
-    from .llvm_ir import FunctionWriter
+    from .ir import FunctionWriter
 
 
 def intrinsic_call(

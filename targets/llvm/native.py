@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from ..ir.diagnostics import NncError
-from ..ir.timing import Timed, untimed
+from ...ir.diagnostics import NncError
+from ...ir.timing import Timed, untimed
+from ..base import host
+from .target import LlvmTarget
 
 if TYPE_CHECKING:
     import llvmlite.binding as binding
 
 _link_count = count()
 _lock = threading.Lock()
+
+
+@cache
+def _all_targets() -> None:
+    """Make the code generators of other architectures ready."""
+    _llvm().initialize_all_targets()
+    _llvm().initialize_all_asmprinters()
 
 
 @cache
@@ -28,71 +38,36 @@ def _llvm() -> Any:
     return binding
 
 
-_X86_NAMES = """
-    x86-64 x86-64-v2 x86-64-v3 x86-64-v4 nocona core2 penryn nehalem westmere sandybridge
-    ivybridge haswell broadwell skylake skylake-avx512 cascadelake cooperlake cannonlake
-    icelake-client icelake-server rocketlake tigerlake alderlake raptorlake meteorlake
-    arrowlake arrowlake-s lunarlake pantherlake gracemont sierraforest grandridge
-    clearwaterforest sapphirerapids emeraldrapids graniterapids graniterapids-d diamondrapids
-    bonnell silvermont goldmont goldmont-plus tremont knl knm k8 k8-sse3 opteron opteron-sse3
-    athlon64 athlon64-sse3 athlon-fx amdfam10 barcelona btver1 btver2 bdver1 bdver2 bdver3
-    bdver4 znver1 znver2 znver3 znver4 znver5
-"""
-
-X86_PROCESSORS = frozenset(_X86_NAMES.split())
-"""The 64-bit x86 processors by LLVM's names. LLVM ends the process for one it does not know."""
-
-
 def _fault(what: str, error: Exception) -> NncError:
     return NncError(f"LLVM: {what}: {str(error).strip()}")
 
 
-@dataclass(frozen=True)
-class NativeTarget:
-    """A processor that code is made for; empty `cpu` and `features` mean this machine's.
+def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachine:
+    """LLVM's target machine. Raises NncError for a processor that is not known.
 
     `opt_level` is that of LLVM's code generator. Its passes over the IR: none for 0; for 1 the
     few that clean up; for 2 those, and the loop passes if the module has loops over scalars;
     for 3 all of `-O3`. Code that our schedules made is no faster for more.
     """
-
-    cpu: str = ""
-    features: str = ""
-    opt_level: int = 2
-
-    def __post_init__(self) -> None:
-        if self.opt_level not in range(4):
-            raise NncError(f"optimization level must be 0 to 3, not {self.opt_level}")
-
-    @property
-    def cpu_name(self) -> str:
-        """The processor's name as LLVM knows it."""
-        return self.cpu or _llvm().get_host_cpu_name()
-
-    @property
-    def feature_text(self) -> str:
-        """`+avx2,-avx512f,..`; the host's where neither processor nor features are given."""
-        if self.features or self.cpu:
-            return self.features
-        return _llvm().get_host_cpu_features().flatten()
-
-    def machine(self) -> binding.TargetMachine:
-        """LLVM's target machine. Raises NncError for an unknown processor."""
-        llvm = _llvm()
-        triple = llvm.get_default_triple()
-        if self.cpu and triple.startswith("x86_64") and self.cpu not in X86_PROCESSORS:
-            known = ", ".join(sorted(X86_PROCESSORS))
-            raise NncError(f"unknown processor '{self.cpu}'; LLVM knows {known}")
-        try:
-            return llvm.Target.from_default_triple().create_target_machine(
-                cpu=self.cpu_name,
-                features=self.feature_text,
-                opt=self.opt_level,
-                reloc="pic",
-                codemodel="small",
-            )
-        except RuntimeError as error:
-            raise _fault(f"cannot make code for '{self.cpu_name}'", error) from None
+    if opt_level not in range(4):
+        raise NncError(f"optimization level must be 0 to 3, not {opt_level}")
+    llvm = _llvm()
+    if target.triple != llvm.get_default_triple():
+        _all_targets()
+    if target.cpu != llvm.get_host_cpu_name():
+        target.names.check_processor(target.cpu)
+        target.names.check_features(target.features)
+    try:
+        return llvm.Target.from_triple(target.triple).create_target_machine(
+            cpu=target.cpu,
+            features=target.features,
+            opt=opt_level,
+            reloc=target.relocation,
+            codemodel=target.code_model,
+            abiname=target.abi,
+        )
+    except RuntimeError as error:
+        raise _fault(f"cannot make code for '{target.cpu}'", error) from None
 
 
 def parse_and_verify(text: str) -> binding.ModuleRef:
@@ -126,35 +101,50 @@ def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: i
     manager.run(module, builder)
 
 
-def optimized_module(
-    text: str, target: NativeTarget, scalar_loops: bool, timed: Timed = untimed
+def _optimized(
+    text: str, target: LlvmTarget, scalar_loops: bool, opt_level: int, timed: Timed = untimed
 ) -> tuple[binding.ModuleRef, binding.TargetMachine]:
     """The verified and optimized module, and the machine that emits it."""
     with timed("Parser"):
-        machine = target.machine()
+        machine = llvm_machine(target, opt_level)
+        _check_names(text, target)
         module = parse_and_verify(text)
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    level = target.opt_level
-    if level == 2 and not scalar_loops:
-        level = 1
-    if level:
+    if opt_level == 2 and not scalar_loops:
+        opt_level = 1
+    if opt_level:
         with timed("Passes"):
-            optimize(module, machine, level)
+            optimize(module, machine, opt_level)
     return module, machine
+
+
+_NAMES = re.compile(r'"(target-cpu|tune-cpu|target-features)"="([^"]*)"')
+
+
+def _check_names(text: str, target: LlvmTarget) -> None:
+    """Raise NncError for a processor or feature of a function that LLVM does not know."""
+    if '"target-' not in text and '"tune-cpu"' not in text:
+        return
+    for kind, name in set(_NAMES.findall(text)):
+        if kind == "target-features":
+            target.names.check_features(name)
+        else:
+            target.names.check_processor(name)
 
 
 def emit_object(
     text: str,
-    target: NativeTarget | None = None,
+    target: LlvmTarget,
     scalar_loops: bool = True,
+    opt_level: int = 2,
     timed: Timed = untimed,
 ) -> bytes:
     """A relocatable object file of the LLVM IR text. Raises NncError.
 
     Without `scalar_loops`, the code has no loops that LLVM might vectorize.
     """
-    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops, timed)
+    module, machine = _optimized(text, target, scalar_loops, opt_level, timed)
     try:
         with timed("Code generation"):
             return machine.emit_object(module)
@@ -162,16 +152,20 @@ def emit_object(
         raise _fault("no code could be made", error) from None
 
 
-def emit_assembly(text: str, target: NativeTarget | None = None, scalar_loops: bool = True) -> str:
+def emit_assembly(
+    text: str, target: LlvmTarget, scalar_loops: bool = True, opt_level: int = 2
+) -> str:
     """Assembler text of the LLVM IR text, for people. Raises NncError."""
-    module, machine = optimized_module(text, target or NativeTarget(), scalar_loops)
+    module, machine = _optimized(text, target, scalar_loops, opt_level)
     return machine.emit_assembly(module)
 
 
 @cache
 def _jit() -> binding.LLJIT:
+    here = host()
+    assert isinstance(here, LlvmTarget)
     # JITLink keeps an object's sections together, as the small code model needs.
-    return _llvm().create_lljit_compiler(NativeTarget().machine(), use_jit_link=True)
+    return _llvm().create_lljit_compiler(llvm_machine(here), use_jit_link=True)
 
 
 @dataclass

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..dialects import llvm
-from ..ir.core import Operation
-from ..ir.parameters import ParametrizedAttr
-from ..ir.types import i1
-from .llvm_constants import quoted, symbol_text, type_text
+from ...dialects import llvm
+from ...ir.core import Operation
+from ...ir.parameters import ParametrizedAttr
+from ...ir.types import i1
+from .constants import quoted, symbol_text, type_text
 
 if TYPE_CHECKING:
-    from .llvm_ir import FunctionWriter
+    from .ir import FunctionWriter
 
 # The second parameter is the op, of the classes that the emitter is registered for.
 Emitter = Callable[["FunctionWriter", Any], str]

@@ -5,14 +5,8 @@ from __future__ import annotations
 import struct
 from functools import cache
 
-from ..dialects.llvm.types import (
-    ArrayType,
-    LLVMFunctionType,
-    PointerType,
-    StructType,
-    VoidType,
-)
-from ..ir.attributes import (
+from ...dialects.llvm.types import ArrayType, LLVMFunctionType, PointerType, StructType, VoidType
+from ...ir.attributes import (
     ArrayAttr,
     Attribute,
     DenseElements,
@@ -22,8 +16,8 @@ from ..ir.attributes import (
     StringAttr,
     SymbolRefAttr,
 )
-from ..ir.diagnostics import NncError
-from ..ir.types import FloatType, IndexType, IntegerType, Type, VectorType
+from ...ir.diagnostics import NncError
+from ...ir.types import FloatType, IndexType, IntegerType, Type, VectorType
 
 _FLOAT_NAMES = {"f16": "half", "bf16": "bfloat", "f32": "float", "f64": "double"}
 
