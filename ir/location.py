@@ -70,11 +70,6 @@ class NameLoc(Location):
         return f"{self.child.describe()}: {self.name}"
 
 
-def given_name(location: Location) -> str | None:
-    """The name that a location gives, where it begins with one."""
-    return location.name if isinstance(location, NameLoc) else None
-
-
 @dataclass(frozen=True, slots=True)
 class CallSiteLoc(Location):
     """`loc(callsite(callee at caller))`"""

@@ -23,7 +23,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
-from ...ir.location import UNKNOWN, Location, given_name
+from ...ir.location import UNKNOWN, Location
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -35,7 +35,7 @@ from ...ir.traits import (
 )
 from ...ir.types import Type
 from ..folding import unsigned, width_of
-from .branches import Yield, verify_edge
+from .branches import Yield, names_in_kernel, verify_edge
 
 
 class For(
@@ -87,8 +87,8 @@ class For(
         return operand_types[3:]
 
     def block_argument_names(self, region: Region) -> list[str | None]:
-        """The name that a pass gave the induction variable, by its location."""
-        return [given_name(arg.loc) for arg in region.blocks[0].args]
+        """In a kernel, the name of the induction variable."""
+        return names_in_kernel(self, region.blocks[0].args[:1])
 
     @property
     def induction_var(self) -> BlockArgument:

@@ -26,7 +26,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
-from ...ir.location import UNKNOWN, Location, given_name
+from ...ir.location import UNKNOWN, Location
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -39,6 +39,7 @@ from ...ir.traits import (
 )
 from ...ir.types import i64, index
 from ..index_lists import mix, split
+from .branches import names_in_kernel
 
 
 def _points(lower: Sequence[Any], upper: Sequence[Any], step: Sequence[Any]) -> Iterable[tuple]:
@@ -104,8 +105,8 @@ class Parallel(
         return operand_types[3 * len(regions[0].blocks[0].args) :]
 
     def block_argument_names(self, region: Region) -> list[str | None]:
-        """The names that a pass gave the induction variables, by their locations."""
-        return [given_name(arg.loc) for arg in region.blocks[0].args]
+        """In a kernel, the names of the induction variables."""
+        return names_in_kernel(self, region.blocks[0].args)
 
     @property
     def induction_vars(self) -> list[BlockArgument]:

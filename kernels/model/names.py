@@ -1,8 +1,8 @@
 """Names of a stage's dimensions: what a person would call its loops.
 
-    products        b (both factors), m (the left one), n (the right one), k (summed)
-    convolutions    n (images), g (groups), o and i (channels), d h w (places), kd kh kw (windows)
-    other stages    i, j, .. along the results, r for what is reduced
+products        b (both factors), m (the left one), n (the right one), k (summed)
+convolutions    n (images), g (groups), o and i (channels), d h w (places), kd kh kw (windows)
+other stages    i, j, .. along the results, r for what is reduced
 """
 
 from __future__ import annotations

@@ -8,7 +8,6 @@ from itertools import islice
 from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
-from ....ir.location import NameLoc
 from ....ir.types import index
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
@@ -349,7 +348,7 @@ class Emission:
 def _name(value: BlockArgument, node: Node) -> None:
     """Give an induction variable the name that the schedule gives the loop."""
     if node.loops[0].name:
-        value.loc = NameLoc(node.loops[0].name)
+        value.name_hint = node.loops[0].name
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:

@@ -38,7 +38,7 @@ class Tiles:
         return linear and reduces and stage.reads_outputs
 
     def repeated(self, stage: Stage, loops: Sequence[Loop]) -> list[Loop]:
-        """Unrolled reductions whose steps follow each other; none where they are one contraction."""
+        """Unrolled reductions whose steps follow each other; none if one contraction."""
         steps = [
             loop
             for loop in loops
