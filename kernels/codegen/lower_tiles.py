@@ -75,6 +75,8 @@ class _Lowering:
         self.e = Expansion(self.code, widths, self.effects, target)
         self.pending: dict[Hashable, list[Operation]] = {}
         """Reads of the current block that are not carried out yet, by what they read."""
+        self.rewritten: dict[Operation, Sequence[Value]] = {}
+        """The results that loops and branches had before they gave pieces."""
         self.done: list[Operation] = []
         """Operations that were expanded, to be erased."""
 
@@ -109,10 +111,9 @@ class _Lowering:
         region = op.parent.parent if op.parent is not None else None
         if region is not None and len(region.blocks) > 1:
             self._expand_for_others(op.parent)  # type: ignore[arg-type]
-        if isinstance(op, scf.Yield) and isinstance(op.parent_op, scf.For | scf.If):
-            values = [v for value in op._operands for v in self._flattened(value)]
-            if len(values) != len(op._operands) or values != op._operands:
-                op.operands = values
+        results = self.rewritten.get(op.parent_op)  # type: ignore[arg-type]
+        if results is not None:
+            op.operands = self._flattened(op._operands, results)
         else:
             self._keep(op)
         self.e.contents.flush()
@@ -306,7 +307,7 @@ class _Lowering:
             self.region_op(op)
             return
         self._before_regions(op)
-        inits = [v for value in op.inits for v in self._flattened(value)]
+        inits = self._flattened(op.inits, op.results)
         types = [v.type for v in inits]
         old = op.body_block
         block = Block([old.args[0].type, *types])
@@ -344,6 +345,7 @@ class _Lowering:
         self.code.put(new)
         self.code.scope.anchor = new
         self.effects.replace(op, new)
+        self.rewritten[new] = op.results
         self._regions(new)
         self.code.scope.anchor = op
         self._after_regions(new)
@@ -356,11 +358,15 @@ class _Lowering:
             inner.detach()
             target.append(inner)
 
-    def _flattened(self, value: Value) -> list[Value]:
-        """A scalar, or all pieces of a vector."""
-        if not isinstance(value.type, VectorType):
-            return [value]
-        return [self.e.vector(value, copies, part) for copies, part in self.e.places(value)]
+    def _flattened(self, values: Sequence[Value], like: Sequence[Value]) -> list[Value]:
+        """Scalars, and all pieces of vectors, cut as others are that they stand for."""
+        found = []
+        for value, one in zip(values, like, strict=True):
+            if isinstance(value.type, VectorType):
+                found += [self.e.vector(value, *place) for place in self.e.places(one)]
+            else:
+                found.append(value)
+        return found
 
     def _piece_types(self, value: Value) -> Iterator[Type]:
         type = value.type
