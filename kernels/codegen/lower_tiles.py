@@ -145,7 +145,7 @@ class _Lowering:
         """An operation that is not expanded: what it does to memory, and whole vectors for it."""
         touched, written = self.effects.of(op)
         if touched is not NOTHING or written is not NOTHING:
-            self._settle(touched, written)
+            self._settle(op, touched, written)
         self._keep(op)
 
     def _keep(self, op: Operation) -> None:
@@ -157,10 +157,12 @@ class _Lowering:
                 if whole is not value:
                     op.set_operand(i, whole)
 
-    def _settle(self, touched: frozenset, written: frozenset) -> None:
+    def _settle(self, op: Operation, touched: frozenset, written: frozenset) -> None:
         """Carry out what waits for memory before something else touches it."""
         self._read_pending(written)
-        self.e.contents.flush(None if touched is EVERYTHING else touched)
+        # Lives end here, and stores that wait would outlast them.
+        is_end = isinstance(op, memref.Dealloc)
+        self.e.contents.flush(None if is_end or touched is EVERYTHING else touched)
         self.e.contents.forget(None if written is EVERYTHING else written)
 
     def _read_pending(self, written: frozenset) -> None:
@@ -202,7 +204,7 @@ class _Lowering:
         if op.result is not None or not isinstance(op.base.type, MemRefType):
             self.other(op)
             return
-        self._settle(*self.effects.of(op))
+        self._settle(op, *self.effects.of(op))
         transfers.scatter_pieces(self.e, op)
         self.done.append(op)
 
@@ -295,7 +297,9 @@ class _Lowering:
             self.e.all_pieces(value)
         touched, written = self.effects.of(op)
         self._read_pending(written)
-        self.e.contents.flush(None if touched is EVERYTHING else touched)
+        # What one nest of loops leaves is not carried through the next one.
+        is_nest = self.code.scope.depth == 1
+        self.e.contents.flush(None if is_nest or touched is EVERYTHING else touched)
 
     def _after_regions(self, op: Operation) -> None:
         _, written = self.effects.of(op)
