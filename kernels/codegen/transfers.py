@@ -207,12 +207,12 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
     if isinstance(count, int) and count == 0:
         return e.piece(op.pass_thru, copies, part)
     if not is_vector(lanes) and (count is None or isinstance(count, int)):
-        offsets[-1] = code.as_value(code.add(offsets[-1], _as_index(e, e.scalar(lanes))))
+        offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
         return code.value(make(memref.Load, (op.base, *offsets), (element,)))
     type = VectorType((part.width,), element)
     rest = _pass_thru(e, op, copies, part)
     if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
-        offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
         row = read_row(code, (op.base, offsets), type, count)
         if count is None or rest is None or rest is _zeros(code, type):
             return row
@@ -220,7 +220,7 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
         return code.value(make(arith.Select, (mask, row, rest), (type,)))
     where: Place = (op.base, offsets)
     if isinstance(lanes, Strided):
-        offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
         lanes = code.lane_numbers(lanes.step, part.width)
     row = as_vector(code, lanes, part.width)
     if part.width == 1:
@@ -301,7 +301,7 @@ def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
         offsets = list(op.offsets)
         row = e.vector(value, copies, part)
         if part.width == 1 and (count is None or isinstance(count, int)):
-            offsets[-1] = code.as_value(code.add(offsets[-1], _as_index(e, e.scalar(lanes))))
+            offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
             code.put(make(memref.Store, (row, op.base, *offsets)))
             continue
         if part.width == 1:
@@ -309,7 +309,7 @@ def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
             at = e.scalar(lanes)
             lanes = code.value(vector.Broadcast.create((at,), (VectorType((1,), at.type),)))
         if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
-            offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+            offsets[-1] = code.shifted(offsets[-1], lanes.base)
             write_row(code, (op.base, offsets), row, count)
             continue
         scatter(code, (op.base, offsets), as_vector(code, lanes, part.width), row, count)

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...dialects import arith, memref
 from ...ir.core import Block, Operation, Value
+from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType, VectorType
 from ..model.polynomial import Poly, Size
 from ..model.stages import Extent
@@ -49,6 +50,11 @@ class Walk(Code):
             if at > depth:
                 depth = at
         return depth
+
+    def shifted(self, index: Value, by: Value | int) -> Value:
+        """The sum of a subscript and a number, or of two values."""
+        known = constant_int(index)
+        return self.as_value(self.add(index if known is None else known, by))
 
     def mask(self, count: int | Value, lanes: int) -> Value:
         """The first `count` of `lanes`, or what is a mask already."""
@@ -113,7 +119,7 @@ class Walk(Code):
             values = sorted(map(self._symbol, product), key=self.depth_of)
             term: Value | int = values[0]
             for value in values[1:]:
-                term = self.multiply(term, value)
+                term = self.multiply(value, term)
             total = self.add(total, self.multiply(term, terms[product]))
         total = self.add(total, constant)
         assert isinstance(total, Value)
