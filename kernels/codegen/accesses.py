@@ -33,6 +33,8 @@ class Access:
     is_output: bool
     ahead: int = 0
     """How many elements further on to ask for ahead; 0 for nowhere."""
+    bounds: list[int | Value | None] | None = None
+    """How far elements count in each dimension of the vector, where not all of them do."""
     strides: tuple[Size, ...] = field(init=False)
     """By dimension of the vector."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from ...dialects import arith, math, ub, vector
 from ...ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Operation, Value
+from ...ir.rewriting import constant_int
 from ...ir.traits import ConstantLike, Elementwise
 from ...ir.types import FloatType, IndexType, VectorType, f32, f64, i1
 from ...targets.machine import Machine
@@ -379,6 +380,18 @@ def mask_bounds(op: Any) -> list[int | Value]:
     return list(given) or [1]
 
 
+def upper_bound(bound: Value) -> float:
+    """A number that a bound certainly does not exceed."""
+    limits = [constant_int(v) for v in minimum_of(bound)]
+    return min((n for n in limits if n is not None), default=float("inf"))
+
+
+def minimum_of(bound: Value) -> list[Value]:
+    """Values that a bound is the minimum of."""
+    op = bound.defined_by(arith.MinSI)
+    return [bound] if op is None else [v for given in op._operands for v in minimum_of(given)]
+
+
 def lanes_below(
     code: Walk, copies: list[tuple[int, int | Value]], bound: int | Value, part: Part
 ) -> int | Value:
@@ -391,6 +404,8 @@ def lanes_below(
             return 0
     if isinstance(bound, int):
         count: int | Value = max(0, min(bound - part.offset, part.lanes))
+    elif upper_bound(bound) <= part.offset:
+        return 0
     else:
         count = code.add(bound, -part.offset)
         if part.count is not None:

@@ -76,6 +76,8 @@ class _Lowering:
         self.e = Expansion(self.code, widths, self.effects, target)
         self.pending: dict[Hashable, list[Operation]] = {}
         """Reads of the current block that are not carried out yet, by what they read."""
+        self.rewritten: dict[Operation, Sequence[Value]] = {}
+        """The results that loops and branches had before they gave pieces."""
         self.done: list[Operation] = []
         """Operations that were expanded, to be erased."""
 
@@ -110,10 +112,9 @@ class _Lowering:
         region = op.parent.parent if op.parent is not None else None
         if region is not None and len(region.blocks) > 1:
             self._expand_for_others(op.parent)  # type: ignore[arg-type]
-        if isinstance(op, scf.Yield) and isinstance(op.parent_op, scf.For | scf.If):
-            values = [v for value in op._operands for v in self._flattened(value)]
-            if len(values) != len(op._operands) or values != op._operands:
-                op.operands = values
+        results = self.rewritten.get(op.parent_op)  # type: ignore[arg-type]
+        if results is not None:
+            op.operands = self._flattened(op._operands, results)
         else:
             self._keep(op)
         self.e.contents.flush()
@@ -145,7 +146,7 @@ class _Lowering:
         """An operation that is not expanded: what it does to memory, and whole vectors for it."""
         touched, written = self.effects.of(op)
         if touched is not NOTHING or written is not NOTHING:
-            self._settle(touched, written)
+            self._settle(op, touched, written)
         self._keep(op)
 
     def _keep(self, op: Operation) -> None:
@@ -157,10 +158,12 @@ class _Lowering:
                 if whole is not value:
                     op.set_operand(i, whole)
 
-    def _settle(self, touched: frozenset, written: frozenset) -> None:
+    def _settle(self, op: Operation, touched: frozenset, written: frozenset) -> None:
         """Carry out what waits for memory before something else touches it."""
         self._read_pending(written)
-        self.e.contents.flush(None if touched is EVERYTHING else touched)
+        # Lives end here, and stores that wait would outlast them.
+        is_end = isinstance(op, memref.Dealloc)
+        self.e.contents.flush(None if is_end or touched is EVERYTHING else touched)
         self.e.contents.forget(None if written is EVERYTHING else written)
 
     def _read_pending(self, written: frozenset) -> None:
@@ -202,7 +205,7 @@ class _Lowering:
         if op.result is not None or not isinstance(op.base.type, MemRefType):
             self.other(op)
             return
-        self._settle(*self.effects.of(op))
+        self._settle(op, *self.effects.of(op))
         transfers.scatter_pieces(self.e, op)
         self.done.append(op)
 
@@ -295,7 +298,9 @@ class _Lowering:
             self.e.all_pieces(value)
         touched, written = self.effects.of(op)
         self._read_pending(written)
-        self.e.contents.flush(None if touched is EVERYTHING else touched)
+        # What one nest of loops leaves is not carried through the next one.
+        is_nest = self.code.scope.depth == 1
+        self.e.contents.flush(None if is_nest or touched is EVERYTHING else touched)
 
     def _after_regions(self, op: Operation) -> None:
         _, written = self.effects.of(op)
@@ -307,7 +312,7 @@ class _Lowering:
             self.region_op(op)
             return
         self._before_regions(op)
-        inits = [v for value in op.inits for v in self._flattened(value)]
+        inits = self._flattened(op.inits, op.results)
         types = [v.type for v in inits]
         old = op.body_block
         block = Block([old.args[0].type, *types])
@@ -345,6 +350,7 @@ class _Lowering:
         self.code.put(new)
         self.code.scope.anchor = new
         self.effects.replace(op, new)
+        self.rewritten[new] = op.results
         self._regions(new)
         self.code.scope.anchor = op
         self._after_regions(new)
@@ -357,11 +363,15 @@ class _Lowering:
             inner.detach()
             target.append(inner)
 
-    def _flattened(self, value: Value) -> list[Value]:
-        """A scalar, or all pieces of a vector."""
-        if not isinstance(value.type, VectorType):
-            return [value]
-        return [self.e.vector(value, copies, part) for copies, part in self.e.places(value)]
+    def _flattened(self, values: Sequence[Value], like: Sequence[Value]) -> list[Value]:
+        """Scalars, and all pieces of vectors, cut as others are that they stand for."""
+        found = []
+        for value, one in zip(values, like, strict=True):
+            if isinstance(value.type, VectorType):
+                found += [self.e.vector(value, *place) for place in self.e.places(one)]
+            else:
+                found.append(value)
+        return found
 
     def _piece_types(self, value: Value) -> Iterator[Type]:
         type = value.type

@@ -35,32 +35,30 @@ def is_interleaved(stride: Size) -> bool:
     return isinstance(stride, int) and 2 <= stride <= MAX_SHUFFLED_STRIDE
 
 
-def place(code: Walk, address: Address, further: int = 0) -> Place:
-    """Where a piece starts, or so many elements further on, by subscripts."""
+def place(code: Walk, address: Address) -> Place:
+    """Where a piece starts, by subscripts."""
     access = address.access
     indices = list(access.indices)
     for shift, d in zip((*address.copies, address.offset), access.dims, strict=False):
         if shift and d is not None:
-            indices[d] = code.as_value(code.add(indices[d], shift))
-    if further:
-        indices[-1] = code.as_value(code.add(indices[-1], further))
+            indices[d] = code.shifted(indices[d], shift)
     return access.memref, indices
 
 
 def flat_place(code: Walk, address: Address, further: Size = 0) -> Place:
-    """The same in the buffer as one dimension."""
+    """The same, or so many elements further on, in the buffer as one dimension."""
     access = address.access
     at = code.forms.flat(access.view, access.indices)
     at = at + (address.constant + access.constant * -1) + further
     return code.flat(access.view.root), [code.as_value(code.size(at))]
 
 
-def row_place(code: Walk, address: Address, further: int = 0) -> Place:
+def row_place(code: Walk, address: Address) -> Place:
     """The same where elements next to it are wanted: by subscripts if the last one counts them."""
     access = address.access
     rank = len(access.indices)
-    if further or not rank or (access.dims and access.dims[-1] != rank - 1):
-        return flat_place(code, address, further)
+    if not rank or (access.dims and access.dims[-1] != rank - 1):
+        return flat_place(code, address)
     found = access.memref.type.strides_and_offset()
     if found is None or found[0][-1] != 1:
         return flat_place(code, address)

@@ -9,16 +9,18 @@ from ...dialects import arith, memref, ub, vector
 from ...ir.affine import AffineDim
 from ...ir.attributes import DenseElements, IntegerAttr
 from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_value
+from ...ir.rewriting import constant_int, constant_value
 from ...ir.types import MemRefType, VectorType, i1
 from ..model.polynomial import Poly
 from .accesses import Access, Address, disjoint
 from .code import make
-from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds
+from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
 from .lanes import Part
 from .pieces import Leading, Piece, Strided, as_vector, is_vector
 from .reads import Place, gather, neighbours, prefetch, read, read_row
 from .writes import scatter, write_row
+
+Count = int | Value | None
 
 PREFETCH = "schedule.prefetch"
 """The attribute of a read that says how many elements further on to ask for ahead."""
@@ -42,7 +44,7 @@ def _access(e: Expansion, op: Any) -> Access | None:
     dims: tuple[int | None, ...] = ()
     ahead = 0
     if is_transfer:
-        if not all(op.bounds) or not _knows_mask(op):
+        if not _knows_mask(op):
             return None
         dims = tuple(x.position if isinstance(x, AffineDim) else None for x in op.map.results)
         given = op.attributes.get(PREFETCH)
@@ -52,7 +54,10 @@ def _access(e: Expansion, op: Any) -> Access | None:
     base = e.bases.setdefault((view.root, start + -constant), len(e.bases))
     is_output = isinstance(op, vector.TransferWrite | memref.Store)
     alias = e.effects.alias(source)
-    return Access(source, view, op.indices, base, constant, alias, dims, is_output, ahead)
+    access = Access(source, view, op.indices, base, constant, alias, dims, is_output, ahead)
+    if is_transfer and (op.mask is not None or not all(op.bounds)):
+        access.bounds = _bounds(e, op, access)
+    return access
 
 
 def _knows_mask(op: Any) -> bool:
@@ -60,33 +65,60 @@ def _knows_mask(op: Any) -> bool:
     if op.mask is None or isinstance(op.mask.defining_op, vector.CreateMask | vector.ConstantMask):
         return True
     places = [x.position for x in op.map.results if isinstance(x, AffineDim)]
-    return len(places) == len(op.map.results) and places == sorted(places)
+    return all(op.bounds) and len(places) == len(op.map.results) and places == sorted(places)
 
 
-def _count(e: Expansion, op: Any, copies: Copies, part: Part) -> int | Value | None:
-    """Which lanes of a piece the mask lets through: so many first ones, those of a mask, or all."""
-    mask = op.mask
-    if mask is None:
+def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
+    """For each dimension of the vector, how far elements count: by the mask, and in memory."""
+    made = op.mask.defining_op if op.mask is not None else None
+    shape = op.vector_type.shape
+    masked = mask_bounds(made) if isinstance(made, vector.CreateMask | vector.ConstantMask) else []
+    order = sorted(d for d in access.dims if d is not None)
+    found: list[int | Value | None] = []
+    for extent, d, is_inside in zip(shape, access.dims, op.bounds, strict=True):
+        bound: int | Value | None = None
+        if d is not None and masked:
+            bound = masked[order.index(d)]
+        if d is not None and not is_inside:
+            bound = _within(e, bound, access, d)
+        if isinstance(bound, Value) and (number := constant_int(bound)) is not None:
+            bound = number
+        if isinstance(bound, int) and bound >= extent:
+            bound = None
+        found.append(bound)
+    return found
+
+
+def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> int | Value:
+    """A bound that is no further than a dimension of the memory reaches."""
+    forms, code = e.code.forms, e.code
+    rest = access.view.sizes[d] + forms.of(access.indices[d]) * -1
+    if bound is None:
+        return code.size(rest)
+    given = [bound] if isinstance(bound, int) else minimum_of(bound)
+    left = [rest + forms.mixed(b) * -1 for b in given]
+    if any(isinstance(n, int) and n >= 0 for n in left):
+        return bound
+    return code.minimum(bound, code.size(rest))
+
+
+def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) -> Count:
+    """Which lanes of a piece count: so many first ones, those of a mask, or all."""
+    bounds = access.bounds
+    if bounds is None:
         return part.count
-    made = mask.defining_op
-    if not isinstance(made, vector.CreateMask | vector.ConstantMask):
-        return _count_of_mask(e, e.piece(mask, copies, part), part)
-    bounds = mask_bounds(made)
-    dims = [x.position if isinstance(x, AffineDim) else None for x in op.map.results]
-    order = sorted(d for d in dims if d is not None)
-    places = list(zip((*copies, part.offset), dims, strict=False))
-    outer = [(at, bounds[order.index(d)]) for at, d in places[:-1] if d is not None]
-    last = dims[-1] if dims else None
-    bound: int | Value = part.offset + part.width
-    if last is not None:
-        bound = bounds[order.index(last)]
-    count = lanes_below(e.code, outer, bound, part)
+    made = op.mask.defining_op if op.mask is not None else None
+    if op.mask is not None and not isinstance(made, vector.CreateMask | vector.ConstantMask):
+        return _count_of_mask(e, e.piece(op.mask, copies, part), part)
+    outer = [(at, b) for at, b in zip(copies, bounds, strict=False) if b is not None]
+    last = bounds[-1] if bounds and bounds[-1] is not None else part.offset + part.width
+    count = lanes_below(e.code, outer, last, part)
     if isinstance(count, int) and count >= part.lanes:
         return part.count
     return count
 
 
-def _count_of_mask(e: Expansion, piece: Piece, part: Part) -> int | Value | None:
+def _count_of_mask(e: Expansion, piece: Piece, part: Part) -> Count:
     code = e.code
     if isinstance(piece, Leading):
         return piece.count
@@ -108,7 +140,7 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
     access = access_of(e, op)
     if access is None:
         return e.cut(value, copies, part)
-    count = _count(e, op, copies, part)
+    count = _count(e, op, access, copies, part)
     padding = _padding(op.padding)
     if isinstance(count, int) and count == 0:
         return op.padding if padding is None else padding
@@ -116,7 +148,7 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
     known = e.contents.find(address)
     if known is not None:
         return known
-    together = None if op.mask is not None else neighbours(address, value.type.shape)
+    together = None if access.bounds is not None else neighbours(address, value.type.shape)
 
     def load(group: Sequence[Address]) -> list[Value]:
         if together is not None:
@@ -175,12 +207,12 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
     if isinstance(count, int) and count == 0:
         return e.piece(op.pass_thru, copies, part)
     if not is_vector(lanes) and (count is None or isinstance(count, int)):
-        offsets[-1] = code.as_value(code.add(offsets[-1], _as_index(e, e.scalar(lanes))))
+        offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
         return code.value(make(memref.Load, (op.base, *offsets), (element,)))
     type = VectorType((part.width,), element)
     rest = _pass_thru(e, op, copies, part)
     if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
-        offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
         row = read_row(code, (op.base, offsets), type, count)
         if count is None or rest is None or rest is _zeros(code, type):
             return row
@@ -188,7 +220,7 @@ def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part:
         return code.value(make(arith.Select, (mask, row, rest), (type,)))
     where: Place = (op.base, offsets)
     if isinstance(lanes, Strided):
-        offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
         lanes = code.lane_numbers(lanes.step, part.width)
     row = as_vector(code, lanes, part.width)
     if part.width == 1:
@@ -224,7 +256,7 @@ def _has_rows(source: Value) -> bool:
     return found is not None and bool(found[0]) and found[0][-1] == 1
 
 
-def _lane_count(e: Expansion, mask: Value, copies: Copies, part: Part) -> int | Value | None:
+def _lane_count(e: Expansion, mask: Value, copies: Copies, part: Part) -> Count:
     """As `_count`, for a mask that has the shape of the vector."""
     constant = constant_value(mask)
     if isinstance(constant, DenseElements) and constant.is_splat:
@@ -248,7 +280,7 @@ def write_pieces(e: Expansion, op: vector.TransferWrite, pending: Sequence[Opera
     assert access is not None
     value = op.valueToStore
     for copies, part in e.places(value):
-        count = _count(e, op, copies, part)
+        count = _count(e, op, access, copies, part)
         if isinstance(count, int) and count == 0:
             continue
         address = access.at(copies, part, count)
@@ -269,7 +301,7 @@ def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
         offsets = list(op.offsets)
         row = e.vector(value, copies, part)
         if part.width == 1 and (count is None or isinstance(count, int)):
-            offsets[-1] = code.as_value(code.add(offsets[-1], _as_index(e, e.scalar(lanes))))
+            offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
             code.put(make(memref.Store, (row, op.base, *offsets)))
             continue
         if part.width == 1:
@@ -277,7 +309,7 @@ def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
             at = e.scalar(lanes)
             lanes = code.value(vector.Broadcast.create((at,), (VectorType((1,), at.type),)))
         if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
-            offsets[-1] = code.as_value(code.add(offsets[-1], lanes.base))
+            offsets[-1] = code.shifted(offsets[-1], lanes.base)
             write_row(code, (op.base, offsets), row, count)
             continue
         scatter(code, (op.base, offsets), as_vector(code, lanes, part.width), row, count)

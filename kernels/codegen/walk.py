@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from ...dialects import arith, memref
 from ...ir.core import Block, Operation, Value
+from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType, VectorType
 from ..model.polynomial import Poly, Size
 from ..model.stages import Extent
@@ -26,7 +27,6 @@ class Walk(Code):
         super().__init__(Scope(block, None), first.loc)
         self.forms = forms
         self._depths: dict[Block, int] = {}
-        self._bases: dict[Size, int] = {}
 
     def enter(self, block: Block) -> Scope:
         """Open a block."""
@@ -50,6 +50,11 @@ class Walk(Code):
             if at > depth:
                 depth = at
         return depth
+
+    def shifted(self, index: Value, by: Value | int) -> Value:
+        """The sum of a subscript and a number, or of two values."""
+        known = constant_int(index)
+        return self.as_value(self.add(index if known is None else known, by))
 
     def mask(self, count: int | Value, lanes: int) -> Value:
         """The first `count` of `lanes`, or what is a mask already."""
@@ -78,41 +83,53 @@ class Walk(Code):
     # -- index values from forms -------------------------------------------------------------
 
     def size(self, size: Size) -> Value | int:
-        """The value of a form: outer parts first, so that inner loops add little."""
+        """The value of a form: what open loops give, outer ones first, then what is the same in
+        all of them, so that places next to each other share all but the last sum.
+        """
         if isinstance(size, int):
             return size
-        constant = size.terms.get((), 0)
-        key = ("form", size + -constant if constant else size)
-        scope = self.at_depth(self._depth_of_form(key[1]))  # type: ignore[arg-type]
-        base = scope.cache.get(key)
-        if base is None:
-            base = scope.cache[key] = self._sum(key[1])  # type: ignore[arg-type]
-        return self.add(base, constant)
+        base, rest = self._split(size)
+        return self.add(self._total(base), self._total(rest))
+
+    def _split(self, form: Poly) -> tuple[Size, Size]:
+        """The terms that open loops give, and those that the function does."""
+        rest = {t: n for t, n in form.terms.items() if not t or self._depth_of_term(t) <= 1}
+        if not rest:
+            return form, 0
+        if len(rest) == 1 and () in rest:
+            return form + -rest[()], rest[()]
+        fixed = Poly(rest)
+        return form + fixed * -1, fixed
+
+    def _total(self, form: Size) -> Value | int:
+        """The sum of all terms, in the outermost block that knows them, the constant last."""
+        if isinstance(form, int):
+            return form
+        scope = self.at_depth(max(map(self._depth_of_term, form.terms)))
+        known = scope.cache.get(form)
+        if known is None:
+            known = scope.cache[form] = self._sum(form)
+        return known
 
     def _sum(self, form: Poly) -> Value:
-        products = [
-            (sorted(map(self._symbol, product), key=self.depth_of), factor)
-            for product, factor in form.terms.items()
-        ]
+        terms = dict(form.terms)
         total: Value | int = 0
-        for values, factor in sorted(products, key=lambda p: self.depth_of(*p[0])):
+        constant = terms.pop((), 0)
+        for product in sorted(terms, key=self._depth_of_term):
+            values = sorted(map(self._symbol, product), key=self.depth_of)
             term: Value | int = values[0]
             for value in values[1:]:
-                term = self.multiply(term, value)
-            total = self.add(total, self.multiply(term, factor))
+                term = self.multiply(value, term)
+            total = self.add(total, self.multiply(term, terms[product]))
+        total = self.add(total, constant)
         assert isinstance(total, Value)
         return total
 
     def _symbol(self, symbol: object) -> Value:
         return self.extent(symbol) if isinstance(symbol, Extent) else symbol  # type: ignore[return-value]
 
-    def _depth_of_form(self, form: Poly) -> int:
-        known = self._bases.get(form)
-        if known is None or known > self.scope.depth:
-            symbols = {s for product in form.terms for s in product}
-            values = [s.buffer if isinstance(s, Extent) else s for s in symbols]
-            known = self._bases[form] = self.depth_of(*values)  # type: ignore[arg-type]
-        return known
+    def _depth_of_term(self, product: tuple) -> int:
+        return self.depth_of(*[s.buffer if isinstance(s, Extent) else s for s in product])
 
     def extent(self, symbol: Extent) -> Value:
         """The value of a symbol, where its buffer is made."""
