@@ -28,15 +28,17 @@ def compile(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     threads: int = 1,
-    machine: str = "host",
+    target: str | None = None,
     fast_math: bool = True,
     cache: bool = True,
+    machine: str | None = None,
 ) -> Executable:
     """A callable executable from a model.
 
     `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
-    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name; `machine` is the
-    processor to compile for: "host", "avx512", "avx2" or "sse". Without `fast_math`,
+    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name; `target` is what
+    to compile for, a name that `nnc targets` lists or "host"; by default what the module says,
+    else this machine (`machine` is the older name of this argument). Without `fast_math`,
     floating-point operations are those that the model states, in their order: no Winograd, no
     sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
     shows what is there).
@@ -47,10 +49,15 @@ def compile(
     Raises:
         NncError: the model cannot be read or compiled; the message names file and node.
     """
-    from .tools.driver import compile_model
+    from .driver.compile import compile_model
 
     return compile_model(
-        model, shapes=shapes, threads=threads, machine=machine, fast_math=fast_math, cache=cache
+        model,
+        shapes=shapes,
+        threads=threads,
+        target=target or machine,
+        fast_math=fast_math,
+        cache=cache,
     )
 
 
@@ -60,7 +67,7 @@ def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Op
     Raises:
         NncError: the model cannot be read.
     """
-    from .tools.driver import load_module
+    from .driver.compile import load_module
 
     return load_module(model, shapes=shapes)
 

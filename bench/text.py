@@ -51,9 +51,9 @@ def write_texts(folder: Path, ops: int, fold: int) -> dict[str, Path]:
 
 def model_stages(graph: str) -> dict[str, str]:
     """The generic text of a model's stages below tensors."""
+    from nnc.driver.compile import run_stages
     from nnc.ir.syntax.parser import parse_module
     from nnc.ir.syntax.printer import print_op
-    from nnc.tools.driver import run_stages
 
     found: dict[str, str] = {}
 
@@ -61,7 +61,7 @@ def model_stages(graph: str) -> dict[str, str]:
         if stage in ("loops", "llvm"):
             found[stage] = print_op(module, generic=True)
 
-    run_stages(parse_module(graph), machine="avx512", after_stage=keep)
+    run_stages(parse_module(graph), target="avx512", after_stage=keep)
     return found
 
 

@@ -54,17 +54,17 @@ def tour_model() -> onnx.ModelProto:
 def tour_pieces() -> dict[str, str]:
     """The generated pieces: the ONNX graph, the IR after each stage, the machine code."""
     import onnx
-    from nnc.targets.llvm_ir import llvm_ir
-    from nnc.tools.driver import write_stages
+    from nnc.driver.compile import write_stages
+    from nnc.targets.llvm.ir import llvm_ir
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "tour.onnx"
         onnx.save(tour_model(), path)
         pieces = {"onnx": _fenced(onnx.printer.to_text(tour_model()), "text")}
-        for file in write_stages(path, Path(folder) / "stages", machine="avx512"):
+        for file in write_stages(path, Path(folder) / "stages", target="avx512"):
             text = file.read_text().replace(folder, ".")
             pieces[file.stem.split("-", 1)[1]] = _fenced(text, "mlir")
-        from nnc.tools.driver import load_module
+        from nnc.driver.compile import load_module
 
         module = load_module(sorted((Path(folder) / "stages").glob("*.mlir"))[-1])
         pieces["llvm-ir"] = _fenced(_kernel(llvm_ir(module)), "llvm")

@@ -41,7 +41,7 @@ def option_value(choice: random.Random, field: Any) -> str:
         case tuple():
             return ",".join(vocabulary.number(choice) for _ in range(choice.randrange(4)))
         case _:
-            return choice.choice(("host", "generic", "x86-64-v3", "", "x", str(field.default)))
+            return choice.choice(("host", "generic", "x86-64-v3", "avx2", "x", str(field.default)))
 
 
 def random_step(choice: random.Random) -> str:

@@ -84,7 +84,8 @@ MODELS = (
 def stages() -> tuple[str, ...]:
     """The text of a tiny model after every stage of the pipeline."""
     import onnx
-    from nnc.tools.driver import write_stages
+
+    from nnc.driver.compile import write_stages
 
     found = []
     for data in models()[:2]:

@@ -35,13 +35,19 @@ PASSES: dict[str, type[Pass]] = {}
 
 
 def option(
-    default: Any, *, help: str, choices: Sequence[str] = (), least: int | None = None
+    default: Any,
+    *,
+    help: str,
+    choices: Sequence[str] = (),
+    least: int | None = None,
+    alias: str = "",
 ) -> Any:
     """A field of a pass that is an option of its command line and of pipeline text.
 
-    `choices` are the words allowed, `least` is the smallest number allowed.
+    `choices` are the words allowed, `least` is the smallest number allowed, `alias` is an older
+    name that is still read.
     """
-    metadata = {"help": help, "choices": tuple(choices), "least": least}
+    metadata = {"help": help, "choices": tuple(choices), "least": least, "alias": alias}
     return field(default=default, metadata=metadata)
 
 

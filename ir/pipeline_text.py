@@ -202,9 +202,10 @@ def make_pass(pass_class: type[Pass], options: dict[str, str]) -> Pass:
     """A pass from its options as text. Raises NncError for unknown names and wrong values."""
     hints = get_type_hints(pass_class)
     fields = {f.name: f for f in pass_class.options()}
+    aliases = {f.metadata["alias"]: f.name for f in fields.values()}
     values: dict[str, Any] = {}
     for key, text in options.items():
-        name = key.replace("-", "_")
+        name = aliases.get(key, key.replace("-", "_"))
         if name not in fields:
             known = ", ".join(n.replace("_", "-") for n in fields) or "none"
             raise NncError(f"pass '{pass_class.name}' has no option '{key}'; it has: {known}")

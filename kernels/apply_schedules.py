@@ -9,7 +9,8 @@ from ..ir.core import Block, Operation, Value
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import is_pure
-from ..targets.machine import MACHINE_NAMES, Machine, machine
+from ..targets.attribute import target_of
+from ..targets.machine import Machine
 from .codegen.buffers import erase_dead_buffers, shrink_buffers
 from .codegen.code import Code, Scope
 from .codegen.emission import Emission
@@ -33,10 +34,10 @@ class ApplySchedules(
 
     numerics = "rounding"
 
-    machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = machine(self.machine)
+        machine = target_of(op, self.target).machine
         found = schedule.schedules(op)
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
         for name, one in found.items():
@@ -44,7 +45,7 @@ class ApplySchedules(
                 raise one.error(f"there is no function @{name}")
         for name, function in functions.items():
             if function.regions[0].blocks:
-                apply_schedule(function, found.get(name), target)
+                apply_schedule(function, found.get(name), machine)
                 context.statistic("functions")
         for one in found.values():
             one.erase()

@@ -8,7 +8,8 @@ from ..dialects import func, schedule
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
-from ..targets.machine import MACHINE_NAMES, Machine, machine
+from ..targets.attribute import target_of
+from ..targets.machine import Machine
 from .model.nest import build_nest
 from .model.stages import Stage, stages_of
 from .policy.chains import chains
@@ -32,10 +33,10 @@ class ChooseSchedules(
     of the processor; see the schedule dialect for what they mean.
     """
 
-    machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = machine(self.machine)
+        machine = target_of(op, self.target).machine
         existing = schedule.schedules(op)
         for function in list(op.regions[0].ops):
             if not isinstance(function, func.FuncOp) or not function.regions[0].blocks:
@@ -44,14 +45,14 @@ class ChooseSchedules(
                 continue
             stages = stages_of(function.regions[0].blocks[0])
             if stages:
-                chosen = choose(function.sym_name, stages, target)
+                chosen = choose(function.sym_name, stages, machine)
                 chosen.loc = function.loc
                 assert function.parent is not None
                 function.parent.insert_after(chosen, function)
                 context.statistic("schedules")
 
 
-def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
+def choose(kernel: str, stages: list[Stage], machine: Machine) -> schedule.For:
     """A legal schedule of a kernel: the best the heuristics find."""
     block = stages[0].op.parent
     assert block is not None
@@ -59,7 +60,7 @@ def choose(kernel: str, stages: list[Stage], target: Machine) -> schedule.For:
         if not chained:
             stages = stages_of(block)
         writer = ScheduleWriter(kernel, stages)
-        heuristics = Heuristics(writer, target, use_caches=fuse)
+        heuristics = Heuristics(writer, machine, use_caches=fuse)
         try:
             if fuse:
                 for stage in stages:

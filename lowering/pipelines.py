@@ -23,14 +23,9 @@ class Stage:
     summary: str
     passes: tuple[str, ...]
 
-    def pipeline(self, machine: str = "host") -> Pipeline:
-        """The stage's passes for a machine, one of `targets.machine.MACHINE_NAMES`."""
-        rows = [f"{p}{{machine={machine}}}" if p in _FOR_MACHINE else p for p in self.passes]
-        return pipeline(f"builtin.module({','.join(rows)})")
-
-
-_FOR_MACHINE = ("choose-schedules", "apply-schedules")
-"""The passes whose result depends on the processor."""
+    def pipeline(self) -> Pipeline:
+        """The stage's passes; the module says what target they are for."""
+        return pipeline(f"builtin.module({','.join(self.passes)})")
 
 
 def stage(name: str, summary: str, *rows: str | tuple[str, str]) -> Stage:

@@ -8,32 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from ..targets.native import LoadedCode, NativeTarget, load_object
 from .abi import ENTRY, RUN_TYPE
-from .program import Program, make_program
-from .recycling import OutputMemory
+from .memory import OutputMemory, aligned_buffer
+from .program import Program
 from .threads import POOL_SYMBOLS, Pool
-from .weights import aligned_buffer
-
-
-def compile_module(
-    module: Operation,
-    *,
-    cpu: str | None = None,
-    features: str | None = None,
-    opt_level: int = 2,
-    threads: int = 1,
-) -> Executable:
-    """An executable from a module of the llvm dialect that has an entry.
-
-    `cpu` and `features` are LLVM's names, this machine's by default. Raises NncError.
-    """
-    program = make_program(module, NativeTarget(cpu or "", features or "", opt_level))
-    return Executable(program, threads=threads)
 
 
 class Executable:
@@ -45,7 +26,7 @@ class Executable:
         self.output_names, self.output_types = found.output_names, found.output_types
         self._arena_bytes = found.arena_bytes
         exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
-        self._code: LoadedCode = load_object(program.code, exports)
+        self._code = program.target.load(program.code, exports)
         self._run = RUN_TYPE(self._code[ENTRY])
         self._weights = program.weights
         self._weights_address = program.weights.ctypes.data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import platform
 from functools import cache
 from pathlib import Path
 
@@ -19,34 +18,24 @@ PARALLEL_FOR = "nnc_parallel_for"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 
-# By the first part of a target triple: the intrinsic that tells a processor that its thread
-# only waits, and its argument. Arm's `isb` takes about as long as x86's `pause`.
-PAUSES: dict[str, tuple[str, int | None]] = {
-    "x86_64": ("llvm.x86.sse2.pause", None),
-    "amd64": ("llvm.x86.sse2.pause", None),
-    "aarch64": ("llvm.aarch64.isb", 15),
-    "arm64": ("llvm.aarch64.isb", 15),
-}
-
-
 LINUX_ONLY = ("sched_getcpu", "pthread_getaffinity_np", "pthread_setaffinity_np")
 """Elsewhere functions of these names say that they failed."""
 
 
-def pool_functions(architecture: str = "", system: str = "") -> list[llvm.Func]:
+def pool_functions(pause: tuple[str, int | None] | None, system: str = "linux") -> list[llvm.Func]:
     """The functions of the pool and the declarations that they need, detached.
 
-    `architecture` is the first part of a target triple, `system` is `linux` or another name;
-    by default this machine's.
+    `pause` is an intrinsic and its argument, as `Target.pause`; `system` is `linux` or another
+    name.
     """
-    absent = LINUX_ONLY if (system or platform.system().lower()) != "linux" else ()
+    absent = LINUX_ONLY if system != "linux" else ()
     functions = [op for op in _source().body_block if isinstance(op, llvm.Func)]
     known = [
         _failing(function) if function.sym_name in absent else function.clone()
         for function in functions
         if function.sym_name != "nnc_pause"
     ]
-    return [*known, *_pause(architecture or platform.machine().lower())]  # type: ignore[list-item]
+    return [*known, *_pause(pause)]  # type: ignore[list-item]
 
 
 def _failing(declared: llvm.Func) -> llvm.Func:
@@ -64,13 +53,13 @@ def _source() -> Operation:
     return parse_module(SOURCE.read_text(encoding="utf-8"), SOURCE.name)
 
 
-def _pause(architecture: str) -> list[llvm.Func]:
+def _pause(pause: tuple[str, int | None] | None) -> list[llvm.Func]:
     """`void nnc_pause(void)`, which does nothing where no instruction is known."""
     function = llvm.Func.define("nnc_pause", llvm.function_type([]), linkage="internal")
     builder = Builder.at_end(function.body.blocks[0])
     made = [function]
-    if architecture in PAUSES:
-        name, argument = PAUSES[architecture]
+    if pause is not None:
+        name, argument = pause
         arguments = []
         if argument is not None:
             constant = llvm.Constant(IntegerAttr(argument, i32), res=i32)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ..ir.diagnostics import NncError
-from ..targets.native import LoadedCode
+from ..targets.llvm.native import LoadedCode
 from .abi import POOL_CREATE, POOL_CREATE_TYPE, POOL_DESTROY, POOL_DESTROY_TYPE
 
 POOL_SYMBOLS = (POOL_CREATE, POOL_DESTROY)

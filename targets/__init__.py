@@ -1,1 +1,1 @@
-"""What code is made for: machine descriptions, LLVM IR, object code."""
+"""What code is made for: one room for each family of targets, and what they share."""

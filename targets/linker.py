@@ -45,14 +45,26 @@ class Toolchain:
             raise NncError(f"{command[0]} failed: {done.stderr.strip()}")
 
 
-def find_toolchain() -> Toolchain:
-    """The system's, else the one of the ziglang package. Raises NncError where there is none."""
+def find_toolchain(triple: str | None = None) -> Toolchain:
+    """The system's, else the one of the ziglang package, which alone has other systems' too.
+
+    Without a triple it is this system's. Raises NncError where there is none.
+    """
+    zig = (sys.executable, "-m", "ziglang")
+    if triple is not None:
+        if not find_spec("ziglang"):
+            raise NncError(
+                f"a library for {triple} needs a linker: `pip install 'nnc[cross]'`; "
+                "or write a .o instead"
+            )
+        architecture, _, *system = triple.split("-")
+        named = "-".join((architecture, *system))
+        return Toolchain((*zig, "cc", "-target", named), (*zig, "ar"))
     driver = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     archiver = shutil.which("ar") or shutil.which("llvm-ar")
     if driver and archiver:
         return Toolchain((driver,), (archiver,))
     if find_spec("ziglang"):
-        zig = (sys.executable, "-m", "ziglang")
         return Toolchain((*zig, "cc"), (*zig, "ar"))
     raise NncError(
         "a library needs a linker: install a C compiler (cc), or `pip install ziglang`; "

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .driver import compile_model
+from ..driver.compile import compile_model
 from .inputs import gather_inputs
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
         model,
         shapes=session.shapes,
         threads=args.threads,
-        machine=args.machine,
+        target=args.target,
         fast_math=session.fast_math,
         cache=False,
         progress=session.progress,

@@ -9,8 +9,7 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
@@ -162,41 +161,3 @@ def read_text(name: str, streams: Streams) -> SourceFile:
         line = data.count(b"\n", 0, error.start) + 1
         message = f"not UTF-8 text: byte 0x{data[error.start]:02x} at offset {error.start}"
         raise NncError(message, FileLineColLoc(name, line, 1)) from None
-
-
-def write_whole(path: Path, *parts: str | bytes | memoryview) -> None:
-    """Write a file whole or not at all: to a temporary name beside it, then renamed."""
-    import tempfile
-
-    raw = [part.encode() if isinstance(part, str) else part for part in parts]
-    try:
-        if path.exists() and not path.is_file():  # a device such as /dev/null, or a pipe
-            path.write_bytes(b"".join(raw))
-            return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(raw)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
-    except OSError as error:
-        raise NncError(f"cannot write '{path}': {error.strerror or error}") from None
-
-
-@contextmanager
-def folder_beside(path: Path) -> Iterator[Path]:
-    """A temporary folder on the file system of a file to be written. Raises NncError."""
-    import tempfile
-
-    try:
-        device = path.exists() and not path.is_file()
-        home = None if device else path.parent
-        with tempfile.TemporaryDirectory(dir=home, prefix=f".{path.name}.") as name:
-            yield Path(name)
-    except OSError as error:
-        raise NncError(f"cannot write '{path}': {error.strerror or error}") from None

@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..targets.base import target_names
 from .flags import FlagGroup
 
 SHELLS = ("bash", "zsh", "fish")
@@ -54,6 +55,8 @@ def command_from_flags(
         names = (f"--{flag.name}", f"-{flag.short}") if flag.short else (f"--{flag.name}",)
         several = flag.kind == "names"
         values = passes if several else flag.choices
+        if flag.kind == "target":
+            values = tuple(target_names())
         options.append(
             Option(names, flag.help, flag.needs_value, values, several, flag.kind == "folder")
         )
@@ -71,6 +74,8 @@ def command_from_parser(name: str, parser: argparse.ArgumentParser) -> Command:
                 command.subcommands[sub] = helps.get(sub, ""), made
         elif action.option_strings:
             values = tuple(str(choice) for choice in action.choices or ())
+            if getattr(action.type, "__name__", "") == "target_argument":
+                values = tuple(target_names())
             command.options.append(
                 Option(tuple(action.option_strings), action.help or "", action.nargs != 0, values)
             )

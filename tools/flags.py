@@ -19,12 +19,12 @@ class Flag:
     """One option. `bare` is its value where none is given; None: a value is required.
 
     `kind` says what values are: `names` are separated by commas and add up over several uses,
-    `file` and `folder` are texts that completion knows more about.
+    `file`, `folder` and `target` are texts that completion knows more about.
     """
 
     name: str
     help: str
-    kind: Literal["switch", "text", "int", "names", "file", "folder"] = "switch"
+    kind: Literal["switch", "text", "int", "names", "file", "folder", "target"] = "switch"
     metavar: str = ""
     default: Any = None
     bare: Any = None

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..ir.diagnostics import NncError
+from ..ir.files import write_whole
 from ..ir.numpy_types import type_to_numpy
-from .command import Streams, write_whole
+from .command import Streams
 
 if TYPE_CHECKING:
     from ..ir.types import TensorType

@@ -87,7 +87,7 @@ class ToTree:
         self._counts: dict[Operation, int] = {}
 
     def __call__(self, text: str, one: Pass, op: Operation) -> None:
-        from .command import write_whole
+        from ..ir.files import write_whole
 
         self._counts[op] = self._counts.get(op, -1) + 1
         numbers: list[str] = []

@@ -1,4 +1,6 @@
-"""nnc: the user's command line: import, compile, run, bench, profile, stages, cache."""
+"""nnc: the user's command line: import, compile, run, bench, profile, stages, cache,
+targets.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
-from ..targets.machine import MACHINE_NAMES
+from ..numerics.options import add_arguments as add_numerics
+from ..numerics.options import options_of
+from ..targets.base import target as find_target
 from .command import Streams, run_command
-from .numerics_options import add_arguments as add_numerics
-from .numerics_options import options_of
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
-    from .check_numerics import CheckNumerics
+    from ..numerics.checking import CheckNumerics
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -65,10 +67,12 @@ def argument_parser() -> argparse.ArgumentParser:
         )
         if name != "import":
             sub.add_argument(
+                "--target",
                 "--machine",
-                default="host",
-                choices=MACHINE_NAMES,
-                help="the processor to compile for (default: this one)",
+                metavar="NAME",
+                type=target_argument,
+                help="what to compile for, see `nnc targets` (default: what the IR says, else "
+                "this machine); --machine is its older name",
             )
         sub.add_argument(
             "--fast-math",
@@ -122,9 +126,17 @@ def argument_parser() -> argparse.ArgumentParser:
     help = "Show or empty the cache of compiled models."
     sub = commands.add_parser("cache", help=help, description=help, allow_abbrev=False)
     sub.add_argument("--clear", action="store_true", help="remove all compiled models")
+    help = "List the targets: names, what they are, whether code for them runs here."
+    commands.add_parser("targets", help=help, description=help, allow_abbrev=False)
     sub = command("stages", "Write the IR after every stage, one file each.")
     sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
     return parser
+
+
+def target_argument(text: str) -> str:
+    """The name of a target, checked. Raises NncError."""
+    find_target(text)
+    return text
 
 
 def _add_inputs(sub: argparse.ArgumentParser) -> None:
@@ -166,6 +178,8 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         raise NncError(f"nnc: --threads is at least 1, not {args.threads}")
     if args.command == "cache":
         return _cache(args, streams)
+    if args.command == "targets":
+        return _targets(streams)
     return _COMMANDS[args.command](args, _Session(args, streams))
 
 
@@ -188,7 +202,7 @@ class _Session:
 
     def load(self) -> Operation:
         """The model as a module."""
-        from .driver import load_module
+        from ..driver.compile import load_module
 
         return load_module(
             self.model, shapes=self.shapes, fast_math=self.fast_math, progress=self.progress
@@ -236,23 +250,26 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
+    from ..driver.artifacts import ArtifactOptions, check_linker, check_output, write_artifact
+    from ..driver.compile import run_stages
     from ..ir.timing import untimed
-    from .artifacts import ArtifactOptions, check_output, write_artifact
-    from .driver import run_stages
+    from ..targets.attribute import target_of
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
-    options = ArtifactOptions(args.machine, args.weights, args.prefix, args.static)
+    options = ArtifactOptions(args.weights, args.prefix, args.static)
     check_output(output, options)
     check = _numerics(args, session)
     timing = Timing() if args.mlir_timing else None
     timed = timing.scope if timing is not None else untimed
     with timed("Import"):
         module = session.load()
+    if args.target:
+        target_of(module, args.target)
+    check_linker(module, output)
     try:
         run_stages(
             module,
-            machine=args.machine,
             progress=session.progress,
             instrumentations=[one for one in (check, timing) if one is not None],
             timed=timed,
@@ -273,21 +290,21 @@ def _numerics(args: argparse.Namespace, session: _Session) -> CheckNumerics | No
     options = options_of(args)
     if options is None:
         return None
-    from .check_numerics import CheckNumerics
+    from ..numerics.checking import CheckNumerics
 
     name = options.reproducer or f"{Path(args.model).stem}.numerics.mlir"
     return CheckNumerics.writing(options, session.streams.path(name), name)
 
 
 def _run(args: argparse.Namespace, session: _Session) -> int:
-    from .driver import compile_model
+    from ..driver.compile import compile_model
     from .inputs import describe, gather_inputs, read_arrays, save_outputs
 
     executable = compile_model(
         session.model,
         shapes=session.shapes,
         threads=args.threads,
-        machine=args.machine,
+        target=args.target,
         fast_math=session.fast_math,
         cache=args.cache,
         progress=session.progress,
@@ -323,11 +340,11 @@ def _bench(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _profile(args: argparse.Namespace, session: _Session) -> int:
-    from .command import write_whole
+    from ..driver.profiling.collect import profile_model
+    from ..driver.profiling.page import html_page
+    from ..driver.profiling.report import chrome_trace, table
+    from ..ir.files import write_whole
     from .inputs import gather_inputs
-    from .profiling.collect import profile_model
-    from .profiling.page import html_page
-    from .profiling.report import chrome_trace, table
 
     if args.runs < 1:
         raise NncError(f"nnc: --runs is at least 1, not {args.runs}")
@@ -337,7 +354,7 @@ def _profile(args: argparse.Namespace, session: _Session) -> int:
         session.load(),
         lambda executable: gather_inputs(executable, args, session.streams),
         threads=args.threads,
-        machine=args.machine,
+        target=args.target,
         runs=args.runs,
         progress=session.progress,
     )
@@ -351,14 +368,14 @@ def _profile(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _stages(args: argparse.Namespace, session: _Session) -> int:
-    from .driver import write_stages
+    from ..driver.compile import write_stages
 
     folder: Path = session.streams.path(args.output)
     for path in write_stages(
         session.model,
         folder,
         shapes=session.shapes,
-        machine=args.machine,
+        target=args.target,
         fast_math=session.fast_math,
         progress=session.progress,
     ):
@@ -367,7 +384,7 @@ def _stages(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _cache(args: argparse.Namespace, streams: Streams) -> int:
-    from ..runtime.cache import ModelCache
+    from ..driver.cache import ModelCache
 
     cache = ModelCache()
     if args.clear:
@@ -382,6 +399,21 @@ def _cache(args: argparse.Namespace, streams: Streams) -> int:
     for entry in entries:
         when = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.used))
         print(f"  {when}  {entry.bytes / 1e6:10,.1f} MB  {entry.path.name}", file=streams.stdout)
+    return 0
+
+
+def _targets(streams: Streams) -> int:
+    from ..targets.attribute import detailed
+    from ..targets.base import all_targets, find_host
+
+    here = find_host()
+    if here is not None:
+        print(f"host: {detailed(here)}", file=streams.stdout)
+    rows = [(", ".join((one.name, *one.aliases)), one) for one in all_targets()]
+    width = max(len(names) for names, _ in rows)
+    for names, one in rows:
+        runs = "runs here" if one.obstacle() is None else "compiles only"
+        print(f"{names:{width}}  {runs:13}  {one.summary}", file=streams.stdout)
     return 0
 
 

@@ -63,6 +63,14 @@ GROUPS: tuple[FlagGroup, ...] = (
                 "text",
                 "TEXT",
             ),
+            Flag(
+                "target",
+                "what the module is to be for, see `nnc targets`; the module then says so "
+                "(default: what it says, else this machine)",
+                "target",
+                "NAME",
+            ),
+            Flag("machine", "the older name of --target", "target", "NAME"),
             Flag("dump-pass-pipeline", "print the pipeline that is run, with all options"),
             Flag("list-passes", "print every pass with its options, and stop"),
             Flag("show-dialects", "print the names of the dialects, and stop"),

@@ -6,16 +6,18 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
+from ..ir.files import write_whole
 from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
-from .command import Streams, write_whole
+from ..targets.attribute import target_of
+from .command import Streams
 from .ir_printing import PrintIR, ToTree, to_stream
 from .opt_report import Statistics, Timing
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
+    from ..ir.reproducer import CrashReproducer
     from ..ir.syntax.print_flags import PrintFlags
-    from .check_numerics import CheckNumerics
-    from .reproducer import CrashReproducer
+    from ..numerics.checking import CheckNumerics
 
 
 class Run:
@@ -51,6 +53,8 @@ class Run:
                 module.verify()
             if self.args.verify_roundtrip:
                 check_roundtrip(module)
+            if name := self.args.target or self.args.machine:
+                target_of(module, name)
         except NncError as error:
             seen.append(error.diagnostic)
             return None
@@ -127,8 +131,8 @@ class Run:
         """The pipeline to run on a part, and whether to verify after each pass."""
         if not self.args.run_reproducer:
             return self.pipeline, self.args.verify_each
+        from ..ir.reproducer import stored_pipeline
         from .opt_options import read_pipeline
-        from .reproducer import stored_pipeline
 
         stored = stored_pipeline(part)
         if stored is None:
@@ -143,14 +147,14 @@ class Run:
         name = self.args.mlir_pass_pipeline_crash_reproducer
         if name is None:
             return None
-        from .reproducer import CrashReproducer
+        from ..ir.reproducer import CrashReproducer
 
         local = self.args.mlir_pass_pipeline_local_reproducer
         return CrashReproducer(self.streams.path(name), name, pipeline, verify_each, local)
 
     def write_reproducer(self, module: Operation) -> None:
         """What `--mlir-generate-reproducer` asks for, of a module that no pass has changed."""
-        from .reproducer import write_reproducer
+        from ..ir.reproducer import write_reproducer
 
         path = self.streams.path(self.args.mlir_generate_reproducer)
         write_reproducer(path, module, self.pipeline.text(), self.args.verify_each)
@@ -214,12 +218,12 @@ class Run:
         given = (args.check_numerics, args.check_numerics_seed, args.check_numerics_reproducer)
         if given == (None, None, None):
             return None
-        from .numerics_options import options_of
+        from ..numerics.options import options_of
 
         options = options_of(args)
         if options is None:
             return None
-        from .check_numerics import CheckNumerics
+        from ..numerics.checking import CheckNumerics
 
         name = options.reproducer or self._beside_input("numerics")
         return CheckNumerics.writing(options, self.streams.path(name), name)

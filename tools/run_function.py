@@ -13,13 +13,13 @@ from ..ir.diagnostics import NncError
 from ..ir.passes import Pipeline
 from ..ir.symbols import lookup_symbol, symbol_name
 from ..ir.types import FunctionType, MemRefType, Type
-from ..runtime.interpreter import Interpreter
-from ..runtime.isolated import run_isolated
-from .check_numerics.running import Runner, without_entry
-from .check_numerics.subjects import Subject, is_function, special_arguments
-from .check_numerics.trace import buffers_written, is_view
+from ..numerics.checking.running import Runner, without_entry
+from ..numerics.checking.subjects import Subject, is_function, special_arguments
+from ..numerics.checking.trace import buffers_written, is_view
+from ..numerics.interpreter import Interpreter
+from ..numerics.isolated import run_isolated
+from ..numerics.options import NumericsOptions
 from .command import Streams
-from .numerics_options import NumericsOptions
 from .run_arguments import read_arguments, split_arguments
 from .run_printing import summary_text, type_text
 
@@ -190,7 +190,7 @@ def _lower_to_loops(module: Operation) -> None:
 def _run_llvm(
     module: Operation, function: llvm.Func, inputs: list[Any], streams: Streams
 ) -> dict[str, Any]:
-    from ..runtime.native_functions import NativeFunctions
+    from ..numerics.native_functions import NativeFunctions
 
     name = function.sym_name
     pairs = list(zip(inputs, function.function_type.inputs, strict=True))

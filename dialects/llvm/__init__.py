@@ -1,6 +1,6 @@
 """The llvm dialect: LLVM IR as operations, with upstream's names and text.
 
-The level below which there is only the translation to LLVM IR (`targets/llvm_ir.py`). It
+The level below which there is only the translation to LLVM IR (`targets/llvm/ir.py`). It
 holds what our lowerings make and what hand-written runtime parts need.
 """
 

@@ -1,4 +1,4 @@
-// nn-opt --apply-schedules=machine=avx2
+// nn-opt --apply-schedules=target=avx2
 #row = affine_map<(d0, d1) -> (d0, d1)>
 #column = affine_map<(d0, d1) -> (d1)>
 func.func private @kernel(%a: memref<64x32xf32>, %b: memref<32xf32>, %out: memref<64x32xf32>) attributes {nn.kernel} {

@@ -20,6 +20,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.types import i64
 from ...runtime.threadpool import PARALLEL_FOR, pool_functions
+from ...targets.attribute import target_of
 from .conversion import FunctionLowering
 
 
@@ -74,6 +75,7 @@ def _need_pool(f: FunctionLowering) -> None:
     """Put the pool's functions into the module, once."""
     needed = f.module.needed
     if PARALLEL_FOR not in needed:
-        for function in pool_functions():
+        target = target_of(f.module.module)
+        for function in pool_functions(target.pause, target.system):
             # What the model needs too, such as `free`, is declared already.
             needed.setdefault(function.sym_name, function)

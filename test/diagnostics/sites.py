@@ -8,7 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FLOORS = ("ir", "dialects", "passes", "lowering", "frontends", "targets", "runtime", "tools")
+FLOORS = (
+    *("ir", "dialects", "passes", "kernels", "lowering", "frontends", "targets"),
+    *("runtime", "driver", "numerics", "tools"),
+)
 NOT_FOR_USERS = frozenset(
     name
     for name, value in vars(builtins).items()

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 
 def floats(*shape):

@@ -5,7 +5,7 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassManager
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.pipelines import pipeline
-from nnc.targets.llvm_ir import llvm_ir
+from nnc.targets.llvm.ir import llvm_ir
 
 TO_LLVM = [
     (

@@ -10,22 +10,22 @@ import nnc
 import numpy as np
 import pytest
 from nnc.dialects.func import FuncOp
+from nnc.driver import artifacts, cache
+from nnc.driver.weights import fill_weights
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module, parse_type
 from nnc.ir.types import FunctionType
-from nnc.runtime import cache
-from nnc.runtime.interpreter import Interpreter
-from nnc.runtime.native_functions import NativeFunctions
-from nnc.runtime.weights import fill_weights
+from nnc.numerics.buffer_functions import BufferFunctions
+from nnc.numerics.checking.inputs import Attempt, Sample
+from nnc.numerics.checking.subjects import Convention, Subject
+from nnc.numerics.interpreter import Interpreter
+from nnc.numerics.native_functions import NativeFunctions
+from nnc.targets.base import host
 from nnc.targets.linker import Toolchain
-from nnc.targets.llvm_constants import float_text
-from nnc.targets.llvm_ir import llvm_ir
-from nnc.targets.native import NativeTarget
-from nnc.tools import artifacts
+from nnc.targets.llvm.constants import float_text
+from nnc.targets.llvm.ir import llvm_ir
+from nnc.targets.llvm.native import llvm_machine
 from nnc.tools import nnc as nnc_tool
-from nnc.tools.buffer_functions import BufferFunctions
-from nnc.tools.check_numerics.inputs import Attempt, Sample
-from nnc.tools.check_numerics.subjects import Convention, Subject
 from nnc.tools.command import Streams
 
 TO_TEXT = [
@@ -189,7 +189,7 @@ def test_a_processor_that_llvm_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(binding.Target, "create_target_machine", refused)
     with pytest.raises(NncError, match=r"cannot make code for '.*': no such processor"):
-        NativeTarget().machine()
+        llvm_machine(host())
 
 
 def test_a_limit_that_is_no_size(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,12 +15,12 @@ UNREACHABLE: dict[str, str] = {
     "lowering/nn_to_linalg/functions.py:_Body._lower: '_' op cannot be lowered to linalg: it has no "
     "tensor comprehension and no lowering of its own; composite operations must be decomposed first "
     "(--decompose)": "every op of nn has one or the other; this is for one that is added",
-    "runtime/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
+    "numerics/interpreter.py:_as_results: '_' op has _ results, but its semantics gave _": "an "
     "op whose semantics give another number of values is a defect; none is known",
     "ir/syntax/session.py:Session.short_type: self._unbalanced(fault)": "stands in a longer type, "
     "whose brackets were matched before",
     "runtime/threads.py:Pool._start: cannot start _ threads": "needs a system out of threads",
-    "targets/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
+    "targets/llvm/native.py:emit_object: no code could be made": "LLVM accepts what we give it",
     "targets/linker.py:find_toolchain: a library needs a linker: install a C compiler (cc), or `pip "
     "install ziglang`; or write a .o instead": "needs a system without any linker",
 }

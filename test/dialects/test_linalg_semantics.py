@@ -6,7 +6,7 @@ from nnc.dialects import linalg
 from nnc.dialects.linalg import interpretation
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
-from nnc.runtime.interpreter import Frame, Interpreter
+from nnc.numerics.interpreter import Frame, Interpreter
 
 RNG = np.random.default_rng(5)
 

@@ -7,7 +7,7 @@ import pytest
 from nnc.dialects import linalg
 from nnc.ir.dialect import registry
 from nnc.ir.syntax.parser import parse_module
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from numpy.lib.stride_tricks import sliding_window_view
 
 RNG = np.random.default_rng(11)

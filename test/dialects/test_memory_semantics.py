@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 RNG = np.random.default_rng(11)
 M = np.arange(64, dtype=np.float32).reshape(8, 8)

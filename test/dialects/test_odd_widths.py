@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.undefined import watch
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 WIDTHS = [2, 3, 4, 7, 12, 24, 33, 64]
 

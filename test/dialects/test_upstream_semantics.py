@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from nnc.dialects.memref.atomics import ATOMIC_KINDS
 from nnc.ir.syntax.parser import parse_module
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 RNG = np.random.default_rng(3)
 

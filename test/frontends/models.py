@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 from nnc.frontends.onnx import import_model
 from nnc.ir.core import Operation
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from onnx import TensorProto, helper, numpy_helper
 
 FLOAT = TensorProto.FLOAT

@@ -13,7 +13,7 @@ import pytest
 from nnc.frontends.onnx import import_model
 from nnc.ir.core import Operation
 from nnc.ir.diagnostics import NncError
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 from .onnx_not_covered import NOT_COVERED, reason_not_covered
 

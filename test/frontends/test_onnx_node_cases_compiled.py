@@ -5,9 +5,9 @@ By default the first case of each operator runs, the others are slow.
 
 import numpy as np
 import pytest
+from nnc.driver.compile import run_stages
+from nnc.driver.program import compile_module
 from nnc.ir.diagnostics import NncError
-from nnc.runtime.executable import compile_module
-from nnc.tools.driver import run_stages
 
 from .onnx_not_covered import reason_not_covered
 from .test_onnx_node_cases import arrays, cases, compare, imported

@@ -8,7 +8,7 @@ import onnx.backend.test
 import pytest
 from nnc.frontends.onnx import import_model
 from nnc.ir.diagnostics import NncError
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 from onnx import numpy_helper
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"

@@ -36,9 +36,9 @@ MODELS = {
 @cache
 def stages_of(model: str) -> dict[str, str]:
     """The generic text after each stage."""
+    from nnc.driver.compile import run_stages
     from nnc.ir.syntax.parser import parse_module
     from nnc.ir.syntax.printer import print_op
-    from nnc.tools.driver import run_stages
 
     module = parse_module(MODELS[model])
     found = {"text": print_op(module, generic=True)}
@@ -46,7 +46,7 @@ def stages_of(model: str) -> dict[str, str]:
     def keep(stage, module) -> None:
         found[stage] = print_op(module, generic=True)
 
-    run_stages(module, machine="avx512", after_stage=keep)
+    run_stages(module, target="avx512", after_stage=keep)
     return found
 
 

@@ -10,7 +10,7 @@ from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.passes import PassContext
 from nnc.ir.types import FunctionType, VectorType
 from nnc.kernels.math.expand_math import ExpandMath
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 
 def module_of(op_class, type, arity=1):
@@ -93,9 +93,9 @@ func.func @main({arguments}, %out: memref<{size}x{element}>) attributes {{
 
 def compiled_loop(op_class, arity, size, element, width):
     """An executable that applies the operation to arrays of `size` elements."""
+    from nnc.driver.program import compile_module
     from nnc.ir.syntax.parser import parse_module
     from nnc.lowering.to_llvm import LowerToLlvm
-    from nnc.runtime.executable import compile_module
 
     buffer = f"memref<{size}x{element}>"
     reads = [

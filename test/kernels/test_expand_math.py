@@ -13,7 +13,7 @@ from nnc.ir.passes import PassContext
 from nnc.ir.types import FunctionType, VectorType, bf16, f16, f32, f64
 from nnc.kernels.math.expand_math import EXACT, ExpandMath
 from nnc.kernels.math.minimax import TABLES
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 from .elementwise import all_exponents, compiled, expanded, ulps
 

@@ -10,9 +10,9 @@ from nnc.kernels.model.polynomial import Poly
 from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.tiles import TileModel
 from nnc.kernels.policy.traffic import Traffic
-from nnc.targets.machine import MACHINES
+from nnc.targets.base import target
 
-AVX512 = MACHINES["avx512"]
+AVX512 = target("x86-64-v4").machine
 WIDE = replace(
     AVX512, full_width_units=2, unit_bits=512, load_bytes_per_cycle=128, l1_bytes=48 << 10
 )
@@ -78,7 +78,7 @@ def test_tile_of_a_small_product_has_no_idle_lanes():
 
 
 def test_tile_fits_fewer_registers():
-    best = tile(contraction(512, 512, 512), MACHINES["avx2"])
+    best = tile(contraction(512, 512, 512), target("x86-64-v3").machine)
     assert best.lanes == 8
     assert 8 <= best.copies.get(0, 1) * best.copies.get(1, 1) <= 14
 

@@ -10,7 +10,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import IntegerType, TensorType
 from nnc.lowering.nn_to_linalg import LowerToLinalg
 from nnc.lowering.nn_to_linalg.emitter import storage_type
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 
 def signless(array, type):

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from nnc.dialects import scf
+from nnc.driver.program import compile_module
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.outline_parallel import PARALLEL, OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.executable import compile_module
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 LOOP = """
 func.func private @work(%y: memref<9x8x7xi64>, {parameters}) {{

@@ -11,7 +11,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.mark_in_place import MarkInPlace
 from nnc.lowering.memory_plan import ALIGNMENT, Buffer, aligned, plan
 from nnc.lowering.plan_memory import PlanMemory
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 BUFFERS = st.lists(
     st.builds(
@@ -241,5 +241,5 @@ def test_results_in_place_of_operands(machine):
     def k(a, b):
         return a * b - a
 
-    found = nnc.compile(parse_module(IN_PLACE), machine=machine, cache=False)(x)
+    found = nnc.compile(parse_module(IN_PLACE), target=machine, cache=False)(x)
     np.testing.assert_allclose(found, k(k(x, k(k(x, x), x)), x), rtol=1e-5)

@@ -18,8 +18,8 @@ from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.shaping import even_share
 from nnc.kernels.policy.writer import ScheduleWriter
 from nnc.lowering.pipelines import pipeline
-from nnc.runtime.interpreter import Interpreter
-from nnc.targets.machine import machine
+from nnc.numerics.interpreter import Interpreter
+from nnc.targets.base import target
 
 from .loop_kernels import KERNELS
 from .to_llvm.native import call_native
@@ -167,9 +167,9 @@ def parallel_trips(name, cores):
     """Iterations of each parallel loop that is chosen for so many cores."""
     module = parse_module(KERNELS[name]().text)
     function = module.body_block.first
-    target = replace(machine("avx512"), cores=cores, gigahertz=0.001)
+    machine = replace(target("x86-64-v4").machine, cores=cores, gigahertz=0.001)
     block = function.body.block
-    plan = carry_out(choose("k", stages_of(block), target), stages_of(block))
+    plan = carry_out(choose("k", stages_of(block), machine), stages_of(block))
     loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
     return [-(-l.extent // l.step) for l in loops]
 

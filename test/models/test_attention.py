@@ -6,7 +6,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
-from nnc.tools.driver import load_module, run_stages
+from nnc.driver.compile import load_module, run_stages
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -138,9 +138,9 @@ def test_attention(layer: Layer, machine: str):
     arguments = layer.arguments(layer.queries, layer.keys)
     expected = layer.expected(*arguments)
     model = layer.model()
-    found = nnc.compile(model, machine=machine)(*arguments)
+    found = nnc.compile(model, target=machine)(*arguments)
     np.testing.assert_allclose(found, expected, rtol=1e-5, atol=2e-6)
-    np.testing.assert_array_equal(nnc.compile(model, machine=machine, threads=2)(*arguments), found)
+    np.testing.assert_array_equal(nnc.compile(model, target=machine, threads=2)(*arguments), found)
 
 
 @pytest.mark.parametrize("mask", [None, "keys", "full"])

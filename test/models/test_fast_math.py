@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import pytest
 from nnc.dialects import nn
-from nnc.tools.driver import load_module, run_stages
+from nnc.driver.compile import load_module, run_stages
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator

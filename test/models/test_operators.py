@@ -26,7 +26,7 @@ def compiled(
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=9)
     model = onnx.shape_inference.infer_shapes(model)
-    return nnc.compile(model, machine=machine)(x)
+    return nnc.compile(model, target=machine)(x)
 
 
 def numbers(*shape: int) -> np.ndarray:

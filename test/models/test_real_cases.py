@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx.backend.test
 import pytest
-from nnc.tools.onnx_backend import NncBackend
+from nnc.driver.onnx_backend import NncBackend
 
 CASES = [
     "bvlc_alexnet",

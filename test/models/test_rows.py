@@ -34,7 +34,7 @@ def test_products_of_few_rows(shape: tuple[int, int, int], machine: str):
         nodes, [helper.make_tensor_value_info("x", TensorProto.FLOAT, [M, K])], {"w": weight}
     )
     expected = np.tanh(x.astype("f8") @ weight.astype("f8"))
-    np.testing.assert_allclose(nnc.compile(made, machine=machine)(x), expected, atol=2e-6)
+    np.testing.assert_allclose(nnc.compile(made, target=machine)(x), expected, atol=2e-6)
 
 
 @pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
@@ -45,7 +45,7 @@ def test_products_of_an_unknown_number_of_rows(threads: int, machine: str):
     weight = random.standard_normal((64, 96)).astype("f4") / np.float32(8)
     nodes = [helper.make_node("MatMul", ["x", "w"], ["t"]), helper.make_node("Relu", ["t"], ["y"])]
     x = helper.make_tensor_value_info("x", TensorProto.FLOAT, ["rows", 64])
-    compiled = nnc.compile(model(nodes, [x], {"w": weight}), machine=machine, threads=threads)
+    compiled = nnc.compile(model(nodes, [x], {"w": weight}), target=machine, threads=threads)
     for rows in range(34):
         x = random.standard_normal((rows, 64)).astype("f4")
         expected = np.maximum(x.astype("f8") @ weight.astype("f8"), 0)
@@ -62,4 +62,4 @@ def test_gathered_rows(width: int, machine: str):
         nodes, [helper.make_tensor_value_info("i", TensorProto.INT64, [2, 3])], {"w": table}
     )
     places = np.array([[8, 0, -1], [3, 8, -9]])
-    np.testing.assert_array_equal(nnc.compile(made, machine=machine)(places), table[places])
+    np.testing.assert_array_equal(nnc.compile(made, target=machine)(places), table[places])

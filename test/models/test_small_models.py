@@ -111,7 +111,7 @@ def test_two_executables_in_two_threads_do_not_disturb_each_other() -> None:
 @pytest.fixture(scope="module", params=list(SMALL_MODELS))
 def staged(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory):
     """A model's stage files, its inputs and its expected output."""
-    from nnc.tools.driver import write_stages
+    from nnc.driver.compile import write_stages
 
     model = SMALL_MODELS[request.param]()
     folder = tmp_path_factory.mktemp(request.param)
@@ -141,7 +141,7 @@ def test_every_stage_runs_from_its_file(staged) -> None:
 
 
 def test_every_stage_is_printed_as_it_is_parsed(staged) -> None:
-    from nnc.tools.driver import load_module
+    from nnc.driver.compile import load_module
 
     for path in staged[0]:
         text = path.read_text()
@@ -160,8 +160,8 @@ def test_upstream_accepts_every_stage(staged, mlir_opt: str) -> None:
     """The generic form of all, the custom form of those below nn and schedule."""
     import subprocess
 
+    from nnc.driver.compile import load_module
     from nnc.ir.syntax.printer import print_op
-    from nnc.tools.driver import load_module
 
     customs = 0
     for path in staged[0]:

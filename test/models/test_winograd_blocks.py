@@ -5,7 +5,7 @@ import numpy as np
 import onnx
 import pytest
 from nnc.dialects import schedule
-from nnc.tools.driver import load_module, run_stages
+from nnc.driver.compile import load_module, run_stages
 from onnx import TensorProto, helper, numpy_helper
 
 

@@ -8,8 +8,8 @@ from nnc.dialects.builtin import ModuleOp
 from nnc.ir.builder import Builder
 from nnc.ir.passes import PassContext
 from nnc.ir.types import f32, i1, i8, i16
+from nnc.numerics.interpreter import Interpreter
 from nnc.passes.canonicalize import Canonicalize
-from nnc.runtime.interpreter import Interpreter
 
 INTEGERS = [
     arith.AddI,

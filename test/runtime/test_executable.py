@@ -6,11 +6,11 @@ import ml_dtypes
 import nnc
 import numpy as np
 import pytest
+from nnc.driver.program import compile_module
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.executable import compile_module
 
 SCALE = """
 module attributes {nn.weights = {w = {offset = 64 : i64, data = dense<[10.0, 20.0, 30.0]> : tensor<3xf32>}}} {

@@ -13,15 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nnc.driver.program import compile_module
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.executable import compile_module
 from nnc.runtime.threadpool import pool_functions
-from nnc.targets.llvm_ir import llvm_ir
-from nnc.targets.native import emit_object, load_object
+from nnc.targets.base import host
+from nnc.targets.llvm.ir import llvm_ir
+from nnc.targets.llvm.native import emit_object, load_object
 
 SAXPY = """
 func.func private @kernel(%x: memref<{n}xf32>, %y: memref<{n}xf32>, %s: f32) attributes {{nn.kernel}} {{
@@ -197,10 +198,12 @@ class PoolCode:
         from nnc.dialects.builtin import ModuleOp
         from nnc.ir.core import Block, Region
 
-        module = ModuleOp(Region([Block((), pool_functions(system=system))]))
+        module = ModuleOp(
+            Region([Block((), pool_functions(host().pause, system or host().system))])
+        )
         module.verify()
         names = ("nnc_pool_create", "nnc_pool_destroy", "nnc_parallel_for")
-        self.code = load_object(emit_object(llvm_ir(module)), names)
+        self.code = load_object(emit_object(llvm_ir(module), host()), names)
         self.create = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)(self.code[names[0]])
         self.destroy = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(self.code[names[1]])
         run_type = ctypes.CFUNCTYPE(
@@ -312,7 +315,7 @@ llvm.func @record(%places: !llvm.ptr, %begin: i64, %end: i64) {
 
 def test_woken_threads_leave_the_caller_its_processor(pool_code):
     """A worker that sleeps starts elsewhere, and may go anywhere again once it is up."""
-    code = load_object(emit_object(llvm_ir(parse_module(RECORD))), ["record"])
+    code = load_object(emit_object(llvm_ir(parse_module(RECORD)), host()), ["record"])
     record = ctypes.cast(code["record"], TASK)
     allowed = os.sched_getaffinity(0)
     before = set(os.listdir("/proc/self/task"))

@@ -68,6 +68,8 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
         ("nnc", ["--vers"], ["--version"]),
         ("nnc", ["run", "--rand"], ["--random"]),
         ("nnc", ["run", "--machine", "avx5"], ["avx512"]),
+        ("nnc", ["run", "--target", "x86-64-v3"], ["x86-64-v3"]),
+        ("nn-opt", ["--target", "=", "avx"], ["avx2", "avx512"]),
         ("nnc", ["compile", "in.m"], ["in.mlir"]),
         ("nnc", ["import", "--runs"], []),
     ],
@@ -105,7 +107,7 @@ def test_fish_offers(tmp_path: Path) -> None:
         "--mlir-timing-display=list"
     ]
     assert in_fish("nnc", "nnc comp", tmp_path) == ["compile"]
-    assert "avx512" in in_fish("nnc", "nnc run --machine ", tmp_path)
+    assert "avx512" in in_fish("nnc", "nnc run --target ", tmp_path)
 
 
 def test_every_option_and_pass_is_offered() -> None:

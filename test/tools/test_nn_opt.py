@@ -43,7 +43,7 @@ HEAVY = ("numpy", "llvmlite", "onnx", "argparse", "difflib", "nnc.tools.completi
         (["--version"], [*HEAVY, "lark", "nnc.ir.core", "nnc.lowering.pipelines"]),
         (
             ["--canonicalize", "in.mlir"],
-            [*HEAVY, "nnc.tools.rewrite_trace", "nnc.tools.reproducer"],
+            [*HEAVY, "nnc.tools.rewrite_trace", "nnc.ir.reproducer"],
         ),
     ],
 )

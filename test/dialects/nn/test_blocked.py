@@ -12,7 +12,7 @@ from nnc.ir.builder import Builder
 from nnc.ir.passes import PassManager
 from nnc.ir.types import TensorType, f32
 from nnc.lowering.pipelines import pipeline
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 from .reference import close, run
 

@@ -10,12 +10,12 @@ from nnc.dialects import func, nn
 from nnc.dialects.builtin import ModuleOp
 from nnc.dialects.nn.elementwise import BinaryOp
 from nnc.dialects.nn.unary import UnaryOp
+from nnc.driver.compile import run_stages
+from nnc.driver.program import compile_module
 from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from nnc.ir.core import Block, Operation
 from nnc.ir.numpy_types import type_to_numpy
 from nnc.ir.types import FunctionType, TensorType, Type, f32
-from nnc.runtime.executable import compile_module
-from nnc.tools.driver import run_stages
 
 from ..examples import example_text, module_of
 

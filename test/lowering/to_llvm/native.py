@@ -8,9 +8,10 @@ from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import FloatType, MemRefType, f32, f64
 from nnc.lowering.to_llvm import LowerToLlvm
-from nnc.runtime.interpreter import Interpreter
-from nnc.targets.llvm_ir import llvm_ir
-from nnc.targets.native import NativeTarget, emit_object, load_object
+from nnc.numerics.interpreter import Interpreter
+from nnc.targets.base import host
+from nnc.targets.llvm.ir import llvm_ir
+from nnc.targets.llvm.native import emit_object, load_object
 
 
 def lowered(text):
@@ -54,8 +55,8 @@ def call_native(text, args, name="f", opt_level=2):
             values.append(arg)
             types.append(_c_type(type))
     results = function.function_type.results
-    target = NativeTarget(opt_level=opt_level)
-    code = load_object(emit_object(llvm_ir(lowered(text)), target), (name,))
+    data = emit_object(llvm_ir(lowered(text)), host(), opt_level=opt_level)
+    code = load_object(data, (name,))
     returned = _c_type(results[0]) if results else None
     return ctypes.CFUNCTYPE(returned, *types)(code[name])(*values)
 

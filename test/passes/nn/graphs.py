@@ -12,7 +12,7 @@ from nnc.ir.declare import as_value
 from nnc.ir.numpy_types import numpy_to_type
 from nnc.ir.passes import PassContext, PassManager, Pipeline
 from nnc.ir.types import TensorType, f32
-from nnc.runtime.interpreter import Interpreter
+from nnc.numerics.interpreter import Interpreter
 
 
 def t(*shape, element=f32):

@@ -1,7 +1,7 @@
 // Two products with a sum of rows between share the loops over heads and over blocks of rows, as
 // many as stay in the second cache; heads whose rows all do have no blocks. A copy of an operand
 // that all blocks read is made once for each head.
-// RUN: nn-opt --choose-schedules='machine=avx512' %s | filecheck %s
+// RUN: nn-opt --choose-schedules='target=avx512' %s | filecheck %s
 
 #q = affine_map<(h, i, j, d) -> (h, i, d)>
 #k = affine_map<(h, i, j, d) -> (h, j, d)>

@@ -1,6 +1,6 @@
 // Weights too large for the second-level cache are asked for ahead, where few register tiles read
 // each part of them: by 4 kB, or by all panels that a tile reads side by side. Others are not.
-// RUN: nn-opt --choose-schedules='machine=avx512' %s | filecheck %s
+// RUN: nn-opt --choose-schedules='target=avx512' %s | filecheck %s
 
 #a = affine_map<(no, m, ni, k) -> (m, k)>
 #b = affine_map<(no, m, ni, k) -> (no, k, ni)>

@@ -1,0 +1,1 @@
+"""From a model to something that runs: compiling, the cache, artifacts."""

@@ -1,0 +1,293 @@
+"""Compiled models kept on disk, so that the same model is compiled once.
+
+An entry is a folder named after a digest of everything that the result depends on: the model's
+file, or the module with its weights; nnc's own source, LLVM's version and the target. It
+appears whole or not at all, by renaming, so any number of processes may read, add and remove
+entries at once. Its weights are mapped, and so shared between the processes that run the model.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from hashlib import file_digest, sha256
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+
+from ..ir.cache_home import cache_home
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
+from ..runtime.memory import aligned_buffer
+from ..runtime.program import Program, Signature
+from ..targets.base import Target
+
+LIMIT = 8 << 30
+"""Bytes that the cache keeps at most; `NNC_CACHE_LIMIT` overrides it, 0 turns the cache off."""
+_ABANDONED = 3600.0
+"""Seconds after which an entry that was begun and never finished is removed."""
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One compiled model on disk; `used` is when it was last asked for, in seconds of Unix time."""
+
+    path: Path
+    bytes: int
+    used: float
+
+
+def limit() -> int:
+    """How many bytes the cache keeps. Raises NncError for a limit that is not a size."""
+    text = os.environ.get("NNC_CACHE_LIMIT", "").strip()
+    if not text:
+        return LIMIT
+    digits = text.rstrip("kKmMgG")
+    unit = text[len(digits) :].lower()
+    if not digits.isdecimal() or unit not in _UNITS:
+        raise NncError(f"NNC_CACHE_LIMIT is a size such as 500M, 8G or 0, not '{text}'")
+    return int(digits) * _UNITS[unit]
+
+
+class ModelCache:
+    """The compiled models in a folder, the least recently used forgotten first."""
+
+    def __init__(self, folder: Path | None = None, limit_bytes: int | None = None) -> None:
+        self.folder = folder or cache_home() / "models"
+        self.limit = limit() if limit_bytes is None else limit_bytes
+
+    def find(self, key: str, target: Target) -> Program | None:
+        """The program of a key, whose target the key is made of; None where there is none or
+        its files are damaged.
+        """
+        folder = self.folder / key
+        try:
+            about = json.loads((folder / "model.json").read_text())
+            code = (folder / "model.o").read_bytes()
+            found = _signature(about["signature"])
+            if sha256(code).hexdigest() != about["code"]:
+                raise ValueError("damaged")
+            weights = _mapped(folder / "weights", found.weights_bytes, "r")
+            os.utime(folder)
+        except (OSError, ValueError, KeyError, TypeError, NncError):
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+        return Program(found, code, weights, about["parallel"], target)
+
+    @contextmanager
+    def new_entry(self, key: str) -> Iterator[NewEntry | None]:
+        """A place to compile into, published at the end of the block unless it raises.
+
+        None where nothing can be written or the cache is off: then compile without it.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            folder = Path(mkdtemp(dir=self.folder, prefix=".new-"))
+        except OSError:
+            yield None
+            return
+        entry = NewEntry(folder, self.limit)
+        try:
+            yield entry
+            # Where another process was faster, the folder exists and ours goes.
+            if entry.complete:
+                with suppress(OSError):
+                    folder.rename(self.folder / key)
+                self.trim()
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def entries(self) -> list[Entry]:
+        """What is there, the most recently used first."""
+        found: list[Entry] = []
+        for path in _folders(self.folder):
+            if path.name.startswith("."):
+                continue
+            with suppress(OSError):
+                size = sum(file.stat().st_size for file in path.iterdir())
+                found.append(Entry(path, size, path.stat().st_mtime))
+        return sorted(found, key=lambda entry: -entry.used)
+
+    def trim(self) -> int:
+        """Remove what is over the limit, and what was never finished; returns the bytes freed."""
+        for path in _folders(self.folder):
+            with suppress(OSError):
+                old = time.time() - path.stat().st_mtime > _ABANDONED
+                if path.name.startswith(".new-") and old:
+                    shutil.rmtree(path, ignore_errors=True)
+        total = freed = 0
+        for entry in self.entries():
+            total += entry.bytes
+            if total > self.limit:
+                shutil.rmtree(entry.path, ignore_errors=True)
+                freed += entry.bytes
+        return freed
+
+    def clear(self) -> int:
+        """Remove everything; returns the bytes freed."""
+        freed = sum(entry.bytes for entry in self.entries())
+        for path in _folders(self.folder):
+            shutil.rmtree(path, ignore_errors=True)
+        return freed
+
+
+WRITTEN_AT_ONCE = 8 << 20
+"""Bytes."""
+
+
+class NewEntry:
+    """An entry that is being made."""
+
+    def __init__(self, folder: Path, limit_bytes: int) -> None:
+        self.complete = False
+        self._folder = folder
+        self._limit = limit_bytes
+
+    def weights(self, size: int) -> np.ndarray:
+        """A buffer for the weights, mapped to the entry's file where the cache has room for it."""
+        if size > self._limit:
+            return aligned_buffer(size)
+        try:
+            return _mapped(self._folder / "weights", size, "w+")
+        except OSError:
+            return aligned_buffer(size)
+
+    def store(self, program: Program) -> None:
+        """Write the rest of the program; without room for it the entry stays incomplete."""
+        weights = program.weights
+        if weights.size and not isinstance(weights, np.memmap):
+            return
+        about = {
+            "signature": _described(program.signature),
+            "code": sha256(program.code).hexdigest(),
+            "parallel": program.parallel,
+        }
+        with suppress(OSError):
+            (self._folder / "model.o").write_bytes(program.code)
+            (self._folder / "model.json").write_text(json.dumps(about))
+            self.complete = True
+
+
+def model_key(module: Operation, target: Target, *options: str) -> str | None:
+    """A digest of all that the program of a module depends on; None where weights are missing."""
+    from ..ir.resources import MissingBlob
+    from ..ir.weights_file import collect_resources
+
+    resources = collect_resources(module)
+    if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
+        return None
+    digest = _digest(target, *options, str(module))
+    for name, resource in sorted(resources.items()):
+        digest.update(f"{len(name)}:{name}".encode())
+        digest.update(np.ascontiguousarray(resource.blob.bytes()).data)
+    return digest.hexdigest()
+
+
+def file_key(path: Path, target: Target, *options: str) -> str | None:
+    """A digest of a file and of all else that its program depends on; None if it is unreadable.
+
+    It says nothing of other files that the file refers to.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+    return _digest(target, *options, content).hexdigest()
+
+
+def _digest(target: Target, *parts: str):
+    """A digest of the compiler, the target and the parts, to which more may be added."""
+    digest = sha256()
+    for part in (*_compiler(), repr(target), *parts):
+        digest.update(f"{len(part)}:{part}".encode("utf-8", "surrogatepass"))
+    return digest
+
+
+_FLOORS = (
+    *("ir", "dialects", "targets", "passes", "kernels", "frontends", "lowering"),
+    *("runtime", "driver"),
+)
+"""The folders that a program's code depends on."""
+
+
+@cache
+def _compiler() -> tuple[str, ...]:
+    """What tells two compilers apart: LLVM's version, each source file's size and time."""
+    root = Path(__file__).parent.parent
+    parts = [version("llvmlite")]
+    for floor in _FLOORS:
+        for path in sorted((root / floor).rglob("*")):
+            if path.suffix in (".py", ".mlir", ".lark"):
+                state = path.stat()
+                parts.append(f"{path.relative_to(root)} {state.st_size} {state.st_mtime_ns}")
+    return tuple(parts)
+
+
+def _mapped(path: Path, size: int, mode: str) -> np.ndarray:
+    """A file's bytes: `r` those that are there, `w+` new ones, which are zeros.
+
+    Those are written, not only mapped: a full disk would end the process at the first write
+    otherwise. And what is written lies in large pages of the page cache, what is first touched
+    through a map in small ones: reading 600 MB of weights took 26 ms in those, 19 in large ones.
+    """
+    if not size:
+        return np.empty(0, np.uint8)
+    if mode == "w+":
+        zeros = memoryview(bytes(min(size, WRITTEN_AT_ONCE)))
+        with path.open("wb", buffering=0) as file:
+            left = size
+            while left:
+                left -= file.write(zeros[:left])
+        return np.memmap(path, np.uint8, "r+", shape=(size,))
+    if path.stat().st_size != size:
+        raise ValueError(f"{path} has not {size} bytes")
+    return np.memmap(path, np.uint8, "r", shape=(size,))
+
+
+def _folders(folder: Path) -> list[Path]:
+    try:
+        return sorted(path for path in folder.iterdir() if path.is_dir())
+    except OSError:
+        return []
+
+
+def _described(signature: Signature) -> dict[str, Any]:
+    """The signature as JSON can hold it."""
+    return {
+        key: [(list(type.shape), str(type.element_type)) for type in value]
+        if key in _TYPES
+        else value
+        for key, value in vars(signature).items()
+    }
+
+
+def _signature(about: dict[str, Any]) -> Signature:
+    given = dict(about)
+    for key in _TYPES:
+        given[key] = [TensorType(tuple(shape), _element(text)) for shape, text in given[key]]
+    return Signature(**given)
+
+
+_TYPES = ("input_types", "output_types")
+
+
+def _element(text: str) -> ScalarType:
+    """An element type from its text; the parser for all of MLIR's would take longer to load."""
+    if text.startswith("complex<"):
+        return ComplexType(_element(text[8:-1]))
+    sign, letter, width = text.partition("i")
+    if letter and width.isdecimal() and sign in ("", "u", "s"):
+        return IntegerType(int(width), sign)
+    return IndexType() if text == "index" else FloatType(text)

@@ -1,0 +1,262 @@
+"""From a model in any form to a module at a stage, or to an executable."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.strict_math import STRICT_MATH
+from ..ir.timing import Timed, untimed
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from ..ir.passes import Instrumentation
+    from ..runtime.executable import Executable
+    from ..runtime.program import Program
+    from .cache import ModelCache
+
+    NewWeights = Callable[[int], np.ndarray]
+
+Progress = Callable[[str], None]
+
+
+def load_module(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    fast_math: bool = True,
+    progress: Progress | None = None,
+) -> Operation:
+    """A verified module from an `.onnx` file, IR text in a file, a ModelProto or a module.
+
+    `shapes` fixes input shapes by name; a module that exists already is copied. Without
+    `fast_math` the module says that its math is to be done as written. Raises NncError that
+    names the file and the place.
+    """
+    module = _load(model, shapes, progress)
+    if not fast_math:
+        module.attributes[STRICT_MATH] = UnitAttr()
+    return module
+
+
+def _load(
+    model: Any, shapes: Mapping[str, Sequence[int]] | None, progress: Progress | None
+) -> Operation:
+    if isinstance(model, Operation):
+        if shapes:
+            raise NncError("shapes can be given for ONNX models only")
+        module = model.clone()
+        mark_entry(module)
+        return module
+    if isinstance(model, str | Path):
+        path = Path(model)
+        if path.suffix == ".mlir":
+            if shapes:
+                raise NncError("shapes can be given for ONNX models only")
+            return _read_ir(path)
+        if not path.exists():
+            raise NncError(f"cannot read '{path}': no such file")
+    from ..frontends.onnx import import_model
+
+    module = import_model(model, shapes=shapes, progress=progress)
+    module.verify()
+    return module
+
+
+def _read_ir(path: Path) -> Operation:
+    from ..ir.syntax.parser import parse_module
+
+    try:
+        text = path.read_bytes().decode("utf-8")
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    except UnicodeDecodeError as error:
+        raise NncError(f"{path}: not UTF-8 text (byte {error.start})") from None
+    module = parse_module(text, str(path), resources=path.parent)
+    module.verify()
+    mark_entry(module)
+    return module
+
+
+def mark_entry(module: Operation) -> None:
+    """Make a function the entry where none is marked: @main, or the only public one with a body.
+
+    Hand-written IR then needs no `nn.entry`. A module in which there is no choice stays as it is.
+    """
+    from ..dialects import func
+
+    functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
+    if any("nn.entry" in f.attributes for f in functions):
+        return
+    public = [f for f in functions if f.sym_visibility != "private" and not f.is_declaration]
+    chosen = [f for f in public if f.sym_name == "main"] or public
+    if len(chosen) != 1:
+        return
+    entry = chosen[0]
+    type = entry.function_type
+    entry.attributes["nn.entry"] = UnitAttr()
+    for key, kind, count in (
+        ("nn.input_names", "input", len(type.inputs)),
+        ("nn.output_names", "output", len(type.results)),
+    ):
+        names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
+        entry.attributes.setdefault(key, ArrayAttr(names))
+
+
+def run_stages(
+    module: Operation,
+    *,
+    last: str | None = None,
+    target: str | None = None,
+    progress: Progress | None = None,
+    after_stage: Callable[[str, Operation], None] | None = None,
+    instrumentations: Sequence[Instrumentation] = (),
+    verify_each: bool = False,
+    timed: Timed = untimed,
+) -> Operation:
+    """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
+
+    `target` is what it is compiled for, by name: by default what the module says, else this
+    machine. The module says so from here on. Raises NncError where it is for another one.
+
+    Stages that the module is past change nothing, which is what makes each stage's file a
+    place to resume from.
+    """
+    from ..ir.passes import PassContext, PassManager
+    from ..lowering.pipelines import STAGES
+    from ..targets.attribute import attach, target_of
+
+    attach(module, target_of(module, target))
+    for stage in STAGES:
+        if progress is not None:
+            progress(f"{stage.name}: {stage.summary}")
+        context = PassContext(progress=progress)
+        with timed(f"'{stage.name}' Stage"):
+            PassManager(stage.pipeline(), context, instrumentations, verify_each).run(module)
+        if after_stage is not None:
+            after_stage(stage.name, module)
+        if stage.name == last:
+            break
+    return module
+
+
+def compile_model(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    threads: int = 1,
+    target: str | None = None,
+    fast_math: bool = True,
+    cache: bool = True,
+    progress: Progress | None = None,
+) -> Executable:
+    """An executable from a model in any form that `load_module` takes.
+
+    Without `fast_math` the floating-point operations are those of the model, in its order. With
+    `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
+    """
+    from ..runtime.executable import Executable
+    from ..targets.attribute import attach, target_of
+    from ..targets.base import HOST
+    from ..targets.base import target as find_target
+    from .cache import ModelCache, file_key, model_key
+
+    def load() -> Operation:
+        module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+        attach(module, target_of(module, target)).check_runs_here()
+        return module
+
+    def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
+        return _compile(module, progress, new_weights)
+
+    models = ModelCache() if cache else None
+    if models is None or not models.limit:
+        return Executable(compile(load()), threads=threads)
+    key = chosen = None
+    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+        options = repr((sorted((shapes or {}).items()), fast_math))
+        chosen = find_target(target or HOST)
+        chosen.check_runs_here()
+        key = file_key(Path(model), chosen, options)
+    program = models.find(key, chosen) if key and chosen else None
+    if program is None:
+        module = load()
+        if key is None or _needs_other_files(model):
+            chosen = target_of(module)
+            key = model_key(module, chosen)
+            program = models.find(key, chosen) if key else None
+        if program is None:
+            return Executable(_compile_into(models, key, module, compile), threads=threads)
+    if progress is not None:
+        progress("found in the cache")
+    return Executable(program, threads=threads)
+
+
+def _needs_other_files(path: Any) -> bool:
+    from ..frontends.onnx.model import needs_other_files
+
+    return needs_other_files(path)
+
+
+def _compile_into(
+    models: ModelCache, key: str | None, module: Operation, compile: Callable[..., Program]
+) -> Program:
+    """The program of a module, which is kept under its key if it has one."""
+    if key is None:
+        return compile(module)
+    with models.new_entry(key) as entry:
+        if entry is None:
+            return compile(module)
+        program = compile(module, entry.weights)
+        entry.store(program)
+    return program
+
+
+def _compile(
+    module: Operation,
+    progress: Progress | None,
+    new_weights: NewWeights | None = None,
+) -> Program:
+    """The program of a module of any stage, which is consumed."""
+    from .program import make_program
+
+    run_stages(module, progress=progress)
+    if progress is not None:
+        progress("machine code: LLVM")
+    return make_program(module, new_weights)
+
+
+def write_stages(
+    model: Any,
+    folder: Path,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    target: str | None = None,
+    fast_math: bool = True,
+    progress: Progress | None = None,
+) -> list[Path]:
+    """One file per stage in `folder`, numbered in order; returns their paths.
+
+    The files share weights where they can, and each is where `nn-opt` or `nnc run` can go on.
+    """
+    from ..ir.weights_file import write_module
+
+    module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise NncError(f"cannot make folder '{folder}': {error.strerror or error}") from None
+    paths = [folder / "0-import.mlir"]
+    write_module(module, paths[0])
+
+    def write(stage: str, module: Operation) -> None:
+        paths.append(folder / f"{len(paths)}-{stage}.mlir")
+        write_module(module, paths[-1])
+
+    run_stages(module, target=target, progress=progress, after_stage=write)
+    return paths

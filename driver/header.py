@@ -1,0 +1,128 @@
+"""The C header of a compiled model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..ir.types import TensorType
+from ..runtime.program import Signature
+
+
+def c_header(found: Signature, prefix: str, *, library: bool, inside: bool) -> str:
+    """What a C or C++ program includes: for a `library`, or for an object file alone.
+
+    Every name starts with `prefix`; `inside` says that the library holds its weights.
+    """
+    guard = f"NNC_{prefix.upper()}_H"
+    parts = [
+        _about(found),
+        f"#ifndef {guard}\n#define {guard}\n\n#include <stdint.h>\n",
+        _TENSOR,
+        _sizes(found, prefix),
+        '#ifdef __cplusplus\nextern "C" {\n#endif\n',
+        _library(prefix, inside) if library else "",
+        _RUN.replace("PREFIX", prefix),
+        "#ifdef __cplusplus\n}\n#endif\n",
+        f"#endif /* {guard} */\n",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _about(found: Signature) -> str:
+    """A comment that lists inputs and outputs."""
+
+    def lines(word: str, names: Sequence[str], types: Sequence[TensorType]) -> list[str]:
+        shapes = [
+            "x".join("?" if d is None else str(d) for d in (*type.shape,)) or "scalar"
+            for type in types
+        ]
+        return [
+            f"   {word} {i}: {_printable(name)}, {type.element_type}, {shape}"
+            for i, (name, type, shape) in enumerate(zip(names, types, shapes, strict=True))
+        ]
+
+    text = [
+        *lines("input", found.input_names, found.input_types),
+        *lines("output", found.output_names, found.output_types),
+    ]
+    return "/* A neural network, compiled by nnc.\n" + "\n".join(text) + " */\n"
+
+
+def _printable(name: str) -> str:
+    """A name that cannot end the comment that it stands in."""
+    return "".join(c if c.isprintable() else "?" for c in name).replace("*/", "* /")
+
+
+def _sizes(found: Signature, prefix: str) -> str:
+    upper = prefix.upper()
+    rows = {
+        "INPUTS": len(found.input_names),
+        "OUTPUTS": len(found.output_names),
+        "ARENA_BYTES": found.arena_bytes,
+        "WEIGHTS_BYTES": found.weights_bytes,
+    }
+    return "".join(f"#define {upper}_{name} {value}\n" for name, value in rows.items())
+
+
+_TENSOR = """\
+#ifndef NNC_TENSOR
+#define NNC_TENSOR
+/* A contiguous, row-major tensor. The shape is needed where the model leaves a dimension open. */
+typedef struct {
+    void *data;
+    int64_t *shape;
+} nnc_tensor;
+
+/* Threads that share the work of a call. */
+typedef struct nnc_pool nnc_pool;
+#endif
+"""
+
+_RUN = """\
+/* The compiled code itself, for callers that bring their own memory. `arena` is scratch memory,
+   aligned to 64 bytes, of one call at a time; so is `pool`, which may be NULL. `weights` are
+   the bytes of the weights file, aligned to 64 bytes. Returns 0. */
+int32_t PREFIX_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
+    const void *weights, nnc_pool *pool);
+
+/* A pool of `threads` threads, the caller counted; NULL for 1, or where none can be started.
+   Only in models that have parallel loops. */
+nnc_pool *PREFIX_pool_create(int32_t threads);
+void PREFIX_pool_destroy(nnc_pool *pool);
+"""
+
+
+def _library(prefix: str, inside: bool) -> str:
+    weights = (
+        "`weights` is not used: they are part of the library."
+        if inside
+        else "`weights` is the path of the weights file."
+    )
+    return f"""\
+/* Every function returns one of these, or nothing. */
+enum {{
+    {prefix.upper()}_OK = 0,
+    {prefix.upper()}_NO_ARGUMENT = 1,    /* an argument is NULL or out of range */
+    {prefix.upper()}_NO_MEMORY = 2,      /* out of memory */
+    {prefix.upper()}_NO_WEIGHTS = 3,     /* the weights file cannot be read */
+    {prefix.upper()}_OTHER_WEIGHTS = 4,  /* the weights file is another model's, or damaged */
+    {prefix.upper()}_NO_THREADS = 5      /* the threads cannot be started */
+}};
+
+/* What a status means, as text. */
+const char *{prefix}_message(int32_t status);
+
+/* The memory and the threads of one caller at a time: make one for each thread that calls. */
+typedef struct {prefix}_context {prefix}_context;
+
+/* Makes a context that uses `threads` threads, the caller counted. {weights} */
+int32_t {prefix}_create({prefix}_context **context, const char *weights, int32_t threads);
+
+/* Runs the model. Outputs of fixed shape are written in place; for one whose shape depends on
+   the input, `data` is set to a buffer that the caller frees with free(), and `shape`, which
+   the caller provides, is filled in. */
+int32_t {prefix}_call({prefix}_context *context, const nnc_tensor *inputs, nnc_tensor *outputs);
+
+/* Ends a context; NULL is allowed. */
+void {prefix}_destroy({prefix}_context *context);
+"""

@@ -1,0 +1,102 @@
+"""Programs from modules of the llvm dialect: machine code, weights, and what the module says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
+from ..ir.types import TensorType
+from ..runtime.executable import Executable
+from ..runtime.memory import aligned_buffer
+from ..runtime.program import Program, Signature
+from ..runtime.threads import POOL_SYMBOLS
+from ..targets.attribute import target_of
+from .weights import filling
+
+
+def compile_module(
+    module: Operation,
+    *,
+    threads: int = 1,
+) -> Executable:
+    """An executable from a module of the llvm dialect that has an entry. Raises NncError."""
+    return Executable(make_program(module), threads=threads)
+
+
+def make_program(
+    module: Operation,
+    new_weights: Callable[[int], np.ndarray] | None = None,
+    rename: Callable[[str], str] | None = None,
+    timed: Timed = untimed,
+) -> Program:
+    """The program of a module of the llvm dialect that has an entry, for the module's target.
+
+    Raises NncError.
+    `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
+    `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
+    """
+    from ..targets.llvm.ir import has_scalar_loops, llvm_ir
+
+    found, target = signature(module), target_of(module)
+    defined = {op.properties.get("sym_name") for op in module.body_block}
+    parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
+    with timed("Weights"):
+        weights = (new_weights or aligned_buffer)(found.weights_bytes)
+    with filling(module, weights, timed):
+        with timed("LLVM IR"):
+            text = llvm_ir(module)
+            if rename is not None:
+                text = rename(text)
+            scalar_loops = has_scalar_loops(module)
+        with timed("LLVM"):
+            code = target.emit(text, scalar_loops, timed)
+    return Program(found, code, weights, parallel, target)
+
+
+# -- what the module says ------------------------------------------------------------------------
+
+
+def signature(module: Operation) -> Signature:
+    """What the module says of its entry. Raises NncError where it has none."""
+    return Signature(
+        _strings(module, "nn.input_names"),
+        _types(module, "nn.inputs"),
+        _strings(module, "nn.output_names"),
+        _types(module, "nn.outputs"),
+        _integer(module, "nn.arena_bytes"),
+        _integer(module, "nn.weights_bytes"),
+        _integer(module, "nn.live_bytes"),
+    )
+
+
+def _entry_attribute(module: Operation, name: str) -> Any:
+    value = module.attribute(name)
+    if value is None:
+        raise NncError(
+            f"the module has no '{name}': it has no entry function, or is not lowered to the "
+            "llvm dialect",
+            module.loc,
+        )
+    return value
+
+
+def _strings(module: Operation, name: str) -> list[str]:
+    return [a.value for a in _entry_attribute(module, name)]
+
+
+def _types(module: Operation, name: str) -> list[TensorType]:
+    value = _entry_attribute(module, name)
+    assert isinstance(value, ArrayAttr)
+    return list(value.elements)  # type: ignore[arg-type]
+
+
+def _integer(module: Operation, name: str) -> int:
+    value = _entry_attribute(module, name)
+    assert isinstance(value, IntegerAttr)
+    return value.value

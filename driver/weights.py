@@ -1,0 +1,90 @@
+"""The weights of a program: one buffer, filled as the module says."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..ir.attributes import DenseElements, DenseResource, DictAttr, IntegerAttr
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
+
+_THREADS = 2
+"""Each holds what one weight is computed from; more would hold more."""
+_AT_ONCE = 64 << 20
+"""Bytes that are copied before the pages of the file that they came from are given back."""
+
+
+@contextmanager
+def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> Iterator[None]:
+    """Puts every weight where the code expects it, while the block runs; done at its end.
+
+    A weight may have to be computed, which NumPy does without the interpreter's lock. `timed` is
+    told of the time that the end takes. Raises NncError for data that is missing or does not fit.
+    """
+    places = list(_places(module, buffer))
+    places.sort(key=lambda place: -place[1].size)
+    threads = min(_THREADS, os.cpu_count() or 1)
+    with ThreadPoolExecutor(threads, "nnc-weights") as workers:
+        work = [workers.submit(_copy, key, data, part) for key, part, data in places]
+        try:
+            yield
+            with timed("Weights"):
+                for one in work:
+                    one.result()
+        finally:
+            workers.shutdown(cancel_futures=True)
+
+
+def fill_weights(module: Operation, buffer: np.ndarray) -> None:
+    """Put every weight where the code expects it. Raises NncError as `filling` does."""
+    with filling(module, buffer):
+        pass
+
+
+def _places(module: Operation, buffer: np.ndarray) -> Iterator[tuple[str, np.ndarray, Any]]:
+    """(name, part of the buffer, data) of each weight."""
+    table = module.attribute("nn.weights")
+    if not isinstance(table, DictAttr):
+        if buffer.size:
+            raise NncError(
+                f"the code needs {buffer.size} bytes of weights, but 'nn.weights' is missing"
+            )
+        return
+    for key, entry in table.items():
+        offset = entry.get("offset")  # type: ignore[attr-defined]
+        data = entry.get("data")  # type: ignore[attr-defined]
+        if not isinstance(offset, IntegerAttr):
+            raise NncError(f"nn.weights: '{key}' has no offset")
+        if not isinstance(data, DenseResource | DenseElements):
+            raise NncError(f"nn.weights: '{key}' has no data")
+        end = offset.value + data.type.num_bytes
+        if offset.value < 0 or end > buffer.size:
+            raise NncError(f"nn.weights: '{key}' ends at byte {end} of {buffer.size}")
+        yield key, buffer[offset.value : end], data
+
+
+def _copy(key: str, data: DenseResource | DenseElements, part: np.ndarray) -> None:
+    """Write a weight's elements to its part of the buffer."""
+    if isinstance(data, DenseElements):
+        array = data.to_numpy()
+    else:
+        array = data.blob.elements(data.type)
+    if array.nbytes != part.size:
+        raise NncError(f"nn.weights: '{key}' has {array.nbytes} bytes, not {part.size}")
+    if not array.size:
+        return
+    target = part.view(array.dtype).reshape(array.shape)
+    rows = array.shape[0] if array.ndim else 1
+    step = max(1, rows * _AT_ONCE // array.nbytes)
+    for row in range(0, rows, step):
+        where = slice(row, row + step) if array.ndim else ()
+        np.copyto(target[where], array[where])
+        if isinstance(data, DenseResource):
+            data.blob.release()

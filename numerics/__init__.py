@@ -1,0 +1,1 @@
+"""Functions of a module at any level, run: by interpretation, as machine code, and compared."""

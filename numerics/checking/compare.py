@@ -1,0 +1,138 @@
+"""Whether two values are the same, to the bit or within a tolerance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from ...ir.core import Operation
+from ...ir.passes import Pass
+from ..options import NumericsOptions
+
+Strictness = Literal["exact", "rounding", "approximate"]
+
+_BY_TYPE = {"float64": 1e-10, "float32": 1e-4, "complex64": 1e-4, "complex128": 1e-10}
+_SMALL = 8
+"""Units in the last place that a type below f32 may be off."""
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """What a pass may change, see docs/numerics.md.
+
+    `exact`: no bit; one NaN is as good as another. `rounding`: floats differ by at most
+    `relative` of the largest finite value of the array, and NaN and infinities stay where they
+    are. `approximate`: besides, elements that are NaN or infinite on either side may differ.
+    """
+
+    strictness: Strictness
+    relative: float | None = None
+    signed_zeros: bool = True
+    """Whether -0.0 is another value than 0.0; `nn` does not keep the sign of a zero."""
+
+    def of(self, dtype: np.dtype) -> float:
+        """The allowed part of the largest value."""
+        if self.strictness == "exact" or dtype.kind in "biu":
+            return 0.0
+        if dtype.name in _BY_TYPE:
+            least = _BY_TYPE[dtype.name]
+        else:
+            import ml_dtypes
+
+            least = _SMALL * float(ml_dtypes.finfo(dtype).eps)
+        return least if self.relative is None else max(self.relative, 0.0)
+
+
+def tolerance_of(one: Pass, options: NumericsOptions, module: Operation) -> Tolerance:
+    """What a pass declares in its class's `numerics` (default: exact), or what was asked for."""
+    strictness: Strictness = "exact" if options.exact else getattr(one, "numerics", "exact")
+    on_graph = any(op.name.startswith("nn.") for op in module.walk())
+    return Tolerance(strictness, options.tolerance, signed_zeros=not on_graph)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """The worst element: where, both values, the error and what was allowed."""
+
+    index: tuple[int, ...]
+    before: Any
+    after: Any
+    error: float
+    allowed: float
+
+    def __str__(self) -> str:
+        at = f" at [{', '.join(map(str, self.index))}]" if self.index else ""
+        allowed = f"allowed {self.allowed:.3g}" if self.allowed else "allowed none"
+        return f"before {self.before}, after {self.after}{at}; error {self.error:.3g}, {allowed}"
+
+
+def find_difference(
+    before: Any, after: Any, tolerance: Tolerance, overflows: bool = False
+) -> Difference | None:
+    """The worst difference of two values, or None.
+
+    With `overflows`, sums in another order may be infinite where they were not.
+    """
+    a, b = np.asarray(before), np.asarray(after)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return Difference((), _kind(a), _kind(b), float("inf"), 0.0)
+    if a.dtype.kind in "OSU":
+        return None if (a == b).all() else Difference((), before, after, float("inf"), 0.0)
+    if not a.size:
+        return None
+    if a.dtype.kind in "biu":
+        return _of_integers(a, b)
+    return _of_floats(a, b, tolerance, overflows)
+
+
+def _kind(array: np.ndarray) -> str:
+    return f"{array.dtype}[{'x'.join(map(str, array.shape))}]"
+
+
+def _of_integers(a: np.ndarray, b: np.ndarray) -> Difference | None:
+    wrong = a != b
+    if not wrong.any():
+        return None
+    at = _first(wrong)
+    return Difference(at, a[at], b[at], float(abs(int(a[at]) - int(b[at]))), 0.0)
+
+
+def _first(wrong: np.ndarray) -> tuple[int, ...]:
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(wrong)), wrong.shape))
+
+
+def _of_floats(
+    a: np.ndarray, b: np.ndarray, tolerance: Tolerance, overflows: bool
+) -> Difference | None:
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    with np.errstate(all="ignore"):
+        x, y = a.astype(wide), b.astype(wide)
+        same = (x == y) | (np.isnan(x) & np.isnan(y))
+        if tolerance.strictness == "exact":
+            if wide is np.float64 and tolerance.signed_zeros:
+                same &= (np.signbit(x) == np.signbit(y)) | np.isnan(x)
+            allowed = 0.0
+        else:
+            finite = np.isfinite(x) & np.isfinite(y)
+            if overflows or tolerance.strictness == "approximate":
+                same |= ~finite
+            largest = float(np.max(np.abs(x[finite]), initial=0.0))
+            allowed = tolerance.of(a.dtype) * largest + _least(a.dtype)
+            same |= finite & (np.abs(x - y) <= allowed)
+        if same.all():
+            return None
+        error = np.where(same, -1.0, np.abs(x - y))
+        at = _first(np.isnan(error)) if np.isnan(error).any() else _first(error == error.max())
+        found = float(abs(x[at] - y[at]))
+    return Difference(at, a[at], b[at], found, allowed)
+
+
+def _least(dtype: np.dtype) -> float:
+    """What rounding may add to a sum of denormals: they may be taken for zero."""
+    if dtype.kind == "c":
+        dtype = np.dtype(np.float32 if dtype.itemsize == 8 else np.float64)
+    import ml_dtypes
+
+    return float(ml_dtypes.finfo(dtype).tiny)

@@ -1,0 +1,214 @@
+"""Which functions are compared, and how one is called at each level.
+
+A function is known by its type when it was first seen. What the pipeline makes of that type:
+
+    (tensor<4xf32>) -> tensor<4xf32>               results
+    (memref<4xf32>, memref<4xf32>)                 results of known shape as last arguments
+    (.., memref<64xi8> {nn.arena}, .. {nn.weights}, !llvm.ptr {nn.pool})
+    llvm.func @f(!llvm.ptr, ..)                    memrefs as pointers
+    nnc_run                                        the entry, called as C calls it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects import func, llvm
+from ...ir.attributes import ArrayAttr
+from ...ir.core import Operation
+from ...ir.numpy_types import type_to_numpy
+from ...ir.symbols import symbol_name
+from ...ir.types import FunctionType, MemRefType, ShapedType, TensorType, Type
+from ...runtime.abi import ENTRY
+from ..interpreter import CannotInterpretError
+from .inputs import aligned_array
+
+SPECIAL = ("nn.arena", "nn.weights", "nn.scratch", "nn.pool")
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function that is compared: its name, its type when first seen, whether it is the entry."""
+
+    name: str
+    type: FunctionType
+    is_entry: bool = False
+
+
+def find_subjects(module: Operation) -> list[Subject]:
+    """The public functions with a body, and those that no other function calls.
+
+    Of a module whose entry is lowered, the entry alone.
+    """
+    types = [module.attribute(name) for name in ("nn.inputs", "nn.outputs")]
+    if all(isinstance(t, ArrayAttr) for t in types):
+        inputs, outputs = (tuple(t.elements) for t in types)  # type: ignore[union-attr]
+        return [Subject(ENTRY, FunctionType(inputs, outputs), is_entry=True)]
+    functions = [op for op in module.body_block if is_function(op)]
+    called = {
+        name
+        for op in functions
+        for inner in op.walk()
+        if (name := callee_of(inner)) is not None and name != symbol_name(op)
+    }
+    return [
+        Subject(str(symbol_name(op)), type_of(op), "nn.entry" in op.attributes)
+        for op in functions
+        if _is_public(op) or symbol_name(op) not in called
+    ]
+
+
+def is_function(op: Operation) -> bool:
+    """Whether the operation is a function with a body."""
+    return isinstance(op, func.FuncOp | llvm.Func) and not op.is_declaration
+
+
+def callee_of(op: Operation) -> str | None:
+    """The function whose name an operation holds."""
+    match op:
+        case func.Call():
+            return op.callee
+        case func.Constant():
+            return op.value
+        case llvm.Call() | llvm.AddressOf():
+            held = op.properties.get("callee") or op.properties.get("global_name")
+            return getattr(held, "root", None)
+    return None
+
+
+def _is_public(op: Operation) -> bool:
+    if "nn.entry" in op.attributes:
+        return True
+    if isinstance(op, llvm.Func):
+        return op.linkage == "external"
+    return op.sym_visibility in (None, "public")  # type: ignore[attr-defined]
+
+
+def type_of(op: Operation) -> FunctionType:
+    """What the caller of a model gives and gets."""
+    type = op.function_type  # type: ignore[attr-defined]
+    if not isinstance(op, func.FuncOp):
+        return type.as_function_type()
+    marks = special_arguments(op)
+    inputs = [t for i, t in enumerate(type.inputs) if i not in marks]
+    return FunctionType(tuple(inputs), type.results)
+
+
+def special_arguments(op: func.FuncOp) -> dict[int, str]:
+    """The arguments that the caller of a model does not give, and what marks them."""
+    return {
+        i: name
+        for i in range(len(op.function_type.inputs))
+        for name in SPECIAL
+        if op.arg_attribute(i, name) is not None
+    }
+
+
+# -- how a function is called now ---------------------------------------------------------------
+
+
+@dataclass
+class Convention:
+    """The arguments of a function of today for the inputs of its subject, and its outputs."""
+
+    subject: Subject
+    type: FunctionType
+    special: Mapping[int, str]
+    weights: Any = None
+
+    @staticmethod
+    def of(subject: Subject, op: func.FuncOp, weights: Any = None) -> Convention:
+        """Raises NncError where the function's type can no longer be called with the inputs."""
+        made = Convention(subject, op.function_type, special_arguments(op), weights)
+        made.outs  # noqa: B018 - raises
+        return made
+
+    @property
+    def plain(self) -> list[Type]:
+        """The types of the arguments that are inputs or outputs."""
+        return [t for i, t in enumerate(self.type.inputs) if i not in self.special]
+
+    @property
+    def outs(self) -> list[int]:
+        """The results of the subject that are written to an argument.
+
+        Buffers after those are outputs that a pass has added; they are not compared.
+        """
+        subject = self.subject.type
+        extra = len(self.plain) - len(subject.inputs)
+        if extra == 0 and len(self.type.results) == len(subject.results):
+            return []
+        found = [
+            i
+            for i, t in enumerate(subject.results)
+            if isinstance(t, TensorType) and t.has_static_shape
+        ]
+        added = self.plain[len(subject.inputs) + len(found) :]
+        known = len(self.type.results) == len(subject.results) - len(found)
+        if not known or len(found) > extra or not all(map(_is_static_buffer, added)):
+            raise CannotInterpretError(
+                f"'@{self.subject.name}' was of type {subject} and is of type {self.type}: what is "
+                "an input and what an output is not known"
+            )
+        return found
+
+    def arguments(self, inputs: Sequence[Any]) -> list[Any]:
+        """The arguments in order; outputs and scratch memory hold a pattern."""
+        outs = [_filled(self.subject.type.results[i]) for i in self.outs]
+        outs += [_filled(t) for t in self.plain[len(inputs) + len(outs) :]]
+        rest = iter(
+            converted(value, type) for value, type in zip([*inputs, *outs], self.plain, strict=True)
+        )
+        return [
+            self._special(self.special[i], type) if i in self.special else next(rest)
+            for i, type in enumerate(self.type.inputs)
+        ]
+
+    def _special(self, name: str, type: Type) -> Any:
+        if name == "nn.pool":
+            return 0
+        if name == "nn.weights" and self.weights is not None:
+            return self.weights.view(np.int8)
+        return _filled(type)
+
+    def outputs(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:
+        """The subject's results, then what its memref arguments hold now."""
+        plain = [a for i, a in enumerate(arguments) if i not in self.special]
+        subject = self.subject.type
+        written = iter(plain[len(subject.inputs) :])
+        returned = iter(results)
+        outs = set(self.outs)
+        found = [next(written if i in outs else returned) for i in range(len(subject.results))]
+        values = [converted(v, t) for v, t in zip(found, subject.results, strict=True)]
+        buffers = zip(plain, subject.inputs, strict=False)
+        return values + [
+            np.array(a) for a, t in buffers if isinstance(t, MemRefType | llvm.PointerType)
+        ]
+
+
+def _is_static_buffer(type: Type) -> bool:
+    return isinstance(type, MemRefType) and type.has_static_shape
+
+
+def _filled(type: Type) -> np.ndarray:
+    """A buffer of a static type with the pattern that the interpreter gives new ones."""
+    assert isinstance(type, ShapedType)
+    dtype = type_to_numpy(type.element_type)
+    array = aligned_array(type.shape, dtype)  # type: ignore[arg-type]
+    if dtype.kind == "b":
+        array[...] = True
+    else:
+        array.reshape(-1).view(np.uint8)[...] = 0xFF
+    return array
+
+
+def converted(value: Any, type: Type) -> Any:
+    """The value in the dtype of another type of the same bits: lowering drops signs."""
+    if not isinstance(type, ShapedType) or not isinstance(value, np.ndarray):
+        return value
+    dtype = type_to_numpy(type.element_type)
+    return value.view(dtype) if value.dtype.itemsize == dtype.itemsize else value

@@ -1,0 +1,119 @@
+"""What the operations of a run made: values, and the buffers that they wrote.
+
+Of an operation in a loop, or in a function that is called often, the first executions are kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects import func
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.traits import Pure, WritesMemory
+from ...ir.types import MemRefType
+from ..interpreter import Interpreter, Observer, TooManyStepsError
+
+EXECUTIONS = 4
+"""How many executions of an operation are kept."""
+MAX_BYTES = 1 << 28
+"""How much one trace may hold."""
+
+
+@dataclass
+class Event:
+    """One execution: the operands as they were before, the results, the buffers after."""
+
+    op: Operation
+    number: int
+    operands: list[Any]
+    results: list[Any]
+    written: list[tuple[int, np.ndarray]]
+    """By operand."""
+
+    @property
+    def values(self) -> list[Any]:
+        """All that the execution made."""
+        return [*self.results, *(array for _, array in self.written)]
+
+
+class Tracer(Observer):
+    """Keeps the events of a run."""
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.bytes = 0
+        self._counts: dict[Operation, int] = {}
+        self._open: list[tuple[Operation, Event]] = []
+
+    def before_op(self, op: Operation, operands: list[Any]) -> None:
+        """Copy the operands of an operation that is kept."""
+        number = self._counts.get(op, 0)
+        self._counts[op] = number + 1
+        if number >= EXECUTIONS or self.bytes > MAX_BYTES:
+            return
+        event = Event(op, number, [_copied(v) for v in operands], [], [])
+        self.bytes += sum(getattr(v, "nbytes", 0) for v in event.operands)
+        self._open.append((op, event))
+
+    def after_op(self, op: Operation, operands: list[Any], results: list[Any]) -> None:
+        """Keep what it made."""
+        if not self._open or self._open[-1][0] is not op:
+            return
+        _, event = self._open.pop()
+        event.results = [_copied(v) for v in results]
+        for i in buffers_written(op):
+            array = operands[i]
+            if isinstance(array, np.ndarray):
+                event.written.append((i, array.copy()))
+        self.bytes += sum(getattr(v, "nbytes", 0) for v in event.values)
+        self.events.append(event)
+
+
+def buffers_written(op: Operation) -> list[int]:
+    """The operands that are memrefs the operation may write to."""
+    if isinstance(op, func.Call):
+        return [i for i, v in enumerate(op.operands) if isinstance(v.type, MemRefType)]
+    if op.regions and not hasattr(op, "outputs"):
+        return []
+    outputs = list(getattr(op, "outputs", ()))
+    if outputs:
+        return [i for i, v in enumerate(op.operands) if v in outputs and _is_buffer(v)]
+    if not op.has_trait(WritesMemory):
+        return []
+    return [i for i, v in enumerate(op.operands) if _is_buffer(v)]
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
+
+
+def _copied(value: Any) -> Any:
+    return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def trace(
+    module: Operation, name: str, arguments: list[Any], max_steps: int
+) -> tuple[bool, list[Event]]:
+    """The events of a run, in the order in which operations ended.
+
+    The first is false where there was too much to interpret; events then end somewhere.
+    """
+    interpreter = Interpreter(module, max_steps=max_steps, write=lambda text: None)
+    tracer = interpreter.observer = Tracer()
+    with np.errstate(all="ignore"):
+        try:
+            interpreter.call(name, arguments)
+        except TooManyStepsError:
+            return False, tracer.events
+        except NncError:
+            pass
+    return True, tracer.events
+
+
+def is_view(op: Operation) -> bool:
+    """Whether the operation only looks at a buffer in another way."""
+    return op.has_trait(Pure) and any(isinstance(r.type, MemRefType) for r in op.results)

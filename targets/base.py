@@ -1,0 +1,135 @@
+"""What a target is, and the table of all there are.
+
+A family is a package here that lists its targets as `TARGETS` and tells by `host()` which of
+them this machine is. Adding one takes the package and its name in `FAMILIES`; a target more in
+a family takes an entry of its list.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
+from .machine import Machine
+
+if TYPE_CHECKING:
+    from .linker import Toolchain
+
+FAMILIES = ("x86",)
+"""The packages here that hold targets. A family is loaded when a name is looked for in it."""
+
+HOST = "host"
+"""What stands for the target that this machine is."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target(ABC):
+    """A kind of processor that code is made for.
+
+    Units: bits. `processor` tells apart targets of one name whose machine was measured or
+    edited, see `attribute.py`; `aliases` are further names.
+    """
+
+    name: str
+    summary: str
+    family: str
+    machine: Machine
+    """What cost models, layouts and thresholds need to know."""
+    aliases: tuple[str, ...] = ()
+    processor: str = ""
+    pointer_bits: int = 64
+    byte_order: Literal["little", "big"] = "little"
+    system: str = "linux"
+    """The operating system, as `platform.system()` names it, in lower case; empty for none."""
+    object_format: Literal["elf", "macho", "coff", "wasm"] = "elf"
+    threads: Literal["posix", "none"] = "posix"
+    """Which threads the code may use."""
+    pause: tuple[str, int | None] | None = None
+    """The intrinsic that tells the processor that its thread only waits, and its argument."""
+
+    @abstractmethod
+    def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
+        """An object file of what the llvm dialect was translated to. Raises NncError.
+
+        Without `scalar_loops` the code has no loops that are worth vectorizing.
+        """
+
+    @abstractmethod
+    def emit_assembly(self, text: str, scalar_loops: bool = True) -> str:
+        """Assembler text of the same, for people. Raises NncError."""
+
+    @abstractmethod
+    def toolchain(self) -> Toolchain:
+        """What links for this target. Raises NncError that says what to install."""
+
+    @abstractmethod
+    def obstacle(self) -> str | None:
+        """Why its code cannot run in this process; None where it can."""
+
+    def check_runs_here(self) -> None:
+        """Raise NncError where its code cannot run in this process."""
+        obstacle = self.obstacle()
+        if obstacle is not None:
+            raise NncError(f"code for '{self.name}' does not run here: {obstacle}")
+
+    @abstractmethod
+    def load(self, code: bytes, exports: tuple[str, ...]) -> Any:
+        """Link an object file into this process; `[name]` of what is returned is an address.
+
+        Raises NncError where the code does not run here or does not link.
+        """
+
+
+def target(name: str) -> Target:
+    """The target of a name or an alias; `host` is this machine. Raises NncError."""
+    if name == HOST:
+        return host()
+    for one in all_targets():
+        if name == one.name or name in one.aliases:
+            return one
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, target_names(), 3)
+    meant = f"; near: {', '.join(near)}" if near else ""
+    raise NncError(f"no target is named '{name}'{meant}; `nnc targets` lists all")
+
+
+def all_targets() -> Iterator[Target]:
+    """Every target, family by family."""
+    for family in FAMILIES:
+        yield from _room(family).TARGETS
+
+
+def target_names() -> list[str]:
+    """`host`, then every name followed by its aliases."""
+    return [HOST, *(name for one in all_targets() for name in (one.name, *one.aliases))]
+
+
+@cache
+def find_host() -> Target | None:
+    """This machine, with what is known of its processor; None where no family has it."""
+    found = (_room(family).host() for family in FAMILIES)
+    return next((one for one in found if one is not None), None)
+
+
+def host() -> Target:
+    """This machine. Raises NncError where no family has its processor."""
+    found = find_host()
+    if found is not None:
+        return found
+    import platform
+
+    raise NncError(
+        f"no target describes this machine's processor ({platform.machine()}); "
+        "name one, `nnc targets` lists all"
+    )
+
+
+def _room(family: str) -> Any:
+    return import_module(f".{family}", __package__)

@@ -1,0 +1,53 @@
+"""What a target is on this machine: the processor's name and features, its caches and cores."""
+
+from __future__ import annotations
+
+import os
+import platform
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from .target import LlvmTarget
+
+_FORMATS: dict[str, Literal["macho", "coff"]] = {"darwin": "macho", "windows": "coff"}
+
+
+def measured(named: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
+    """The named target with LLVM's names of this processor, its system, caches and cores."""
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
+
+    system = platform.system().lower()
+    machine = replace(
+        named.machine,
+        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        **{f"l{level}_bytes": size for level, size in _cache_sizes().items()},
+    )
+    return replace(
+        named,
+        machine=machine,
+        processor=cpu,
+        triple=llvm.get_default_triple(),
+        cpu=cpu,
+        features=features,
+        system=system,
+        object_format=_FORMATS.get(system, "elf"),
+    )
+
+
+def _cache_sizes() -> dict[int, int]:
+    """Level -> bytes of the data caches that one core sees, as Linux tells it."""
+    sizes: dict[int, int] = {}
+    for entry in sorted(Path("/sys/devices/system/cpu/cpu0/cache").glob("index*")):
+        try:
+            if (entry / "type").read_text().strip() == "Instruction":
+                continue
+            level = int((entry / "level").read_text())
+            text = (entry / "size").read_text().strip()
+        except (OSError, ValueError):
+            continue
+        unit = {"K": 1 << 10, "M": 1 << 20}.get(text[-1:], 1)
+        digits = text.rstrip("KMG")
+        if digits.isdigit() and level in (1, 2, 3):
+            sizes[level] = int(digits) * unit
+    return sizes

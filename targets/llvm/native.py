@@ -1,0 +1,197 @@
+"""Native code through llvmlite: LLVM IR text in, optimized; an object file or addresses out."""
+
+from __future__ import annotations
+
+import re
+import threading
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from ...ir.diagnostics import NncError
+from ...ir.timing import Timed, untimed
+from ..base import host
+from .target import LlvmTarget
+
+if TYPE_CHECKING:
+    import llvmlite.binding as binding
+
+_link_count = count()
+_lock = threading.Lock()
+
+
+@cache
+def _all_targets() -> None:
+    """Make the code generators of other architectures ready."""
+    _llvm().initialize_all_targets()
+    _llvm().initialize_all_asmprinters()
+
+
+@cache
+def _llvm() -> Any:
+    """The binding of llvmlite, with the native target ready."""
+    import llvmlite.binding as binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return binding
+
+
+def _fault(what: str, error: Exception) -> NncError:
+    return NncError(f"LLVM: {what}: {str(error).strip()}")
+
+
+def llvm_machine(target: LlvmTarget, opt_level: int = 2) -> binding.TargetMachine:
+    """LLVM's target machine. Raises NncError for a processor that is not known.
+
+    `opt_level` is that of LLVM's code generator. Its passes over the IR: none for 0; for 1 the
+    few that clean up; for 2 those, and the loop passes if the module has loops over scalars;
+    for 3 all of `-O3`. Code that our schedules made is no faster for more.
+    """
+    if opt_level not in range(4):
+        raise NncError(f"optimization level must be 0 to 3, not {opt_level}")
+    llvm = _llvm()
+    if target.triple != llvm.get_default_triple():
+        _all_targets()
+    if target.cpu != llvm.get_host_cpu_name():
+        target.names.check_processor(target.cpu)
+        target.names.check_features(target.features)
+    try:
+        return llvm.Target.from_triple(target.triple).create_target_machine(
+            cpu=target.cpu,
+            features=target.features,
+            opt=opt_level,
+            reloc=target.relocation,
+            codemodel=target.code_model,
+            abiname=target.abi,
+        )
+    except RuntimeError as error:
+        raise _fault(f"cannot make code for '{target.cpu}'", error) from None
+
+
+def parse_and_verify(text: str) -> binding.ModuleRef:
+    """LLVM's module of the IR text. Raises NncError where LLVM finds a fault."""
+    llvm = _llvm()
+    try:
+        module = llvm.parse_assembly(text, llvm.create_context())
+        module.verify()
+    except RuntimeError as error:
+        raise _fault("the generated IR is not valid", error) from None
+    return module
+
+
+def optimize(module: binding.ModuleRef, machine: binding.TargetMachine, level: int) -> None:
+    """Run LLVM's passes over the module, in place; level 1 is a short clean-up.
+
+    Loops are not unrolled below level 3: schedules have unrolled what is worth it.
+    """
+    llvm = _llvm()
+    tuning = llvm.create_pipeline_tuning_options(speed_level=max(2, level))
+    if level < 3:
+        tuning.loop_unrolling = False
+        tuning.loop_interleaving = False
+    builder = llvm.create_pass_builder(machine, tuning)
+    if level > 1:
+        manager = builder.getModulePassManager()
+    else:
+        manager = llvm.create_new_module_pass_manager()
+        manager.add_instruction_combine_pass()
+        manager.add_simplify_cfg_pass()
+    manager.run(module, builder)
+
+
+def _optimized(
+    text: str, target: LlvmTarget, scalar_loops: bool, opt_level: int, timed: Timed = untimed
+) -> tuple[binding.ModuleRef, binding.TargetMachine]:
+    """The verified and optimized module, and the machine that emits it."""
+    with timed("Parser"):
+        machine = llvm_machine(target, opt_level)
+        _check_names(text, target)
+        module = parse_and_verify(text)
+    module.triple = machine.triple
+    module.data_layout = str(machine.target_data)
+    if opt_level == 2 and not scalar_loops:
+        opt_level = 1
+    if opt_level:
+        with timed("Passes"):
+            optimize(module, machine, opt_level)
+    return module, machine
+
+
+_NAMES = re.compile(r'"(target-cpu|tune-cpu|target-features)"="([^"]*)"')
+
+
+def _check_names(text: str, target: LlvmTarget) -> None:
+    """Raise NncError for a processor or feature of a function that LLVM does not know."""
+    if '"target-' not in text and '"tune-cpu"' not in text:
+        return
+    for kind, name in set(_NAMES.findall(text)):
+        if kind == "target-features":
+            target.names.check_features(name)
+        else:
+            target.names.check_processor(name)
+
+
+def emit_object(
+    text: str,
+    target: LlvmTarget,
+    scalar_loops: bool = True,
+    opt_level: int = 2,
+    timed: Timed = untimed,
+) -> bytes:
+    """A relocatable object file of the LLVM IR text. Raises NncError.
+
+    Without `scalar_loops`, the code has no loops that LLVM might vectorize.
+    """
+    module, machine = _optimized(text, target, scalar_loops, opt_level, timed)
+    try:
+        with timed("Code generation"):
+            return machine.emit_object(module)
+    except RuntimeError as error:
+        raise _fault("no code could be made", error) from None
+
+
+def emit_assembly(
+    text: str, target: LlvmTarget, scalar_loops: bool = True, opt_level: int = 2
+) -> str:
+    """Assembler text of the LLVM IR text, for people. Raises NncError."""
+    module, machine = _optimized(text, target, scalar_loops, opt_level)
+    return machine.emit_assembly(module)
+
+
+@cache
+def _jit() -> binding.LLJIT:
+    here = host()
+    assert isinstance(here, LlvmTarget)
+    # JITLink keeps an object's sections together, as the small code model needs.
+    return _llvm().create_lljit_compiler(llvm_machine(here), use_jit_link=True)
+
+
+@dataclass
+class LoadedCode:
+    """Object code linked into this process; unloaded when it is no longer referenced."""
+
+    addresses: dict[str, int]
+    _tracker: object = field(repr=False)
+
+    def __getitem__(self, name: str) -> int:
+        """The address of an exported symbol."""
+        return self.addresses[name]
+
+
+def load_object(data: bytes, exports: tuple[str, ...]) -> LoadedCode:
+    """Link an object file into this process, libc and libm included.
+
+    Raises NncError for a symbol that is nowhere defined.
+    """
+    llvm = _llvm()
+    with _lock:
+        builder = llvm.JITLibraryBuilder().add_object_img(data).add_current_process()
+        for name in exports:
+            builder.export_symbol(name)
+        try:
+            tracker = builder.link(_jit(), f"nnc{next(_link_count)}")
+        except RuntimeError as error:
+            raise _fault("the code cannot be linked", error) from None
+    return LoadedCode({name: tracker[name] for name in exports}, tracker)

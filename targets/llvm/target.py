@@ -1,0 +1,97 @@
+"""Targets whose code LLVM makes: processors that run a program of their own."""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ...ir.diagnostics import NncError
+from ...ir.timing import Timed, untimed
+from ..base import Target, find_host
+from ..linker import Toolchain, find_toolchain
+
+if TYPE_CHECKING:
+    from .native import LoadedCode
+
+
+@dataclass(frozen=True)
+class ProcessorNames:
+    """What LLVM's names are for the processors and features of an architecture.
+
+    LLVM ends the process for a processor it does not know, and passes over an unknown feature.
+    `python -c 'import llvmlite.binding as b; ..create_target_machine(features="+help")'` shows
+    its tables.
+    """
+
+    processors: frozenset[str]
+    features: frozenset[str]
+
+    def check_processor(self, name: str) -> None:
+        """Raises NncError that names the nearest, for a name that is none."""
+        _check("processor", name, self.processors)
+
+    def check_features(self, text: str) -> None:
+        """Of `+avx2,-fma`. Raises NncError that names the nearest, for a name that is none."""
+        for one in filter(None, text.split(",")):
+            if one[0] not in "+-":
+                raise NncError(f"a feature is given as +NAME or -NAME, not '{one}'")
+            _check("feature", one[1:], self.features)
+
+
+def _check(what: str, name: str, known: frozenset[str]) -> None:
+    if name not in known:
+        from difflib import get_close_matches
+
+        near = ", ".join(get_close_matches(name, sorted(known), 3))
+        raise NncError(f"LLVM knows no {what} '{name}'" + (f"; near: {near}" if near else ""))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlvmTarget(Target):
+    """A target by LLVM's words: triple, processor, features, ABI, and how code is placed."""
+
+    triple: str
+    cpu: str
+    features: str = ""
+    """`+avx2,-fma`: what differs from what `cpu` implies."""
+    abi: str = ""
+    """LLVM's name, for architectures where the triple does not say it."""
+    relocation: str = "pic"
+    code_model: str = "small"
+    names: ProcessorNames = field(repr=False)
+    level: int = 0
+    """Of two targets of one family, the one of the higher level runs the other's code."""
+    emulator: str = ""
+    """The program that runs its code on other machines."""
+
+    def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
+        from .native import emit_object
+
+        return emit_object(text, self, scalar_loops, timed=timed)
+
+    def emit_assembly(self, text: str, scalar_loops: bool = True) -> str:
+        from .native import emit_assembly
+
+        return emit_assembly(text, self, scalar_loops)
+
+    def toolchain(self) -> Toolchain:
+        return find_toolchain(None if self.is_native else self.triple)
+
+    @property
+    def is_native(self) -> bool:
+        """Whether this machine's own tools make and link code of its kind."""
+        here = find_host()
+        return here is not None and (here.family, here.system) == (self.family, self.system)
+
+    def obstacle(self) -> str | None:
+        here = find_host()
+        if not self.is_native or not isinstance(here, LlvmTarget):
+            return f"this machine is {platform.machine()} on {platform.system()}"
+        return None if self.level <= here.level else f"this machine is no more than {here.name}"
+
+    def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:
+        self.check_runs_here()
+        from .native import load_object
+
+        return load_object(code, exports)

@@ -1,0 +1,46 @@
+"""Which level of x86 this machine is, and what it has beside."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import replace
+
+from ..llvm.host import measured
+from ..llvm.target import LlvmTarget
+from .levels import TARGETS
+
+_NEEDS = {
+    4: ("avx512f", "avx512vl", "avx512bw", "avx512cd", "avx512dq"),
+    3: ("avx2", "fma", "bmi", "bmi2", "f16c", "lzcnt", "movbe"),
+    2: ("sse4.2", "ssse3", "popcnt", "cx16", "sahf"),
+}
+"""What each level has beside what the ones below it have."""
+
+
+def host() -> LlvmTarget | None:
+    """This machine as a target; None where it is no 64-bit x86."""
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return None
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
+
+    features, cpu = llvm.get_host_cpu_features(), llvm.get_host_cpu_name()
+    found = measured(TARGETS[level_of(features) - 1], cpu, features.flatten())
+    wide, machine = found.level == 4, found.machine
+    # Intel's servers have two full-width units, AMD's Zen 4 splits one vector over two halves.
+    split = cpu.startswith("znver") and cpu <= "znver4"
+    machine = replace(
+        machine,
+        full_width_units=1 if split and wide else 2,
+        load_bytes_per_cycle=64 if split or not wide else 128,
+        unit_bits=256 if split or found.level == 3 else machine.vector_bits,
+    )
+    return replace(found, machine=machine)
+
+
+def level_of(features: Mapping[str, bool]) -> int:
+    """The highest level whose features a processor has, and those of all below it."""
+    level = 1
+    while level + 1 in _NEEDS and all(features.get(f) for f in _NEEDS[level + 1]):
+        level += 1
+    return level

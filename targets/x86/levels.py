@@ -1,0 +1,74 @@
+"""The levels of 64-bit x86: code for one runs on any processor of it or of a higher one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..llvm.target import LlvmTarget
+from ..machine import Machine
+from .names import X86_NAMES
+
+_AVX512 = Machine(
+    vector_bits=512,
+    vector_registers=32,
+    full_width_units=1,
+    unit_bits=256,
+    fma_latency=4,
+    loads_per_cycle=2,
+    load_bytes_per_cycle=64,
+    has_fma=True,
+    has_masks=True,
+    has_broadcast_operands=True,
+    line_bytes=64,
+    l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=1 << 20,
+    l3_bytes=16 << 20,
+    l2_bandwidth=32.0,
+    l3_bandwidth=12.0,
+    memory_bandwidth=6.0,
+    cores=1,
+    gigahertz=3.5,
+)
+
+_AVX2 = replace(
+    _AVX512,
+    vector_bits=256,
+    vector_registers=16,
+    full_width_units=2,
+    has_masks=False,
+    has_broadcast_operands=False,
+    l2_bytes=512 << 10,
+)
+
+_SSE = replace(
+    _AVX2,
+    vector_bits=128,
+    unit_bits=128,
+    has_fma=False,
+    l2_bytes=256 << 10,
+)
+
+
+def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str) -> LlvmTarget:
+    return LlvmTarget(
+        name=name,
+        summary=summary,
+        family="x86",
+        machine=machine,
+        aliases=aliases,
+        triple="x86_64-unknown-linux-gnu",
+        cpu=name,
+        pause=("llvm.x86.sse2.pause", None),
+        names=X86_NAMES,
+        level=number,
+        emulator="qemu-x86_64",
+    )
+
+
+TARGETS = (
+    _level(1, "x86-64", _SSE, "any 64-bit x86: SSE2", "sse"),
+    _level(2, "x86-64-v2", _SSE, "x86 since about 2009: SSE4.2"),
+    _level(3, "x86-64-v3", _AVX2, "x86 since about 2013: AVX2 and FMA", "avx2"),
+    _level(4, "x86-64-v4", _AVX512, "servers since 2017, Zen 4: AVX-512", "avx512"),
+)

@@ -1,0 +1,121 @@
+"""nnc profile: kernels counted and timed, in a table, a page and a trace."""
+
+import json
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import nnc
+import numpy as np
+import onnx
+import pytest
+from nnc.dialects import func
+from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
+from nnc.driver.profiling.collect import node_names, profile_model
+from nnc.driver.profiling.peaks import measure_peaks
+from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
+from nnc.ir.passes import PassContext, PassManager
+from nnc.lowering.instrument_kernels import TIMES
+from nnc.lowering.kernel_costs import Cost, kernel_cost
+from nnc.lowering.pipelines import pipeline
+from nnc.tools.nnc import main
+
+from ..models.small_models import small_cnn
+
+PRODUCT = """
+func.func @main(%x: tensor<4x8xf32>, %w: tensor<8x16xf32>) -> tensor<4x16xf32> {
+  %0 = nn.matmul %x, %w : (tensor<4x8xf32>, tensor<8x16xf32>) -> tensor<4x16xf32>
+  %1 = nn.relu %0 : (tensor<4x16xf32>) -> tensor<4x16xf32>
+  return %1 : tensor<4x16xf32>
+}
+"""
+
+
+def test_instrumented_results_are_the_same():
+    x = np.random.default_rng(0).standard_normal((1, 3, 35, 37)).astype(np.float32)
+    module = load_module(small_cnn())
+    run_stages(module, last="bufferize")
+    PassManager(pipeline("builtin.module(instrument-kernels)"), PassContext(), (), True).run(module)
+    outputs = compile_model(module).run({"x": x})
+    times = outputs.pop(TIMES)
+    assert times.dtype == np.int64 and np.all(np.diff(times) >= 0)
+    (found,) = outputs.values()
+    np.testing.assert_array_equal(found, nnc.compile(small_cnn())(x))
+
+
+def test_costs():
+    module = nnc.parse(PRODUCT)
+    mark_entry(module)
+    run_stages(module, last="bufferize")
+    (kernel,) = [
+        f for f in module.body_block if isinstance(f, func.FuncOp) and "nn.kernel" in f.attributes
+    ]
+    # 4 x 16 x 8 products and sums, and one maximum for each element of the result.
+    assert kernel_cost(kernel) == Cost(2 * 4 * 16 * 8 + 4 * 16, 4 * (4 * 8 + 8 * 16 + 4 * 16))
+
+
+def test_profile_names_the_nodes_of_the_model():
+    module = load_module(small_cnn())
+    x = np.zeros((1, 3, 35, 37), np.float32)
+    profile = profile_model("small", module, lambda executable: {"x": x}, runs=3)
+    named = {node for kernel in profile.kernels for node in kernel.nodes}
+    expected = {f"{n.name} ({n.op_type})" for n in small_cnn().graph.node}
+    # Batch norms are folded into convolutions, Flatten is a view.
+    assert {n for n in expected if "BatchNorm" not in n and "Flatten" not in n} <= named
+    assert all(k.median > 0 for k in profile.kernels)
+    starts = [k.start for k in profile.kernels]
+    assert starts == sorted(starts) and starts[0] == 0
+
+
+def test_peaks_are_plausible():
+    peaks = measure_peaks()
+    assert 1 < peaks.gflops < 2000
+    assert 0.5 < peaks.gigabytes < 2000
+
+
+def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    model = tmp_path / "model.onnx"
+    onnx.save(small_cnn(), model)
+    page, trace = tmp_path / "p.html", tmp_path / "p.json"
+    arguments = ["profile", str(model), "--runs", "2", "-q", "--all"]
+    assert main([*arguments, "--html", str(page), "--trace", str(trace)]) == 0
+    out = capsys.readouterr().out
+    assert "n_conv_0 (Conv), n_relu_2 (Relu)" in out
+    assert "ms a run (median of 2), 1 thread(s)" in out
+    events = json.loads(trace.read_text())["traceEvents"]
+    assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
+    assert len(events) == len(out.splitlines()) - 3  # a summary, heads, and what is no kernel
+    text = page.read_text().replace("<!doctype html>", "").replace('<meta charset="utf-8">', "")
+    root = ElementTree.fromstring(text)  # every element is closed
+    assert len(list(root.iter("svg"))) == 2
+    assert len(list(root.iter("tr"))) == len(events) + 1
+    assert "http" not in text, "the page needs nothing from elsewhere"
+
+
+def test_hostile_names_cannot_leave_their_place(tmp_path: Path):
+    model = small_cnn()
+    for node in model.graph.node:
+        node.name = f"</title><script>{node.name}*/"
+    file = tmp_path / "model.onnx"
+    onnx.save(model, file)
+    page = tmp_path / "p.html"
+    assert main(["profile", str(file), "--runs", "1", "-q", "--html", str(page)]) == 0
+    assert "<script>" not in page.read_text()
+
+
+def test_bad_input(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    file = tmp_path / "model.onnx"
+    onnx.save(small_cnn(), file)
+    assert main(["profile", str(file), "--runs", "0"]) == 1
+    assert "--runs is at least 1, not 0" in capsys.readouterr().err
+    view = tmp_path / "view.mlir"
+    view.write_text(
+        "func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> { return %x : tensor<2xf32> }"
+    )
+    assert main(["profile", str(view), "-q"]) == 1
+    assert capsys.readouterr().err == "error: the model has no kernels to measure\n"
+
+
+def test_node_names():
+    a, b = NameLoc("a"), NameLoc("b", FileLineColLoc("f", 1, 1))
+    assert node_names(FusedLoc((a, FusedLoc((b, a)), UNKNOWN))) == ("a", "b")
+    assert node_names(FileLineColLoc("f", 1, 1)) == ()

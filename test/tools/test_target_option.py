@@ -1,0 +1,128 @@
+"""`--target` of nnc, `nnc targets`, and going on from a stage's file without flags."""
+
+import io
+import json
+from pathlib import Path
+
+import nnc
+import numpy as np
+import pytest
+from nnc.ir.diagnostics import NncError
+from nnc.ir.syntax.parser import parse_module
+from nnc.targets import linker
+from nnc.targets.base import host, target
+from nnc.tools import nnc as nnc_tool
+from nnc.tools.command import Streams
+
+TEXT = """
+func.func @main(%x: tensor<3x5xf32>, %y: tensor<5x7xf32>) -> tensor<3x7xf32> {
+  %z = nn.matmul %x, %y : (tensor<3x5xf32>, tensor<5x7xf32>) -> tensor<3x7xf32>
+  %r = nn.relu %z : (tensor<3x7xf32>) -> tensor<3x7xf32>
+  return %r : tensor<3x7xf32>
+}
+"""
+
+X = np.arange(15, dtype=np.float32).reshape(3, 5)
+Y = 5 - np.arange(35, dtype=np.float32).reshape(5, 7)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "in.mlir").write_text(TEXT)
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "y.npy", Y)
+    np.save(tmp_path / "want.npy", np.maximum(X @ Y, 0))
+    return tmp_path
+
+
+def run_nnc(folder: Path, *arguments: str) -> tuple[int, str, str]:
+    streams = Streams(io.StringIO(), io.StringIO(), io.StringIO(), folder)
+    code = nnc_tool.main(arguments, streams)
+    return code, streams.stdout.getvalue(), streams.stderr.getvalue()
+
+
+INPUTS = ("--input", "x.npy", "--input", "y.npy", "--expect", "want.npy", "--no-cache", "-q")
+
+
+def test_every_stage_goes_on_without_flags(folder: Path) -> None:
+    assert run_nnc(folder, "stages", "in.mlir", "-q", "--target", "avx2", "-o", "st")[0] == 0
+    files = sorted((folder / "st").glob("*.mlir"))
+    assert len(files) == 7
+    for path in files:
+        says = 'nnc.target = "x86-64-v3"' in path.read_text()
+        assert says == (path.name != "0-import.mlir"), path.name
+    if target("avx2").obstacle() is None:
+        for path in files:
+            code, _, said = run_nnc(folder, "run", f"st/{path.name}", *INPUTS)
+            assert (code, said) == (0, ""), path.name
+
+
+def test_a_stage_for_this_machine_goes_on_here(folder: Path) -> None:
+    assert run_nnc(folder, "stages", "in.mlir", "-q", "-o", "st")[0] == 0
+    stage = (folder / "st" / "4-schedule.mlir").read_text()
+    assert f'name = "{host().name}", processor = "{host().processor}"}}' in stage
+    assert run_nnc(folder, "run", "st/4-schedule.mlir", *INPUTS)[0] == 0
+    assert run_nnc(folder, "run", "st/4-schedule.mlir", "--target", "host", *INPUTS)[0] == 0
+
+
+def test_a_stage_of_another_target(folder: Path) -> None:
+    run_nnc(folder, "stages", "in.mlir", "-q", "--target", "avx2", "-o", "st")
+    for command in ("run", "bench"):
+        code, _, said = run_nnc(folder, command, "st/4-schedule.mlir", "-q", "--target", "sse")
+        assert code == 1
+        assert "is for target 'x86-64-v3', but 'x86-64' is asked for" in said.splitlines()[0]
+    code, _, said = run_nnc(folder, "compile", "st/4-schedule.mlir", "--target=sse", "-o", "m.o")
+    assert (code, "'x86-64' is asked for" in said) == (1, True)
+    assert not (folder / "m.o").exists()
+
+
+@pytest.mark.parametrize("command", ["compile", "run", "bench", "profile", "stages"])
+@pytest.mark.parametrize("option", ["--target", "--machine"])
+def test_an_unknown_target(folder: Path, command: str, option: str) -> None:
+    out = ("-o", "m.o") if command in ("compile", "stages") else ()
+    code, _, said = run_nnc(folder, command, "in.mlir", option, "avx515", *out)
+    assert code == 1
+    assert said == (
+        "error: no target is named 'avx515'; near: avx512, avx2; `nnc targets` lists all\n"
+    )
+
+
+def test_the_list_of_targets(folder: Path) -> None:
+    code, said, _ = run_nnc(folder, "targets")
+    lines = said.splitlines()
+    assert code == 0
+    assert lines[0].startswith(f"host: '{host().name}' (processor {host().processor}, ")
+    assert any(line.split()[:4] == ["x86-64,", "sse", "runs", "here"] for line in lines)
+
+
+def test_a_target_that_does_not_run_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nnc.targets.llvm.target.find_host", lambda: target("x86-64"))
+    message = "code for 'x86-64-v3' does not run here: this machine is no more than x86-64"
+    for more in ((), ("--no-cache",)):
+        code, _, said = run_nnc(folder, "run", "in.mlir", "-q", "--target", "avx2", *more)
+        assert (code, said) == (1, f"error: {message}\n")
+    with pytest.raises(NncError, match=message):
+        nnc.compile(parse_module(TEXT), target="avx2")
+    assert run_nnc(folder, "compile", "in.mlir", "-q", "--target", "avx2", "-o", "m.o")[0] == 0
+    assert json.loads((folder / "m.json").read_text())["target"] == "x86-64-v3"
+    _, said, _ = run_nnc(folder, "targets")
+    assert [line.split()[2] for line in said.splitlines() if "avx2" in line] == ["compiles"]
+
+
+def test_a_linker_of_another_system_is_asked_for_before_any_work(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nnc.targets.llvm.target.find_host", lambda: None)
+    monkeypatch.setattr(linker, "find_spec", lambda name: None)
+    code, _, said = run_nnc(folder, "compile", "in.mlir", "--target", "avx2", "-o", "m.so")
+    assert code == 1
+    assert said.splitlines()[-1] == (
+        "error: a library for x86_64-unknown-linux-gnu needs a linker: "
+        "`pip install 'nnc[cross]'`; or write a .o instead"
+    )
+    assert not any("stage" in line or "simplify" in line for line in said.splitlines())
+
+
+def test_the_older_name_in_python() -> None:
+    found = nnc.compile(parse_module(TEXT), machine="sse", cache=False)(X, Y)
+    np.testing.assert_array_equal(found, np.maximum(X @ Y, 0))
