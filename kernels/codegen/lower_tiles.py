@@ -11,7 +11,8 @@ from ...ir.core import Block, Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import Terminator
 from ...ir.types import MemRefType, Type, VectorType
-from ...targets.machine import MACHINE_NAMES, Machine, machine
+from ...targets.attribute import target_of
+from ...targets.machine import Machine
 from . import (
     products,
     rearrangements,  # noqa: F401  its expanders enter the table
@@ -45,10 +46,10 @@ class LowerTiles(
 
     numerics = "rounding"
 
-    machine: str = option("host", help="the processor, or the level of one", choices=MACHINE_NAMES)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
-        target = machine(self.machine)
+        target = target_of(op, self.target).machine
         for function in op.regions[0].ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 ops = list(function.walk())
