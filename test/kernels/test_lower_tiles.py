@@ -13,6 +13,13 @@ from ..lowering.to_llvm.native import call_native
 from .tile_kernels import KERNELS
 
 TARGETS = ("avx512", "avx2", "sse")
+TILES = (
+    "vector.transfer_read",
+    "vector.transfer_write",
+    "vector.contract",
+    "vector.multi_reduction",
+)
+"""What is gone after lower-tiles."""
 
 
 def interpreted(module, kernel, arguments):
@@ -46,6 +53,7 @@ def test_lowered_tiles_compute_the_same(name, target):
     check(kernel, interpreted(module, kernel, arguments), wanted)
     values = [v for op in module.walk() for v in op.results if isinstance(v.type, VectorType)]
     assert all(v.type.rank == 1 for v in values)
+    assert not any(op.name in TILES for op in module.walk())
     FlattenAddresses().run(module, PassContext())
     module.verify()
     check(kernel, interpreted(module, kernel, arguments), wanted)
