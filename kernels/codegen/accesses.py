@@ -23,6 +23,8 @@ class Access:
     memref: Value
     view: View
     indices: Sequence[Value]
+    start: Size
+    """What varies of the first element's place."""
     base: int
     """Equal for accesses at the same place but for a constant."""
     constant: Size

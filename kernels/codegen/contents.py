@@ -59,12 +59,11 @@ class Contents:
     def store(self, address: Address, value: Value) -> None:
         """Set the content of an address; memory learns of it later."""
         table = self._table(address.access.alias)
-        if address.key not in table:
-            for key, entry in list(table.items()):
-                if not disjoint(entry.address, address):
-                    if entry.dirty:
-                        self._write(entry)
-                    del table[key]
+        for key, entry in list(table.items()):
+            if key != address.key and not disjoint(entry.address, address):
+                if entry.dirty:
+                    self._write(entry)
+                del table[key]
         table[address.key] = Entry(address, value, True)
 
     def remember(self, address: Address, value: Value) -> None:

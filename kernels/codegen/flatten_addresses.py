@@ -79,7 +79,7 @@ class _Flattening:
         if isinstance(op, vector.Gather | vector.Scatter) and last != 1:
             return
         indices: Sequence[Value] = op._operands[number + 1 : end]
-        at = self.code.as_value(self.code.size(forms.flat(view, indices)))
+        at = self.code.as_value(self.code.at(*forms.flat(view, indices)))
         flat = self.code.flat(view.root)
         for value in (source, *indices):
             self.old[value] = None

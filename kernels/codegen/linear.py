@@ -43,6 +43,7 @@ class Forms:
         self._forms: dict[Value, Size] = {}
         self._views: dict[Value, View | None] = {}
         self._extents: dict[tuple[Value, int, str], Poly] = {}
+        self._bases: dict[Poly, Poly] = {}
 
     # -- index values ------------------------------------------------------------------------
 
@@ -69,12 +70,21 @@ class Forms:
             self._extents[key] = Poly.symbol(Extent(buffer, dim, kind))
         return self._extents[key]
 
-    def flat(self, view: View, indices: Sequence[Value]) -> Size:
-        """The place of an element, from the buffer's first one."""
-        total = view.offset
+    def flat(self, view: View, indices: Sequence[Value]) -> tuple[Size, int]:
+        """The place of an element from the buffer's first one: what varies, and a constant."""
+        total = dict(_terms(view.offset))
         for index, stride in zip(indices, view.strides, strict=True):
-            total = total + self.of(index) * stride
-        return total
+            form = self.of(index)
+            if not isinstance(stride, int):
+                form, stride = form * stride, 1
+            for product, factor in _terms(form).items():
+                total[product] = total.get(product, 0) + factor * stride
+        constant = total.pop((), 0)
+        rest = {product: factor for product, factor in total.items() if factor}
+        if not rest:
+            return 0, constant
+        base = Poly(rest)
+        return self._bases.setdefault(base, base), constant
 
     # -- memrefs -----------------------------------------------------------------------------
 
@@ -112,6 +122,10 @@ class Forms:
             given = iter(made.dynamicSizes)
             return [self.of(next(given)) if d is None else d for d in shape]
         return [self.extent(buffer, i) if d is None else d for i, d in enumerate(shape)]
+
+
+def _terms(size: Size) -> dict:
+    return size.terms if isinstance(size, Poly) else {(): size}
 
 
 def _contiguous(sizes: Sequence[Size]) -> list[Size]:

@@ -53,13 +53,11 @@ class LowerTiles(
         for function in op.regions[0].ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
                 ops = list(function.walk())
-                if any(map(_has_vectors, ops)):
+                types = {v.type for o in ops for v in (*o.results, *o._operands)}
+                vectors = [t for t in types if isinstance(t, VectorType)]
+                if vectors and not any(t.scalable for t in vectors):
                     _Lowering(function, target, ops).run()
                     context.statistic("functions")
-
-
-def _has_vectors(op: Operation) -> bool:
-    return any(isinstance(v.type, VectorType) for v in (*op.results, *op._operands))
 
 
 class _Lowering:

@@ -43,17 +43,12 @@ def is_vector(piece: Piece) -> bool:
 
 def as_vector(code: Walk, piece: Piece, width: int) -> Value:
     """A piece as a vector of so many lanes."""
-    match piece:
-        case Strided(base, step):
-            lanes = code.lane_numbers(step, width)
-            start = code.splat(code.as_value(base), width)
-            return code.binary(arith.AddI, start, lanes)
-        case Leading(count):
-            return code.mask(count, width)
-        case Value() if not isinstance(piece.type, VectorType):
-            return code.splat(piece, width)
-    assert isinstance(piece, Value)
-    return piece
+    if isinstance(piece, Value):
+        return piece if isinstance(piece.type, VectorType) else code.splat(piece, width)
+    if isinstance(piece, Leading):
+        return code.mask(piece.count, width)
+    start = code.splat(code.as_value(piece.base), width)
+    return code.binary(arith.AddI, start, code.lane_numbers(piece.step, width))
 
 
 def index_piece(code: Walk, op_class: type[Operation], a: Piece, b: Piece) -> Piece | None:

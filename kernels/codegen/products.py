@@ -107,19 +107,28 @@ def _inner_product(e: Expansion, op: vector.Contract, maps: list[tuple[int, ...]
         for step in product(*(range(sizes[i]) for i in outer)):
             for i, n in zip(outer, step, strict=True):
                 at[i] = n
-            pieces = []
-            for value, map in ((op.lhs, maps[0]), (op.rhs, maps[1])):
-                index = tuple(at[i] for i in map)
-                piece = (
-                    e.element(value, index) if lanes is None else e.piece(value, index[:-1], part)
-                )
-                pieces.append(_converted(e, piece, part, op))
-            total = _accumulate(e, op, *pieces, total, part)
+            a, b = (
+                _converted(e, _inner_factor(e, value, map, at, lanes, part), part, op)
+                for value, map in ((op.lhs, maps[0]), (op.rhs, maps[1]))
+            )
+            total = _accumulate(e, op, a, b, total, part)
         found.append(_across(e, kind, [(total, part)], {}))
     acc = op.acc
     for value in found:
         acc = e.code.value(make(combiner_op(kind, type), (acc, value), (type,)))
     op.result.replace_all_uses_with(acc)
+
+
+def _inner_factor(
+    e: Expansion,
+    value: Value,
+    map: Sequence[int],
+    at: Sequence[int],
+    lanes: int | None,
+    part: Part,
+) -> Piece:
+    index = tuple(at[i] for i in map)
+    return e.element(value, index) if lanes is None else e.piece(value, index[:-1], part)
 
 
 def outer_product(e: Expansion, op: vector.OuterProduct) -> None:
@@ -155,10 +164,18 @@ def multi_reduction(e: Expansion, op: vector.MultiReduction) -> None:
         _reduce_lanes(e, op, kept, flags)
         return
     for copies, part in e.places(op.dest):
-        values = [e.piece(source, at, part) for at in _fibre(source, kept, copies, reduced)]
+        values = [
+            _known(e, e.piece(source, at, part), part)
+            for at in _fibre(source, kept, copies, reduced)
+        ]
         total = _combined(e, kind, values, part, flags, op)
         e.set(op.dest, copies, part, _with_start(e, op, copies, part, total, flags))
     e.replaced.add(op.dest)
+
+
+def _known(e: Expansion, piece: Piece, part: Part) -> Value:
+    """A piece as a value, a scalar where it is one."""
+    return piece if isinstance(piece, Value) else as_vector(e.code, piece, part.width)
 
 
 def _fibre(source: Value, kept: list[int], at: Copies, reduced: set[int]) -> list[Copies]:
@@ -199,8 +216,8 @@ def _reduce_lanes(
 def _with_start(
     e: Expansion, op: Any, copies: Copies, part: Part, total: Piece, flags: dict[str, Attribute]
 ) -> Piece:
-    start = e.piece(op.acc, copies, part)
-    if isinstance(start, Value) and _is_identity(start, op.kind):
+    start = _known(e, e.piece(op.acc, copies, part), part)
+    if _is_identity(start, op.kind):
         return total
     return _combined(e, op.kind, [start, total], part, flags, op)
 
@@ -297,9 +314,31 @@ def reduction(e: Expansion, op: vector.Reduction) -> None:
         )
         op.dest.replace_all_uses_with(e.code.value(made))
         return
+    if is_float and kind in ("add", "mul") and "reassoc" not in str(given):
+        _reduce_in_order(e, op)
+        return
     pieces = [(e.piece(source, copies, part), part) for copies, part in e.places(source)]
     total = _across(e, kind, pieces, flags)
     if op.acc is not None:
         cls = combiner_op(kind, total.type)
         total = e.code.value(make(cls, (op.acc, total), (total.type,), **flags))
+    op.dest.replace_all_uses_with(total)
+
+
+def _reduce_in_order(e: Expansion, op: vector.Reduction) -> None:
+    """A sum or product of floats whose order counts: one piece after the other."""
+    total = op.acc
+    for copies, part in e.places(op.vector):
+        piece = _active(e, op.kind, e.piece(op.vector, copies, part), part)
+        if part.width == 1:
+            cls = combiner_op(op.kind, piece.type)
+            total = (
+                piece if total is None else e.code.value(make(cls, (total, piece), (piece.type,)))
+            )
+            continue
+        operands = (piece,) if total is None else (piece, total)
+        total = e.code.value(
+            vector.Reduction.create(operands, (op.dest.type,), None, op.properties, loc=op.loc)
+        )
+    assert total is not None
     op.dest.replace_all_uses_with(total)

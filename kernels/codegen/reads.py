@@ -48,9 +48,8 @@ def place(code: Walk, address: Address) -> Place:
 def flat_place(code: Walk, address: Address, further: Size = 0) -> Place:
     """The same, or so many elements further on, in the buffer as one dimension."""
     access = address.access
-    at = code.forms.flat(access.view, access.indices)
-    at = at + (address.constant + access.constant * -1) + further
-    return code.flat(access.view.root), [code.as_value(code.size(at))]
+    at = code.at(access.start, address.constant + further)
+    return code.flat(access.view.root), [code.as_value(at)]
 
 
 def row_place(code: Walk, address: Address) -> Place:

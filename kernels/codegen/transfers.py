@@ -11,7 +11,6 @@ from ...ir.attributes import DenseElements, IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.rewriting import constant_int, constant_value
 from ...ir.types import MemRefType, VectorType, i1
-from ..model.polynomial import Poly
 from .accesses import Access, Address, disjoint
 from .code import make
 from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
@@ -49,12 +48,11 @@ def _access(e: Expansion, op: Any) -> Access | None:
         dims = tuple(x.position if isinstance(x, AffineDim) else None for x in op.map.results)
         given = op.attributes.get(PREFETCH)
         ahead = given.value if isinstance(given, IntegerAttr) else 0
-    start = e.code.forms.flat(view, op.indices)
-    constant = start.terms.get((), 0) if isinstance(start, Poly) else start
-    base = e.bases.setdefault((view.root, start + -constant), len(e.bases))
+    start, constant = e.code.forms.flat(view, op.indices)
+    base = e.bases.setdefault((view.root, start), len(e.bases))
     is_output = isinstance(op, vector.TransferWrite | memref.Store)
     alias = e.effects.alias(source)
-    access = Access(source, view, op.indices, base, constant, alias, dims, is_output, ahead)
+    access = Access(source, view, op.indices, start, base, constant, alias, dims, is_output, ahead)
     if is_transfer and (op.mask is not None or not all(op.bounds)):
         access.bounds = _bounds(e, op, access)
     return access

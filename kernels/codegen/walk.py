@@ -27,6 +27,7 @@ class Walk(Code):
         super().__init__(Scope(block, None), first.loc)
         self.forms = forms
         self._depths: dict[Block, int] = {}
+        self._splits: dict[Size, tuple[Size, int, Size]] = {}
 
     def enter(self, block: Block) -> Scope:
         """Open a block."""
@@ -83,45 +84,60 @@ class Walk(Code):
     # -- index values from forms -------------------------------------------------------------
 
     def size(self, size: Size) -> Value | int:
-        """The value of a form: what open loops give, outer ones first, then what is the same in
-        all of them, so that places next to each other share all but the last sum.
-        """
+        """The value of a form."""
         if isinstance(size, int):
             return size
-        base, rest = self._split(size)
-        return self.add(self._total(base), self._total(rest))
+        constant = size.terms.get((), 0)
+        return self.at(size + -constant if constant else size, constant)
 
-    def _split(self, form: Poly) -> tuple[Size, Size]:
-        """The terms that open loops give, and those that the function does."""
-        rest = {t: n for t, n in form.terms.items() if not t or self._depth_of_term(t) <= 1}
-        if not rest:
-            return form, 0
-        if len(rest) == 1 and () in rest:
-            return form + -rest[()], rest[()]
-        fixed = Poly(rest)
-        return form + fixed * -1, fixed
+    def at(self, base: Size, constant: Size) -> Value | int:
+        """The sum of two forms, the first one without a constant part.
 
-    def _total(self, form: Size) -> Value | int:
-        """The sum of all terms, in the outermost block that knows them, the constant last."""
+        First what open loops give, outer ones first, then what is the same in all of them: places
+        next to each other share all but the last sum.
+        """
+        if not isinstance(constant, int):
+            number = constant.terms.get((), 0)
+            base, constant = base + (constant + -number), number
+        if isinstance(base, int):
+            return base + constant
+        known = self._splits.get(base)
+        if known is None:
+            known = self._splits[base] = self._split(base)
+        inner, depth, fixed = known
+        last = self.add(self._total(fixed, 1), constant)
+        return self.add(self._total(inner, depth), last)
+
+    def _split(self, form: Poly) -> tuple[Size, int, Size]:
+        """The terms that open loops give and how deep they are known, and those of the function."""
+        depths = {product: self._depth_of_term(product) for product in form.terms}
+        deepest = max(depths.values())
+        fixed = {product: n for product, n in form.terms.items() if depths[product] <= 1}
+        if deepest <= 1:
+            return 0, 1, form
+        if not fixed:
+            return form, deepest, 0
+        rest = Poly(fixed)
+        return form + rest * -1, deepest, rest
+
+    def _total(self, form: Size, depth: int) -> Value | int:
+        """The sum of all terms, in the open block of the depth where they are known."""
         if isinstance(form, int):
             return form
-        scope = self.at_depth(max(map(self._depth_of_term, form.terms)))
+        scope = self.at_depth(depth)
         known = scope.cache.get(form)
         if known is None:
             known = scope.cache[form] = self._sum(form)
         return known
 
     def _sum(self, form: Poly) -> Value:
-        terms = dict(form.terms)
         total: Value | int = 0
-        constant = terms.pop((), 0)
-        for product in sorted(terms, key=self._depth_of_term):
+        for product in sorted(form.terms, key=self._depth_of_term):
             values = sorted(map(self._symbol, product), key=self.depth_of)
             term: Value | int = values[0]
             for value in values[1:]:
                 term = self.multiply(value, term)
-            total = self.add(total, self.multiply(term, terms[product]))
-        total = self.add(total, constant)
+            total = self.add(total, self.multiply(term, form.terms[product]))
         assert isinstance(total, Value)
         return total
 

@@ -686,6 +686,147 @@ memref.store %s, %y[%c0] : memref<1xf32>"""
     return TileKernel(function(arguments, body), floats((3, n), (3, n), (1,)), expected)
 
 
+def running_sum(n=37):
+    """Sums of a row in order, from what is there; and the largest index of a mask."""
+    body = f"""
+%start = memref.load %y[%c0] : memref<1xf32>
+%a = vector.transfer_read %x[%c0], %pad {{in_bounds = [true]}} : memref<{n}xf32>, vector<{n}xf32>
+%s = vector.reduction <add>, %a, %start : vector<{n}xf32> into f32
+memref.store %s, %y[%c0] : memref<1xf32>
+%i = vector.step : vector<{n}xindex>
+%k = arith.index_cast %i : vector<{n}xindex> to vector<{n}xi64>
+%zero = arith.constant dense<0.0> : vector<{n}xf32>
+%none = arith.constant dense<-1> : vector<{n}xi64>
+%p = arith.cmpf ogt, %a, %zero : vector<{n}xf32>
+%q = arith.select %p, %k, %none : vector<{n}xi1>, vector<{n}xi64>
+%m = vector.reduction <maxsi>, %q : vector<{n}xi64> into i64
+memref.store %m, %z[%c0] : memref<1xi64>"""
+
+    def arguments(rng):
+        return [rng.standard_normal(n).astype(np.float32), np.ones(1, np.float32),
+                np.zeros(1, np.int64)]  # fmt: skip
+
+    def expected(x, y, z):
+        for v in x:
+            y[0] += v
+        z[0] = np.max(np.where(x > 0, np.arange(n), -1))
+
+    text = function(f"%x: memref<{n}xf32>, %y: memref<1xf32>, %z: memref<1xi64>", body)
+    return TileKernel(text, arguments, expected, 1e-6)
+
+
+def odd_shapes(rows=3, columns=21):
+    """Vectors put in others, taken out, and reshaped where lanes do not fit."""
+    shape = f"{rows}x{columns}"
+    body = f"""
+%a = vector.transfer_read %x[%c0, %c0], %pad {{in_bounds = [true, true]}} : memref<{shape}xf32>, vector<{shape}xf32>
+%row = vector.extract %a[1] : vector<{columns}xf32> from vector<{shape}xf32>
+%e = vector.extract %a[2, 17] : f32 from vector<{shape}xf32>
+%b = vector.insert %row, %a [0] : vector<{columns}xf32> into vector<{shape}xf32>
+%c = vector.insert %e, %b [1, 3] : f32 into vector<{shape}xf32>
+%part = vector.extract_strided_slice %c {{offsets = [1, 2], sizes = [2, 9], strides = [1, 1]}} : vector<{shape}xf32> to vector<2x9xf32>
+%twice = arith.addf %part, %part : vector<2x9xf32>
+%d = vector.insert_strided_slice %twice, %c {{offsets = [0, 11], strides = [1, 1]}} : vector<2x9xf32> into vector<{shape}xf32>
+%flat = vector.shape_cast %d : vector<{shape}xf32> to vector<{rows * columns}xf32>
+%up = vector.shape_cast %flat : vector<{rows * columns}xf32> to vector<{columns}x{rows}xf32>
+vector.transfer_write %up, %y[%c0, %c0] {{in_bounds = [true, true]}} : vector<{columns}x{rows}xf32>, memref<{columns}x{rows}xf32>"""
+
+    def expected(x, y):
+        c = x.copy()
+        c[0] = x[1]
+        c[1, 3] = x[2, 17]
+        d = c.copy()
+        d[0:2, 11:20] = 2 * c[1:3, 2:11]
+        y[:] = d.reshape(columns, rows)
+
+    arguments = f"%x: memref<{shape}xf32>, %y: memref<{columns}x{rows}xf32>"
+    return TileKernel(function(arguments, body), floats((rows, columns), (columns, rows)), expected)
+
+
+def outside_memory(n=20):
+    """Lanes outside of memory are the padding, and are not written, without any mask."""
+    body = f"""
+%pi = arith.constant 3.0 : f32
+scf.for %i = %c0 to %c{n} step %c16 {{
+  %a = vector.transfer_read %x[%i], %pi : memref<?xf32>, vector<16xf32>
+  %zero = arith.constant 0.0 : f32
+  %s = vector.multi_reduction <add>, %a, %zero [0] : vector<16xf32> to f32
+  %v = vector.broadcast %s : f32 to vector<16xf32>
+  vector.transfer_write %v, %y[%i] : vector<16xf32>, memref<?xf32>
+}}"""
+
+    def expected(x, y):
+        for i in range(0, n, 16):
+            part = x[i : i + 16]
+            y[i : i + 16] = part.sum() + 3 * (16 - len(part))
+
+    arguments = "%x: memref<?xf32>, %y: memref<?xf32>"
+    return TileKernel(function(arguments, body), floats((n,), (n,)), expected)
+
+
+def opaque(n=24):
+    """Operations that are not cut in pieces get their vectors whole."""
+    type = f"vector<{n}xf32>"
+    body = f"""
+%a = vector.transfer_read %x[%c0], %pad {{in_bounds = [true]}} : memref<{n}xf32>, {type}
+%b = arith.addf %a, %a : {type}
+%evens, %odds = vector.deinterleave %b : {type} -> vector<{n // 2}xf32>
+%c = arith.negf %evens : vector<{n // 2}xf32>
+%i = memref.load %at[%c0] : memref<1xindex>
+%e = vector.extract %b[%i] : f32 from {type}
+%v = vector.broadcast %e : f32 to vector<{n // 2}xf32>
+%d = arith.mulf %c, %v : vector<{n // 2}xf32>
+%w = vector.interleave %d, %odds : vector<{n // 2}xf32> -> {type}
+vector.transfer_write %w, %y[%c0] {{in_bounds = [true]}} : {type}, memref<{n}xf32>"""
+
+    def arguments(rng):
+        return [rng.standard_normal(n).astype(np.float32), np.array([5]), np.zeros(n, np.float32)]
+
+    def expected(x, at, y):
+        b = x + x
+        y[0::2] = -b[0::2] * b[at[0]]
+        y[1::2] = b[1::2]
+
+    text = function(f"%x: memref<{n}xf32>, %at: memref<1xindex>, %y: memref<{n}xf32>", body)
+    return TileKernel(text, arguments, expected)
+
+
+def scratch():
+    """Temporaries in one buffer of bytes: two that share a place, one beside them."""
+    type = "vector<16xf32>"
+    body = f"""
+%t = memref.view %bytes[%c0][] : memref<192xi8> to memref<16xf32>
+%u = memref.view %bytes[%c32][] : memref<192xi8> to memref<16xf32>
+%v = memref.view %bytes[%c128][] : memref<192xi8> to memref<16xf32>
+%a = vector.transfer_read %x[%c0], %pad {{in_bounds = [true]}} : memref<16xf32>, {type}
+vector.transfer_write %a, %t[%c0] {{in_bounds = [true]}} : {type}, memref<16xf32>
+%b = arith.negf %a : {type}
+vector.transfer_write %b, %v[%c0] {{in_bounds = [true]}} : {type}, memref<16xf32>
+%c = vector.transfer_read %u[%c0], %pad {{in_bounds = [true]}} : memref<16xf32>, {type}
+vector.transfer_write %c, %t[%c0] {{in_bounds = [true]}} : {type}, memref<16xf32>
+%d = vector.transfer_read %u[%c0], %pad {{in_bounds = [true]}} : memref<16xf32>, {type}
+%e = vector.transfer_read %v[%c0], %pad {{in_bounds = [true]}} : memref<16xf32>, {type}
+%f = arith.addf %d, %e : {type}
+vector.transfer_write %f, %y[%c0] {{in_bounds = [true]}} : {type}, memref<16xf32>"""
+
+    def arguments(rng):
+        return [
+            rng.standard_normal(16).astype(np.float32),
+            np.zeros(192, np.int8),
+            np.zeros(16, np.float32),
+        ]
+
+    def expected(x, scratch_, y):
+        memory = scratch_.view(np.float32)
+        memory[:16] = x
+        memory[32:48] = -x
+        memory[:16] = memory[8:24].copy()
+        y[:] = memory[8:24] + memory[32:48]
+
+    text = function("%x: memref<16xf32>, %bytes: memref<192xi8>, %y: memref<16xf32>", body)
+    return TileKernel(text, arguments, expected)
+
+
 def divided(columns=21):
     """Integer division, whose idle lanes must not divide by zero."""
     body = f"""
@@ -769,6 +910,11 @@ KERNELS: dict[str, Callable[[], TileKernel]] = {
     "in_order": in_order,
     "branches": branches,
     "inner_product": inner_product,
+    "running_sum": running_sum,
+    "odd_shapes": odd_shapes,
+    "outside_memory": outside_memory,
+    "opaque": opaque,
+    "scratch": scratch,
     "divided": divided,
     "temporary": temporary,
 }

@@ -1,5 +1,5 @@
 // Results whose lanes lie two apart and fill each other's gaps are written as whole vectors.
-// RUN: nn-opt --check-numerics --lower-tiles='machine=avx2' --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --check-numerics --lower-tiles='target=avx2' --canonicalize --cse %s | filecheck %s
 
 // CHECK-LABEL: func.func @interleaved
 // CHECK:         %[[A:.*]] = vector.load

@@ -1,6 +1,6 @@
 // A mask whose bound is known only at run time is made for each piece; one that is known chooses loads,
 // and drops pieces that are outside of it.
-// RUN: nn-opt --split-input-file --lower-tiles='machine=avx2' --canonicalize --cse %s | filecheck %s
+// RUN: nn-opt --split-input-file --lower-tiles='target=avx2' --canonicalize --cse %s | filecheck %s
 
 // CHECK-LABEL: func.func @run_time
 // CHECK:         %[[ALL:.*]] = vector.create_mask %arg2 : vector<8xi1>

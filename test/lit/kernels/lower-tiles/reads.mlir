@@ -1,6 +1,6 @@
 // How lanes are read: next to each other, masked where five are left, two apart from whole vectors,
 // far apart as rows that are transposed, and gathered where nothing better is known.
-// RUN: nn-opt --split-input-file --check-numerics --lower-tiles='machine=avx2' %s | filecheck %s
+// RUN: nn-opt --split-input-file --check-numerics --lower-tiles='target=avx2' %s | filecheck %s
 
 // CHECK-LABEL: func.func @remainder
 // CHECK:         vector.load %arg0[%c0{{.*}}] : memref<13xf32>, vector<8xf32>
