@@ -22,10 +22,10 @@ class FlattenAddresses(
 ):
     """Read and write buffers as one dimension, at a base plus a constant.
 
-    %x = vector.load %A[%i, %k]     (8 x 32)         %b = %i * 32  (outside the loop of k)
-    %y = vector.load %A[%i + 1, %k]             ->   %c = %b + %k
-                                                     %x = vector.load %flat[%c]
-                                                     %y = vector.load %flat[%c + 32]
+        %x = vector.load %A[%i, %k]     (8 x 32)        %b = %i * 32  (outside the loop of k)
+        %y = vector.load %A[%i + 1, %k]            ->   %c = %b + %k
+                                                        %x = vector.load %flat[%c]
+                                                        %y = vector.load %flat[%c + 32]
 
     Each part of the base stands in the outermost loop that knows it. Views and index arithmetic
     that nobody needs any more are erased.

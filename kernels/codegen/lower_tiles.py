@@ -36,9 +36,9 @@ class LowerTiles(
 ):
     """Cut n-dimensional vectors in pieces that the target's registers hold.
 
-    %a = vector.transfer_read %A[%i, %k] : vector<2x1xf32>      two scalars
-    %b = vector.transfer_read %B[%k, %j] : vector<1x32xf32>     two vectors of 16
-    %d = vector.contract %a, %b, %c                             four multiply-adds
+        %a = vector.transfer_read %A[%i, %k] : vector<2x1xf32>      two scalars
+        %b = vector.transfer_read %B[%k, %j] : vector<1x32xf32>     two vectors of 16
+        %d = vector.contract %a, %b, %c                             four multiply-adds
 
     The innermost dimension of a vector is the lanes, the others are copies. Loads that touch one
     place are one load, and what is stored and read again stays in registers.

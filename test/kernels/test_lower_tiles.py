@@ -9,6 +9,7 @@ from nnc.kernels.codegen.flatten_addresses import FlattenAddresses
 from nnc.kernels.codegen.lower_tiles import LowerTiles
 from nnc.numerics.interpreter import Interpreter
 
+from ..interop.upstream import all_theirs
 from ..lowering.to_llvm.native import call_native
 from .tile_kernels import KERNELS
 
@@ -61,3 +62,16 @@ def test_lowered_tiles_compute_the_same(name, target):
         found = [a.copy() for a in arguments]
         call_native(str(module), found)
         check(kernel, found, wanted)
+
+
+def test_mlir_opt_prints_what_comes_out(mlir_opt):
+    """Both forms after the tiles are upstream's own language."""
+    parts = []
+    for name in KERNELS:
+        for form in (LowerTiles(TARGETS[0]), LowerTiles(TARGETS[1])):
+            module = parse_module(KERNELS[name]().text)
+            form.run(module, PassContext())
+            parts.append(str(module))
+            FlattenAddresses().run(module, PassContext())
+            parts.append(str(module))
+    assert all_theirs(mlir_opt, parts, "custom") == parts
