@@ -22,7 +22,7 @@ from .buffers import erase_dead_buffers
 from .code import make
 from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
-from .lanes import LANES, ONE, Widths
+from .lanes import LANES, ONE, Widths, fits_any
 from .linear import Forms
 from .walk import Walk, erase_unused
 
@@ -74,6 +74,8 @@ class _Lowering:
         self.e = Expansion(self.code, widths, self.effects, target)
         self.pending: dict[Hashable, list[Operation]] = {}
         """Reads of the current block that are not carried out yet, by what they read."""
+        self.waiting: list[Operation] = []
+        """Operations of the current block that nothing has asked for yet, in order."""
         self.rewritten: dict[Operation, Sequence[Value]] = {}
         """The results that loops and branches had before they gave pieces."""
         self.done: list[Operation] = []
@@ -94,6 +96,7 @@ class _Lowering:
     def block(self, block: Block, written: frozenset = NOTHING) -> None:
         """All operations of a block, then what waits for its end."""
         pending, self.pending = self.pending, {}
+        waiting, self.waiting = self.waiting, []
         scope = self.code.enter(block)
         scope.written = written
         for op in block:
@@ -104,7 +107,7 @@ class _Lowering:
             else:
                 self.visit(op)
         self.code.leave()
-        self.pending = pending
+        self.pending, self.waiting = pending, waiting
 
     def terminator(self, op: Operation) -> None:
         region = op.parent.parent if op.parent is not None else None
@@ -133,10 +136,15 @@ class _Lowering:
         elif op.regions:
             self.region_op(op)
         elif self.e.is_expanded(op) and any(isinstance(r.type, VectorType) for r in op.results):
-            self.e.wait(op)
-            self.done.append(op)
+            self._wait(op)
         else:
             self.other(op)
+
+    def _wait(self, op: Operation) -> None:
+        """Leave an operation for when its pieces are needed."""
+        self.e.wait(op)
+        self.waiting.append(op)
+        self.done.append(op)
 
     # -- operations that stay as they are --------------------------------------------------------
 
@@ -181,6 +189,7 @@ class _Lowering:
         self.done.append(op)
         if op.results[0].has_uses:
             self.e.wait(op)
+            self.waiting.append(op)
             self.pending.setdefault(self.effects.alias(op.base), []).append(op)
 
     def _still_pending(self, alias: Hashable) -> list[Operation]:
@@ -195,9 +204,30 @@ class _Lowering:
         if op.result is not None or transfers.access_of(self.e, op) is None:
             self.other(op)
             return
+        self._compute(op.valueToStore)
         pending = self._still_pending(self.effects.alias(op.base))
         transfers.write_pieces(self.e, op, pending)
         self.done.append(op)
+
+    def _compute(self, written: Value) -> None:
+        """Copy after copy, all that waits and has the shape of what is written, in order.
+
+        A body with several results is computed as a whole for one copy, not result by result.
+        """
+        waiting, self.waiting = self.waiting, []
+        alike = [
+            result
+            for op in waiting
+            for result in op.results
+            if self.e.widths.parts(result) == self.e.widths.parts(written)
+            and result.type.shape == written.type.shape  # type: ignore[attr-defined]
+            and not fits_any(result)
+        ]
+        if written not in alike:
+            return
+        for copies, part in self.e.places(written):
+            for result in alike:
+                self.e.piece(result, copies, part)
 
     def scatter(self, op: vector.Scatter) -> None:
         if op.result is not None or not isinstance(op.base.type, MemRefType):
@@ -236,8 +266,7 @@ class _Lowering:
     def add_floats(self, op: arith.AddF) -> None:
         """A sum of scalars takes in a product that goes into it alone."""
         if isinstance(op.results[0].type, VectorType):
-            self.e.wait(op)
-            self.done.append(op)
+            self._wait(op)
             return
         product = self.e.product_of(op)
         if product is not None:
@@ -252,8 +281,7 @@ class _Lowering:
             if op.dynamic_position:
                 self.other(op)
             else:
-                self.e.wait(op)
-                self.done.append(op)
+                self._wait(op)
         elif op.dynamic_position or self.e.stays(op.source):
             self.other(op)
         else:
@@ -264,13 +292,13 @@ class _Lowering:
         if op.dynamic_position:
             self.other(op)
         else:
-            self.e.wait(op)
-            self.done.append(op)
+            self._wait(op)
 
     # -- products and reductions -----------------------------------------------------------------
 
     def eager(self, op: Operation, expand: Callable[[Expansion, Any], None]) -> None:
         """An operation all of whose pieces are made where it stands."""
+        self.waiting.clear()
         self.done.append(op)
         if op.results[0].has_uses:
             expand(self.e, op)

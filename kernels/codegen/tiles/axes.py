@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from ....ir.core import Value
 from ....ir.types import Type, VectorType
 from ...model.plan import Loop
-from ...model.stages import Stage
 
 Number = int | Value
 """An extent during emission: known, or a value."""
@@ -70,9 +69,10 @@ def vector_type(axes: Sequence[Axis], element: Type) -> Type:
 
 
 def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axis]:
-    """The axes that loops make, unrolled or vectorized and innermost, the lanes last.
+    """The axes that loops make, unrolled or vectorized and innermost.
 
-    Copies of one element are left out.
+    They are in the order of the loops, which is that of the code they become; partial results
+    come first and the lanes last. Copies of one element are left out.
     """
     chains: dict[Loop, list[list[Loop]]] = {}
     for loop in sorted(loops, key=lambda loop: -loop.step):
@@ -84,7 +84,7 @@ def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axi
     found = [_axis(run, extent) for runs in chains.values() for run in runs]
     place = {loop: i for i, loop in enumerate(loops)}
     axes = [a for a in found if a.size != 1 or a.is_lane]
-    axes.sort(key=lambda a: (a.is_lane, place[a.first]))  # type: ignore[index]
+    axes.sort(key=lambda a: (a.is_lane, not a.accumulates, place[a.first]))  # type: ignore[index]
     return axes
 
 
@@ -119,20 +119,6 @@ def _axis(run: list[Loop], extent: Callable[[Loop], Number]) -> Axis:
     else:
         size = -(-size // step)
     return Axis(first.root, step, size, active, is_lane, lanes, accumulates, first)
-
-
-def canonical(axes: list[Axis], stage: Stage) -> list[Axis]:
-    """Axes in the order of the first output's memory, so that equal tiles have equal types."""
-    out = stage.outputs[0]
-    if out.coefficients is None:
-        return axes
-
-    def place(axis: Axis) -> tuple:
-        stride = out.coefficients[axis.root.dims[-1]]  # type: ignore[index]
-        known = stride * axis.step if isinstance(stride, int) else 1 << 60
-        return (axis.is_lane, not axis.accumulates, axis.is_reduction, -known)
-
-    return sorted(axes, key=place)
 
 
 def power_of_two(number: int) -> int:

@@ -16,7 +16,7 @@ from ..body import unvectorizable
 from ..code import Code, Scope, make
 from ..temporaries import Temporaries
 from .accumulators import Accumulation
-from .axes import Axis, Number, axes_of, canonical
+from .axes import Axis, Number, axes_of
 from .bodies import Bodies
 from .contraction import Contractions
 from .memory import Memory
@@ -327,7 +327,7 @@ class Emission:
 
     def _points(self, at: Position, head, tail, every) -> Iterator[tuple[Position, list[Axis]]]:
         if not head:
-            axes = canonical(axes_of(tail, self.extent), at.stage)
+            axes = axes_of(tail, self.extent)
             if all(axis.size for axis in axes):
                 yield at, axes
             return

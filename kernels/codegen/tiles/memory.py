@@ -64,11 +64,21 @@ class Memory:
         while scope is not None:
             entry = scope.entries.get(base, {}).get(place.key)
             if entry is not None:
-                return entry.value
+                return self._reordered(entry, place)
             if base in scope.written:
                 return None
             scope = scope.parent
         return None
+
+    def _reordered(self, entry: Entry, place: Place) -> Value:
+        """A known value with its axes in the order of another stage's."""
+        held, wanted = entry.place.steps(), place.steps()
+        if held == wanted:
+            return entry.value
+        order = [held.index(step) for step in wanted]
+        rank = entry.value.type.rank  # type: ignore[attr-defined]
+        order += range(len(order), rank)
+        return self.code.value(vector.Transpose(entry.value, order))
 
     def read(self, place: Place, at: Position) -> Tiled:
         """The content of a place, along the axes that it depends on."""

@@ -32,7 +32,7 @@ class Position:
 
 @dataclass(slots=True)
 class Place:
-    """The elements of a buffer that a tile touches; equal keys are equal elements, in order."""
+    """The elements of a buffer that a tile touches; equal keys are the same ones, in any order."""
 
     access: Access
     terms: tuple[tuple[Value, Size], ...]
@@ -42,12 +42,15 @@ class Place:
 
     def __post_init__(self) -> None:
         base = tuple((id(value), factor) for value, factor in self.terms)
-        tile = tuple((a.size, a.active, a.is_lane, stride) for a, stride in self.strides)
-        self.key = (self.access.value, base, self.constant, tile)
+        self.key = (self.access.value, base, self.constant, frozenset(self.steps()))
 
     @property
     def axes(self) -> tuple[Axis, ...]:
         return tuple(axis for axis, _ in self.strides)
+
+    def steps(self) -> list[tuple]:
+        """What each axis walks over, whatever its loop."""
+        return [(a.size, a.active, a.is_lane, stride) for a, stride in self.strides]
 
     def reach(self) -> int | None:
         """How many elements lie between the first and the last, where that is known."""
