@@ -8,7 +8,7 @@ from math import prod
 from ...dialects import memref
 from ...ir.core import Value
 from ...targets.machine import Machine
-from ..codegen.body import unvectorizable
+from ..model.lanes import unvectorizable
 from ..model.plan import Loop, not_collapsible
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage
 from .grouping import Group

@@ -16,10 +16,10 @@ from math import inf, prod, sqrt
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
 from ...targets.machine import Machine
-from ..codegen.emission import halves, power_of_two
-from ..codegen.registers import is_interleaved
+from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.steps import halves, power_of_two
 
 LONG_CODE = 2000.0
 """Instructions of all a tile's variants at which code counts as twice as expensive."""

@@ -5,8 +5,8 @@ import pytest
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import VectorType
-from nnc.kernels.codegen.flatten_addresses import FlattenAddresses
-from nnc.kernels.codegen.lower_tiles import LowerTiles
+from nnc.kernels.codegen.addresses.flatten_addresses import FlattenAddresses
+from nnc.kernels.codegen.vectors.lower_tiles import LowerTiles
 from nnc.numerics.interpreter import Interpreter
 
 from ..interop.upstream import all_theirs

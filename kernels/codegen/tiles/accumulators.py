@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ....dialects import arith, vector
 from ....dialects.arith.attributes import FastMathAttr
 from ....ir.attributes import Attribute
-from ....ir.core import Operation, Value
-from ....ir.types import FloatType, IntegerType, Type, VectorType
-from ...model.stages import COMBINERS, IDEMPOTENT, Stage
+from ....ir.core import Value
+from ....ir.types import VectorType
+from ...model.stages import IDEMPOTENT, Stage
 from ..code import Code, make
+from ..combining import combiner_op, identity
 from .axes import Axis, Tiled, shape_of
 from .bodies import Bodies
 from .memory import Memory
 from .places import Place, Position
-
-
-def identity(kind: str, type: Type) -> float | int:
-    """The e with x op e = x for a kind of reduction."""
-    match kind:
-        case "add" | "or" | "xor" | "maxui":
-            return 0
-        case "mul":
-            return 1
-        case "and" | "minui":
-            return -1
-        case "maximumf" | "maxnumf":
-            return -math.inf
-        case "minimumf" | "minnumf":
-            return math.inf
-    assert isinstance(type, IntegerType)
-    low = -(1 << (type.width - 1))
-    return low if kind == "maxsi" else -1 - low
 
 
 @dataclass
@@ -176,17 +158,3 @@ class Accumulation:
             return {"fastmath": FastMathAttr("nnan,nsz")}
         flags = op.properties.get("fastmath") if op is not None else None
         return {} if flags is None else {"fastmath": flags}
-
-
-def combiner_op(kind: str, type: Type) -> type[Operation]:
-    """The operation of a kind of reduction on this element type."""
-    is_float = isinstance(type, FloatType)
-    for op_class, name in COMBINERS.items():
-        if name == kind and (op_class in _ON_FLOATS) == is_float:
-            return op_class
-    raise KeyError(kind)
-
-
-_ON_FLOATS = frozenset(
-    (arith.AddF, arith.MulF, arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF)
-)

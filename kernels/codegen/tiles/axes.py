@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from ....ir.core import Value
 from ....ir.types import Type, VectorType
 from ...model.plan import Loop
+from ...model.steps import power_of_two
 
 Number = int | Value
 """An extent during emission: known, or a value."""
@@ -119,8 +120,3 @@ def _axis(run: list[Loop], extent: Callable[[Loop], Number]) -> Axis:
     else:
         size = -(-size // step)
     return Axis(first.root, step, size, active, is_lane, lanes, accumulates, first)
-
-
-def power_of_two(number: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << max(0, number - 1).bit_length()

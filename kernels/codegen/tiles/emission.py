@@ -9,12 +9,12 @@ from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
 from ....ir.types import index
+from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
 from ...model.stages import Stage
-from ..body import unvectorizable
+from ...model.steps import halves
 from ..code import Code, Scope, make
-from ..temporaries import Temporaries
 from .accumulators import Accumulation
 from .axes import Axis, Number, axes_of
 from .bodies import Bodies
@@ -22,6 +22,7 @@ from .contraction import Contractions
 from .memory import Memory
 from .places import Coordinates, Position
 from .stages import Tiles
+from .temporaries import Temporaries
 from .views import Views
 
 
@@ -358,10 +359,3 @@ def _stems_from(loop: Loop, whole: Loop | None) -> bool:
     if loop is whole:
         return True
     return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)
-
-
-def halves(step: int) -> Iterator[int]:
-    """The steps of what an unknown extent leaves of a loop: half, a quarter and so on down to 1."""
-    while step > 1:
-        step //= 2
-        yield step

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import affine, arith, memref
-from ...dialects.index_lists import mix
-from ...dialects.memref.layouts import dropped_dimensions
-from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_int
-from ...ir.types import IndexType, MemRefType
-from ..model.polynomial import Poly, Size
-from ..model.stages import Extent
+from ....dialects import affine, arith, memref
+from ....dialects.index_lists import mix
+from ....dialects.memref.layouts import dropped_dimensions
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.types import IndexType, MemRefType
+from ...model.polynomial import Poly, Size
+from ...model.stages import Extent
 
 MAX_TERMS = 16
 """A sum with more terms is a symbol of its own, so that products of sums stay small."""
@@ -215,7 +215,7 @@ def _subview(forms: Forms, op: memref.SubView, source: View) -> View | None:
 
 def _dropped(op: memref.SubView) -> set[int] | None:
     """The dimensions of size 1 that the result does not have."""
-    from ...dialects.memref.layouts import subview_type
+    from ....dialects.memref.layouts import subview_type
 
     whole = subview_type(op.source.type, op.static_offsets, op.static_sizes, op.static_strides)
     return dropped_dimensions(whole, op.result.type, op.static_sizes)

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...dialects import arith
-from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_int
-from ...ir.types import VectorType
-from .walk import Walk
+from ....dialects import arith
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.types import VectorType
+from ..addresses.walk import Walk
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...dialects import arith, memref, ub, vector
-from ...ir.affine import AffineDim
-from ...ir.attributes import DenseElements, IntegerAttr
-from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_int, constant_value
-from ...ir.types import MemRefType, VectorType, i1
+from ....dialects import arith, memref, ub, vector
+from ....ir.affine import AffineDim
+from ....ir.attributes import DenseElements, IntegerAttr
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int, constant_value
+from ....ir.types import MemRefType, VectorType, i1
+from ..code import make
 from .accesses import Access, Address, disjoint
-from .code import make
 from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
 from .lanes import Part
 from .pieces import Leading, Piece, Strided, as_vector, is_vector

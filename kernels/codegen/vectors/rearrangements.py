@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import vector
-from ...ir.core import Value
-from ...ir.types import VectorType
+from ....dialects import vector
+from ....ir.core import Value
+from ....ir.types import VectorType
 from .expansion import Copies, Expansion, expands
 from .lanes import ONE, Part, fits_any, lanes_of
 from .pieces import Piece, as_vector

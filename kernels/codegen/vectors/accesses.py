@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
-from ...ir.core import Value
-from ...ir.types import Type
-from ..model.polynomial import Size
+from ....ir.core import Value
+from ....ir.types import Type
+from ...model.polynomial import Size
+from ..addresses.linear import View
 from .lanes import Part
-from .linear import View
 
 
 @dataclass(eq=False, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import vector
-from ...ir.core import Value
-from .code import Code
+from ....dialects import vector
+from ....ir.core import Value
+from ..code import Code
 
 
 def dealt(code: Code, vectors: Sequence[Value]) -> list[Value]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ...dialects import func, memref, vector
-from ...ir.core import Block, Operation, Value
-from ...ir.passes import Pass, PassContext
-from ...ir.types import MemRefType
+from ....dialects import func, memref, vector
+from ....ir.core import Block, Operation, Value
+from ....ir.passes import Pass, PassContext
+from ....ir.types import MemRefType
 from .linear import Forms
 from .walk import Walk, erase_unused
 

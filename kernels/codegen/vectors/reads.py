@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ...dialects import memref, vector
-from ...ir.attributes import BoolAttr, IntegerAttr
-from ...ir.core import Value
-from ...ir.types import Type, VectorType, i32
-from ..model.polynomial import Size
+from ....dialects import memref, vector
+from ....ir.attributes import BoolAttr, IntegerAttr
+from ....ir.core import Value
+from ....ir.types import Type, VectorType, i32
+from ...model.polynomial import Size
+from ..addresses.walk import Walk
+from ..code import make
 from .accesses import Access, Address
-from .code import make
 from .shuffles import dealt, pick, transposed
-from .walk import Walk
 
 MAX_SHUFFLED_STRIDE = 8
 """Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import Any
 
-from ...dialects import memref
-from ...dialects.func import Call
-from ...ir.core import BlockArgument, Operation, Value
-from ...ir.rewriting import constant_int
-from ...ir.traits import (
+from ....dialects import memref
+from ....dialects.func import Call
+from ....ir.core import BlockArgument, Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.traits import (
     AllocatesMemory,
     NoMemoryEffect,
     Pure,
@@ -17,8 +17,8 @@ from ...ir.traits import (
     Terminator,
     WritesMemory,
 )
-from ...ir.types import MemRefType, UnrankedMemRefType
-from ..model.stages import VIEWS, base_buffer
+from ....ir.types import MemRefType, UnrankedMemRefType
+from ...model.stages import VIEWS, base_buffer
 
 KERNEL = "nn.kernel"
 """The attribute of functions whose arguments share no memory."""

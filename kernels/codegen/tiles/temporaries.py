@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from ...dialects import memref
-from ...ir.core import Operation, Value
-from ...ir.types import MemRefType
-from ..model.nest import Node
-from .buffers import MAX_STACK_BYTES, Shrunk
-from .code import Code, Scope, make
-from .tiles.places import Coordinates
-from .tiles.views import Views
+from ....dialects import memref
+from ....ir.core import Operation, Value
+from ....ir.types import MemRefType
+from ...model.nest import Node
+from ..buffers import MAX_STACK_BYTES, Shrunk
+from ..code import Code, Scope, make
+from .places import Coordinates
+from .views import Views
 
 
 class Temporaries:

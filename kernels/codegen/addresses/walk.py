@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ...dialects import arith, memref
-from ...ir.core import Block, Operation, Value
-from ...ir.rewriting import constant_int
-from ...ir.types import MemRefType, VectorType
-from ..model.polynomial import Poly, Size
-from ..model.stages import Extent
-from .code import Code, Scope, symbol_position
+from ....dialects import arith, memref
+from ....ir.core import Block, Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.types import MemRefType, VectorType
+from ...model.polynomial import Poly, Size
+from ...model.stages import Extent
+from ..code import Code, Scope, symbol_position
 from .linear import Forms
 
 

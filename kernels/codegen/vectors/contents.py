@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 
-from ...ir.core import Value
+from ....ir.core import Value
+from ..addresses.walk import Walk
 from .accesses import Address, disjoint
 from .reads import is_interleaved
-from .walk import Walk
 from .writes import write, write_interleaved
 
 

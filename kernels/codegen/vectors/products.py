@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from itertools import product
 from typing import Any
 
-from ...dialects import arith, vector
-from ...dialects.arith.attributes import FastMathAttr
-from ...ir.attributes import Attribute
-from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_number
-from ...ir.types import FloatType, VectorType
-from .code import make
-from .combining import combiner_op, identity
+from ....dialects import arith, vector
+from ....dialects.arith.attributes import FastMathAttr
+from ....ir.attributes import Attribute
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_number
+from ....ir.types import FloatType, VectorType
+from ..code import make
+from ..combining import combiner_op, identity
 from .expansion import Copies, Expansion
 from .lanes import ONE, Part, lanes_of, parts_of
 from .pieces import Piece, as_vector, is_vector

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
-from ...dialects import scf, vector
-from ...ir.affine import AffineDim
-from ...ir.attributes import IntegerAttr
-from ...ir.core import Operation, Value
-from ...ir.traits import ConstantLike, Elementwise
-from ...ir.types import IndexType, VectorType, i1
-from ...targets.machine import Machine
+from ....dialects import scf, vector
+from ....ir.affine import AffineDim
+from ....ir.attributes import IntegerAttr
+from ....ir.core import Operation, Value
+from ....ir.traits import ConstantLike, Elementwise
+from ....ir.types import IndexType, VectorType, i1
+from ....targets.machine import Machine
+from ...model.steps import power_of_two
 
 LANES = "schedule.lanes"
 """The attribute of an operation that says how wide its pieces are."""
@@ -34,11 +35,6 @@ class Part:
     def lanes(self) -> int:
         """How many lanes there are."""
         return self.width if self.count is None else self.count
-
-
-def power_of_two(number: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << max(0, number - 1).bit_length()
 
 
 @cache

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import memref, vector
-from ...ir.core import Value
-from ...ir.types import VectorType
+from ....dialects import memref, vector
+from ....ir.core import Value
+from ....ir.types import VectorType
+from ..addresses.walk import Walk
+from ..code import make
 from .accesses import Address
-from .code import make
 from .reads import Place, flat_place, lane_offsets, place, row_place
 from .shuffles import interleaved
-from .walk import Walk
 
 
 def write(code: Walk, address: Address, value: Value) -> None:

@@ -9,19 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ...dialects import arith, math, ub, vector
-from ...ir.attributes import DenseElements, FloatAttr, IntegerAttr
-from ...ir.core import Operation, Value
-from ...ir.rewriting import constant_int
-from ...ir.traits import ConstantLike, Elementwise
-from ...ir.types import FloatType, IndexType, VectorType, f32, f64, i1
-from ...targets.machine import Machine
-from .code import make
+from ....dialects import arith, math, ub, vector
+from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.traits import ConstantLike, Elementwise
+from ....ir.types import FloatType, IndexType, VectorType, f32, f64, i1
+from ....targets.machine import Machine
+from ..addresses.walk import Walk
+from ..code import make
 from .contents import Contents
 from .effects import Effects
 from .lanes import ONE, Part, Widths, copies_of, fits_any, lanes_of
 from .pieces import Leading, Piece, Strided, as_vector, index_piece, is_vector
-from .walk import Walk
 
 Copies = tuple[int, ...]
 Expander = Callable[["Expansion", Any, Value, Copies, Part], Piece]

@@ -6,25 +6,21 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...dialects import arith, func, math, memref, scf, vector
-from ...ir.core import Block, Operation, Region, Value
-from ...ir.passes import Pass, PassContext, option
-from ...ir.traits import Terminator
-from ...ir.types import MemRefType, Type, VectorType
-from ...targets.attribute import target_of
-from ...targets.machine import Machine
-from . import (
-    products,
-    rearrangements,  # noqa: F401  its expanders enter the table
-    transfers,
-)
-from .buffers import erase_dead_buffers
-from .code import make
+from ....dialects import arith, func, math, memref, scf, vector
+from ....ir.core import Block, Operation, Region, Value
+from ....ir.passes import Pass, PassContext, option
+from ....ir.traits import Terminator
+from ....ir.types import MemRefType, Type, VectorType
+from ....targets.attribute import target_of
+from ....targets.machine import Machine
+from ..addresses.linear import Forms
+from ..addresses.walk import Walk, erase_unused
+from ..buffers import erase_dead_buffers
+from ..code import make
+from . import products, transfers
 from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
 from .lanes import LANES, ONE, Widths, fits_any
-from .linear import Forms
-from .walk import Walk, erase_unused
 
 
 @dataclass(frozen=True)
