@@ -610,9 +610,9 @@ def test_a_wrong_lowering_is_not_blamed_on_the_pass_before(monkeypatch: pytest.M
     """What is too long to interpret is lowered and executed, which may itself be at fault."""
     text = ELEMENTWISE.replace("8xf32", "40x16xf32")
     passes = f"{GRAPH_TO_LINALG},choose-schedules,apply-schedules"
-    checked(text, passes, max_steps=50)
+    checked(text, passes, max_steps=10)
     differences_become_sums(monkeypatch)
-    finding = found(text, passes, max_steps=50)
+    finding = found(text, passes, max_steps=10)
     report = str(finding.diagnostic(NumericsOptions()))
     assert finding.one.name == "lower-to-llvm", report
     assert finding.executed_after is not None and finding.executed_after.name == "apply-schedules"
