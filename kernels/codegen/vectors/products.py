@@ -36,7 +36,7 @@ def contract(e: Expansion, op: vector.Contract) -> None:
     reduced = [i for i, kind in enumerate(op.iterators) if kind == "reduction"]
     lanes, outer = maps[2][-1], maps[2][:-1]
     parts = e.widths.parts(op.result)
-    copies = _copies(maps, sizes)
+    copies = list(product(*(range(sizes[i]) for i in outer)))
     at = [0] * len(sizes)
     totals: dict[tuple[Copies, Part], Piece] = {}
     for step in product(*(range(sizes[i]) for i in reduced)):
@@ -56,18 +56,6 @@ def contract(e: Expansion, op: vector.Contract) -> None:
     for (copy, part), total in totals.items():
         e.set(op.result, copy, part, total)
     e.replaced.add(op.result)
-
-
-def _copies(maps: Sequence[tuple[int, ...]], sizes: Sequence[int]) -> list[Copies]:
-    """The result's copies, those innermost along which only the vectors of one operand change.
-
-    So each scalar of the other is used for all vectors of a step and then not needed any more.
-    """
-    lanes, outer = maps[2][-1], maps[2][:-1]
-    scalars = [i for map in maps[:2] if lanes not in map for i in map]
-    order = sorted(range(len(outer)), key=lambda d: outer[d] not in scalars)
-    copies = product(*(range(sizes[i]) for i in outer))
-    return sorted(copies, key=lambda copy: [copy[d] for d in order])
 
 
 def _factor(
