@@ -17,10 +17,14 @@ from ..addresses.linear import Forms
 from ..addresses.walk import Walk, erase_unused
 from ..buffers import erase_dead_buffers
 from ..code import make
-from . import products, transfers
+from . import products, rearrangements, transfers
 from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
 from .lanes import LANES, ONE, Widths, fits_any
+
+
+EXPANDER_MODULES = (products, rearrangements, transfers)
+"""Where pieces of the operations' results are made: their expanders enter a table."""
 
 
 @dataclass(frozen=True)
