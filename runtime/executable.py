@@ -11,7 +11,8 @@ import numpy as np
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from .abi import ENTRY, RUN_TYPE
+from ..targets.llvm.native import LoadedCode
+from .abi import ENTRY, PREPARE, PREPARE_TYPE, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .program import Program
 from .threads import POOL_SYMBOLS, Pool
@@ -25,11 +26,14 @@ class Executable:
         self.input_names, self.input_types = found.input_names, found.input_types
         self.output_names, self.output_types = found.output_names, found.output_types
         self._arena_bytes = found.arena_bytes
-        exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
-        self._code = program.target.load(program.code, exports)
+        exports = [ENTRY]
+        exports += POOL_SYMBOLS if program.parallel else ()
+        exports += [PREPARE] if found.prepared_bytes else []
+        self._code = program.target.load(program.code, tuple(exports))
         self._run = RUN_TYPE(self._code[ENTRY])
-        self._weights = program.weights
-        self._weights_address = program.weights.ctypes.data
+        made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
+        self._weights = program.weights, made
+        self._weights_address = made.ctypes.data
         self._inputs = {
             name: _Input(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
@@ -108,6 +112,18 @@ class Executable:
             ]
         finally:
             self._frames.append(frame)
+
+
+def _prepared_weights(code: LoadedCode, program: Program) -> np.ndarray:
+    """The block of weights that the code makes of the stored ones, which have to stay."""
+    found = program.signature
+    prepare = PREPARE_TYPE(code[PREPARE])
+    made, arena = aligned_buffer(found.prepared_bytes), aligned_buffer(found.prepare_arena_bytes)
+    step = 0
+    blocks = [block.ctypes.data for block in (program.weights, made, arena)]
+    while prepare(*blocks, None, step) >= 0:
+        step += 1
+    return made
 
 
 class _Frame:

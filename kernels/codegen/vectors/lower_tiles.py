@@ -22,7 +22,6 @@ from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
 from .lanes import LANES, ONE, Widths, fits_any
 
-
 EXPANDER_MODULES = (products, rearrangements, transfers)
 """Where pieces of the operations' results are made: their expanders enter a table."""
 
