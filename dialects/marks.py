@@ -42,6 +42,7 @@ USED_WEIGHTS = "nn.used_weights"
 """Of a function that makes a weight: so many bytes of the weights are not needed after it."""
 
 PARALLEL = "nn.parallel"
-"""Of a call whose range of indices may be cut and run at the same time."""
+"""Of a call whose range of indices may be cut into pieces that run at the same time; says how many
+indices a piece has at least, 1 without a number."""
 PARALLEL_BODY = "nn.parallel_body"
 """Of the function that such a call calls."""

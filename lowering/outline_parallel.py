@@ -8,14 +8,16 @@ from dataclasses import dataclass, field
 from ..dialects import arith, llvm, memref, scf
 from ..dialects.func import Call, Constant, FuncOp, Return
 from ..dialects.marks import IN_PLACE, KERNEL, PARALLEL, PARALLEL_BODY, POOL
-from ..ir.attributes import DictAttr, UnitAttr
+from ..ir.attributes import DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
-from ..ir.passes import Pass, PassContext
+from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
+from ..targets.attribute import target_of
+from .loop_work import work_of
 
 
 @dataclass(frozen=True)
@@ -36,16 +38,23 @@ class OutlineParallel(
                                     %a: memref<64xf32>) attributes {nn.parallel_body} {
       scf.for %i = %begin to %end step %c1 { body(%i, %a) }
     func.func @f(%a: memref<64xf32>, %pool: !llvm.ptr {nn.pool}) {
-      func.call @f_parallel_0(%pool, %c0, %c64, %a) {nn.parallel}
+      func.call @f_parallel_0(%pool, %c0, %c64, %a) {nn.parallel = 2731 : i64}
 
     A loop of several dimensions becomes one over the product of their lengths. The call means
     the same whether its range is run at once or cut in pieces that run at the same time, which
-    is what lower-to-llvm makes of it. The pool is passed down from the entry function.
+    is what lower-to-llvm makes of it. `nn.parallel` is how many indices a piece has at least:
+    so many that their work is about that of `piece-operations`, for any number of threads. The
+    pool is passed down from the entry function.
     """
+
+    piece_operations: int = option(
+        0, help="machine operations of a piece, at least (default: the target's)", least=0
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline, then pass the pool to whoever needs it."""
-        module = _Module(op)
+        costs = target_of(op).machine.costs.threads
+        module = _Module(op, self.piece_operations or costs.piece_operations)
         for function in module.functions:
             for loop in outermost_parallel(function):
                 module.outline(loop, function)
@@ -73,6 +82,7 @@ class _Module:
     """The functions of a module, and which of them need the pool."""
 
     op: Operation
+    piece_operations: int
     functions: list[FuncOp] = field(init=False)
     calls: list[Call] = field(default_factory=list)
 
@@ -102,8 +112,9 @@ class _Module:
         builder = Builder.before_op(loop)
         zero = builder.insert(arith.Constant.index(0)).result
         total = nest.total(builder)
+        grain = -(-self.piece_operations // max(1, work_of(loop.body_block)))
         # The pool is put in front when it is known where it comes from.
-        call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: UnitAttr()})
+        call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: I64Attr(grain)})
         builder.insert(call)
         self.calls.append(call)
         body = _body_function(name, nest, captured, constants, function)

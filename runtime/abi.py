@@ -20,6 +20,7 @@ PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 PARALLEL_FOR = "nnc_parallel_for"
+POOL_COUNTS = "nnc_pool_counts"
 
 ALIGNMENT = 64
 """Units: bytes. Of arena, weights and buffers: a cache line, and the widest vector register."""

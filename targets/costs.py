@@ -143,6 +143,9 @@ class ThreadCosts:
     """Parallel iterations of which every core has an even share anyway."""
     dealt_rows: int = 6
     """Rows of blocks that are dealt out to the cores, at least."""
+    piece_operations: int = 1 << 13
+    """Of what is taken one by one: 1 us where all are in registers and 10 where operands come from
+    memory: much longer than taking a piece, 0.05 us, and half of what has several threads."""
 
 
 @dataclass(frozen=True)
