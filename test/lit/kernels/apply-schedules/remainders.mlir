@@ -7,7 +7,8 @@
 // CHECK:         vector.transfer_read %arg0[%c0]{{.*}} : memref<5xf32>, vector<5xf32>
 // CHECK:         vector.transfer_write {{.*}} : vector<5xf32>, memref<5xf32>
 // VECTORS-LABEL: func.func @five
-// VECTORS:         vector.maskedload %arg0[%c0], %{{.*}} into vector<8xf32>
+// VECTORS:         vector.load %arg0[%c0] : memref<5xf32>, vector<4xf32>
+// VECTORS:         memref.load %arg0[%c4]
 func.func @five(%x: memref<5xf32>, %y: memref<5xf32>) attributes {nn.kernel} {
   linalg.copy ins(%x : memref<5xf32>) outs(%y : memref<5xf32>)
   return
