@@ -17,6 +17,7 @@ from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
 from ..targets.attribute import target_of
+from ..targets.machine import Machine
 from .loop_work import work_of
 
 
@@ -53,8 +54,10 @@ class OutlineParallel(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline, then pass the pool to whoever needs it."""
-        costs = target_of(op).machine.costs.threads
-        module = _Module(op, self.piece_operations or costs.piece_operations)
+        machine = target_of(op).machine
+        module = _Module(
+            op, machine, self.piece_operations or machine.costs.threads.piece_operations
+        )
         for function in module.functions:
             for loop in outermost_parallel(function):
                 module.outline(loop, function)
@@ -82,6 +85,7 @@ class _Module:
     """The functions of a module, and which of them need the pool."""
 
     op: Operation
+    machine: Machine
     piece_operations: int
     functions: list[FuncOp] = field(init=False)
     calls: list[Call] = field(default_factory=list)
@@ -112,7 +116,7 @@ class _Module:
         builder = Builder.before_op(loop)
         zero = builder.insert(arith.Constant.index(0)).result
         total = nest.total(builder)
-        grain = -(-self.piece_operations // max(1, work_of(loop.body_block)))
+        grain = -(-self.piece_operations // max(1, work_of(loop.body_block, self.machine)))
         # The pool is put in front when it is known where it comes from.
         call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: I64Attr(grain)})
         builder.insert(call)
