@@ -84,6 +84,18 @@ def test_declared_kinds():
     assert nn.Gather.fusion is Fusion.ALONE and nn.Reshape.fusion is Fusion.VIEW
 
 
+def test_a_slice_of_a_scalar():
+    """Has empty lists of starts and steps."""
+    module = parse_module("""
+      func.func @f(%x: tensor<f32>) -> tensor<f32> {
+        %y = nn.slice %x {starts = array<i64>, steps = array<i64>} : (tensor<f32>) -> tensor<f32>
+        return %y : tensor<f32>
+      }""")
+    (op,) = (op for op in module.walk() if isinstance(op, nn.Slice))
+    assert op.keeps_rows
+    assert op.operands_by_parts() is None
+
+
 def test_a_lowering_in_place_of_a_comprehension_is_declared():
     """Readers go by the declaration: a lowering that nobody told them of would be passed over."""
     with pytest.raises(DeclarationError, match=r"'nn.relu' has a comprehension; say has_own"):
