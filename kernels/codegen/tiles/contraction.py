@@ -9,6 +9,7 @@ from ....dialects import arith, linalg, memref, vector
 from ....ir.affine import AffineDim, AffineMap
 from ....ir.core import Operation, Value
 from ....ir.traits import ConstantLike
+from ....ir.types import VectorType
 from ...model.plan import Loop, Plan
 from ...model.stages import Access, Stage
 from ..code import Code
@@ -99,7 +100,7 @@ class Contractions:
         known = {factor.access.argument: Tiled(value, tuple(along))}
         for op in factor.steps:
             operands = [known[v] for v in op._operands]
-            type_ = type(value.type)(value.type.shape, op.results[0].type)  # type: ignore[attr-defined, call-arg]
+            type_ = VectorType(value.type.shape, op.results[0].type)  # type: ignore[attr-defined]
             made = type(op).create(
                 [t.value for t in operands], (type_,), op.attributes, op.properties, loc=op.loc
             )

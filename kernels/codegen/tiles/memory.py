@@ -16,7 +16,7 @@ from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1, i64
 from ...model.stages import Access
 from ..code import Code, make
-from .axes import Axis, Tiled, shape_of, vector_type
+from .axes import Axis, Tiled, shape_of
 from .places import Coordinates, Place, Position, disjoint
 from .views import Views
 
@@ -252,7 +252,7 @@ class Memory:
         code = self.code
         if index.is_scalar:
             return Tiled(code.value(make(memref.Load, (view, index.value), (element,))))
-        type = vector_type(index.axes, element)
+        type = VectorType(shape_of(index.axes), element)
         op = make(
             vector.Gather,
             (view, code.index(0), index.value, self._lane_mask(index.axes),
