@@ -84,7 +84,7 @@ class Contractions:
             maps.append(self._map(order, along))
         maps.append(self._map(order, parallel))
         kinds = ["parallel"] * len(parallel) + ["reduction"] * len(steps)
-        op = vector.Contract.of(*operands, total.value, maps, kinds)
+        op = vector.Contract.of(operands[0], operands[1], total.value, maps, kinds)
         return Tiled(self.code.value(op), total.axes)
 
     def _unit(self, stage: Stage, factors: tuple[Factor, Factor]) -> list[Axis]:
