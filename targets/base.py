@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
+from .emulator import Emulator
 from .machine import Machine
 
 if TYPE_CHECKING:
     from .linker import Toolchain
 
-FAMILIES = ("x86",)
+FAMILIES = ("x86", "aarch64")
 """The packages here that hold targets. A family is loaded when a name is looked for in it."""
 
 HOST = "host"
@@ -52,6 +53,8 @@ class Target(ABC):
     """Which threads the code may use."""
     pause: tuple[str, int | None] | None = None
     """The intrinsic that tells the processor that its thread only waits, and its argument."""
+    emulator: Emulator | None = None
+    """What runs its code on other machines."""
 
     @abstractmethod
     def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:

@@ -62,8 +62,6 @@ class LlvmTarget(Target):
     names: ProcessorNames = field(repr=False)
     level: int = 0
     """Of two targets of one family, the one of the higher level runs the other's code."""
-    emulator: str = ""
-    """The program that runs its code on other machines."""
 
     def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
         from .native import emit_object
