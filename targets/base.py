@@ -22,8 +22,8 @@ from .machine import Machine
 if TYPE_CHECKING:
     from .linker import Toolchain
 
-FAMILIES = ("x86", "aarch64")
-"""The packages here that hold targets. A family is loaded when a name is looked for in it."""
+FAMILIES = ("x86", "aarch64", "power")
+"""The packages and modules here that hold targets. A family is loaded when a name is looked for in it."""
 
 HOST = "host"
 """What stands for the target that this machine is."""

@@ -61,4 +61,6 @@ _FEATURES = """
     zcm-fpr32 zcm-fpr64 zcm-gpr32 zcm-gpr64 zcz-fp-workaround zcz-fpr128 zcz-gpr32 zcz-gpr64
 """
 
-AARCH64_NAMES = ProcessorNames(frozenset(_PROCESSORS.split()), frozenset(_FEATURES.split()))
+AARCH64_NAMES = ProcessorNames(
+    frozenset(_PROCESSORS.split()), frozenset(_FEATURES.split()), "aarch64"
+)

@@ -14,6 +14,12 @@ from ..linker import Toolchain, find_toolchain
 if TYPE_CHECKING:
     from .native import LoadedCode
 
+_ARCHITECTURES = frozenset(
+    "aarch64 amdgcn arm bpf dx hexagon loongarch mips nvvm ppc r600 riscv s390 spv ve wasm x86 "
+    "xcore".split()
+)
+"""What `llvm.` is followed by in names of intrinsics that not every processor has."""
+
 
 @dataclass(frozen=True)
 class ProcessorNames:
@@ -26,10 +32,18 @@ class ProcessorNames:
 
     processors: frozenset[str]
     features: frozenset[str]
+    intrinsics: str
+    """What follows `llvm.` in the names of the architecture's own intrinsics."""
 
     def check_processor(self, name: str) -> None:
         """Raises NncError that names the nearest, for a name that is none."""
         _check("processor", name, self.processors)
+
+    def check_intrinsic(self, name: str, processor: str) -> None:
+        """Raises NncError for an intrinsic of another architecture, where LLVM ends the process."""
+        architecture = name.split(".")[1]
+        if architecture in _ARCHITECTURES and architecture != self.intrinsics:
+            raise NncError(f"'{processor}' has no '{name}', an intrinsic of other processors")
 
     def check_features(self, text: str) -> None:
         """Of `+avx2,-fma`. Raises NncError that names the nearest, for a name that is none."""
