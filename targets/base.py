@@ -1,8 +1,8 @@
 """What a target is, and the table of all there are.
 
-A family is a package here that lists its targets as `TARGETS` and tells by `host()` which of
-them this machine is. Adding one takes the package and its name in `FAMILIES`; a target more in
-a family takes an entry of its list.
+A family is a package or a module here that lists its targets as `TARGETS` and tells by `host()`
+which of them this machine is. Adding one takes that and its name in `FAMILIES`; a target more
+in a family takes an entry of its list.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .linker import Toolchain
 
 FAMILIES = ("x86", "aarch64", "power")
-"""The packages and modules here that hold targets. A family is loaded when a name is looked for in it."""
+"""The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
 """What stands for the target that this machine is."""

@@ -14,10 +14,9 @@ from ..linker import Toolchain, find_toolchain
 if TYPE_CHECKING:
     from .native import LoadedCode
 
-_ARCHITECTURES = frozenset(
-    "aarch64 amdgcn arm bpf dx hexagon loongarch mips nvvm ppc r600 riscv s390 spv ve wasm x86 "
-    "xcore".split()
-)
+_ARCHITECTURES = """
+    aarch64 amdgcn arm bpf dx hexagon loongarch mips nvvm ppc r600 riscv s390 spv ve wasm x86 xcore
+""".split()
 """What `llvm.` is followed by in names of intrinsics that not every processor has."""
 
 
