@@ -25,3 +25,5 @@ MODULES = (
 )
 
 registry.set_modules(__name__, MODULES)
+registry.constants = "arith"
+registry.weights_attribute = "nn.weights_file"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from ..ir.attributes import DenseArrayAttr, DenseElements
 from ..ir.constraints import I1, AnyInteger
@@ -23,6 +24,8 @@ from ..ir.declare import (
 from ..ir.diagnostics import NncError, VerifyError
 from ..ir.dialect import registry
 from ..ir.rewriting import constant_int
+from ..ir.syntax.directive import Directive, directive, listed
+from ..ir.syntax.parts import TARGET, read_targets, target_text
 from ..ir.traits import Pure, Terminator
 from ..ir.types import VectorType, i32
 
@@ -132,6 +135,43 @@ class CondBr(Op, name="cf.cond_br", traits=(Pure, Terminator)):
             )
         if not any(weights):
             raise VerifyError("branch weights cannot all be zero", self.loc)
+
+
+@directive("SwitchCases")
+class SwitchCases(Directive):
+    """`[ default: ^bb1(%a : i32), 42: ^bb2 ]`, a line for each case.
+
+    Arguments: $flag, $default_dest, $default_args, $case_values, $case_operand_segments,
+    $case_dests, $case_args.
+    """
+
+    fragment = '"[" "default" ":" branch_target switch_cases "]"'
+    rules = {  # noqa: RUF012
+        **TARGET,
+        "switch_cases": '| switch_cases "," INTEGER ":" branch_target',
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        flag, default, default_args, values, segments, dests, args = self.names
+        target, rest = child
+        cases = listed(rest, 2)
+        read_targets(state, [target], default, default_args)
+        read_targets(state, [to for _, to in cases], dests, args, segments)
+        if cases:
+            numbers = [int(number, 0) for (number, _), _ in cases]
+            shape = VectorType((len(cases),), state.types[flag][0])
+            state.properties[values] = DenseElements.from_list(numbers, shape)
+
+    def write(self, op: Any, printer: Any) -> None:
+        lines = [f"default: {target_text(printer, op.default_dest, op.default_args)}"]
+        mask = (1 << op.flag.type.width) - 1
+        for number, block, args in op.cases():
+            lines.append(f"{number & mask}: {target_text(printer, block, args)}")
+        inner = printer.indent + "  "
+        body = ",".join(f"\n{inner}{line}" for line in lines)
+        # Upstream closes the bracket on the line of a default that stands alone.
+        end = f"\n{printer.indent}" if len(lines) > 1 else ""
+        printer.out.append(f" [{body}{end}]")
 
 
 class Switch(Op, name="cf.switch", traits=(Pure, Terminator)):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..ir.attributes import ArrayAttr, Attribute, DictAttr, SymbolRefAttr
+from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, SymbolRefAttr
 from ..ir.constraints import AnyFunction
 from ..ir.core import Block, BlockArgument, Operation, Region, UnregisteredOp
 from ..ir.declare import (
@@ -32,6 +32,9 @@ from ..ir.diagnostics import Diagnostic, VerifyError
 from ..ir.dialect import registry
 from ..ir.location import UNKNOWN, Location
 from ..ir.symbols import lookup_symbol
+from ..ir.syntax.attribute_printer import symbol_text
+from ..ir.syntax.directive import Directive, directive, listed
+from ..ir.syntax.parts import dict_text
 from ..ir.traits import (
     ConstantLike,
     HasParent,
@@ -44,6 +47,87 @@ from ..ir.traits import (
 from ..ir.types import FunctionType, Type
 
 registry.dialect("func").doc = __doc__ or ""
+
+
+@directive("FunctionSignature")
+class FunctionSignature(Directive):
+    """`private @f(%x: i32 {a.b}) -> (f32 {c.d})`; a declaration lists argument types only.
+
+    Arguments: $visibility, $name, $function_type, $arg_attrs, $res_attrs, $body.
+    """
+
+    fragment = 'visibility SYMBOL "(" arguments ")" function_results'
+    rules = {  # noqa: RUF012
+        "visibility": '| "public" -> public | "private" -> private | "nested" -> nested',
+        "arguments": "| named_list -> with_names | typed_list -> types_only",
+        "named_list": 'named | named_list "," named',
+        "named": 'VALUE ":" TYPE dict_opt [location]',
+        "typed_list": 'typed | typed_list "," typed',
+        "typed": "TYPE dict_opt",
+        "function_results": '| "->" TYPE_NOT_FUNCTION -> one | "->" "(" ")" '
+        '| "->" "(" typed_list ")" -> several',
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        visibility, name, function_type, arg_attrs, res_attrs, body = self.names
+        word, symbol, given, returned = child
+        if word:
+            state.properties[visibility] = StringAttr(word[0])
+        state.properties[name] = state.symbol_name(symbol)
+        is_named = bool(given) and given[0] == "with_names"
+        args = [item for (item,) in listed(given[1], 1)] if given else []
+        results = self._results(returned)
+        inputs = tuple(arg[1] if is_named else arg[0] for arg in args)
+        state.properties[function_type] = FunctionType(inputs, tuple(r[0] for r in results))
+        self._attributes(state, arg_attrs, [arg[2] if is_named else arg[1] for arg in args])
+        self._attributes(state, res_attrs, [result[1] for result in results])
+        if is_named:
+            state.entry_args[body] = [(arg[0], arg[1], arg[3]) for arg in args]
+
+    @staticmethod
+    def _results(returned: Any) -> list[Any]:
+        if not returned:
+            return []
+        if returned[0] == "one":
+            return [(returned[1], None)]
+        return [item for (item,) in listed(returned[1], 1)]
+
+    @staticmethod
+    def _attributes(state: Any, name: str, dicts: list[Any]) -> None:
+        if any(dicts):
+            entries = [DictAttr(tuple((d or {}).items())) for d in dicts]
+            state.properties[name] = ArrayAttr(tuple(entries))
+
+    def write(self, op: Any, printer: Any) -> None:
+        visibility, name, type, arg_attrs, res_attrs, body = (
+            getattr(op, field) for field in self.names
+        )
+        head = f" {visibility}" if visibility else ""
+        head += f" {symbol_text(name)}({self._arguments(type, arg_attrs, body, printer)})"
+        head += self._result_text(type.results, res_attrs, printer)
+        printer.out.append(head)
+
+    def _arguments(self, type: Any, attrs: Any, body: Any, printer: Any) -> str:
+        parts = []
+        for i, input in enumerate(type.inputs):
+            writer = printer.alias_reader() if body.blocks else printer
+            entry = dict_text(attrs, i, writer)
+            if body.blocks:
+                text = printer.argument(body.blocks[0].args[i], entry)
+            else:
+                text = f"{printer.type(input)}{entry}"
+            parts.append(text)
+        return ", ".join(parts)
+
+    @staticmethod
+    def _result_text(results: Any, attrs: Any, printer: Any) -> str:
+        if not results:
+            return ""
+        parts = [f"{printer.type(t)}{dict_text(attrs, i, printer)}" for i, t in enumerate(results)]
+        plain = len(results) == 1 and not isinstance(results[0], FunctionType)
+        if plain and not dict_text(attrs, 0, printer):
+            return f" -> {parts[0]}"
+        return f" -> ({', '.join(parts)})"
 
 
 class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
@@ -108,18 +192,9 @@ class FuncOp(Op, name="func.func", traits=(IsolatedFromAbove, Symbol)):
         """An attribute of argument `i`."""
         return _entry(self.arg_attrs, i).get(name)
 
-    def result_attribute(self, i: int, name: str) -> Attribute | None:
-        """An attribute of result `i`."""
-        return _entry(self.res_attrs, i).get(name)
-
     def set_arg_attribute(self, i: int, name: str, value: Attribute | None) -> None:
         """Set an attribute of argument `i`, or remove it."""
         self.arg_attrs = _with_entry(self.arg_attrs, len(self.function_type.inputs), i, name, value)
-
-    def set_result_attribute(self, i: int, name: str, value: Attribute) -> None:
-        """Set an attribute of result `i`."""
-        count = len(self.function_type.results)
-        self.res_attrs = _with_entry(self.res_attrs, count, i, name, value)
 
     def verify_op(self) -> None:
         self._verify_attribute_lists()
@@ -272,9 +347,23 @@ class Call(Op, name="func.call"):
         return VerifyError(f"'{self.name}' op result type mismatch at index {i}", self.loc, notes)
 
 
-def function_inputs(type: Type) -> tuple[Type, ...] | None:
-    """The argument types of a function type."""
-    return type.inputs if isinstance(type, FunctionType) else None
+@directive("CalleeType")
+class CalleeType(Directive):
+    """The function type of an indirect call's callee, which gives all other types.
+
+    Arguments: type($callee), type($operands), type($outs).
+    """
+
+    fragment = "function_type"
+
+    def read(self, child: Any, state: Any) -> None:
+        callee, given, outs = self.names
+        state.types[callee] = [child[0]]
+        state.types[given] = list(child[0].inputs)
+        state.types[outs] = list(child[0].results)
+
+    def write(self, op: Any, printer: Any) -> None:
+        printer.out.append(" " + printer.type(getattr(op, self.names[0]).type))
 
 
 class CallIndirect(Op, name="func.call_indirect"):

@@ -7,6 +7,7 @@ from ..ir.core import Operation
 from ..ir.declare import Op, Result, attribute, instance, result
 from ..ir.diagnostics import NncError
 from ..ir.dialect import registry
+from ..ir.lazy import np
 from ..ir.location import Location
 from ..ir.numpy_types import type_to_numpy
 from ..ir.traits import ConstantLike, Pure, Terminator
@@ -44,8 +45,6 @@ class Poison(Op, name="ub.poison", traits=(Pure, ConstantLike)):
 
     def evaluate(self):
         """Zero: any value is as good as another."""
-        import numpy as np
-
         note_where(lambda: True, "'ub.poison' op: any value")
         type = self.out.type
         return np.zeros(getattr(type, "shape", ()), type_to_numpy(element_type(type)))[()]

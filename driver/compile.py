@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..dialects.strict_math import STRICT_MATH
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.strict_math import STRICT_MATH
 from ..ir.timing import Timed, untimed
 
 if TYPE_CHECKING:

@@ -88,7 +88,6 @@ BOOL = AttrKind[bool](
 I32, I64, INDEX = _integer(i32), _integer(i64), _integer(index)
 INT_ARRAY: AttrKind[tuple[int, ...]] = _array(i64)
 I32_ARRAY: AttrKind[tuple[int, ...]] = _array(i32)
-BOOL_ARRAY: AttrKind[tuple[bool, ...]] = _array(IntegerType(1))
 STRING = AttrKind[str](
     "string attribute", lambda a: isinstance(a, StringAttr), lambda a: a.value, StringAttr
 )

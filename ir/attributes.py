@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from .affine import AffineMap, IntegerSet
 from .float_bits import FloatBits
+from .lazy import np
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .resources import Blob
     from .types import ShapedType, Type
 
@@ -363,8 +362,6 @@ class DenseElements(ByContent):
 
     @staticmethod
     def from_numpy(array: np.ndarray, type: ShapedType | None = None) -> DenseElements:
-        import numpy as np
-
         from .numpy_types import numpy_to_type
         from .types import TensorType
 
@@ -384,8 +381,6 @@ class DenseElements(ByContent):
 
     def to_numpy(self) -> np.ndarray:
         """A read-only array of the type's shape (a splat is broadcast, without a copy)."""
-        import numpy as np
-
         from .numpy_types import type_to_numpy
 
         dtype = type_to_numpy(self.type.element_type)
@@ -421,8 +416,6 @@ class SparseElements(ByContent):
 
     def to_numpy(self) -> np.ndarray:
         """An array of the type's shape, zero but for the values."""
-        import numpy as np
-
         values = self.values.to_numpy()
         array = np.zeros(self.type.shape, values.dtype)
         for index, value in zip(self.indices.to_numpy(), values, strict=True):

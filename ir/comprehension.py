@@ -21,11 +21,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from .affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from .lazy import np
 from .types import Dim, FloatType, IntegerType, TensorType, Type
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from .declare import OpDefinition
 
 Kind = Literal["parallel", "reduction"]
@@ -135,16 +134,11 @@ class Comprehension:
         """What a reduction starts from."""
         return combiner_identity(self.combiner, self.value.type)
 
-    @property
-    def is_copy(self) -> bool:
-        """Whether every element of the result is an unchanged element of the only operand."""
-        return not self.combiner and isinstance(self.value, Load) and self.out.is_identity()
-
     def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
         """The same result where the operand is not made, but what it copies is read instead.
 
-        `copy` is how the operand is made, an `is_copy` comprehension of static shape; its
-        operand takes the operand's place.
+        `copy` is how the operand is made, a comprehension of static shape that only
+        moves elements; its operand takes the operand's place.
         """
         (inner,) = copy.accesses
         accesses = tuple(

@@ -97,9 +97,7 @@ def _scalar_of(allows: Callable[[Type], bool]) -> Callable[[Type], bool]:
 _signless = lambda t: isinstance(t, IntegerType) and t.is_signless  # noqa: E731
 
 AnyType = Constraint("any type", lambda t: True)
-AnyFloat = Constraint("floating-point", _is(FloatType))
 AnyInteger = Constraint("integer", _is(IntegerType))
-SignlessInteger = Constraint("signless integer", _signless)
 Index = Exactly(IndexType(), "index")
 I1 = Exactly(IntegerType(1), "1-bit signless integer")
 SignlessIntegerOrIndex = Constraint(
@@ -119,8 +117,3 @@ AnyRankedOrUnrankedMemRef = Constraint(
     "ranked or unranked memref of any type values", _is(MemRefType, UnrankedMemRefType)
 )
 AnyFunction = Constraint("function type", _is(FunctionType))
-
-
-def instance_of(type_class: type[Type], words: str) -> Constraint:
-    """Any type of a class, such as a dialect's own type."""
-    return Constraint(words, _is(type_class))

@@ -180,10 +180,6 @@ class Operation:
     def next(self) -> Operation | None:
         return self._next
 
-    @property
-    def prev(self) -> Operation | None:
-        return self._prev
-
     def walk(self, reverse: bool = False) -> Iterator[Operation]:
         """This operation and all nested ones, parents first (last if `reverse`, from the end).
 
@@ -384,13 +380,6 @@ class Block:
             other.index = i
         return arg
 
-    def erase_arg(self, arg: BlockArgument) -> None:
-        if arg.has_uses:
-            raise ValueError("cannot erase a block argument that is still used")
-        self.args.remove(arg)
-        for i, other in enumerate(self.args):
-            other.index = i
-
     # -- the list ------------------------------------------------------------------------
 
     def append(self, op: Operation) -> None:
@@ -447,21 +436,6 @@ class Block:
             self._order = {op: i for i, op in enumerate(self)}
         return self._order[a] < self._order[b]
 
-    def split_before(self, op: Operation) -> Block:
-        """Move `op` and all after it into a new block, placed right after this one."""
-        rest = Block()
-        moving = []
-        at: Operation | None = op
-        while at is not None:
-            moving.append(at)
-            at = at._next
-        for one in moving:
-            one.detach()
-            rest.append(one)
-        assert self.parent is not None
-        self.parent.insert(rest, self.parent.blocks.index(self) + 1)
-        return rest
-
     def erase(self) -> None:
         """Destroy the block and its operations; they may use each other."""
         for op in self:
@@ -503,13 +477,6 @@ class Region:
         block.parent = self
         self.blocks.insert(at, block)
         return block
-
-    def take_blocks(self, other: Region) -> None:
-        """Move all blocks of another region to the end of this one."""
-        for block in list(other.blocks):
-            other.blocks.remove(block)
-            block.parent = None
-            self.append(block)
 
     def clone(self, mapping: IRMapping) -> Region:
         """A copy; a value used before its definition is patched when it is known."""

@@ -78,6 +78,10 @@ class Registry:
         """Ops that are declared when they are first met: one of the same format, and how."""
         self.package = ""
         """The package of the modules named, which hold dialects by their names."""
+        self.constants = ""
+        """The dialect that makes constants for those that have no constant op of their own."""
+        self.weights_attribute = ""
+        """The module attribute that names the files of the weights."""
         self.foreign = 0
         """How many ops, types and attributes other packages have declared."""
         self._modules: dict[str, str] = {}

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
 
 from .diagnostics import NncError
+from .lazy import np
 from .types import ComplexType, FloatType, IndexType, IntegerType, Type, f16, f32, f64, i1
-
-if TYPE_CHECKING:
-    import numpy as np
 
 _SMALL = {
     "bf16": "bfloat16",
@@ -33,8 +30,6 @@ def type_to_numpy(type: Type) -> np.dtype:
 
     An integer of another width than NumPy's is held in the next larger one.
     """
-    import numpy as np
-
     match type:
         case IndexType():
             return np.dtype(np.int64)
@@ -58,8 +53,6 @@ def type_to_numpy(type: Type) -> np.dtype:
 
 def numpy_to_type(dtype: np.dtype) -> Type:
     """The element type of a dtype; signed integers are signless. Raises NncError if none."""
-    import numpy as np
-
     dtype = np.dtype(dtype)
     match dtype.kind:
         case "b":

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from .core import Operation
 from .diagnostics import Diagnostic, NncError, PassError, VerifyError
 from .dialect import registry
-from .location import UNKNOWN, Location
+from .location import UNKNOWN
 from .traits import IsolatedFromAbove
 
 if TYPE_CHECKING:
@@ -128,10 +128,9 @@ def option_text(value: Any) -> str:
 
 @dataclass
 class PassContext:
-    """What a pass may use besides the IR: statistics, warnings, progress, rewrite tracing."""
+    """What a pass may use besides the IR: statistics, progress, rewrite tracing."""
 
     statistics: dict[str, dict[str, int]] = field(default_factory=dict)
-    diagnostics: list[Diagnostic] = field(default_factory=list)
     progress: Callable[[str], None] | None = None
     trace: RewriteTrace | None = None
     current: str = ""
@@ -140,9 +139,6 @@ class PassContext:
         """Add to a counter of the running pass."""
         counters = self.statistics.setdefault(self.current, {})
         counters[name] = counters.get(name, 0) + count
-
-    def warn(self, message: str, location: Location | None = None) -> None:
-        self.diagnostics.append(Diagnostic("warning", message, location))
 
     def report(self, message: str) -> None:
         """Progress of long work, for a person who waits."""

@@ -6,11 +6,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .diagnostics import NncError
+from .lazy import np
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-
-    import numpy as np
 
     from .types import ShapedType
 
@@ -42,8 +41,6 @@ class Blob:
 
     def array(self, type: ShapedType) -> np.ndarray:
         """The data as an array of the type's shape and dtype, read-only, without a copy."""
-        import numpy as np
-
         from .numpy_types import type_to_numpy
 
         raw = self.bytes()
@@ -58,13 +55,9 @@ class MemoryBlob(Blob):
     """A blob made by an importer or a pass; keeps the array alive."""
 
     def __init__(self, array: np.ndarray) -> None:
-        import numpy as np
-
         self._array = np.ascontiguousarray(array)
 
     def bytes(self) -> np.ndarray:
-        import numpy as np
-
         return self._array.reshape(-1).view(np.uint8)
 
     def release(self) -> None:
@@ -88,8 +81,6 @@ class ComputedBlob(Blob):
             source.release()
 
     def bytes(self) -> np.ndarray:
-        import numpy as np
-
         return np.ascontiguousarray(self._compute()).reshape(-1).view(np.uint8)
 
     def elements(self, type: ShapedType) -> np.ndarray:
@@ -141,8 +132,6 @@ class SafetensorsFile:
     def _open(self) -> np.ndarray:
         import json
 
-        import numpy as np
-
         if self._map is not None:
             return self._map
         try:
@@ -184,8 +173,6 @@ class SafetensorsFile:
 def forget_pages(array: np.ndarray) -> None:
     """Let the system take an array's pages away if they are those of a mapped file."""
     import mmap
-
-    import numpy as np
 
     owner: Any = array
     while owner is not None and not isinstance(owner, mmap.mmap):

@@ -19,7 +19,7 @@ from typing import Any
 
 from .attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from .builder import Builder
-from .core import Block, Operation, OpT, Region, Value
+from .core import Block, Operation, OpT, Value
 from .declare import ValueLike, as_value
 from .diagnostics import PassError
 from .dialect import registry
@@ -120,12 +120,6 @@ class Rewriter(Builder):
                     self.listener.modified(user)
         self.erase(op)
 
-    def replace_with_new(self, op: Operation, *new: Operation) -> None:
-        """Insert several operations before `op`; the last one's results replace it."""
-        for one in new:
-            self.insert(one)
-        self.replace(op, new[-1])
-
     def erase(self, op: Operation) -> None:
         self.changed = True
         for inner in op.walk() if op.regions else (op,):
@@ -167,17 +161,6 @@ class Rewriter(Builder):
             block.parent.blocks.remove(block)
             block.parent = None
 
-    def inline_region_before(self, region: Region, before: Block) -> None:
-        """Move all blocks of a region before a block of another."""
-        assert before.parent is not None
-        at = before.parent.blocks.index(before)
-        for block in list(region.blocks):
-            region.blocks.remove(block)
-            block.parent = None
-            before.parent.insert(block, at)
-            at += 1
-        self.changed = True
-
 
 # -- constants ---------------------------------------------------------------------------------
 
@@ -213,7 +196,7 @@ def constant_number(value: Value) -> int | float | None:
 
 def materialize(attribute: Attribute, type: Type, like: Operation) -> Operation | None:
     """A constant operation of the dialect of `like` (or of the attribute's own), detached."""
-    names = [like.name.partition(".")[0], "arith"]
+    names = [like.name.partition(".")[0], registry.constants]
     for name in names:
         dialect = registry.dialects.get(name)
         make = dialect.materialize_constant if dialect is not None else None

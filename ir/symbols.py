@@ -13,14 +13,6 @@ def symbol_name(op: Operation) -> str | None:
     return name.value if isinstance(name, StringAttr) else None
 
 
-def symbol_table(op: Operation) -> Operation | None:
-    """The nearest enclosing operation that holds symbols."""
-    at = op.parent_op
-    while at is not None and not at.has_trait(SymbolTable):
-        at = at.parent_op
-    return at
-
-
 def lookup_symbol(op: Operation, name: str) -> Operation | None:
     """What `@name` means where `op` stands: a symbol of the nearest enclosing symbol table.
 

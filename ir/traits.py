@@ -153,14 +153,6 @@ class GraphRegion(Trait):
     """In its regions, a value may be used before the operation that defines it."""
 
 
-class AttrSizedOperandSegments(Trait):
-    """Several variadic operand groups, counted in `operandSegmentSizes`; derived, not listed."""
-
-
-class AttrSizedResultSegments(Trait):
-    """Several variadic result groups, counted in `resultSegmentSizes`; derived, not listed."""
-
-
 @dataclass(frozen=True)
 class HasParent(Trait):
     """Stands directly in one of these operations."""

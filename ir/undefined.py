@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from .lazy import np
+
 _SEEN: ContextVar[set[str] | None] = ContextVar("undefined results", default=None)
 
 
@@ -34,8 +36,6 @@ def note_where(condition: Callable[[], Any], message: str) -> None:
     seen = _SEEN.get()
     if seen is None or message in seen:
         return
-    import numpy as np
-
     with np.errstate(all="ignore"):
         if np.any(condition()):
             seen.add(message)

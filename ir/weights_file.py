@@ -1,6 +1,6 @@
 """A module in files: its text, and its resources in a safetensors file beside it.
 
-`m.mlir` names its weights in the module attribute `nn.weights_file`: one file name or an
+`m.mlir` names its weights in a module attribute, `nn.weights_file`: one file name or an
 array of them, relative to the text's folder; where two define a key, the later file wins.
 Blobs that lie in a safetensors file of the folder already are referenced, not copied, so
 that the files of all stages of a compilation share their weights.
@@ -19,9 +19,9 @@ from typing import BinaryIO
 from .attributes import ArrayAttr, Attribute, DenseResource, DictAttr, StringAttr
 from .core import Operation
 from .diagnostics import NncError
+from .dialect import registry
+from .lazy import np
 from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
-
-WEIGHTS_FILE = "nn.weights_file"
 
 # Names that the format has; other types are stored as bytes, their type is in the text.
 _DTYPES = {
@@ -65,7 +65,7 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
         raise NncError(f"cannot write '{path}': IR text needs another suffix, such as .mlir")
     names = [file.path.name for file in shared] + ([weights.name] if new else [])
     if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
-        old = weights_file_names(module.attributes.get(WEIGHTS_FILE))
+        old = weights_file_names(module.attributes.get(registry.weights_attribute))
         names = [name for name in old if name not in names] + names
     text = _text_naming(module, names, print)
     with ExitStack() as stack:
@@ -93,7 +93,7 @@ def collect_resources(module: Operation) -> dict[str, DenseResource]:
 
 
 def weights_file_names(attribute: Attribute | None) -> list[str]:
-    """The file names in `nn.weights_file`, a string or an array of strings."""
+    """The file names in the weights attribute, a string or an array of strings."""
     match attribute:
         case None:
             return []
@@ -101,7 +101,7 @@ def weights_file_names(attribute: Attribute | None) -> list[str]:
             return [value]
         case ArrayAttr(elements) if all(isinstance(e, StringAttr) for e in elements):
             return [e.value for e in elements]  # type: ignore[attr-defined]
-    raise NncError(f"'{WEIGHTS_FILE}' must be a string or an array of strings")
+    raise NncError(f"'{registry.weights_attribute}' must be a string or an array of strings")
 
 
 # -- what is written where ---------------------------------------------------------------------
@@ -131,8 +131,6 @@ def _same(a: Blob, b: Blob) -> bool:
         and a.file.path == b.file.path
     ):
         return True
-    import numpy as np
-
     return bool(np.array_equal(a.bytes(), b.bytes()))
 
 
@@ -197,19 +195,18 @@ def _signature(path: Path) -> tuple[int, int, int] | None:
 
 
 def _text_naming(module: Operation, names: list[str], print: Printer) -> str:
-    """The text with `nn.weights_file` set to these names; the module stays as it was."""
-    before = module.attributes.get(WEIGHTS_FILE)
+    """The text with the weights attribute set to these names; the module stays as it was."""
+    name = registry.weights_attribute
+    before = module.attributes.pop(name, None)
     try:
         if names:
-            files = tuple(StringAttr(name) for name in names)
-            module.attributes[WEIGHTS_FILE] = files[0] if len(files) == 1 else ArrayAttr(files)
-        else:
-            module.attributes.pop(WEIGHTS_FILE, None)
+            files = tuple(StringAttr(file) for file in names)
+            module.attributes[name] = files[0] if len(files) == 1 else ArrayAttr(files)
         return module_text(module, print=print)
     finally:
-        module.attributes.pop(WEIGHTS_FILE, None)
+        module.attributes.pop(name, None)
         if before is not None:
-            module.attributes[WEIGHTS_FILE] = before
+            module.attributes[name] = before
 
 
 # -- the safetensors format --------------------------------------------------------------------

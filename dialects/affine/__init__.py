@@ -4,35 +4,8 @@
 """
 
 from ...ir.dialect import registry
-from .access import (
-    DmaStart,
-    DmaWait,
-    Load,
-    Prefetch,
-    Store,
-    VectorLoad,
-    VectorStore,
-)
-from .loops import For, If, Parallel, Yield
-from .maps import Apply, DelinearizeIndex, LinearizeIndex, Max, Min
+from .access import *
+from .loops import *
+from .maps import *
 
 registry.dialect("affine").doc = __doc__ or ""
-
-__all__ = [
-    "Apply",
-    "DelinearizeIndex",
-    "DmaStart",
-    "DmaWait",
-    "For",
-    "If",
-    "LinearizeIndex",
-    "Load",
-    "Max",
-    "Min",
-    "Parallel",
-    "Prefetch",
-    "Store",
-    "VectorLoad",
-    "VectorStore",
-    "Yield",
-]

@@ -22,6 +22,7 @@ from ...ir.declare import (
     region,
     results,
 )
+from ...ir.lazy import np
 from ...ir.traits import (
     Pure,
     RecursiveEffects,
@@ -105,8 +106,6 @@ class For(
         return lower, min(values_at(self.upperBoundMap.map, operands[lows:ups]))
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         lower, upper = self.bounds(operands)
         carried = list(operands[len(operands) - len(self.inits) :])
         for i in range(lower, upper, self.step):
@@ -262,8 +261,6 @@ class Parallel(
         ]
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         kinds = self.kinds
         found = [identity(k, v.type) for k, v in zip(kinds, self.outs, strict=True)]
         for point in itertools.product(*self.bounds(operands)):

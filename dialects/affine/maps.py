@@ -24,6 +24,7 @@ from ...ir.declare import (
     result,
     results,
 )
+from ...ir.lazy import np
 from ...ir.rewriting import constant_int
 from ...ir.traits import Pure
 from ..index_lists import DYNAMIC_INDEX, dynamic_count, mix, plain_error
@@ -72,8 +73,6 @@ class _MapOp(Op, traits=(Pure,)):
         return [IndexAttr(self.choose(values_at(self.map.map, known)))]
 
     def evaluate(self, *operands: Any) -> Any:
-        import numpy as np
-
         return np.int64(self.choose(values_at(self.map.map, operands)))
 
 
@@ -240,8 +239,6 @@ class LinearizeIndex(Op, name="affine.linearize_index", traits=(Pure,)):
         return number
 
     def evaluate(self, *operands: Any) -> Any:
-        import numpy as np
-
         count = len(self.multi_index)
         if not count:
             return np.int64(0)

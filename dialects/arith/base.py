@@ -16,6 +16,7 @@ from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.core import Value
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
 from ...ir.traits import Commutative, Elementwise, Idempotent, Involution, NoMemoryEffect, Pure
@@ -35,15 +36,11 @@ from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 def as_signed(x: Any) -> Any:
     """NumPy integers read as signed; true is -1."""
-    import numpy as np
-
     return -x.astype(np.int8) if x.dtype == np.bool_ else x
 
 
 def as_unsigned(x: Any, type: Type | None = None) -> Any:
     """NumPy integers read as unsigned; the type says where the width is not the dtype's."""
-    import numpy as np
-
     if x.dtype == np.bool_:
         return x.astype(np.uint8)
     bits = x.view(f"u{x.dtype.itemsize}")
@@ -53,8 +50,6 @@ def as_unsigned(x: Any, type: Type | None = None) -> Any:
 
 def as_type(x: Any, type: Type) -> Any:
     """NumPy integers wrapped to an integer type's width, or bits kept as its booleans."""
-    import numpy as np
-
     dtype = type_to_numpy(element_type(type))
     if dtype == np.bool_:
         return (np.asarray(x) & 1).astype(np.bool_)[()]
@@ -72,8 +67,6 @@ def round_to(x: Any, type: Type) -> Any:
     ml_dtypes goes from f64 to its small floats by way of f32; what f32 cannot hold is
     rounded to odd there, so that the second rounding sees on which side it was.
     """
-    import numpy as np
-
     dtype = type_to_numpy(element_type(type))
     with np.errstate(all="ignore"):
         if dtype.char in "efd" or x.dtype != np.float64:
@@ -172,8 +165,6 @@ class IntBinary(Op, traits=(Elementwise,)):
         return self.compute(a, b, width) if self.needs_width else self.compute(a, b)
 
     def evaluate(self, lhs, rhs):
-        import numpy as np
-
         a, b = self._read(lhs), self._read(rhs)
         with np.errstate(all="ignore"):
             result = as_type(self.apply(a, b), self.result.type)
@@ -192,8 +183,6 @@ class IntBinary(Op, traits=(Elementwise,)):
 
     def apply(self, a, b):
         """The result on NumPy integers of the right signedness; wrapped afterwards."""
-        import numpy as np
-
         return getattr(np, self.ufunc)(a, b)
 
 
@@ -213,8 +202,6 @@ class IntBinaryWithOverflow(IntBinary, traits=(Pure,)):
 
 
 def _wraps(op: IntBinary, a: Any, b: Any, signed: bool) -> Any:
-    import numpy as np
-
     width = width_of(op.lhs.type)
     low, high = (-(1 << (width - 1)), 1 << (width - 1)) if signed else (0, 1 << width)
 
@@ -251,8 +238,6 @@ class IntDivision(IntBinary, traits=(NoMemoryEffect,)):
 
     def check_divisor(self, divisor) -> None:
         """Raise NncError where an element is zero."""
-        import numpy as np
-
         if not np.all(divisor):
             raise NncError(f"'{self.name}' op divides by zero", self.loc)
 
@@ -283,8 +268,6 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
         return None if folded is None else [folded]
 
     def evaluate(self, x):
-        import numpy as np
-
         with np.errstate(all="ignore"):
             return self.apply(x)
 
@@ -293,8 +276,6 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
 
         What NumPy's functions give in a narrower type depends on how many elements there are.
         """
-        import numpy as np
-
         function = getattr(np, self.ufunc)
         if x.dtype.itemsize >= 8:
             return function(x)
@@ -341,13 +322,9 @@ class FloatBinary(Op, traits=(Pure, Elementwise)):
         return is_constant_number(constant, lambda v: same_number(v, wanted))
 
     def evaluate(self, lhs, rhs):
-        import numpy as np
-
         with np.errstate(all="ignore"):
             return self.apply(lhs, rhs)
 
     def apply(self, a, b):
         """The result on NumPy values."""
-        import numpy as np
-
         return getattr(np, self.ufunc)(a, b)

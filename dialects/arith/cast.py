@@ -14,6 +14,7 @@ from ...ir.constraints import (
     SignlessIntegerOrIndex,
 )
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Pure
@@ -219,8 +220,6 @@ class _IntToFloat(Cast):
         return round_exactly(exact, element_type(self.out.type))  # type: ignore[arg-type]
 
     def evaluate(self, x):
-        import numpy as np
-
         number = _read(self, x)
         # Narrow integers are exact in f64; rounding a wide one twice is what hardware without
         # a direct conversion does too.
@@ -265,8 +264,6 @@ class _FloatToInt(Cast):
         return whole if -half <= whole < half else None
 
     def evaluate(self, x):
-        import numpy as np
-
         note_where(
             lambda: self._has_no_integer(x), f"'{self.name}' op: a value has no integer of the type"
         )
@@ -276,8 +273,6 @@ class _FloatToInt(Cast):
             return as_type(np.trunc(x).astype(dtype), self.out.type)
 
     def _has_no_integer(self, x):
-        import numpy as np
-
         width = width_of(self.out.type)
         whole = np.trunc(np.asarray(x).astype(np.float64))
         high = 2.0**width if self.target_unsigned else 2.0 ** (width - 1)

@@ -9,6 +9,7 @@ from typing import Any
 from ...ir.attributes import BoolAttr
 from ...ir.constraints import AnyType, BoolLike, FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.lazy import np
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Pure
 from ...ir.types import ShapedType, Type, UnrankedTensorType, i1, with_shape_of
@@ -146,8 +147,6 @@ class CmpF(TruthOp, name="arith.cmpf"):
         return None if folded is None else [folded]
 
     def evaluate(self, lhs, rhs):
-        import numpy as np
-
         with np.errstate(invalid="ignore"):
             return self._holds(lhs, rhs)
 
@@ -194,8 +193,6 @@ class Select(Op, name="arith.select", traits=(Pure, Elementwise)):
         return None if folded is None else [folded]
 
     def evaluate(self, condition, yes, no):
-        import numpy as np
-
         if condition.ndim == 0:
             return yes if condition else no
         return np.where(condition, yes, no).astype(yes.dtype)

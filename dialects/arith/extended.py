@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ...ir.constraints import BoolLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, operand, result
+from ...ir.lazy import np
 from ...ir.rewriting import constant_value
 from ...ir.traits import Commutative, Elementwise, Pure
 from ...ir.types import i1, with_shape_of
@@ -33,8 +34,6 @@ class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
         raise NotImplementedError
 
     def evaluate(self, lhs, rhs):
-        import numpy as np
-
         both = np.frompyfunc(lambda a, b: self._exact(int(a), int(b)), 2, 2)
         return tuple(
             as_type(_wrapped(part, result.type), result.type)
@@ -44,8 +43,6 @@ class _Extended(Op, traits=(Pure, Elementwise, Commutative)):
 
 def _wrapped(values, type):
     """Python ints in the signed range of the type, so that NumPy can hold them."""
-    import numpy as np
-
     width = width_of(type)
     return np.frompyfunc(lambda v: signed(v, width), 1, 1)(values)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 
+from ...ir.lazy import np
 from ...ir.rewriting import constant_value
 from ...ir.traits import Commutative, Idempotent, Involution
 from .base import FloatBinary, FloatUnary
@@ -113,14 +114,10 @@ def smaller(a: float, b: float) -> float:
 
 
 def _apply_larger(a, b, of_nan):
-    import numpy as np
-
     return np.where((a == 0) & (b == 0), a + b, of_nan(a, b))[()].astype(a.dtype)
 
 
 def _apply_smaller(a, b, of_nan):
-    import numpy as np
-
     return np.where((a == 0) & (b == 0), -(-a + -b), of_nan(a, b))[()].astype(a.dtype)
 
 
@@ -142,8 +139,6 @@ class MaximumF(_MinMaxF, name="arith.maximumf"):
         return math.nan if math.isnan(a) or math.isnan(b) else larger(a, b)
 
     def apply(self, a, b):
-        import numpy as np
-
         return _apply_larger(a, b, np.maximum)
 
 
@@ -163,8 +158,6 @@ class MaxNumF(_MinMaxF, name="arith.maxnumf"):
         return larger(a, b)
 
     def apply(self, a, b):
-        import numpy as np
-
         return _apply_larger(a, b, np.fmax)
 
 
@@ -182,8 +175,6 @@ class MinimumF(_MinMaxF, name="arith.minimumf"):
         return math.nan if math.isnan(a) or math.isnan(b) else smaller(a, b)
 
     def apply(self, a, b):
-        import numpy as np
-
         return _apply_smaller(a, b, np.minimum)
 
 
@@ -203,6 +194,4 @@ class MinNumF(_MinMaxF, name="arith.minnumf"):
         return smaller(a, b)
 
     def apply(self, a, b):
-        import numpy as np
-
         return _apply_smaller(a, b, np.fmin)

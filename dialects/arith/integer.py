@@ -6,6 +6,7 @@ import operator
 
 from ...ir.attributes import IntegerAttr
 from ...ir.declare import UNIT, attribute
+from ...ir.lazy import np
 from ...ir.traits import Commutative, Idempotent, Pure
 from ..folding import width_of
 from .base import (
@@ -166,8 +167,6 @@ class _RightShift(IntBinary, traits=(Pure,)):
         return a >> b if 0 <= b < width else None
 
     def apply(self, a, b):
-        import numpy as np
-
         return np.right_shift(a, as_unsigned(b, self.lhs.type).astype(a.dtype))
 
     undefined = "a shift by the width or more"

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...ir.constraints import FloatLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.lazy import np
 from ...ir.traits import Elementwise, Pure
 from ...ir.types import element_type
 from .attributes import FASTMATH, ROUNDING_MODE
@@ -25,8 +26,6 @@ class _Scaling(Op, traits=(Pure, Elementwise)):
 
 def _power_of_two(scale: Any) -> Any:
     """2 to the exponent of the scale, as f64."""
-    import numpy as np
-
     wide = np.abs(scale.astype(np.float64))
     _, exponent = np.frexp(wide)
     power = np.ldexp(1.0, np.maximum(exponent - 1, -127))
@@ -49,8 +48,6 @@ class ScalingExtF(_Scaling, name="arith.scaling_extf"):
     example = "%0 = arith.scaling_extf %a, %s : f8E5M2, f8E8M0FNU to f32"
 
     def evaluate(self, x, scale):
-        import numpy as np
-
         return round_to(x.astype(np.float64) * _power_of_two(scale), self.out.type)
 
     def verify_op(self) -> None:
@@ -75,8 +72,6 @@ class ScalingTruncF(_Scaling, name="arith.scaling_truncf"):
     example = "%0 = arith.scaling_truncf %a, %s : f32, f8E8M0FNU to f8E5M2"
 
     def evaluate(self, x, scale):
-        import numpy as np
-
         return round_to(x.astype(np.float64) / _power_of_two(scale), self.out.type)
 
     def verify_op(self) -> None:

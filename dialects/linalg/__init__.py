@@ -7,55 +7,14 @@ dimensions are given, `relayout` and `aggregates` the ops that are no loop nests
 """
 
 from ...ir.dialect import registry
-from .aggregates import (
-    Softmax,
-    WinogradFilterTransform,
-    WinogradInputTransform,
-    WinogradOutputTransform,
-)
-from .attributes import BinaryFn, ElementwiseKind, IteratorType, TernaryFn, TypeFn, UnaryFn
-from .elementwise import Elementwise
-from .generic import Generic, Index, Yield, iterators_attribute, maps_attribute
-from .mapped import Broadcast, Map, Reduce, Transpose
-from .named import BatchMatmul, BatchReduceMatmul, Contract, Copy, Fill, Matmul
-from .relayout import Pack, UnPack
-from .structured import StructuredOp, static_ranges
-from .table import CONTRACTIONS, POINTWISE, POOLINGS
+from .aggregates import *
+from .attributes import *
+from .elementwise import *
+from .generic import *
+from .mapped import *
+from .named import *
+from .relayout import *
+from .structured import *
+from .table import *
 
 registry.dialect("linalg").doc = __doc__ or ""
-
-__all__ = [
-    "CONTRACTIONS",
-    "POINTWISE",
-    "POOLINGS",
-    "BatchMatmul",
-    "BatchReduceMatmul",
-    "BinaryFn",
-    "Broadcast",
-    "Contract",
-    "Copy",
-    "Elementwise",
-    "ElementwiseKind",
-    "Fill",
-    "Generic",
-    "Index",
-    "IteratorType",
-    "Map",
-    "Matmul",
-    "Pack",
-    "Reduce",
-    "Softmax",
-    "StructuredOp",
-    "TernaryFn",
-    "Transpose",
-    "TypeFn",
-    "UnPack",
-    "UnaryFn",
-    "WinogradFilterTransform",
-    "WinogradInputTransform",
-    "WinogradOutputTransform",
-    "Yield",
-    "iterators_attribute",
-    "maps_attribute",
-    "static_ranges",
-]

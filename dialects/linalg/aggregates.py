@@ -18,6 +18,7 @@ from ...ir.declare import (
     optional_result,
     result,
 )
+from ...ir.lazy import np
 from ...ir.traits import Pure, WritesMemory
 from ...ir.types import Dim, TensorType, i32
 from ..memref.layouts import compatible
@@ -61,8 +62,6 @@ class Softmax(Op, name="linalg.softmax", traits=(WritesMemory,)):
             raise self.error(f"expected {len(expected)} results of the output's type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         source, target = operands
         wide = source.astype(np.promote_types(source.dtype, np.float32))
         powers = np.exp(wide - wide.max(axis=self.dimension, keepdims=True))

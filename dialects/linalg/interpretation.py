@@ -17,6 +17,7 @@ from typing import Any
 from ...ir.affine import AffineDim, AffineExpr, AffineMap
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import TensorType
 from .. import memref, tensor
 from .generic import Index
@@ -97,8 +98,6 @@ class _Vectorized:
 
     def _view(self, array: Any, map_: AffineMap) -> Any:
         """The operand with an axis per dimension; its elements where the map is not linear."""
-        import numpy as np
-
         rank = len(self.sizes)
         if not isinstance(array, np.ndarray):
             return np.asarray(array).reshape((1,) * rank)
@@ -133,8 +132,6 @@ class _Vectorized:
         return array[_checked(self.op, array, at)]
 
     def _coordinates(self, d: int) -> Any:
-        import numpy as np
-
         shape = [1] * len(self.sizes)
         shape[d] = -1
         return np.arange(self.sizes[d], dtype=np.int64).reshape(shape)
@@ -215,8 +212,6 @@ class _Vectorized:
     def _reduce_at(
         self, fixed: dict[int, int], inner: list[int], combiner: str, term: Value
     ) -> None:
-        import numpy as np
-
         ufunc = getattr(np, combiner)
         (value,) = self._body(fixed, only=term)
         shape = [1 if d in fixed else n for d, n in enumerate(self.sizes)]
@@ -228,8 +223,6 @@ class _Vectorized:
 
     def _contract(self, combiner: str, term: Value) -> bool:
         """Do `out += a * b` as a matrix product; False where the op is no such thing."""
-        import numpy as np
-
         product = term.defining_op
         if combiner != "add" or product is None or product.parent is not self.block:
             return False
@@ -256,8 +249,6 @@ class _Vectorized:
 
 def _checked(op: Operation, array: Any, at: tuple) -> tuple:
     """Index arrays, or an error where one lies outside the array."""
-    import numpy as np
-
     for axis, position in enumerate(at):
         if np.any(np.asarray(position) < 0) or np.any(np.asarray(position) >= array.shape[axis]):
             raise NncError(
@@ -270,8 +261,6 @@ def _checked(op: Operation, array: Any, at: tuple) -> tuple:
 
 def _point_by_point(op: Any, arrays: list[Any], sizes: list[int], frame: Any) -> None:
     """Every point in order, the body run by the interpreter."""
-    import numpy as np
-
     maps, block, inputs = op.maps, op.body_block, len(op.inputs)
     for point in np.ndindex(*sizes):
         places = [m.evaluate(point) for m in maps]

@@ -21,6 +21,7 @@ from ...ir.declare import (
     optional_operand,
     result,
 )
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import Dim, TensorType
 from ..index_lists import mix, plain_error, to_dims
@@ -178,8 +179,6 @@ class Pack(_Relayout, name="linalg.pack"):
         return [inner.source] if inner.source.type is self.result.type else None
 
     def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
-        import numpy as np
-
         pad = rest[0] if self.padding_value is not None else 0
         tiles = mix(self.static_inner_tiles, rest[self.padding_value is not None :])
         widths, shape = [], []
@@ -225,8 +224,6 @@ class UnPack(_Relayout, name="linalg.unpack"):
         return [inner.source] if inner.source.type is self.result.type else None
 
     def evaluate(self, source: Any, dest: Any, *tiles: Any) -> Any:
-        import numpy as np
-
         rank = dest.ndim
         order = _axes(rank, self.inner_dims_pos, self.outer_dims_perm)
         flat = source.transpose(np.argsort(order))

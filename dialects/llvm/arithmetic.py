@@ -34,7 +34,6 @@ IntegerOrPointerLike = _scalar_or_vector(
     "signless integer or LLVM pointer type or vector of them", IntegerType, PointerType
 )
 AnyPointer = Constraint("LLVM pointer type", lambda t: isinstance(t, PointerType))
-AnyPointer = Constraint("LLVM pointer type", lambda t: isinstance(t, PointerType))
 PointerLike = _scalar_or_vector("LLVM pointer type or vector of LLVM pointer type", PointerType)
 BoolLike = Constraint(
     "1-bit signless integer or vector of it",

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from ...ir.constraints import BoolLike, FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Idempotent, NoMemoryEffect, Pure
 from ...ir.types import FLOAT_KINDS, element_type
@@ -39,8 +40,6 @@ class _IntUnary(Op, traits=(Pure, Elementwise)):
         return self.compute(unsigned(value, width), width)
 
     def evaluate(self, x):
-        import numpy as np
-
         width = width_of(self.result.type)
         compute = np.frompyfunc(lambda v: signed(self._on_bits(int(v)), width), 1, 1)
         return as_type(compute(x), self.result.type)
@@ -126,8 +125,6 @@ class IPowI(IntBinary, name="math.ipowi", traits=(NoMemoryEffect,)):
         return is_constant_number(constant_value(self.rhs), lambda v: signed(v, width) >= 0)
 
     def apply(self, a, b):
-        import numpy as np
-
         width = width_of(self.lhs.type)
 
         def one(base: int, power: int) -> int:
@@ -170,8 +167,6 @@ class IsFinite(_Question, name="math.isfinite"):
     example = "%0 = math.isfinite %a : f32"
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.isfinite(x)
 
 
@@ -185,8 +180,6 @@ class IsInf(_Question, name="math.isinf"):
     example = "%0 = math.isinf %a : f32"
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.isinf(x)
 
 
@@ -200,8 +193,6 @@ class IsNan(_Question, name="math.isnan"):
     example = "%0 = math.isnan %a : f32"
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.isnan(x)
 
 
@@ -222,6 +213,4 @@ class IsNormal(_Question, name="math.isnormal"):
         return math.isfinite(value) and abs(value) >= self._smallest
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.isfinite(x) & (np.abs(x.astype(np.float64)) >= self._smallest)

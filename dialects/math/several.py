@@ -8,6 +8,7 @@ from typing import Any
 
 from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
+from ...ir.lazy import np
 from ...ir.rewriting import constant_value
 from ...ir.traits import Elementwise, Pure
 from ...ir.types import FloatType, ShapedType, element_type, f64
@@ -75,8 +76,6 @@ class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):
         return None if folded is None else [folded]
 
     def evaluate(self, x, n):
-        import numpy as np
-
         with np.errstate(all="ignore"):
             power = np.power(x.astype(np.float64), n.astype(np.float64))
         return round_to(power, self.result.type)
@@ -95,8 +94,6 @@ def fused_multiply_add(a, b, c):
     rounding to odd. Source: Boldo and Melquiond, "Emulation of a FMA and correctly rounded
     sums: proved algorithms using rounding to odd" (2008).
     """
-    import numpy as np
-
     high, low = _two_product(a, b)
     sum_high, sum_low = _two_sum(c, low)
     v_high, v_low = _two_sum(high, sum_high)
@@ -145,8 +142,6 @@ def _split(a):
 
 
 def _odd_sum(a, b):
-    import numpy as np
-
     total, error = _two_sum(a, b)
     total = np.asarray(total, np.float64)
     even = (total.view(np.int64) & 1) == 0
@@ -178,8 +173,6 @@ class Fma(Op, name="math.fma", traits=(Pure, Elementwise)):
         return exact_multiply_add(a, b, c, element_type(self.result.type))  # type: ignore[arg-type]
 
     def evaluate(self, a, b, c):
-        import numpy as np
-
         with np.errstate(all="ignore"):
             a, b, c = (np.asarray(x, np.float64) for x in (a, b, c))
             if element_type(self.result.type).width == 64:  # type: ignore[attr-defined]
@@ -210,8 +203,6 @@ class ClampF(Op, name="math.clampf", traits=(Pure, Elementwise)):
     example = "%0 = math.clampf %a to [%b, %c] : f32"
 
     def evaluate(self, value, low, high):
-        import numpy as np
-
         return np.minimum(np.maximum(value, low), high)
 
 
@@ -242,7 +233,5 @@ class SinCos(Op, name="math.sincos", traits=(Pure, Elementwise)):
         return None if any(p is None for p in parts) else parts
 
     def evaluate(self, x):
-        import numpy as np
-
         with np.errstate(all="ignore"):
             return np.sin(x), np.cos(x)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from ...ir.lazy import np
 from ...ir.traits import Idempotent
 from ..arith.base import FloatUnary, round_to
 
@@ -25,8 +26,6 @@ class _ElementByElement(FloatUnary):
     """A function that NumPy lacks: Python's, element by element, in f64."""
 
     def apply(self, x):
-        import numpy as np
-
         function = np.frompyfunc(self.compute, 1, 1)
         return round_to(
             np.asarray(function(x.astype(np.float64)), np.float64)[()], self.result.type
@@ -115,8 +114,6 @@ class Round(FloatUnary, name="math.round", traits=(Idempotent,)):
     example = "%0 = math.round %a : f32"
 
     def apply(self, x):
-        import numpy as np
-
         whole = np.trunc(x)
         away = (np.abs(x - whole) >= 0.5).astype(x.dtype)
         return np.copysign(np.abs(whole) + away, x).astype(x.dtype)
@@ -146,8 +143,6 @@ class Rsqrt(FloatUnary, name="math.rsqrt"):
     example = "%0 = math.rsqrt %a : f32"
 
     def apply(self, x):
-        import numpy as np
-
         wide = x.astype(np.float64)
         return round_to(1.0 / np.sqrt(wide), self.result.type)
 

@@ -7,66 +7,12 @@ shares storage.
 """
 
 from ...ir.dialect import registry
-from .access import Copy, Load, Prefetch, Store
-from .atomics import AtomicRMW, AtomicYield, GenericAtomicRMW
-from .buffers import (
-    Alloc,
-    Alloca,
-    AllocaScope,
-    AllocaScopeReturn,
-    AssumeAlignment,
-    Dealloc,
-    Dim,
-    DistinctObjects,
-    GetGlobal,
-    Global,
-    Rank,
-    Realloc,
-)
-from .casts import (
-    Cast,
-    ExtractAlignedPointerAsIndex,
-    ExtractStridedMetadata,
-    MemorySpaceCast,
-    Transpose,
-)
-from .reshapes import CollapseShape, ExpandShape, Reshape
-from .transfers import DmaStart, DmaWait
-from .views import ReinterpretCast, SubView, View
+from .access import *
+from .atomics import *
+from .buffers import *
+from .casts import *
+from .reshapes import *
+from .transfers import *
+from .views import *
 
 registry.dialect("memref").doc = __doc__ or ""
-
-__all__ = [
-    "Alloc",
-    "Alloca",
-    "AllocaScope",
-    "AllocaScopeReturn",
-    "AssumeAlignment",
-    "AtomicRMW",
-    "AtomicYield",
-    "Cast",
-    "CollapseShape",
-    "Copy",
-    "Dealloc",
-    "Dim",
-    "DistinctObjects",
-    "DmaStart",
-    "DmaWait",
-    "ExpandShape",
-    "ExtractAlignedPointerAsIndex",
-    "ExtractStridedMetadata",
-    "GenericAtomicRMW",
-    "GetGlobal",
-    "Global",
-    "Load",
-    "MemorySpaceCast",
-    "Prefetch",
-    "Rank",
-    "Realloc",
-    "ReinterpretCast",
-    "Reshape",
-    "Store",
-    "SubView",
-    "Transpose",
-    "View",
-]

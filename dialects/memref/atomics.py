@@ -18,6 +18,7 @@ from ...ir.declare import (
     region,
     result,
 )
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import (
     AllocatesMemory,
@@ -53,8 +54,6 @@ _FUNCTIONS = {
 
 def combine(kind: str, old: Any, new: Any) -> Any:
     """The value of old and new by the kind; numbers of NumPy."""
-    import numpy as np
-
     if kind == "assign":
         return new
     if kind in ("maxu", "minu"):
@@ -67,8 +66,6 @@ def combine(kind: str, old: Any, new: Any) -> Any:
 
 def identity(kind: str, type: Type) -> Any:
     """The value that changes nothing when combined with another."""
-    import numpy as np
-
     number = type_to_numpy(type).type
     match kind:
         case "mulf" | "muli":

@@ -47,6 +47,7 @@ from ...ir.declare import (
     result,
     results,
 )
+from ...ir.lazy import np
 from ...ir.symbols import lookup_symbol
 from ...ir.traits import (
     AllocatesMemory,
@@ -75,8 +76,6 @@ def _check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
 
 def _new_array(type: MemRefType, sizes: Sequence[Any]) -> Any:
     """An array of a memref type, filled with a pattern so that reads of unset elements show."""
-    import numpy as np
-
     from ...ir.numpy_types import type_to_numpy
 
     rest = iter(sizes)
@@ -276,8 +275,6 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
         return None
 
     def evaluate(self, source: Any, index: Any) -> Any:
-        import numpy as np
-
         if not 0 <= index < source.ndim:
             from ...ir.diagnostics import NncError
 
@@ -299,8 +296,6 @@ class Rank(Op, name="memref.rank", traits=(Pure,)):
         return [IndexAttr(type.rank)] if isinstance(type, MemRefType) else None
 
     def evaluate(self, memref: Any) -> Any:
-        import numpy as np
-
         return np.int64(memref.ndim)
 
 
@@ -342,8 +337,6 @@ class Global(Op, name="memref.global", traits=(Symbol,)):
 
     def initial_array(self) -> Any:
         """The elements as a new array; writable unless `constant`."""
-        import numpy as np
-
         value = self.initial_value
         if value is None or isinstance(value, UnitAttr):
             return _new_array(self.type, ())

@@ -25,6 +25,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import (
     MemRefType,
@@ -213,8 +214,6 @@ class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=
 
     def evaluate(self, source: Any) -> Any:
         """The start is the view's own where the type does not say the offset."""
-        import numpy as np
-
         found = self.source.type.strides_and_offset()
         offset = (found[1] or 0) if found else 0
         base = np.lib.stride_tricks.as_strided(source, (), ())
@@ -240,7 +239,5 @@ class ExtractAlignedPointerAsIndex(
     example = "%p = memref.extract_aligned_pointer_as_index %m : memref<8xf32> -> index"
 
     def evaluate(self, source: Any) -> Any:
-        import numpy as np
-
         note_where(lambda: True, f"'{self.name}' op: another address in each run")
         return np.int64(source.__array_interface__["data"][0])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import ArrayAttr, Attribute, I64Attr
 from ...ir.constraints import (
     AnyMemRef,
     AnyRankedOrUnrankedMemRef,
@@ -33,6 +33,7 @@ from ...ir.types import (
     MemRefType,
 )
 from ..index_lists import Mixed, check_list, mix, split, to_dims
+from ..reassociation import Reassociating, reassociation
 from .layouts import (
     collapsed_strides,
     element_strides,
@@ -51,18 +52,8 @@ IndexBuffer = Constraint(
 )
 
 
-def reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:
-    """`[[0], [1, 2]]` as upstream's attribute of i64 arrays."""
-    return ArrayAttr(tuple(ArrayAttr(tuple(I64Attr(i) for i in group)) for group in groups))
-
-
-class _Reassociating(Op):
+class _Reassociating(Reassociating):
     """Shared by the two reshapes that group neighbouring dimensions."""
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """The dimensions of the larger shape that make one of the smaller."""
-        return [[int(i) for i in group] for group in self.reassociation]  # type: ignore[attr-defined]
 
     def _verify_groups(self, small: MemRefType, large: MemRefType) -> None:
         groups = self.groups
@@ -71,15 +62,12 @@ class _Reassociating(Op):
                 f"invalid number of reassociation groups: found {len(groups)}, "
                 f"expected {small.rank}"
             )
-        if groups and [i for group in groups for i in group] != list(range(large.rank)):
-            raise self.error("expected reassociation indices to be contiguous")
+        self.verify_contiguous(large.rank)
         for group, extent in zip(groups, small.shape, strict=True):
             sizes = [large.shape[i] for i in group]
             if None in sizes or extent is None:
                 continue
-            total = 1
-            for size in sizes:
-                total *= size  # type: ignore[operator]
+            total = math.prod(sizes)  # type: ignore[arg-type]
             if total != extent:
                 raise self.error(
                     f"collapsed dim size ({extent}) must equal reassociation group size ({total})"
@@ -95,6 +83,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
+    inverse = "memref.collapse_shape"
     result_name = "expand_shape"
     format = (
         "$src $reassociation `output_shape` "
@@ -135,15 +124,6 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
         if not same_layout(expected, target):
             raise self.error(f"expected expanded type to be '{expected}' but found '{target}'")
 
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """expand(collapse(x)) -> x of the same type."""
-        if self.result.type is self.src.type:
-            return [self.src]
-        inner = self.src.defined_by(CollapseShape)
-        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
-            return [inner.src]
-        return None
-
     def evaluate(self, src: Any, *output_shape: Any) -> Any:
         shape = [int(v) for v in mix(self.static_output_shape, output_shape)]
         return _reshape_in_place(self, src, shape)
@@ -156,6 +136,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)
     reassociation = attribute(ARRAY)
     result: Result = result(AnyMemRef)
 
+    inverse = "memref.expand_shape"
     result_name = "collapse_shape"
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
     example = "%c = memref.collapse_shape %m [[0, 1]] : memref<?x4xf32> into memref<?xf32>"
@@ -183,18 +164,7 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)
         if not same_layout(expected, target):
             raise self.error(f"expected collapsed type to be '{expected}' but found '{target}'")
 
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """collapse(expand(x)) -> x of the same type."""
-        if self.result.type is self.src.type:
-            return [self.src]
-        inner = self.src.defined_by(ExpandShape)
-        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
-            return [inner.src]
-        return None
-
     def evaluate(self, src: Any) -> Any:
-        import math
-
         return _reshape_in_place(
             self, src, [math.prod(src.shape[i] for i in group) for group in self.groups]
         )

@@ -9,6 +9,7 @@ from ...ir.constraints import AnyMemRef, AnyType, Index
 from ...ir.core import Operation, Value
 from ...ir.declare import Op, Operand, Operands, operand, operands
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import WritesMemory
 from ...ir.types import IndexType, MemRefType
 from .access import check_bounds
@@ -26,8 +27,6 @@ def start_transfer(
 
     With a stride and a number of elements per stride, the source is read in chunks.
     """
-    import numpy as np
-
     count, *strided = numbers
     check_bounds(op, source, tuple(source_at))
     check_bounds(op, target, tuple(target_at))

@@ -25,6 +25,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import (
     IntegerType,
@@ -94,8 +95,8 @@ class View(Op, name="memref.view", traits=(Pure,)):
         return source[start:end].view(dtype).reshape(shape)
 
 
-class SubView(Op, name="memref.subview", traits=(Pure,)):
-    """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
+class _Strided(Op):
+    """Base of the views that say offsets, sizes and strides."""
 
     source: Operand = operand(AnyMemRef)
     offsets: Operands = operands(Index)
@@ -105,6 +106,10 @@ class SubView(Op, name="memref.subview", traits=(Pure,)):
     static_sizes = attribute(INT_ARRAY)
     static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
+
+
+class SubView(_Strided, name="memref.subview", traits=(Pure,)):
+    """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
 
     result_name = "subview"
     format = (
@@ -245,17 +250,10 @@ def _slice(start: int, size: int, step: int) -> slice:
     return slice(start, end if end >= 0 else None, step or 1)
 
 
-class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
+class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure,)):
     """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
-    result: Result = result(AnyMemRef)
 
     result_name = "reinterpret_cast"
     format = (
@@ -313,7 +311,6 @@ class ReinterpretCast(Op, name="memref.reinterpret_cast", traits=(Pure,)):
 
     def evaluate(self, source: Any, *rest: Any) -> Any:
         """The array given is taken to start at its type's offset from the buffer's start."""
-        import numpy as np
         from numpy.lib.array_utils import byte_bounds
 
         given = by_field(self, [source, *rest])

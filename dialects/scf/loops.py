@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from ...ir.constraints import I1, SignlessIntegerOrIndex
@@ -257,12 +257,3 @@ class While(Op, name="scf.while", traits=(RecursiveEffects, SingleBlock)):
         after_types = [a.type for a in after.args]
         verify_edge(self, "Operation scf.condition", "Region #1", passed, after_types)
         verify_edge(self, "Operation scf.yield", "Region #0", yielded, before_types)
-
-
-def enclosing_loops(op: Op) -> Iterator[For]:
-    """The scf.for loops around an operation, innermost first."""
-    at = op.parent_op
-    while at is not None:
-        if isinstance(at, For):
-            yield at
-        at = at.parent_op

@@ -26,6 +26,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.location import UNKNOWN, Location
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
@@ -51,8 +52,6 @@ def _points(lower: Sequence[Any], upper: Sequence[Any], step: Sequence[Any]) -> 
 
 
 def _indices(point: tuple) -> list[Any]:
-    import numpy as np
-
     return [np.int64(i) for i in point]
 
 

@@ -6,53 +6,9 @@ scf.forall.
 """
 
 from ...ir.dialect import registry
-from .elements import (
-    Bitcast,
-    Cast,
-    Dim,
-    Empty,
-    Extract,
-    FromElements,
-    Generate,
-    Insert,
-    Rank,
-    Splat,
-    Yield,
-)
-from .gather import Gather, Scatter
-from .parallel import ParallelInsertSlice
-from .slices import (
-    CollapseShape,
-    Concat,
-    ExpandShape,
-    ExtractSlice,
-    InsertSlice,
-    Pad,
-    Reshape,
-)
+from .elements import *
+from .gather import *
+from .parallel import *
+from .slices import *
 
 registry.dialect("tensor").doc = __doc__ or ""
-
-__all__ = [
-    "Bitcast",
-    "Cast",
-    "CollapseShape",
-    "Concat",
-    "Dim",
-    "Empty",
-    "ExpandShape",
-    "Extract",
-    "ExtractSlice",
-    "FromElements",
-    "Gather",
-    "Generate",
-    "Insert",
-    "InsertSlice",
-    "Pad",
-    "ParallelInsertSlice",
-    "Rank",
-    "Reshape",
-    "Scatter",
-    "Splat",
-    "Yield",
-]

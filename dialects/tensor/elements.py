@@ -20,6 +20,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import IndexType, TensorType, Type, UnrankedTensorType
@@ -63,8 +64,6 @@ class Empty(Op, name="tensor.empty", traits=(Pure,)):
         _check_sizes(self, self.result.type, len(self.dynamicSizes))
 
     def evaluate(self, *sizes: Any) -> Any:
-        import numpy as np
-
         type = self.result.type
         return np.zeros(run_time_shape(type, sizes), type_to_numpy(type.element_type))
 
@@ -167,8 +166,6 @@ class Dim(Op, name="tensor.dim", traits=(Pure,)):
         return None
 
     def evaluate(self, source: Any, index: Any) -> Any:
-        import numpy as np
-
         if not 0 <= index < source.ndim:
             raise NncError(f"'tensor.dim': no dimension {index} in rank {source.ndim}", self.loc)
         return np.int64(source.shape[int(index)])
@@ -189,8 +186,6 @@ class Rank(Op, name="tensor.rank", traits=(Pure,)):
         return [IndexAttr(type.rank)] if isinstance(type, TensorType) else None
 
     def evaluate(self, tensor: Any) -> Any:
-        import numpy as np
-
         return np.int64(tensor.ndim)
 
 
@@ -214,8 +209,6 @@ class FromElements(Op, name="tensor.from_elements", traits=(Pure,)):
             )
 
     def evaluate(self, *elements: Any) -> Any:
-        import numpy as np
-
         type = self.result.type
         return np.array(elements, type_to_numpy(type.element_type)).reshape(type.shape)
 
@@ -248,8 +241,6 @@ class Splat(Op, name="tensor.splat", traits=(Pure,)):
         return [DenseElements.splat(value.value, self.aggregate.type)]
 
     def evaluate(self, input: Any, *sizes: Any) -> Any:
-        import numpy as np
-
         type = self.aggregate.type
         return np.full(run_time_shape(type, sizes), input, type_to_numpy(type.element_type))
 
@@ -351,8 +342,6 @@ class Generate(Op, name="tensor.generate", traits=(RecursiveEffects, SingleBlock
         check_index_body(self, self.body, type.rank, type.element_type)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         type = self.result.type
         result = np.empty(run_time_shape(type, operands), type_to_numpy(type.element_type))
         for at in np.ndindex(result.shape):

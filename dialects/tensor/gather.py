@@ -8,6 +8,7 @@ from typing import Any
 from ...ir.constraints import AnyRankedTensor, Constraint
 from ...ir.declare import INT_ARRAY, UNIT, Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import IndexType, IntegerType, TensorType
 
@@ -70,8 +71,6 @@ class _Indexed(Op, traits=(Pure,)):
 
     def places(self, array: Any, indices: Any, dims: Sequence[int]) -> tuple[Any, ...]:
         """NumPy indices of the slices in an array whose gathered dimensions come first."""
-        import numpy as np
-
         coordinates = np.moveaxis(np.asarray(indices), -1, 0)
         for dim, at in zip(dims, coordinates, strict=True):
             if at.size and (at.min() < 0 or at.max() >= array.shape[dim]):
@@ -108,8 +107,6 @@ class Gather(_Indexed, name="tensor.gather"):
         self.expect("result", self.result.type, source, indices, self.gather_dims)
 
     def evaluate(self, source: Any, indices: Any) -> Any:
-        import numpy as np
-
         dims = self.gather_dims
         at = self.places(source, indices, dims)
         slices = np.moveaxis(source, dims, range(len(dims)))[at]
@@ -149,8 +146,6 @@ class Scatter(_Indexed, name="tensor.scatter"):
         self.expect("source", self.source.type, dest, indices, self.scatter_dims)
 
     def evaluate(self, source: Any, dest: Any, indices: Any) -> Any:
-        import numpy as np
-
         dims = self.scatter_dims
         found = dest.copy()
         front = np.moveaxis(found, dims, range(len(dims)))

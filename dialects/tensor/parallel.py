@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ...ir.constraints import AnyRankedTensor, Index
 from ...ir.core import BlockArgument
-from ...ir.declare import INT_ARRAY, Operand, Operands, attribute, operand, operands
 from ...ir.traits import HasParent
-from ..index_lists import by_field
-from .slices import _LISTS, _Slicing
+from .slices import Inserting
 
 
 class ParallelInsertSlice(
-    _Slicing,
+    Inserting,
     name="tensor.parallel_insert_slice",
     traits=(HasParent("scf.forall.in_parallel"),),
 ):
@@ -23,16 +18,6 @@ class ParallelInsertSlice(
     Source: upstream tensor.parallel_insert_slice.
     """
 
-    source: Operand = operand(AnyRankedTensor)
-    dest: Operand = operand(AnyRankedTensor)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
-
-    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
     example = """
         %0 = scf.forall (%i) in (4) shared_outs(%o = %t) -> (tensor<4xf32>) {
           scf.forall.in_parallel {
@@ -49,9 +34,3 @@ class ParallelInsertSlice(
         dest = self.dest
         if not (isinstance(dest, BlockArgument) and dest.owner is loop.body_block):
             raise self.error("may only insert into an output block argument")
-
-    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
-        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
-        result = dest.copy()
-        result[window] = source.reshape(sizes)
-        return result

@@ -6,7 +6,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import ArrayAttr, Attribute, I64Attr
 from ...ir.constraints import AnyRankedTensor, AnyTensor, Index
 from ...ir.core import Value
 from ...ir.declare import (
@@ -26,8 +25,9 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
-from ...ir.types import Dim, IndexType, TensorType
+from ...ir.types import IndexType, TensorType
 from ..index_lists import (
     Mixed,
     by_field,
@@ -39,6 +39,7 @@ from ..index_lists import (
     to_dims,
 )
 from ..memref.layouts import compatible
+from ..reassociation import Reassociating, reassociation
 from .elements import Yield
 
 
@@ -156,8 +157,8 @@ class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
         return source[window].reshape(final).copy()
 
 
-class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
-    """A tensor with a part replaced by another tensor."""
+class Inserting(_Slicing):
+    """Base of the ops that put a part into a tensor."""
 
     source: Operand = operand(AnyRankedTensor)
     dest: Operand = operand(AnyRankedTensor)
@@ -167,10 +168,22 @@ class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
     static_offsets = attribute(INT_ARRAY)
     static_sizes = attribute(INT_ARRAY)
     static_strides = attribute(INT_ARRAY)
+
+    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
+
+    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
+        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
+        result = dest.copy()
+        result[window] = source.reshape(sizes)
+        return result
+
+
+class InsertSlice(Inserting, name="tensor.insert_slice", traits=(Pure,)):
+    """A tensor with a part replaced by another tensor."""
+
     result: Result = result(AnyRankedTensor)
 
     result_name = "inserted_slice"
-    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
     example = (
         "%u = tensor.insert_slice %s into %t[0, %i] [4, 4] [1, 1] : "
         "tensor<4x4xf32> into tensor<8x8xf32>"
@@ -186,24 +199,9 @@ class InsertSlice(_Slicing, name="tensor.insert_slice", traits=(Pure,)):
         if self.result.type is not self.dest.type:
             raise self.error("expected the result to have the type of the destination")
 
-    def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
-        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
-        result = dest.copy()
-        result[window] = source.reshape(sizes)
-        return result
 
-
-def _reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:
-    return ArrayAttr(tuple(ArrayAttr(tuple(I64Attr(i) for i in group)) for group in groups))
-
-
-class _Reassociating(Op):
+class _Reassociating(Reassociating):
     """Shared by the two reshapes that group neighbouring dimensions."""
-
-    @property
-    def groups(self) -> list[list[int]]:
-        """The dimensions of the larger shape that make one of the smaller."""
-        return [[int(i) for i in group] for group in self.reassociation]  # type: ignore[attr-defined]
 
     def _verify_groups(self, small: TensorType, large: TensorType) -> None:
         groups = self.groups
@@ -212,8 +210,7 @@ class _Reassociating(Op):
                 f"expected collapsed rank ({small.rank}) to equal the number of reassociation "
                 f"maps ({len(groups)})."
             )
-        if groups and [i for group in groups for i in group] != list(range(large.rank)):
-            raise self.error("expected reassociation indices to be contiguous")
+        self.verify_contiguous(large.rank)
         for d, (group, extent) in enumerate(zip(groups, small.shape, strict=True)):
             sizes = [large.shape[i] for i in group]
             if None in sizes:
@@ -239,6 +236,7 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
     static_output_shape = attribute(INT_ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    inverse = "tensor.collapse_shape"
     result_name = "expanded"
     format = (
         "$src $reassociation `output_shape` "
@@ -254,7 +252,7 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
     def of(src: Value, groups: Sequence[Sequence[int]], shape: Sequence[Mixed]) -> ExpandShape:
         values, static = split(shape)
         type = TensorType(to_dims(static), src.type.element_type)  # type: ignore[attr-defined]
-        return ExpandShape(src, values, _reassociation(groups), static, result=type)
+        return ExpandShape(src, values, reassociation(groups), static, result=type)
 
     def verify_op(self) -> None:
         static, rank = self.static_output_shape, self.result.type.rank
@@ -271,13 +269,6 @@ class ExpandShape(_Reassociating, name="tensor.expand_shape", traits=(Pure,)):
             )
         self._verify_groups(self.src.type, self.result.type)
 
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """expand(collapse(x)) -> x of the same static type."""
-        inner = self.src.defined_by(CollapseShape)
-        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
-            return [inner.src]
-        return [self.src] if self.src.type is self.result.type else None
-
     def evaluate(self, src: Any, *output_shape: Any) -> Any:
         return src.reshape([int(v) for v in mix(self.static_output_shape, output_shape)])
 
@@ -289,6 +280,7 @@ class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)
     reassociation = attribute(ARRAY)
     result: Result = result(AnyRankedTensor)
 
+    inverse = "tensor.expand_shape"
     result_name = "collapsed"
     format = "$src $reassociation attr-dict `:` type($src) `into` type($result)"
     example = "%c = tensor.collapse_shape %t [[0, 1]] : tensor<?x4xf32> into tensor<?xf32>"
@@ -298,17 +290,10 @@ class CollapseShape(_Reassociating, name="tensor.collapse_shape", traits=(Pure,)
         sizes = [[src.type.shape[i] for i in group] for group in groups]  # type: ignore[attr-defined]
         shape = tuple(None if None in part else math.prod(part) for part in sizes)
         type = TensorType(shape, src.type.element_type)  # type: ignore[attr-defined]
-        return CollapseShape(src, _reassociation(groups), result=type)
+        return CollapseShape(src, reassociation(groups), result=type)
 
     def verify_op(self) -> None:
         self._verify_groups(self.result.type, self.src.type)
-
-    def fold(self) -> Sequence[Value | Attribute] | None:
-        """collapse(expand(x)) -> x of the same static type."""
-        inner = self.src.defined_by(ExpandShape)
-        if inner and inner.src.type is self.result.type and self.result.type.has_static_shape:
-            return [inner.src]
-        return [self.src] if self.src.type is self.result.type else None
 
     def evaluate(self, src: Any) -> Any:
         return src.reshape([math.prod(src.shape[i] for i in group) for group in self.groups])
@@ -365,7 +350,7 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
 
     def _verify_sizes(self) -> None:
         target: Any = self.result.type
-        shape: list[Dim] = []
+        shape: list[int | None] = []
         for d in range(target.rank):
             sizes = [v.type.shape[d] for v in self.inputs]  # type: ignore[attr-defined]
             known = {n for n in sizes if n is not None}
@@ -384,8 +369,6 @@ class Concat(Op, name="tensor.concat", traits=(Pure,)):
             )
 
     def evaluate(self, *inputs: Any) -> Any:
-        import numpy as np
-
         return np.concatenate(inputs, axis=self.dim)
 
 
@@ -445,8 +428,6 @@ class Pad(Op, name="tensor.pad", traits=(RecursiveEffects, SingleBlock)):
             raise self.error("expected yield type to match shape element type")
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         given = by_field(self, operands)
         source = given["source"]
         low = [int(v) for v in mix(self.static_low, given["low"])]

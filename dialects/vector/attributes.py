@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from ...ir.attributes import EnumAttr, attribute_class
+from ...ir.lazy import np
 from ...ir.types import FloatType, Type
 
 
@@ -46,8 +47,6 @@ def supports(kind: str, element: Type) -> bool:
 
 def combine(kind: str, a: Any, b: Any) -> Any:
     """Two NumPy values combined element by element, in their type."""
-    import numpy as np
-
     a, b = np.asarray(a), np.asarray(b)
     if a.dtype == np.bool_:
         both = kind in ("mul", "and", "minui", "maxsi")

@@ -24,6 +24,7 @@ from ...ir.declare import (
     optional_operand,
     result,
 )
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import FloatType, VectorType
 from ..arith.attributes import FASTMATH
@@ -50,8 +51,6 @@ class Fma(Op, name="vector.fma", traits=(Pure,)):
 
     def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
         """In double precision, so that f32 and narrower are rounded once (but for ties)."""
-        import numpy as np
-
         wide = np.longdouble if lhs.dtype.itemsize == 8 else np.float64
         with np.errstate(all="ignore"):
             return (lhs.astype(wide) * rhs.astype(wide) + acc.astype(wide)).astype(lhs.dtype)
@@ -214,8 +213,6 @@ class Contract(Op, name="vector.contract", traits=(Pure,)):
             raise self.error(f"invalid accumulator/result vector shape, expected: '{expected}'")
 
     def evaluate(self, lhs: Any, rhs: Any, acc: Any) -> Any:
-        import numpy as np
-
         letters = "abcdefghijklmnop"
         terms = ["".join(letters[e.position] for e in m.results) for m in self.maps]  # type: ignore[attr-defined]
         dtype = np.asarray(acc).dtype
@@ -271,8 +268,6 @@ class OuterProduct(Op, name="vector.outerproduct", traits=(Pure,)):
             raise self.error("unsupported outerproduct type")
 
     def evaluate(self, lhs: Any, rhs: Any, acc: Any = None) -> Any:
-        import numpy as np
-
         product = np.multiply.outer(lhs, rhs).astype(lhs.dtype)
         return product if acc is None else combine(self.kind, acc, product)
 
@@ -311,8 +306,6 @@ class Scan(Op, name="vector.scan", traits=(Pure,)):
             raise self.error("incompatible input/initial value shapes")
 
     def evaluate(self, source: Any, initial_value: Any) -> Any:
-        import numpy as np
-
         axis, running, steps = self.reduction_dim, initial_value, []
         for i in range(source.shape[axis]):
             item = source.take(i, axis=axis)

@@ -15,6 +15,7 @@ from ...ir.declare import (
     optional_operand,
     result,
 )
+from ...ir.lazy import np
 from ...ir.traits import Pure, WritesMemory
 from .attributes import PrintPunctuation
 
@@ -66,6 +67,4 @@ class Vscale(Op, name="vector.vscale", traits=(Pure,)):
     example = "%n = vector.vscale"
 
     def evaluate(self) -> Any:
-        import numpy as np
-
         return np.int64(1)

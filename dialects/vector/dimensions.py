@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ...ir.types import Type, VectorType
+from ...ir.affine import AffineConstant, AffineDim, AffineMap
+from ...ir.types import Type, VectorType, i1
 
 Dimension = tuple[int, bool]
 
@@ -34,3 +35,26 @@ def with_last(type: Any, size: int) -> VectorType:
     """The vector with another last dimension, as scalable as its own."""
     dims = dimensions(type) or [(1, False)]
     return vector_of([*dims[:-1], (size, dims[-1][1])], type.element_type)
+
+
+def default_transfer_map(shaped: Any, vector: VectorType) -> AffineMap:
+    """The permutation map of a transfer that names none: the last dimensions, in order."""
+    rank, element = len(shaped.shape), shaped.element_type
+    own = element.rank if isinstance(element, VectorType) else 0
+    if rank == 0 and vector.shape == (1,):
+        return AffineMap(0, 0, (AffineConstant(0),))
+    first = max(0, rank - (vector.rank - own))
+    return AffineMap(rank, 0, tuple(AffineDim(i) for i in range(first, rank)))
+
+
+def transfer_mask_type(vector: VectorType, map: AffineMap) -> VectorType:
+    """A bit for each element transferred, in the order of the memory's dimensions.
+
+    A dimension that repeats an element has none; the mask of a single element has one lane.
+    """
+    used = [
+        (e.position, n)
+        for e, n in zip(map.results, dimensions(vector), strict=False)
+        if isinstance(e, AffineDim)
+    ]
+    return vector_of([n for _, n in sorted(used)] or [(1, False)], i1)

@@ -22,6 +22,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
 from ...ir.types import Type, VectorType, element_type
@@ -75,8 +76,6 @@ class Broadcast(Op, name="vector.broadcast", traits=(Pure,)):
         return None
 
     def evaluate(self, source: Any) -> Any:
-        import numpy as np
-
         type = self.vector.type
         return np.broadcast_to(
             np.asarray(source, type_to_numpy(type.element_type)), type.shape
@@ -235,8 +234,6 @@ class FromElements(Op, name="vector.from_elements", traits=(Pure,)):
             )
 
     def evaluate(self, *elements: Any) -> Any:
-        import numpy as np
-
         type = self.dest.type
         return np.array(elements, type_to_numpy(type.element_type)).reshape(type.shape)
 

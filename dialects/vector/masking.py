@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.core import Operation
+from ...ir.lazy import np
 from .compute import MultiReduction, Reduction
 from .transfers import TransferRead, TransferWrite
 
@@ -27,8 +28,6 @@ def run_masked(op: Any, operands: list[Any], frame: Any) -> list[Any]:
         case _:
             results = frame.run_op(masked, values)
     if passthru is not None and results:
-        import numpy as np
-
         return [np.where(mask, results[0], passthru).astype(results[0].dtype)]
     return list(results)
 
@@ -58,8 +57,6 @@ def _masked_reduction(op: Reduction, values: list[Any], mask: Any) -> Any:
 
 
 def _masked_multi_reduction(op: MultiReduction, values: list[Any], mask: Any) -> Any:
-    import numpy as np
-
     source, acc = values
     blank = neutral(op.kind, source.dtype)
     return op.evaluate(np.where(mask, source, blank).astype(source.dtype), acc)
@@ -67,8 +64,6 @@ def _masked_multi_reduction(op: MultiReduction, values: list[Any], mask: Any) ->
 
 def neutral(kind: str, dtype: Any) -> Any:
     """What leaves a value as it is when combined with it."""
-    import numpy as np
-
     dtype = np.dtype(dtype)
     if kind in ("add", "or", "xor", "maxui"):
         return dtype.type(0)

@@ -23,6 +23,7 @@ from ...ir.declare import (
     result,
     results,
 )
+from ...ir.lazy import np
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import IndexType, VectorType
 from .dimensions import dimensions
@@ -43,8 +44,6 @@ class Step(Op, name="vector.step", traits=(Pure,)):
     example = "%v = vector.step : vector<4xindex>"
 
     def evaluate(self) -> Any:
-        import numpy as np
-
         return np.arange(self.result.type.shape[0], dtype=np.int64)
 
 
@@ -65,8 +64,6 @@ class CreateMask(Op, name="vector.create_mask", traits=(Pure,)):
             raise self.error("must specify an operand for each result vector dimension")
 
     def evaluate(self, *sizes: Any) -> Any:
-        import numpy as np
-
         shape = self.result.type.shape
         mask = np.ones(shape, np.bool_)
         if not shape:
@@ -106,8 +103,6 @@ class ConstantMask(Op, name="vector.constant_mask", traits=(Pure,)):
                 raise self.error("only supports 'none set' or 'all set' scalable dimensions")
 
     def evaluate(self) -> Any:
-        import numpy as np
-
         mask = np.zeros(self.result.type.shape, np.bool_)
         if not mask.ndim:
             return np.bool_(self.mask_dim_sizes[0])

@@ -28,6 +28,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import (
     IndexType,
@@ -61,8 +62,6 @@ def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tup
 
     They are not checked against the array's bounds.
     """
-    import numpy as np
-
     if len(shape) > len(indices):
         raise NncError(f"'{op.name}': the memory has a lower rank than the vector", op.loc)
     at = [np.asarray(int(i)) for i in indices]
@@ -74,8 +73,6 @@ def _rows(op: Op, array: Any, indices: list[Any], shape: tuple[int, ...]) -> tup
 
 
 def _inside(op: Op, array: Any, at: tuple, active: Any = None) -> None:
-    import numpy as np
-
     for d, position in enumerate(at):
         wrong = (position < 0) | (position >= array.shape[d])
         if np.any(wrong if active is None else wrong & active):
@@ -96,10 +93,9 @@ def _check_access(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
         if found is None or (found[0] and found[0][-1] != 1 and vector.num_elements != 1):
             raise op.error("most minor memref dim must have unit stride")
         if vector.rank > type.rank:
-            loads = isinstance(op, Load)
             raise op.error(
                 "destination memref has lower rank than the result vector"
-                if loads
+                if isinstance(op, Load)
                 else "source memref has lower rank than the vector to store"
             )
 
@@ -155,8 +151,7 @@ def _check_masked(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
     """What accesses under a mask ask of their memory: less than others."""
     type: Any = base.type
     if type.element_type is not vector.element_type:
-        stores = isinstance(op, MaskedStore | CompressStore)
-        whose = "valueToStore" if stores else "result"
+        whose = "valueToStore" if isinstance(op, _MaskedWrite) else "result"
         raise op.error(f"base and {whose} element type should match")
     if len(indices) != type.rank:
         raise op.error(f"requires {type.rank} indices")
@@ -164,13 +159,12 @@ def _check_masked(op: Op, base: Value, indices: tuple[Value, ...], vector: Vecto
 
 def _check_mask(op: Op, mask: Value, vector: VectorType, what: str = "shape") -> None:
     if mask.type.shape != vector.shape:  # type: ignore[attr-defined]
-        stores = isinstance(op, MaskedStore | Scatter | CompressStore)
-        whose = "valueToStore" if stores else "result"
+        whose = "valueToStore" if isinstance(op, _MaskedWrite | Scatter) else "result"
         raise op.error(f"expected {whose} {what} to match mask {what}")
 
 
-class MaskedLoad(Op, name="vector.maskedload", traits=(ReadsMemory,)):
-    """The lanes that the mask selects, read from memory; the others from a vector."""
+class _MaskedRead(Op):
+    """Lanes under a mask, read from memory that starts at indices."""
 
     base: Operand = operand(AnyMemRef)
     indices: Operands = operands(Index)
@@ -183,6 +177,26 @@ class MaskedLoad(Op, name="vector.maskedload", traits=(ReadsMemory,)):
         "$base `[` $indices `]` `,` $mask `,` $pass_thru attr-dict `:` type($base) `,` "
         "type($mask) `,` type($pass_thru) `into` type($result)"
     )
+
+
+class _MaskedWrite(Op):
+    """Lanes under a mask, written to memory that starts at indices."""
+
+    base: Operand = operand(AnyMemRef)
+    indices: Operands = operands(Index)
+    mask: Operand = operand(MaskVector)
+    valueToStore: Operand = operand(AnyVector)  # noqa: N815
+    alignment = attribute(I64, optional=True)
+
+    format = (
+        "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` "
+        "type($mask) `,` type($valueToStore)"
+    )
+
+
+class MaskedLoad(_MaskedRead, name="vector.maskedload", traits=(ReadsMemory,)):
+    """The lanes that the mask selects, read from memory; the others from a vector."""
+
     example = (
         "%v = vector.maskedload %m[%i], %mask, %w : "
         "memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>"
@@ -201,19 +215,9 @@ class MaskedLoad(Op, name="vector.maskedload", traits=(ReadsMemory,)):
         return [result]
 
 
-class MaskedStore(Op, name="vector.maskedstore", traits=(WritesMemory,)):
+class MaskedStore(_MaskedWrite, name="vector.maskedstore", traits=(WritesMemory,)):
     """The lanes that the mask selects, written to memory."""
 
-    base: Operand = operand(AnyMemRef)
-    indices: Operands = operands(Index)
-    mask: Operand = operand(MaskVector)
-    valueToStore: Operand = operand(AnyVector)  # noqa: N815
-    alignment = attribute(I64, optional=True)
-
-    format = (
-        "$base `[` $indices `]` `,` $mask `,` $valueToStore attr-dict `:` type($base) `,` "
-        "type($mask) `,` type($valueToStore)"
-    )
     example = "vector.maskedstore %m[%i], %mask, %v : memref<?xf32>, vector<4xi1>, vector<4xf32>"
 
     def verify_op(self) -> None:
@@ -230,8 +234,6 @@ class MaskedStore(Op, name="vector.maskedstore", traits=(WritesMemory,)):
 
 def _scattered(array: Any, offsets: list[Any], indices: Any) -> tuple:
     """Index arrays: the offsets, the index vector added to the last."""
-    import numpy as np
-
     at = [np.broadcast_to(np.asarray(int(i)), indices.shape) for i in offsets]
     at[-1] = at[-1] + indices.astype(np.int64)
     return tuple(at)
@@ -313,17 +315,9 @@ class Scatter(Op, name="vector.scatter", traits=(WritesMemory,)):
         return [array] if self.result is not None else []
 
 
-class ExpandLoad(Op, name="vector.expandload", traits=(ReadsMemory,)):
+class ExpandLoad(_MaskedRead, name="vector.expandload", traits=(ReadsMemory,)):
     """Consecutive elements spread over the lanes that the mask selects."""
 
-    base: Operand = operand(AnyMemRef)
-    indices: Operands = operands(Index)
-    mask: Operand = operand(MaskVector)
-    pass_thru: Operand = operand(AnyVector)
-    alignment = attribute(I64, optional=True)
-    result: Result = result(Same("pass_thru"))
-
-    format = MaskedLoad.format
     example = (
         "%v = vector.expandload %m[%i], %mask, %w : "
         "memref<?xf32>, vector<4xi1>, vector<4xf32> into vector<4xf32>"
@@ -342,16 +336,9 @@ class ExpandLoad(Op, name="vector.expandload", traits=(ReadsMemory,)):
         return [result]
 
 
-class CompressStore(Op, name="vector.compressstore", traits=(WritesMemory,)):
+class CompressStore(_MaskedWrite, name="vector.compressstore", traits=(WritesMemory,)):
     """The lanes that the mask selects, written next to each other."""
 
-    base: Operand = operand(AnyMemRef)
-    indices: Operands = operands(Index)
-    mask: Operand = operand(MaskVector)
-    valueToStore: Operand = operand(AnyVector)  # noqa: N815
-    alignment = attribute(I64, optional=True)
-
-    format = MaskedStore.format
     example = "vector.compressstore %m[%i], %mask, %v : memref<?xf32>, vector<4xi1>, vector<4xf32>"
 
     def verify_op(self) -> None:

@@ -18,6 +18,7 @@ from ...ir.declare import (
     operand,
     result,
 )
+from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
 from ...ir.types import Type, VectorType, i64
@@ -178,8 +179,6 @@ class Shuffle(Op, name="vector.shuffle", traits=(Pure,)):
                 raise self.error(f"mask index #{i + 1} out of range")
 
     def evaluate(self, v1: Any, v2: Any) -> Any:
-        import numpy as np
-
         rows = np.concatenate([np.atleast_1d(v1), np.atleast_1d(v2)])
         return rows[[max(i, 0) for i in self.mask]]
 
@@ -283,8 +282,6 @@ class Interleave(Op, name="vector.interleave", traits=(Pure,)):
     example = "%w = vector.interleave %a, %b : vector<4xf32> -> vector<8xf32>"
 
     def evaluate(self, lhs: Any, rhs: Any) -> Any:
-        import numpy as np
-
         return np.stack([lhs, rhs], axis=-1).reshape(*lhs.shape[:-1], -1)
 
 

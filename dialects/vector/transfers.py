@@ -30,32 +30,17 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import ReadsMemory, WritesMemory
 from ...ir.types import (
     TensorType,
-    Type,
     VectorType,
     element_type,
-    i1,
 )
 from ...ir.undefined import note_where
 from ..index_lists import by_field
-from .dimensions import dimensions, vector_of
+from .dimensions import default_transfer_map, transfer_mask_type
 from .memory import AnyShaped, MaskVector
-
-
-def minor_identity(rank: int, vector_rank: int) -> AffineMap:
-    """`(d0, d1, d2) -> (d1, d2)`: the last dimensions in order."""
-    return AffineMap(rank, 0, tuple(AffineDim(i) for i in range(rank - vector_rank, rank)))
-
-
-def default_transfer_map(source: Type, vector: VectorType) -> AffineMap:
-    """The permutation map that text leaves out."""
-    element = source.element_type  # type: ignore[attr-defined]
-    own = element.rank if isinstance(element, VectorType) else 0
-    if source.rank == 0 and vector.shape == (1,):  # type: ignore[attr-defined]
-        return AffineMap(0, 0, (AffineConstant(0),))
-    return minor_identity(source.rank, vector.rank - own)  # type: ignore[attr-defined]
 
 
 class _Transfer(Op):
@@ -84,12 +69,7 @@ class _Transfer(Op):
 
     def mask_type(self) -> VectorType:
         """The mask's shape: the vector's dimensions in the order of the memory's, no broadcasts."""
-        pairs = [
-            (e.position, n)
-            for e, n in zip(self.map.results, dimensions(self.vector_type), strict=False)
-            if isinstance(e, AffineDim)
-        ]
-        return vector_of([n for _, n in sorted(pairs)] or [(1, False)], i1)
+        return transfer_mask_type(self.vector_type, self.map)
 
     def verify_transfer(self, indices: tuple[Value, ...], mask: Value | None) -> None:
         shaped, vector, map = self.shaped.type, self.vector_type, self.map
@@ -133,8 +113,6 @@ class _Transfer(Op):
 
     def _window(self, indices: list[Any], mask: Any, array: Any) -> tuple[tuple, Any]:
         """Index arrays into the memory, broadcast to the vector's shape, and which lanes count."""
-        import numpy as np
-
         shape: Any = self.vector_type.shape
         starts = list(zip(indices, array.shape, strict=True))
         note_where(
@@ -232,8 +210,6 @@ class TransferRead(_Transfer, name="vector.transfer_read", traits=(ReadsMemory,)
         self.verify_transfer(self.indices, self.mask)
 
     def interpret(self, operands: list[Any], frame: Any) -> list[Any]:
-        import numpy as np
-
         given = by_field(self, operands)
         array, padding = given["base"], given["padding"]
         if 0 in array.shape:

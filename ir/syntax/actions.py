@@ -1,7 +1,7 @@
 """What files, operations, regions and dictionaries become: light tuples, lists and dicts.
 
-An action gets the session and the list of the production's children; `_name` is the function
-for the productions named `name` in `grammar.lark`.
+An action gets the session and the list of the production's children. `_name`, or the row `name`
+of the table at the end, is for the productions named `name` in `grammar.lark`.
 """
 
 from __future__ import annotations
@@ -9,88 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from .. import attributes as a
-from .reductions import action
-
-# -- lists and words -----------------------------------------------------------------------------
-
-
-@action
-def _none(s, c):
-    return None
-
-
-@action
-def _items(s, c):
-    return c
-
-
-@action
-def _no_values(s, c):
-    return []
+from .reductions import action, actions
 
 
 @action
 def _extend(s, c):
     c[0].extend(c[1])
-    return c[0]
-
-
-@action
-def _names_of(s, c):
-    return [name for name, _ in c[0]]
-
-
-@action
-def _no_names(s, c):
-    return []
-
-
-@action
-def _pair(s, c):
-    return c[0], c[1]
-
-
-@action
-def _token_text(s, c):
-    return c[0][0]
-
-
-@action
-def _true(s, c):
-    return True
-
-
-@action
-def _false(s, c):
-    return False
-
-
-@action
-def _true_token(s, c):
-    return "true", s.at
-
-
-@action
-def _false_token(s, c):
-    return "false", s.at
-
-
-@action
-def _integer_value(s, c):
-    return int(c[0][0], 0)
-
-
-# -- files and operations ------------------------------------------------------------------------
-
-
-@action
-def _start_file(s, c):
-    return []
-
-
-@action
-def _file(s, c):
-    c[0].append(c[1])
     return c[0]
 
 
@@ -131,54 +55,6 @@ def _metadata(s, c):
 
 
 @action
-def _op(s, c):
-    return None, c[0], c[1]
-
-
-@action
-def _op_with_results(s, c):
-    return tuple(c)
-
-
-@action
-def _generic_op(s, c):
-    return c
-
-
-@action
-def _custom_op(s, c):
-    return tuple(c)
-
-
-@action
-def _region(s, c):
-    return c
-
-
-@action
-def _block(s, c):
-    return c[0], (), c[1]
-
-
-@action
-def _block_with_args(s, c):
-    return tuple(c)
-
-
-# -- dictionaries --------------------------------------------------------------------------------
-
-
-@action
-def _unit_entry(s, c):
-    return c[0], a.UnitAttr()
-
-
-@action
-def _no_entries(s, c):
-    return {}
-
-
-@action
 def _entries(s, c):
     found: dict[str, Any] = {}
     for (name, pos), value in c[0]:
@@ -186,3 +62,30 @@ def _entries(s, c):
             raise s.error(f"duplicate key '{name}' in dictionary attribute", pos)
         found[name] = value
     return found
+
+
+actions(
+    # lists and words
+    none=lambda s, c: None,
+    items=lambda s, c: c,
+    no_values=lambda s, c: [],
+    names_of=lambda s, c: [name for name, _ in c[0]],
+    pair=lambda s, c: (c[0], c[1]),
+    token_text=lambda s, c: c[0][0],
+    true=lambda s, c: True,
+    false=lambda s, c: False,
+    true_token=lambda s, c: ("true", s.at),
+    false_token=lambda s, c: ("false", s.at),
+    integer_value=lambda s, c: int(c[0][0], 0),
+    # files and operations
+    op=lambda s, c: (None, c[0], c[1]),
+    op_with_results=lambda s, c: tuple(c),
+    generic_op=lambda s, c: c,
+    custom_op=lambda s, c: tuple(c),
+    region=lambda s, c: c,
+    block=lambda s, c: (c[0], (), c[1]),
+    block_with_args=lambda s, c: tuple(c),
+    # dictionaries
+    unit_entry=lambda s, c: (c[0], a.UnitAttr()),
+    no_entries=lambda s, c: {},
+)

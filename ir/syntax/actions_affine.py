@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import affine
 from .. import attributes as a
 from ..diagnostics import NncError
-from .reductions import MAX_DEPTH, action
+from .reductions import MAX_DEPTH, action, actions
 
 if TYPE_CHECKING:
     from .session import Session
@@ -32,21 +32,6 @@ def _affine_no_dims(s, c):
 def _affine_dims(s, c):
     s.affine_env = {}
     return _declare(s, c[0], affine.AffineDim)
-
-
-@action
-def _affine_no_symbols(s, c):
-    return 0
-
-
-@action
-def _affine_symbols(s, c):
-    return _declare(s, c[0], affine.AffineSymbol)
-
-
-@action
-def _affine_map(s, c):
-    return a.AffineMapAttr(affine.AffineMap(c[0], c[1], tuple(_shallow(e) for e in c[2])))
 
 
 @action
@@ -79,26 +64,6 @@ def _affine_name(s, c):
 
 
 @action
-def _affine_constant(s, c):
-    return affine.AffineConstant(int(c[0][0], 0))
-
-
-@action
-def _affine_negate(s, c):
-    return -c[0]
-
-
-@action
-def _affine_add(s, c):
-    return c[0] + c[1]
-
-
-@action
-def _affine_subtract(s, c):
-    return c[0] - c[1]
-
-
-@action
 def _affine_multiply(s, c):
     if not (c[0].is_symbolic_or_constant() or c[1].is_symbolic_or_constant()):
         raise NncError(
@@ -117,31 +82,20 @@ def _divide(c: list[Any], word: str, make: Callable[[Any, Any], Any]) -> Any:
     return make(c[0], c[1])
 
 
-@action
-def _affine_floordiv(s, c):
-    return _divide(c, "floordiv", lambda x, y: x // y)
-
-
-@action
-def _affine_ceildiv(s, c):
-    return _divide(c, "ceildiv", lambda x, y: x.ceildiv(y))
-
-
-@action
-def _affine_mod(s, c):
-    return _divide(c, "mod", lambda x, y: x % y)
-
-
-@action
-def _affine_at_least(s, c):
-    return c[0] - c[1], False
-
-
-@action
-def _affine_at_most(s, c):
-    return c[1] - c[0], False
-
-
-@action
-def _affine_equal(s, c):
-    return c[0] - c[1], True
+actions(
+    affine_no_symbols=lambda s, c: 0,
+    affine_symbols=lambda s, c: _declare(s, c[0], affine.AffineSymbol),
+    affine_map=lambda s, c: a.AffineMapAttr(
+        affine.AffineMap(c[0], c[1], tuple(_shallow(e) for e in c[2]))
+    ),
+    affine_constant=lambda s, c: affine.AffineConstant(int(c[0][0], 0)),
+    affine_negate=lambda s, c: -c[0],
+    affine_add=lambda s, c: c[0] + c[1],
+    affine_subtract=lambda s, c: c[0] - c[1],
+    affine_floordiv=lambda s, c: _divide(c, "floordiv", lambda x, y: x // y),
+    affine_ceildiv=lambda s, c: _divide(c, "ceildiv", lambda x, y: x.ceildiv(y)),
+    affine_mod=lambda s, c: _divide(c, "mod", lambda x, y: x % y),
+    affine_at_least=lambda s, c: (c[0] - c[1], False),
+    affine_at_most=lambda s, c: (c[1] - c[0], False),
+    affine_equal=lambda s, c: (c[0] - c[1], True),
+)

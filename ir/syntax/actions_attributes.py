@@ -14,56 +14,16 @@ from .literals import (
     number_of,
     sparse_elements,
 )
-from .reductions import action, dialect_text, nested
+from .reductions import action, actions, dialect_text, nested
 
 if TYPE_CHECKING:
     from .session import Session
 
 
 @action
-def _integer(s, c):
-    return integer_attribute(s, c[0], c[1] if len(c) > 1 else t.i64)
-
-
-@action
-def _float(s, c):
-    return float_attribute(s, c[0], c[1] if len(c) > 1 else t.f64)
-
-
-@action
-def _true_attribute(s, c):
-    return a.BoolAttr(True)
-
-
-@action
-def _false_attribute(s, c):
-    return a.BoolAttr(False)
-
-
-@action
-def _unit(s, c):
-    return a.UnitAttr()
-
-
-@action
 def _string(s, c):
     type = c[1] if len(c) > 1 and c[1] is not t.none else None
     return a.StringAttr(c[0][0], type)
-
-
-@action
-def _no_array(s, c):
-    return a.ArrayAttr(())
-
-
-@action
-def _array(s, c):
-    return nested(s, a.ArrayAttr(tuple(c[0])), c[0])
-
-
-@action
-def _dict_attribute(s, c):
-    return nested(s, a.DictAttr(tuple(c[0].items())), c[0].values())
 
 
 @action
@@ -81,56 +41,11 @@ def _dense_array(s, c):
 
 
 @action
-def _string_element(s, c):
-    return "string", *c[0]
-
-
-@action
-def _complex_element(s, c):
-    return "complex", c[0], c[1], c[0][-1]
-
-
-@action
-def _no_element_list(s, c):
-    return []
-
-
-@action
-def _element_list(s, c):
-    return c[0]
-
-
-@action
-def _no_dense(s, c):
-    return dense_elements(s, None, c[0])
-
-
-@action
-def _dense(s, c):
-    return dense_elements(s, c[0], c[1])
-
-
-@action
-def _no_sparse(s, c):
-    return sparse_elements(s, None, None, c[0])
-
-
-@action
-def _sparse(s, c):
-    return sparse_elements(s, *c)
-
-
-@action
 def _resource(s, c):
     (key, pos), type = c
     if not isinstance(type, t.ShapedType):
         raise s.error(f"dense_resource expected a shaped type, found '{type}'", pos)
     return a.DenseResource(key, type, s.resources.blob(key))
-
-
-@action
-def _strided(s, c):
-    return a.StridedLayoutAttr(tuple(c[0]), c[1] if len(c) > 1 else 0)
 
 
 @action
@@ -151,11 +66,6 @@ def _alias(s, c):
 
 
 @action
-def _whole_enum_case(s, c):
-    return c[1]  # the kind of the place says which enumeration it is
-
-
-@action
 def _enum_attribute(s, c):
     (cls, pos), words = c
     return enum_from(s, cls, words, pos)
@@ -170,73 +80,38 @@ def enum_from(s: Session, cls: Any, words: list[tuple[str, int]], pos: int | Non
 
 
 @action
-def _plain_attribute(s, c):
-    return c[0][0]()
-
-
-@action
-def _dialect_attribute(s, c):
-    (cls, pos), child = c
-    try:
-        return cls.from_syntax(child)
-    except NncError as fault:
-        raise s.error(fault.message, pos) from None
-
-
-@action
 def _opaque_attribute(s, c):
     dialect, text, parts = dialect_text(s, *c[0], what="attribute")
     return a.OpaqueAttr(dialect, text, c[1] if len(c) > 1 else None, parts)
 
 
-# -- parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of ------
-
-
-@action
-def _parameter_list(s, c):
-    return "list", *c
-
-
-@action
-def _parameter_strings(s, c):
-    return "list", [("attribute", a.StringAttr(text)) for text, _ in c]
-
-
-@action
-def _named_parameter(s, c):
-    return "named", c[0][0], c[1]
-
-
-@action
-def _attribute_parameter(s, c):
-    return "attribute", c[0]
-
-
-@action
-def _word_parameter(s, c):
-    return "word", c[0][0]
-
-
-@action
-def _nested_parameter(s, c):
-    return "nested", c[0]
-
-
-@action
-def _words_parameter(s, c):
-    return "words", c[0]
-
-
-@action
-def _braced_parameter(s, c):
-    return "braced", c[0]
-
-
-@action
-def _called_word(s, c):
-    return c[0][0], tuple(c[1]) if len(c) > 1 else ()
-
-
-@action
-def _aliased_parameter(s, c):
-    return "attribute", _alias(s, c)
+actions(
+    integer=lambda s, c: integer_attribute(s, c[0], c[1] if len(c) > 1 else t.i64),
+    float=lambda s, c: float_attribute(s, c[0], c[1] if len(c) > 1 else t.f64),
+    true_attribute=lambda s, c: a.BoolAttr(True),
+    false_attribute=lambda s, c: a.BoolAttr(False),
+    unit=lambda s, c: a.UnitAttr(),
+    no_array=lambda s, c: a.ArrayAttr(()),
+    array=lambda s, c: nested(s, a.ArrayAttr(tuple(c[0])), c[0]),
+    dict_attribute=lambda s, c: nested(s, a.DictAttr(tuple(c[0].items())), c[0].values()),
+    string_element=lambda s, c: ("string", *c[0]),
+    complex_element=lambda s, c: ("complex", c[0], c[1], c[0][-1]),
+    no_dense=lambda s, c: dense_elements(s, None, c[0]),
+    dense=lambda s, c: dense_elements(s, c[0], c[1]),
+    no_sparse=lambda s, c: sparse_elements(s, None, None, c[0]),
+    sparse=lambda s, c: sparse_elements(s, *c),
+    strided=lambda s, c: a.StridedLayoutAttr(tuple(c[0]), c[1] if len(c) > 1 else 0),
+    # the kind of the place says which enumeration it is
+    whole_enum_case=lambda s, c: c[1],
+    # parameters of dialects' attributes: pieces that `ir/parameters.py` makes sense of
+    parameter_list=lambda s, c: ("list", *c),
+    parameter_strings=lambda s, c: ("list", [("attribute", a.StringAttr(text)) for text, _ in c]),
+    named_parameter=lambda s, c: ("named", c[0][0], c[1]),
+    attribute_parameter=lambda s, c: ("attribute", c[0]),
+    word_parameter=lambda s, c: ("word", c[0][0]),
+    nested_parameter=lambda s, c: ("nested", c[0]),
+    words_parameter=lambda s, c: ("words", c[0]),
+    braced_parameter=lambda s, c: ("braced", c[0]),
+    called_word=lambda s, c: (c[0][0], tuple(c[1]) if len(c) > 1 else ()),
+    aliased_parameter=lambda s, c: ("attribute", _alias(s, c)),
+)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import attributes as a
 from .. import location as l
-from .reductions import action
+from .reductions import action, actions
 
 if TYPE_CHECKING:
     from .session import Session
@@ -42,31 +42,6 @@ def resolve_location(s: Session, location: Any) -> Any:
 
 
 @action
-def _location_attribute(s, c):
-    return a.LocationAttr(resolve_location(s, c[0]))
-
-
-@action
-def _unknown_location(s, c):
-    return l.UNKNOWN
-
-
-@action
-def _location_alias(s, c):
-    return LocationAlias(*c[0])
-
-
-@action
-def _name_location(s, c):
-    return l.NameLoc(c[0][0], c[1] if len(c) > 1 else l.UNKNOWN)
-
-
-@action
-def _file_location(s, c):
-    return l.FileLineColLoc(c[0][0], int(c[1][0], 0), int(c[2][0], 0))
-
-
-@action
 def _file_range(s, c):
     numbers = [int(text, 0) for text, _ in c[1:]]
     if len(numbers) == 3:
@@ -74,16 +49,13 @@ def _file_range(s, c):
     return l.FileLineColRange(c[0][0], *numbers)
 
 
-@action
-def _call_site(s, c):
-    return l.CallSiteLoc(c[0], c[1])
-
-
-@action
-def _fused(s, c):
-    return l.fuse_locations(c[0])
-
-
-@action
-def _fused_with(s, c):
-    return l.fuse_locations(c[1], c[0])
+actions(
+    location_attribute=lambda s, c: a.LocationAttr(resolve_location(s, c[0])),
+    unknown_location=lambda s, c: l.UNKNOWN,
+    location_alias=lambda s, c: LocationAlias(*c[0]),
+    name_location=lambda s, c: l.NameLoc(c[0][0], c[1] if len(c) > 1 else l.UNKNOWN),
+    file_location=lambda s, c: l.FileLineColLoc(c[0][0], int(c[1][0], 0), int(c[2][0], 0)),
+    call_site=lambda s, c: l.CallSiteLoc(c[0], c[1]),
+    fused=lambda s, c: l.fuse_locations(c[0]),
+    fused_with=lambda s, c: l.fuse_locations(c[1], c[0]),
+)

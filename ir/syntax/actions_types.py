@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from .. import attributes as a
 from .. import types as t
 from ..diagnostics import NncError
-from .reductions import action, dialect_text, nested
+from .reductions import action, actions, dialect_text, nested
 
 if TYPE_CHECKING:
     from .session import Session
@@ -19,21 +19,6 @@ def _named_type(s, c):
     if name not in s.type_aliases:
         raise s.error(f"undefined symbol alias id '{name}'", pos)
     return s.type_aliases[name]
-
-
-@action
-def _function_to_one(s, c):
-    return nested(s, t.FunctionType(tuple(c[0]), (c[1],)), (*c[0], c[1]))
-
-
-@action
-def _function_to_many(s, c):
-    return nested(s, t.FunctionType(tuple(c[0]), tuple(c[1])), (*c[0], *c[1]))
-
-
-@action
-def _tuple(s, c):
-    return nested(s, t.TupleType(tuple(c[0])), c[0])
 
 
 @action
@@ -120,13 +105,8 @@ def _check_layout(layout: Any, rank: int) -> None:
         raise NncError("expected the number of strides to match the rank")
 
 
-@action
-def _plain_type(s, c):
-    return c[0][0]()
-
-
-@action
-def _dialect_type(s, c):
+def _with_parameters(s, c):
+    """A dialect's type or attribute from its class and what stands in angle brackets."""
     (cls, pos), child = c
     try:
         return cls.from_syntax(child)
@@ -138,3 +118,16 @@ def _dialect_type(s, c):
 def _opaque_type(s, c):
     dialect, text, parts = dialect_text(s, *c[0], what="type")
     return t.OpaqueType(dialect, text, parts)
+
+
+actions(
+    function_to_one=lambda s, c: nested(s, t.FunctionType(tuple(c[0]), (c[1],)), (*c[0], c[1])),
+    function_to_many=lambda s, c: nested(
+        s, t.FunctionType(tuple(c[0]), tuple(c[1])), (*c[0], *c[1])
+    ),
+    tuple=lambda s, c: nested(s, t.TupleType(tuple(c[0])), c[0]),
+    plain_type=lambda s, c: c[0][0](),
+    plain_attribute=lambda s, c: c[0][0](),
+    dialect_type=_with_parameters,
+    dialect_attribute=_with_parameters,
+)

@@ -9,6 +9,7 @@ from typing import Any
 from .. import attributes as a
 from .. import location as l
 from .. import types as t
+from ..lazy import np
 from ..parameters import ParametrizedAttr
 from .number_text import float_text, number_text
 
@@ -234,8 +235,6 @@ class AttributePrinter:
     @staticmethod
     def _hex(attribute: Any) -> str:
         if attribute.type.element_type is t.i1:
-            import numpy as np
-
             bits = np.frombuffer(attribute.data, np.uint8)
             return np.packbits(bits, bitorder="little").tobytes().hex().upper()
         return attribute.data.hex().upper()

@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable, Iterator
 from hashlib import blake2s
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import DeclarationError
 
 if TYPE_CHECKING:
     from ..declare import OpDefinition
-
-_MODULES = (
-    "directives",
-    "directives_control",
-    "directives_memory",
-    "directives_structured",
-    "directives_affine",
-    "directives_llvm",
-    "directives_llvm_symbols",
-    "directives_llvm_calls",
-    "directives_nn",
-)
-"""Modules of this folder that define custom directives, loaded when a name is not known."""
 
 _DIRECTIVES: dict[str, type[Directive]] = {}
 
@@ -195,13 +184,24 @@ def directive(name: str) -> Callable[[type[Directive]], type[Directive]]:
     return register
 
 
-def find_directive(name: str) -> type[Directive]:
-    """The class of `custom<name>`. Raises DeclarationError if there is none."""
-    for module in _MODULES:
-        if name in _DIRECTIVES:
-            break
-        import_module(f".{module}", __package__)
+def find_directive(name: str, definition: OpDefinition) -> type[Directive]:
+    """The class of `custom<name>` in the format of an op. Raises DeclarationError if there is none.
+
+    It is one of the language's (`directives.py`), or stands in the room of the op's dialect: in
+    the op's module, or in `syntax` beside it.
+    """
+    if name not in _DIRECTIVES:
+        import_module(".directives", __package__)
+    if name not in _DIRECTIVES:
+        _import_syntax(definition.cls.__module__)
     if name not in _DIRECTIVES:
         known = ", ".join(sorted(_DIRECTIVES))
         raise DeclarationError(f"format: there is no directive custom<{name}>; known: {known}")
     return _DIRECTIVES[name]
+
+
+def _import_syntax(module: str) -> None:
+    """Import the module `syntax` beside another, if there is one."""
+    package = getattr(sys.modules.get(module), "__package__", None)
+    if package and find_spec(f"{package}.syntax") is not None:
+        import_module(f"{package}.syntax")

@@ -1,94 +1,20 @@
-"""Custom directives of functions."""
+"""The directives that the formats of several dialects name."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import ArrayAttr, DictAttr, StringAttr
-from ..types import FunctionType
-from .attribute_printer import symbol_text
-from .directive import Directive, directive, listed
-
-
-@directive("FunctionSignature")
-class FunctionSignature(Directive):
-    """`private @f(%x: i32 {a.b}) -> (f32 {c.d})`; a declaration lists argument types only.
-
-    Arguments: $visibility, $name, $function_type, $arg_attrs, $res_attrs, $body.
-    """
-
-    fragment = 'visibility SYMBOL "(" arguments ")" function_results'
-    rules = {  # noqa: RUF012
-        "visibility": '| "public" -> public | "private" -> private | "nested" -> nested',
-        "arguments": "| named_list -> with_names | typed_list -> types_only",
-        "named_list": 'named | named_list "," named',
-        "named": 'VALUE ":" TYPE dict_opt [location]',
-        "typed_list": 'typed | typed_list "," typed',
-        "typed": "TYPE dict_opt",
-        "function_results": '| "->" TYPE_NOT_FUNCTION -> one | "->" "(" ")" '
-        '| "->" "(" typed_list ")" -> several',
-    }
-
-    def read(self, child: Any, state: Any) -> None:
-        visibility, name, function_type, arg_attrs, res_attrs, body = self.names
-        word, symbol, given, returned = child
-        if word:
-            state.properties[visibility] = StringAttr(word[0])
-        state.properties[name] = state.symbol_name(symbol)
-        is_named = bool(given) and given[0] == "with_names"
-        args = [item for (item,) in listed(given[1], 1)] if given else []
-        results = self._results(returned)
-        inputs = tuple(arg[1] if is_named else arg[0] for arg in args)
-        state.properties[function_type] = FunctionType(inputs, tuple(r[0] for r in results))
-        self._attributes(state, arg_attrs, [arg[2] if is_named else arg[1] for arg in args])
-        self._attributes(state, res_attrs, [result[1] for result in results])
-        if is_named:
-            state.entry_args[body] = [(arg[0], arg[1], arg[3]) for arg in args]
-
-    @staticmethod
-    def _results(returned: Any) -> list[Any]:
-        if not returned:
-            return []
-        if returned[0] == "one":
-            return [(returned[1], None)]
-        return [item for (item,) in listed(returned[1], 1)]
-
-    @staticmethod
-    def _attributes(state: Any, name: str, dicts: list[Any]) -> None:
-        if any(dicts):
-            entries = [DictAttr(tuple((d or {}).items())) for d in dicts]
-            state.properties[name] = ArrayAttr(tuple(entries))
-
-    def write(self, op: Any, printer: Any) -> None:
-        visibility, name, type, arg_attrs, res_attrs, body = (
-            getattr(op, field) for field in self.names
-        )
-        head = f" {visibility}" if visibility else ""
-        head += f" {symbol_text(name)}({self._arguments(type, arg_attrs, body, printer)})"
-        head += self._result_text(type.results, res_attrs, printer)
-        printer.out.append(head)
-
-    def _arguments(self, type: Any, attrs: Any, body: Any, printer: Any) -> str:
-        parts = []
-        for i, input in enumerate(type.inputs):
-            writer = printer.alias_reader() if body.blocks else printer
-            entry = dict_text(attrs, i, writer)
-            if body.blocks:
-                text = printer.argument(body.blocks[0].args[i], entry)
-            else:
-                text = f"{printer.type(input)}{entry}"
-            parts.append(text)
-        return ", ".join(parts)
-
-    @staticmethod
-    def _result_text(results: Any, attrs: Any, printer: Any) -> str:
-        if not results:
-            return ""
-        parts = [f"{printer.type(t)}{dict_text(attrs, i, printer)}" for i, t in enumerate(results)]
-        plain = len(results) == 1 and not isinstance(results[0], FunctionType)
-        if plain and not dict_text(attrs, 0, printer):
-            return f" -> {parts[0]}"
-        return f" -> ({', '.join(parts)})"
+from ..attributes import BoolAttr, DenseArrayAttr, IntegerAttr
+from ..types import i32, i64, index
+from .directive import Directive, directive
+from .parts import (
+    ARROW_RULES,
+    INDEX_LIST,
+    arrow_types,
+    index_items,
+    index_items_text,
+    types_of_arrow,
+)
 
 
 @directive("FunctionBody")
@@ -119,7 +45,85 @@ class FunctionBody(Directive):
             printer.region(body, entry_args=False)
 
 
-def dict_text(attrs: Any, i: int, printer: Any) -> str:
-    """` {..}` of entry `i` of a list of dictionaries, or nothing."""
-    entries = attrs[i].items() if attrs is not None else ()
-    return f" {{{printer.entries(entries)}}}" if entries else ""
+@directive("ArrowTypesOrOne")
+class ArrowTypesOrOne(Directive):
+    """`-> (f32, i32)` or `-> f32`, or nothing without results. Argument: type($outs)."""
+
+    fragment = "arrow_types"
+    rules = ARROW_RULES
+    bare_single = True
+    """Whether one type is written without parentheses."""
+
+    def read(self, child: Any, state: Any) -> None:
+        state.types[self.names[0]] = types_of_arrow(child[0])
+
+    def write(self, op: Any, printer: Any) -> None:
+        types = [v.type for v in getattr(op, self.names[0])]
+        printer.out.append(arrow_types(printer, types, self.bare_single))
+
+
+@directive("DynamicIndexList")
+class DynamicIndexList(Directive):
+    """`[%i, 4]`: indices that are partly values and partly constants.
+
+    Arguments: the operands, and the attribute with the static entries.
+    """
+
+    fragment = "index_list"
+    rules = INDEX_LIST
+
+    def read(self, child: Any, state: Any) -> None:
+        dynamic, static = self.names
+        names, entries = index_items(child[0])
+        state.operands[dynamic] = names
+        state.types[dynamic] = [index] * len(names)
+        state.properties[static] = DenseArrayAttr(i64, tuple(entries))
+
+    def write(self, op: Any, printer: Any) -> None:
+        dynamic, static = (getattr(op, name) for name in self.names)
+        text = f"[{index_items_text(printer, dynamic, static)}]"
+        printer.out.append(f" {text}" if self.space else text)
+
+
+@directive("Prefetch")
+class Prefetch(Directive):
+    """`read, locality<3>, data`. Arguments: $isWrite, $localityHint, $isDataCache."""
+
+    fragment = 'access "," "locality" "<" INTEGER ">" "," cache'
+    rules = {  # noqa: RUF012
+        "access": '"read" -> read | "write" -> write',
+        "cache": '"data" -> data | "instr" -> instr',
+    }
+
+    def read(self, child: Any, state: Any) -> None:
+        is_write, locality, is_data = self.names
+        state.properties[is_write] = BoolAttr(child[0][0] == "write")
+        state.properties[locality] = IntegerAttr(int(child[1][0], 0), i32)
+        state.properties[is_data] = BoolAttr(child[2][0] == "data")
+
+    def write(self, op: Any, printer: Any) -> None:
+        is_write, locality, is_data = (getattr(op, name) for name in self.names)
+        access = "write" if is_write else "read"
+        cache = "data" if is_data else "instr"
+        printer.out.append(f" {access}, locality<{locality}>, {cache}")
+
+
+@directive("ElementsType")
+class ElementsType(Directive):
+    """The type of a shaped value, which gives those of its elements.
+
+    Arguments: type($elements), type($shaped).
+    """
+
+    fragment = "TYPE"
+
+    def read(self, child: Any, state: Any) -> None:
+        elements, shaped = self.names
+        element = getattr(child[0], "element_type", None)
+        if element is None:
+            state.fail(f"expected a vector or tensor type, found '{child[0]}'")
+        state.types[shaped] = [child[0]]
+        state.types[elements] = [element] * len(state.operands[elements])
+
+    def write(self, op: Any, printer: Any) -> None:
+        printer.out.append(f" {printer.type(getattr(op, self.names[1]).type)}")

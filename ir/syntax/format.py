@@ -17,23 +17,15 @@ The vocabulary is upstream's declarative assembly format:
     attr-dict  attr-dict-with-keyword  prop-dict
     ( .. $anchor^ .. )?         an optional group, with `( .. ) : ( .. )?` for the other case
     oilist( `a` .. | `b` .. )   clauses in any order, each at most once
-    custom<Name>($x, type($x))  a named directive for an odd shape, see `directives*.py`
+    custom<Name>($x, type($x))  a named directive for an odd shape
 
-Directives so far, each explained in its docstring:
+A directive that the formats of two dialects name is the language's and stands in
+`directives.py`; one that a single dialect needs stands in the dialect's room, in the module of
+the op or in `syntax` beside it, which is imported when a format names what is not known yet.
+What several of them are made of is in `parts.py`.
 
-    directives.py             FunctionSignature FunctionBody
-    directives_control.py     SelectType ArrowTypes ArrowTypesOrOne CalleeType SwitchCases ForLoop
-                              WhileLoop ParallelLoop ForallLoop IndexSwitchRegions
-    directives_memory.py      DynamicIndexList Prefetch GlobalMemrefOpTypeAndInitialValue
-                              AffineMapBody ElementsType TransferAttributes TransferTypes
-                              OuterProductTypes
-    directives_structured.py  LinalgGeneric LinalgMap LinalgReduce ImpliedBody ContractAttributes
-                              MaskedRegion Punctuation
-    directives_llvm.py        LLVMFunction LLVMGlobal CallHead CallType GepIndices Successor ..
-    directives_nn.py, directives_affine.py
-
-To add one, subclass `Directive` in such a module, as its docstring tells, and register it with
-`@directive("Name")`; a new module is named in `directive.py`. In short:
+To add one, subclass `Directive`, as its docstring tells, and register it with
+`@directive("Name")`. In short:
 
     @directive("Range")
     class Range(Directive):
@@ -302,7 +294,7 @@ class _Compiler:
                     raise self.fault(f"unexpected '{text}' in custom<{name}>")
             if not self.scan.peek(")"):
                 self.scan.expect(",")
-        return find_directive(name)(arguments, self.definition)
+        return find_directive(name, self.definition)(arguments, self.definition)
 
     def argument(self, name: str) -> Element:
         """A field as an argument; a result stands for itself there."""

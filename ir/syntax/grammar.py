@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,6 @@ from .tables import Tables, tables_for
 
 ACTIONS = (actions, actions_affine, actions_attributes, actions_locations, actions_types)
 """The modules whose import registers what productions make."""
-
-BARE_DIALECTS = ("builtin.", "func.")
-"""Dialects whose ops may be written without the dialect's name."""
 
 
 class _Classes(dict):
@@ -126,6 +124,7 @@ class Language:
 
     def _contributions(self, grammar: Grammar) -> list[str]:
         shapes: dict[str, str] = {}
+        defaults = {getattr(cls, "default_dialect", "") for cls in registry.ops.values()}
         for name, cls in registry.ops.items():
             format = cls.definition.format
             if format is None:
@@ -135,11 +134,10 @@ class Language:
             grammar.rules.update(format.rules)
             grammar.keywords.update(format.keywords)
             self.ops[name] = (terminal, cls.definition)
-            for dialect in BARE_DIALECTS:
-                if name.startswith(dialect):
-                    bare = name.removeprefix(dialect)
-                    self.ops.setdefault(bare, self.ops[name])
-                    self.bare.setdefault(bare, name)
+            dialect, _, bare = name.partition(".")
+            if dialect in defaults:
+                self.ops.setdefault(bare, self.ops[name])
+                self.bare.setdefault(bare, name)
         for name, (like, _) in registry.deferred.items():
             if like.definition.format is not None:
                 self.deferred[name] = like.definition.format.terminal
@@ -158,6 +156,10 @@ class Language:
                     )
         lines += sorted(parameters - {""})
         lines += [f"{name}: {text}" for name, text in sorted(grammar.rules.items())]
+        # Lists of a dialect's types without its name, which its types' parameters refer to.
+        for dialect in sorted(set(re.findall(r"\btypes_in_(\w+)", "\n".join(lines)))):
+            one, several = f"TYPE_IN_{dialect.upper()}", f"types_in_{dialect}"
+            lines += [f"{several}: {one} -> first", f"    | {several} _COMMA {one} -> append"]
         return lines
 
     def _class(self, cls: Any, prefix: str, plain: str, grammar: Grammar) -> tuple[str, Any]:
@@ -191,8 +193,6 @@ def _core_text() -> str:
 
 
 def _terminals(text: str) -> set[str]:
-    import re
-
     lines = [line.partition("//")[0] for line in text.splitlines()]
     return set(re.findall(r"(?<![\w-])_?[A-Z][A-Z0-9_]*(?!\w)", "\n".join(lines)))
 

@@ -57,12 +57,12 @@ def _read_ops(session: Session, resources: Path | None) -> list[Operation]:
 
 def _find_weights(session: Session, ops: list[Operation], folder: Path | None) -> None:
     from ..resources import SafetensorsFile
-    from ..weights_file import WEIGHTS_FILE, weights_file_names
+    from ..weights_file import weights_file_names
     from .text_resources import weights_path
 
     for op in ops:
         try:
-            names = weights_file_names(op.attributes.get(WEIGHTS_FILE))
+            names = weights_file_names(op.attributes.get(registry.weights_attribute))
             paths = [weights_path(n, folder if folder is not None else Path()) for n in names]
         except NncError as fault:
             raise ParseError(fault.message, op.loc) from None

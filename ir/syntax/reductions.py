@@ -30,6 +30,11 @@ def action(function: Action) -> Action:
     return function
 
 
+def actions(**functions: Action) -> None:
+    """Register functions, each for the productions of its name."""
+    _ACTIONS.update(functions)
+
+
 def reduction(rule: Rule, contributed: frozenset[str]) -> Callable[[Session, Any], Any] | None:
     """The function that makes a production's value from those of all its symbols.
 

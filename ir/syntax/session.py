@@ -35,7 +35,6 @@ class Session:
         self.resources = TextResources()
         self.attribute_aliases: dict[str, Any] = {}
         self.type_aliases: dict[str, Any] = {}
-        self.location_aliases: dict[str, Any] = {}
         self.affine_env: dict[str, Any] = {}
         self.distinct: dict[int, Any] = {}
         self.extents: dict[Any, tuple[int, int]] = {}

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..attributes import DenseResource
 from ..diagnostics import NncError
+from ..dialect import registry
+from ..lazy import np
 from ..resources import Blob, FileBlob, MemoryBlob, MissingBlob, SafetensorsFile
 from .attribute_printer import key_text, quote
-
-if TYPE_CHECKING:
-    import numpy as np
 
 
 class TextBlob(Blob):
@@ -75,8 +74,6 @@ class TextResources:
 
 def decode_hex(key: str, text: str) -> np.ndarray:
     """The bytes of `0x<alignment, 8 digits><data>`. Raises NncError if it is not that."""
-    import numpy as np
-
     try:
         raw = bytes.fromhex(text.removeprefix("0x"))
     except ValueError:
@@ -91,11 +88,12 @@ def weights_path(name: str, folder: Path) -> Path:
     pure = PurePosixPath(name)
     if not name or pure.is_absolute() or ".." in pure.parts or "\\" in name or ":" in name:
         raise NncError(
-            f"nn.weights_file '{name}' must be a file in the IR file's folder or below it"
+            f"{registry.weights_attribute} '{name}' must be a file in the IR file's folder or "
+            "below it"
         )
     path = folder / name
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise NncError(f"nn.weights_file '{name}' leads out of the IR file's folder")
+        raise NncError(f"{registry.weights_attribute} '{name}' leads out of the IR file's folder")
     return path
 
 

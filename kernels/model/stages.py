@@ -13,11 +13,11 @@ from dataclasses import dataclass, field
 from ...dialects import arith, memref
 from ...dialects.index_lists import DYNAMIC_INDEX
 from ...dialects.linalg import Index, StructuredOp
+from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineDim, AffineExpr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
 from ...ir.rewriting import constant_int
-from ...ir.strict_math import is_strict
 from ...ir.types import MemRefType, Type
 from .polynomial import Poly, Size
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.nn.winograd import TRANSFORMS, points_of
+from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
-from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import element_of, scalar, shape_of
 from .dilations import dilations_of, undilate

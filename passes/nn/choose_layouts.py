@@ -19,11 +19,11 @@ from typing import Any
 
 from ...dialects import nn
 from ...dialects.nn.windows import Window, runs
+from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
-from ...ir.strict_math import is_strict
 from ...ir.types import Dim, FloatType, TensorType
 from .building import element_of, reshape, scalar, shape_of
 from .grouped_layouts import (

@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import prod
 
 from ...dialects import nn
+from ...dialects.strict_math import is_strict
 from ...ir.attributes import DenseElements
 from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
-from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import element_of, finish, reshape, shape_of
 

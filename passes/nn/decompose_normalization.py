@@ -6,9 +6,9 @@ Numerics: smaller floats than f32 are computed in f32, as the ops' reference sem
 from __future__ import annotations
 
 from ...dialects import nn
+from ...dialects.strict_math import is_strict
 from ...ir.attributes import UnitAttr
 from ...ir.rewriting import Rewriter, rewrite
-from ...ir.strict_math import is_strict
 from .building import (
     FLUSHES,
     axes_from,

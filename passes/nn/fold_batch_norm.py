@@ -9,10 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.strict_math import is_strict
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
-from ...ir.strict_math import is_strict
 from ...ir.types import FloatType, TensorType
 from .building import cast, element_of, finish, per_channel, reshape, scalar, shape_of, widen
 

@@ -12,19 +12,17 @@ from .sites import ROOT
 
 
 class Recorder:
-    """The (file, line) of every frame of the package above an error or warning that was made."""
+    """The (file, line) of every frame of the package above an error that was made."""
 
     def __init__(self) -> None:
         self.lines: set[tuple[str, int]] = set()
         self._files: dict[str, str | None] = {}
 
     def install(self) -> None:
-        """Watch errors, warnings and what argparse complains of."""
+        """Watch errors and what argparse complains of."""
         from nnc.ir.diagnostics import NncError
-        from nnc.ir.passes import PassContext
 
         NncError.__init__ = self._watching(NncError.__init__)
-        PassContext.warn = self._watching(PassContext.warn)
 
     def _watching(self, function: Callable[..., Any]) -> Callable[..., Any]:
         @wraps(function)

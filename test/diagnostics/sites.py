@@ -1,4 +1,4 @@
-"""Every place in the code that raises an error for a user or warns one, found in its syntax."""
+"""Every place in the code that raises an error for a user, found in its syntax."""
 
 import ast
 import builtins
@@ -24,7 +24,7 @@ CAUGHT = frozenset({"WireError", "UnbalancedError", "argparse.ArgumentTypeError"
 
 @dataclass(frozen=True)
 class Site:
-    """A `raise` statement or a warning: where it is, and its message with `_` for values."""
+    """A `raise` statement: where it is, and its message with `_` for values."""
 
     file: str
     function: str
@@ -65,7 +65,7 @@ class _Finder:
                 inner = [*names, child.name]
             if isinstance(child, ast.ExceptHandler) and child.name:
                 handled = caught | {child.name}
-            if (call := _raised(child, handled)) is not None or (call := _warning(child)):
+            if (call := _raised(child, handled)) is not None:
                 yield Site(
                     self.file, ".".join(names), child.lineno, child.end_lineno or 0, _message(call)
                 )
@@ -81,13 +81,6 @@ def _raised(node: ast.AST, caught: frozenset[str]) -> ast.expr | None:
     if name in NOT_FOR_USERS or name in CAUGHT or name in caught:
         return None
     return node.exc
-
-
-def _warning(node: ast.AST) -> ast.expr | None:
-    match node:
-        case ast.Call(func=ast.Attribute(attr="warn")):
-            return node
-    return None
 
 
 def _message(call: ast.expr) -> str:

@@ -117,7 +117,7 @@ def test_a_body_of_another_result() -> None:
 
 
 def test_what_is_declared_twice() -> None:
-    find_directive("ParallelLoop")
+    find_directive("ParallelLoop", registry.ops["scf.parallel"].definition)
     with pytest.raises(DeclarationError, match=r"op 'nn\.relu' is declared twice"):
         registry.defer_ops(["nn.relu"], Op, lambda _: Op)
     known = type(parse_type("!llvm.ptr"))

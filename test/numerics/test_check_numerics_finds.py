@@ -107,7 +107,7 @@ def products_are_negated(patch: pytest.MonkeyPatch) -> None:
     real = choose_algorithms.use_winograd
 
     def wrong(conv, *rest):
-        block, at = conv.parent, conv.prev
+        block, at = conv.parent, conv._prev
         real(conv, *rest)
         op = block.first if at is None else at.next
         while op is not None:

@@ -1,11 +1,11 @@
-"""Custom directives of nn."""
+"""The directive of nn's ops with a body."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .directive import Directive, directive
-from .directives_control import ASSIGNMENTS, assignment_text, assignments_of, region_text
+from ...ir.syntax.directive import Directive, directive
+from ...ir.syntax.parts import ASSIGNMENTS, assignment_text, assignments_of, region_text
 
 
 @directive("BoundRegion")

@@ -1,11 +1,11 @@
-"""Custom directives of the affine dialect: maps applied to values, subscripts, loop bounds."""
+"""The directives of affine: maps applied to values, subscripts, loop bounds."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..affine import AffineConstant, AffineDim, AffineExpr, AffineMap, AffineSymbol
-from ..attributes import (
+from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap, AffineSymbol
+from ...ir.attributes import (
     AffineMapAttr,
     ArrayAttr,
     DenseElements,
@@ -13,17 +13,19 @@ from ..attributes import (
     IntegerAttr,
     IntegerSetAttr,
 )
-from ..types import TensorType, i32, i64, index
-from .directive import Directive, directive, listed
-from .directives_control import (
+from ...ir.syntax.directive import Directive, directive, listed
+from ...ir.syntax.directives import DynamicIndexList
+from ...ir.syntax.parts import (
     ARROW_RULES,
     ASSIGNMENTS,
     arrow_types,
     assignment_text,
     assignments_of,
+    index_items_text,
     region_text,
     types_of_arrow,
 )
+from ...ir.types import TensorType, i32, i64, index
 
 APPLIED = {
     "applied": '"(" values_opt ")" applied_symbols',
@@ -293,9 +295,6 @@ def _bound_text(printer: Any, attribute: Any, values: Any, word: str) -> str:
     return text if len(attribute.map.results) == 1 else f"{word} {text}"
 
 
-# -- transfers ------------------------------------------------------------------------------------
-
-
 @directive("AffineTransfer")
 class AffineTransfer(Directive):
     """`%src[%i + 1], %dst[%j], %tag[0], %n : memref<..>, memref<..>, memref<..>`
@@ -342,9 +341,6 @@ class AffineTransfer(Directive):
         parts += [printer.value(v) for v in numbers]
         types = ", ".join([printer.type(memref.type) for memref, _ in found])
         printer.out.append(f" {', '.join(parts)} : {types}")
-
-
-# -- affine.parallel ------------------------------------------------------------------------------
 
 
 @directive("AffineParallelLoop")
@@ -450,3 +446,14 @@ def _parallel_text(printer: Any, map_: AffineMap, groups: Any, values: Any, word
         parts.append(text if size == 1 else f"{word}({text})")
         at += size
     return ", ".join(parts)
+
+
+@directive("DynamicIndexTuple")
+class DynamicIndexTuple(DynamicIndexList):
+    """`(%i, 4)`: the same in parentheses."""
+
+    fragment = "index_tuple"
+
+    def write(self, op: Any, printer: Any) -> None:
+        dynamic, static = (getattr(op, name) for name in self.names)
+        printer.out.append(f" ({index_items_text(printer, dynamic, static)})")

@@ -1,199 +1,33 @@
-"""Custom directives of arith.select, cf and scf."""
+"""The directives of scf: the heads of loops, and the cases of a switch."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import DenseArrayAttr, DenseElements
-from ..types import VectorType, i1, i32, i64, index
-from .directive import Directive, directive, listed
-from .printer import has_implied_terminator
-
-DYNAMIC = -(2**63)
-"""The entry of a static list that stands for the next operand."""
-
-
-def arrow_types(printer: Any, types: Any, bare_single: bool) -> str:
-    """` -> (i32, f32)`, or nothing where there are no types."""
-    if not types:
-        return ""
-    text = ", ".join(printer.type(t) for t in types)
-    return f" -> {text}" if bare_single and len(types) == 1 else f" -> ({text})"
-
-
-ARROW_RULES = {
-    "arrow_types": '| "->" TYPE_NOT_FUNCTION -> one | "->" "(" types_opt ")" -> several',
-}
-
-
-def types_of_arrow(child: Any) -> list[Any]:
-    """What a match of `arrow_types` says."""
-    if not child:
-        return []
-    return [child[1]] if child[0] == "one" else child[1]
-
-
-@directive("SelectType")
-class SelectType(Directive):
-    """`vector<4xi1>, vector<4xf32>`, or one type where the condition is i1.
-
-    Arguments: type($condition), type($result).
-    """
-
-    fragment = "select_types"
-    rules = {"select_types": 'type | type "," type'}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        types = child[0]
-        condition, result = self.names
-        state.types[condition] = [types[0] if len(types) == 2 else i1]
-        state.types[result] = [types[-1]]
-
-    def write(self, op: Any, printer: Any) -> None:
-        condition, result = (getattr(op, name).type for name in self.names)
-        text = printer.type(result)
-        if condition is not i1:
-            text = f"{printer.type(condition)}, {text}"
-        printer.out.append(" " + text)
-
-
-class _ArrowTypes(Directive):
-    """`-> (f32, i32)` or `-> f32`, or nothing without results. Argument: type($outs)."""
-
-    fragment = "arrow_types"
-    rules = ARROW_RULES
-    bare_single = False
-
-    def read(self, child: Any, state: Any) -> None:
-        state.types[self.names[0]] = types_of_arrow(child[0])
-
-    def write(self, op: Any, printer: Any) -> None:
-        types = [v.type for v in getattr(op, self.names[0])]
-        printer.out.append(arrow_types(printer, types, self.bare_single))
+from ...ir.attributes import DenseArrayAttr
+from ...ir.syntax.directive import Directive, directive, listed
+from ...ir.syntax.directives import ArrowTypesOrOne
+from ...ir.syntax.parts import (
+    ARROW_RULES,
+    ASSIGNMENTS,
+    DYNAMIC,
+    INDEX_LIST,
+    arrow_types,
+    assignment_text,
+    assignments_of,
+    index_items,
+    index_items_text,
+    region_text,
+    types_of_arrow,
+)
+from ...ir.types import i64, index
 
 
 @directive("ArrowTypes")
-class ArrowTypes(_ArrowTypes):
+class ArrowTypes(ArrowTypesOrOne):
     """`-> (f32)`, always written with parentheses."""
 
-
-@directive("ScopeTypes")
-class ScopeTypes(_ArrowTypes):
-    """`-> (f32)`, after one more space, as upstream."""
-
-    def write(self, op: Any, printer: Any) -> None:
-        printer.out.append(" ")
-        super().write(op, printer)
-
-
-@directive("ArrowTypesOrOne")
-class ArrowTypesOrOne(_ArrowTypes):
-    """`-> f32`, written with parentheses around several types."""
-
-    bare_single = True
-
-
-@directive("CalleeType")
-class CalleeType(Directive):
-    """The function type of an indirect call's callee, which gives all other types.
-
-    Arguments: type($callee), type($operands), type($outs).
-    """
-
-    fragment = "function_type"
-
-    def read(self, child: Any, state: Any) -> None:
-        callee, given, outs = self.names
-        state.types[callee] = [child[0]]
-        state.types[given] = list(child[0].inputs)
-        state.types[outs] = list(child[0].results)
-
-    def write(self, op: Any, printer: Any) -> None:
-        printer.out.append(" " + printer.type(getattr(op, self.names[0]).type))
-
-
-# -- cf ------------------------------------------------------------------------------------------
-
-
-@directive("SwitchCases")
-class SwitchCases(Directive):
-    """`[ default: ^bb1(%a : i32), 42: ^bb2 ]`, a line for each case.
-
-    Arguments: $flag, $default_dest, $default_args, $case_values, $case_operand_segments,
-    $case_dests, $case_args.
-    """
-
-    fragment = '"[" "default" ":" switch_target switch_cases "]"'
-    rules = {  # noqa: RUF012
-        "switch_target": 'BLOCK | BLOCK "(" values ":" types ")"',
-        "switch_cases": '| switch_cases "," INTEGER ":" switch_target',
-    }
-
-    def read(self, child: Any, state: Any) -> None:
-        flag, default, default_args, values, segments, dests, args = self.names
-        target, rest = child
-        cases = [(int(number, 0), to) for (number, _), to in listed(rest, 2)]
-        self._target(state, target, default, default_args)
-        state.successors[dests] = [to[0] for _, to in cases]
-        state.operands[args] = [name for _, to in cases if len(to) > 1 for name in to[1]]
-        state.types[args] = [type for _, to in cases if len(to) > 1 for type in to[2]]
-        counts = tuple(len(to[1]) if len(to) > 1 else 0 for _, to in cases)
-        state.properties[segments] = DenseArrayAttr(i32, counts)
-        type = state.types[flag][0]
-        if cases:
-            shape = VectorType((len(cases),), type)
-            state.properties[values] = DenseElements.from_list([n for n, _ in cases], shape)
-
-    @staticmethod
-    def _target(state: Any, target: Any, dest: str, args: str) -> None:
-        state.successors[dest] = [target[0]]
-        state.operands[args] = list(target[1]) if len(target) > 1 else []
-        state.types[args] = list(target[2]) if len(target) > 1 else []
-
-    def write(self, op: Any, printer: Any) -> None:
-        lines = [f"default: {self._text(printer, op.default_dest, op.default_args)}"]
-        mask = (1 << op.flag.type.width) - 1
-        for number, block, args in op.cases():
-            lines.append(f"{number & mask}: {self._text(printer, block, args)}")
-        inner = printer.indent + "  "
-        body = ",".join(f"\n{inner}{line}" for line in lines)
-        # Upstream closes the bracket on the line of a default that stands alone.
-        end = f"\n{printer.indent}" if len(lines) > 1 else ""
-        printer.out.append(f" [{body}{end}]")
-
-    @staticmethod
-    def _text(printer: Any, block: Any, args: Any) -> str:
-        name = printer.block_name(block)
-        if not args:
-            return name
-        types = ", ".join(printer.type(v.type) for v in args)
-        return f"{name}({printer.values(args)} : {types})"
-
-
-# -- scf -----------------------------------------------------------------------------------------
-
-ASSIGNMENTS = {
-    "assignments": '"(" assignment_list ")"',
-    "assignment_list": 'VALUE "=" VALUE | assignment_list "," VALUE "=" VALUE',
-}
-
-
-def assignments_of(child: Any) -> tuple[list[Any], list[Any]]:
-    """The names and the values of a match of `assignments`."""
-    pairs = listed(child[0], 2)
-    return [name for name, _ in pairs], [value for _, value in pairs]
-
-
-def assignment_text(printer: Any, args: Any, values: Any) -> str:
-    """`(%arg1 = %a, %arg2 = %b)`"""
-    pairs = [f"{printer.value(a)} = {printer.value(v)}" for a, v in zip(args, values, strict=True)]
-    return f"({', '.join(pairs)})"
-
-
-def region_text(op: Any, region: Any, printer: Any) -> None:
-    """Write a region whose arguments the op's own syntax has declared."""
-    printer.out.append(" ")
-    printer.region(region, entry_args=False, terminators=not has_implied_terminator(op, region))
+    bare_single = False
 
 
 @directive("ForLoop")
@@ -329,20 +163,6 @@ class ParallelLoop(Directive):
         printer.region(body, entry_args=False)
 
 
-BOUNDS = {
-    "bounds": '"(" ")" | "(" bound_list ")"',
-    "bound_list": 'bound | bound_list "," bound',
-    "bound": "VALUE -> value | INTEGER -> number",
-}
-
-
-def bounds_of(child: Any) -> tuple[list[Any], list[int]]:
-    """The names and the static list (see `dialects/index_lists.py`) of a match of `bounds`."""
-    items = [item for (item,) in listed(child[0], 1)] if child else []
-    names = [token for kind, token in items if kind == "value"]
-    return names, [DYNAMIC if kind == "value" else int(token[0], 0) for kind, token in items]
-
-
 @directive("ForallLoop")
 class ForallLoop(Directive):
     """`(%i, %j) in (%n, 8) shared_outs(%x = %t) -> (tensor<4xf32>) {..}`, or with bounds
@@ -354,9 +174,10 @@ class ForallLoop(Directive):
 
     fragment = "paren_values forall_range forall_outs region"
     rules = {  # noqa: RUF012
-        "forall_range": '"in" bounds -> upto | "=" bounds "to" bounds "step" bounds -> full',
+        "forall_range": '"in" index_tuple -> upto '
+        '| "=" index_tuple "to" index_tuple "step" index_tuple -> full',
         "forall_outs": '| "shared_outs" assignments arrow_types',
-        **BOUNDS,
+        **INDEX_LIST,
         **ASSIGNMENTS,
         **ARROW_RULES,
     }
@@ -365,7 +186,7 @@ class ForallLoop(Directive):
         *fields, shared, outs, body = self.names
         variables, (kind, *ranges), given, region = child
         rank = len(variables)
-        lists = [bounds_of(r) for r in ranges]
+        lists = [index_items(r) for r in ranges]
         if kind == "upto":
             lists = [([], [0] * rank), lists[0], ([], [1] * rank)]
         for i, (names, static) in enumerate(lists):
@@ -390,7 +211,7 @@ class ForallLoop(Directive):
         *fields, shared_name, outs, body_name = self.names
         shared, body = getattr(op, shared_name), getattr(op, body_name)
         lists = [getattr(op, name) for name in fields]
-        lower, upper, step = (self._bounds(printer, lists[i], lists[i + 1]) for i in range(0, 6, 2))
+        lower, upper, step = (index_items_text(printer, *lists[i : i + 2]) for i in range(0, 6, 2))
         rank = len(lists[1])
         args = body.blocks[0].args
         head = f" ({printer.values(args[:rank])})"
@@ -404,15 +225,10 @@ class ForallLoop(Directive):
         printer.out.append(head)
         region_text(op, body, printer)
 
-    @staticmethod
-    def _bounds(printer: Any, dynamic: Any, static: Any) -> str:
-        rest = iter(dynamic)
-        return ", ".join(printer.value(next(rest)) if s == DYNAMIC else str(s) for s in static)
-
 
 def _all_are(number: int, dynamic: Any, static: Any) -> bool:
     """Whether all bounds are the number, as constants of the text or of operations."""
-    from ..rewriting import constant_int
+    from ...ir.rewriting import constant_int
 
     return all(s in (number, DYNAMIC) for s in static) and all(
         constant_int(value) == number for value in dynamic

@@ -1,21 +1,19 @@
-"""Custom directives of the llvm dialect's calls: callee, operand bundles, signature."""
+"""The directives of llvm's calls: callee, operand bundles, signature."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import ArrayAttr, DenseArrayAttr, StringAttr
-from ..types import FunctionType, i32
-from .directive import Directive, directive, listed
-from .directives import dict_text
-from .directives_llvm import TARGET, chain, target_text
-from .directives_llvm_symbols import WORDS, Words, dictionaries, words_of
+from ....ir.attributes import ArrayAttr, DenseArrayAttr, StringAttr
+from ....ir.syntax.directive import Directive, directive, listed
+from ....ir.syntax.parts import TARGET, chain, dict_text, target_text
+from ....ir.types import FunctionType, i32
+from .symbols import WORDS, Words, dictionaries, words_of
 
 _TARGET = {"call_target": "SYMBOL -> symbol | VALUE -> value"}
+
+
 _VARARG = {"call_vararg": '| "vararg" "(" TYPE ")"'}
-
-
-# -- operand bundles -----------------------------------------------------------------------------
 
 
 @directive("OpBundles")
@@ -63,9 +61,6 @@ class OpBundles(Directive):
     def present(self, op: Any) -> bool:
         """Whether there are any."""
         return bool(op.op_bundle_sizes)
-
-
-# -- callees -------------------------------------------------------------------------------------
 
 
 class _Callee(Directive):
@@ -160,8 +155,6 @@ class InvokeHead(_Callee):
         )
 
 
-# -- signatures ------------------------------------------------------------------------------------
-
 _SIGNATURE = {
     "signature": '"(" typed_list_opt ")" signature_results',
     "signature_results": '"->" TYPE_NOT_FUNCTION -> one | "->" "(" typed_list_opt ")" -> several',
@@ -250,9 +243,6 @@ class CallType(_Signature):
             head = f" {printer.type(types[0])}, "
             types = types[1:]
         printer.out.append(head + self.signature_text(op, types, printer))
-
-
-# -- exceptions ------------------------------------------------------------------------------------
 
 
 @directive("LandingpadClauses")

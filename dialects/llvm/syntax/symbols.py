@@ -1,21 +1,15 @@
-"""Custom directives of the llvm dialect's functions, globals and aliases."""
+"""The directives of llvm's functions, globals and aliases."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import (
-    ArrayAttr,
-    DictAttr,
-    IntegerAttr,
-    StringAttr,
-    SymbolRefAttr,
-)
-from ..dialect import registry
-from ..types import i8, i32
-from .directive import Directive, directive
-from .directives import dict_text
-from .directives_llvm import chain
+from ....ir.attributes import ArrayAttr, DictAttr, IntegerAttr, StringAttr, SymbolRefAttr
+from ....ir.dialect import registry
+from ....ir.syntax.directive import Directive, directive
+from ....ir.syntax.parts import chain, dict_text
+from ....ir.types import i8, i32
+from ..types import ArrayType
 
 WORDS = {"words": "| words BARE_ID"}
 """The grammar of the bare words in front of a symbol or a callee."""
@@ -267,9 +261,8 @@ class LLVMGlobalType(Directive):
         value = state.properties.get("value")
         if not isinstance(value, StringAttr):
             state.fail("expected ':' and a type: only a string implies the type of a global")
-        array: Any = registry.dialect("llvm").types["llvm.array"]
         size = len(value.value.encode("utf-8", "surrogateescape"))
-        state.properties["global_type"] = array(size, i8)
+        state.properties["global_type"] = ArrayType(size, i8)
 
     def write(self, op: Any, printer: Any) -> None:
         if not isinstance(op.value, StringAttr):

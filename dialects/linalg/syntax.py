@@ -1,34 +1,29 @@
-"""Custom directives of structured ops: linalg, and vector ops with maps or a region."""
+"""The directives of linalg: operands in two groups, bodies that a name implies."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import ArrayAttr, DenseArrayAttr, DictAttr, EnumAttr, StringAttr
-from ..dialect import registry
-from ..types import i64
-from .directive import Directive, directive
-from .directives_control import ARROW_RULES, arrow_types, types_of_arrow
-from .literals import number_of
+from ...ir.attributes import ArrayAttr, DenseArrayAttr
+from ...ir.dialect import registry
+from ...ir.syntax.directive import Directive, directive
+from ...ir.syntax.literals import number_of
+from ...ir.syntax.parts import (
+    ARROW_RULES,
+    TRAIT,
+    arrow_types,
+    iterators_from_strings,
+    structured_dict,
+    trait_entries,
+    types_of_arrow,
+)
+from ...ir.types import i64
+from .attributes import IteratorType
 
 OPERANDS = {
     "ins": '| "ins" "(" values ":" types ")"',
     "outs": '| "outs" "(" values ":" types ")"',
 }
-
-TRAIT = {"trait": "dict -> written | ATTR_ALIAS -> named"}
-
-
-def trait_entries(state: Any, child: Any) -> Any:
-    """The entries of a match of `trait`: a dictionary, or an alias of one."""
-    kind, found = child
-    if kind == "written":
-        return found
-    name, pos = found
-    value = state.session.attribute_aliases.get(name)
-    if not isinstance(value, DictAttr):
-        state.fail(f"expected '#{name.lstrip('#')}' to be defined as a dictionary before", pos)
-    return dict(value.items())
 
 
 def operands_text(printer: Any, word: str, values: Any) -> str:
@@ -37,33 +32,6 @@ def operands_text(printer: Any, word: str, values: Any) -> str:
         return ""
     types = ", ".join([printer.type(v.type) for v in values])
     return f" {word}({printer.values(values)} : {types})"
-
-
-def iterators_from_strings(state: Any, value: Any, enum: str) -> Any:
-    """`["parallel"]` as the dialect's enumeration."""
-    cls: Any = registry.dialects[enum.partition(".")[0]].attributes[enum]
-    if not isinstance(value, ArrayAttr):
-        state.fail("expected an array of iterator types")
-    return ArrayAttr(
-        tuple(cls(e.value) if isinstance(e, StringAttr) else e for e in value.elements)
-    )
-
-
-def iterators_to_strings(value: Any) -> Any:
-    """An array of enumerations as an array of strings."""
-    return ArrayAttr(
-        tuple(StringAttr(e.value) if isinstance(e, EnumAttr) else e for e in value.elements)
-    )
-
-
-def structured_dict(op: Any, names: tuple[str, ...], printer: Any) -> str:
-    """`{indexing_maps = [..], iterator_types = ["parallel"]}` of these properties."""
-    entries = [
-        (name, iterators_to_strings(value) if name == "iterator_types" else value)
-        for name, value in sorted(op.properties.items())
-        if name in names
-    ]
-    return f"{{{printer.entries(entries)}}}"
 
 
 _GENERIC = ("doc", "indexing_maps", "iterator_types", "library_call")
@@ -91,10 +59,7 @@ class LinalgGeneric(Directive):
         state.add_attributes(more or {})
         if attrs:
             state.add_attributes(trait_entries(state, attrs[0]))
-        if "iterator_types" in state.properties:
-            state.properties["iterator_types"] = iterators_from_strings(
-                state, state.properties["iterator_types"], "linalg.iterator_type"
-            )
+        iterators_from_strings(state, IteratorType)
         for name, given in ((inputs, ins), (outputs, outs)):
             state.operands[name] = given[0] if given else []
             state.types[name] = given[1] if given else []
@@ -224,7 +189,7 @@ class LinalgReduce(Directive):
 
 def is_memref(type: Any) -> bool:
     """Whether an output of the type gives no result."""
-    from ..types import MemRefType
+    from ...ir.types import MemRefType
 
     return isinstance(type, MemRefType)
 
@@ -238,8 +203,8 @@ def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_f
     state.regions[region] = [([], [])]
 
     def finish(op: Any) -> None:
-        from ..core import Block
-        from ..types import MemRefType, TensorType
+        from ...ir.core import Block
+        from ...ir.types import MemRefType, TensorType
 
         shaped = (MemRefType, TensorType)
         block = Block([t.element_type if isinstance(t, shaped) else t for t in types])
@@ -301,105 +266,3 @@ class LinalgMap(Directive):
         printer.attr_dict(op)
         if payload is None:
             write_region_with_arguments(region, printer)
-
-
-# -- vector ---------------------------------------------------------------------------------------
-
-_CONTRACT = ("indexing_maps", "iterator_types", "kind")
-
-
-@directive("ContractAttributes")
-class ContractAttributes(Directive):
-    """`{indexing_maps = .., iterator_types = ["parallel"], kind = #vector.kind<add>}`
-
-    Arguments: $indexing_maps, $iterator_types, $kind.
-    """
-
-    fragment = "trait"
-    rules = TRAIT
-
-    def read(self, child: Any, state: Any) -> None:
-        state.add_attributes(trait_entries(state, child[0]))
-        if "iterator_types" in state.properties:
-            state.properties["iterator_types"] = iterators_from_strings(
-                state, state.properties["iterator_types"], "vector.iterator_type"
-            )
-
-    def write(self, op: Any, printer: Any) -> None:
-        printer.out.append(f" {structured_dict(op, _CONTRACT, printer)}")
-
-
-@directive("ContractTypes")
-class ContractTypes(Directive):
-    """`vector<4x8xf32>, vector<8x4xf32>`; more types, as of masks in old texts, mean nothing.
-
-    Arguments: type($lhs), type($rhs).
-    """
-
-    fragment = "types"
-
-    def read(self, child: Any, state: Any) -> None:
-        lhs, rhs = self.names
-        (types,) = child
-        if len(types) < 2:
-            state.fail("expected at least two types of vectors")
-        state.types[lhs], state.types[rhs] = [types[0]], [types[1]]
-
-    def write(self, op: Any, printer: Any) -> None:
-        texts = [printer.type(getattr(op, name).type) for name in self.names]
-        printer.out.append(f" {', '.join(texts)}")
-
-
-@directive("MaskedRegion")
-class MaskedRegion(Directive):
-    """`{ vector.load .. }`: one operation, its results yielded. Argument: $maskRegion."""
-
-    fragment = '"{" ops "}"'
-
-    def read(self, child: Any, state: Any) -> None:
-        region = self.names[0]
-        state.regions[region] = [(child[0], [])]
-        state.at_region_end[region] = yield_all
-
-    def write(self, op: Any, printer: Any) -> None:
-        block = getattr(op, self.names[0]).blocks[0]
-        inner = [o for o in block if o.name != "vector.yield"]
-        if len(inner) == 1 and list(block._last._operands) == list(inner[0].results):
-            named, written = False, inner
-        else:
-            named, written = True, list(block)
-        printer.out.append(" { ")
-        for one in written:
-            printer.nested(one, named)
-            printer.out.append(" ")
-        printer.out.append("}")
-
-
-def yield_all(region: Any) -> None:
-    """End a block with a yield of what its last operation gives, if it has none."""
-    from ..core import Block
-
-    block = region.blocks[0] if region.blocks else region.append(Block())
-    if block._last is not None and block._last.name == "vector.yield":
-        return
-    values = block._last.results if block._last is not None else ()
-    block.append(registry.ops["vector.yield"].create(values))
-
-
-@directive("Punctuation")
-class Punctuation(Directive):
-    """`punctuation <comma>`, nothing for a new line. Argument: $punctuation."""
-
-    fragment = "print_end"
-    rules = {"print_end": '| "punctuation" enum_case'}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        if child[0]:
-            name = self.names[0]
-            kind = self.definition.attributes[name].kind
-            state.properties[name] = state.typed_attribute("enum_case", kind, child[0][0])
-
-    def write(self, op: Any, printer: Any) -> None:
-        value = getattr(op, self.names[0])
-        if value != "newline":
-            printer.out.append(f" punctuation <{value}>")

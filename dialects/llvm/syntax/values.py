@@ -1,20 +1,16 @@
-"""Custom directives of the llvm dialect."""
+"""The directives of llvm's operations on values and memory, and of its branches."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..attributes import DenseArrayAttr, DenseElements, StringAttr
-from ..types import VectorType, i32
-from .directive import Directive, directive, listed
-from .literals import number_of
+from ....ir.attributes import DenseArrayAttr, DenseElements, StringAttr
+from ....ir.syntax.directive import Directive, directive
+from ....ir.syntax.literals import number_of
+from ....ir.syntax.parts import TARGET, chain, read_targets, target_text
+from ....ir.types import VectorType, i32
 
 _LIST = {"flag_list": 'BARE_ID | flag_list "," BARE_ID'}
-
-
-def chain(child: Any) -> list[Any]:
-    """The items of a match of `list: item | list "," item` whose items are one child each."""
-    return [item for (item,) in listed(child, 1)]
 
 
 @directive("OptionalBody")
@@ -162,20 +158,6 @@ class AtomicAccess(Directive):
             printer.out.append(f" atomic{where} {ordering}")
 
 
-# -- control flow ------------------------------------------------------------------------------
-
-TARGET = {"branch_target": 'BLOCK | BLOCK "(" values ":" types ")"'}
-
-
-def target_text(printer: Any, block: Any, args: Any) -> str:
-    """`^bb1(%x : i64)`"""
-    name = printer.block_name(block)
-    if not args:
-        return name
-    types = ", ".join(printer.type(v.type) for v in args)
-    return f"{name}({printer.values(args)} : {types})"
-
-
 @directive("Successor")
 class Successor(Directive):
     """`^bb1(%x : i64)`. Arguments: $dest, $operands, type($operands)."""
@@ -184,11 +166,8 @@ class Successor(Directive):
     rules = TARGET
 
     def read(self, child: Any, state: Any) -> None:
-        block, *passed = child[0]
         dest, operands = self.names[:2]
-        state.successors[dest] = [block]
-        state.operands[operands] = list(passed[0]) if passed else []
-        state.types[operands] = list(passed[1]) if passed else []
+        read_targets(state, [child[0]], dest, operands)
 
     def write(self, op: Any, printer: Any) -> None:
         dest, operands = (getattr(op, name) for name in self.names[:2])
@@ -210,12 +189,7 @@ class IndirectTargets(Directive):
 
     def read(self, child: Any, state: Any) -> None:
         dests, operands, _, segments = self.names
-        targets = chain(child[0])
-        state.successors[dests] = [target[0] for target in targets]
-        state.operands[operands] = [n for t in targets if len(t) > 1 for n in t[1]]
-        state.types[operands] = [n for t in targets if len(t) > 1 for n in t[2]]
-        counts = tuple(len(t[1]) if len(t) > 1 else 0 for t in targets)
-        state.properties[segments] = DenseArrayAttr(i32, counts)
+        read_targets(state, chain(child[0]), dests, operands, segments)
 
     def write(self, op: Any, printer: Any) -> None:
         lines = [
@@ -241,12 +215,7 @@ class LLVMSwitchCases(Directive):
     def read(self, child: Any, state: Any) -> None:
         value, values, dests, operands, _, segments = self.names
         cases = chain(child[0])
-        targets = [target for _, target in cases]
-        state.successors[dests] = [target[0] for target in targets]
-        state.operands[operands] = [n for t in targets if len(t) > 1 for n in t[1]]
-        state.types[operands] = [n for t in targets if len(t) > 1 for n in t[2]]
-        counts = tuple(len(t[1]) if len(t) > 1 else 0 for t in targets)
-        state.properties[segments] = DenseArrayAttr(i32, counts)
+        read_targets(state, [target for _, target in cases], dests, operands, segments)
         if cases:
             kind = state.types[value][0]
             numbers = [number_of(state.session, token, kind) for token, _ in cases]
@@ -260,9 +229,6 @@ class LLVMSwitchCases(Directive):
             for number, block, args in op.cases()
         ]
         printer.out.append(f" [{','.join(lines)}\n{printer.indent}]")
-
-
-# -- aggregates and vectors ----------------------------------------------------------------------
 
 
 @directive("InsertValue")

@@ -1,0 +1,3 @@
+"""The directives that the formats of llvm name."""
+
+from . import calls, symbols, values  # noqa: F401 - declare directives

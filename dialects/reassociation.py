@@ -1,0 +1,43 @@
+"""What the reshapes that group neighbouring dimensions share, of tensors and of buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ..ir.attributes import ArrayAttr, Attribute, I64Attr
+from ..ir.core import Value
+from ..ir.declare import Op
+
+
+def reassociation(groups: Sequence[Sequence[int]]) -> ArrayAttr:
+    """`[[0], [1, 2]]` as upstream's attribute of i64 arrays."""
+    return ArrayAttr(tuple(ArrayAttr(tuple(I64Attr(i) for i in group)) for group in groups))
+
+
+class Reassociating(Op):
+    """Base of the reshapes that split or join the dimensions of a group."""
+
+    src: Any
+    inverse: ClassVar[str]
+    """The name of the op that undoes it."""
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The dimensions of the larger shape that make one of the smaller."""
+        return [[int(i) for i in group] for group in self.reassociation]  # type: ignore[attr-defined]
+
+    def verify_contiguous(self, rank: int) -> None:
+        """The groups name all dimensions of the larger shape, in order."""
+        groups = self.groups
+        if groups and [i for group in groups for i in group] != list(range(rank)):
+            raise self.error("expected reassociation indices to be contiguous")
+
+    def fold(self) -> Sequence[Value | Attribute] | None:
+        """There and back to the same static type -> the source; to the own type -> the source."""
+        inner: Any = self.src.defining_op
+        type: Any = self.result.type
+        back = inner.src if inner is not None and inner.name == self.inverse else None
+        if back is not None and back.type is type and type.has_static_shape:
+            return [back]
+        return [self.src] if self.src.type is type else None
