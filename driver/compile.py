@@ -153,10 +153,11 @@ def compile_model(
     target: str | None = None,
     fast_math: bool = True,
     cache: bool = True,
+    emulate: bool = True,
     progress: Progress | None = None,
 ) -> Model:
     """A callable from a model in any form that `load_module` takes: an executable in this process
-    where the target's code runs here, else in an emulator.
+    where the target's code runs here, else in an emulator, unless `emulate` forbids it.
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
@@ -169,7 +170,7 @@ def compile_model(
 
     def load() -> Operation:
         module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
-        check_runs(attach(module, target_of(module, target)))
+        check_runs(attach(module, target_of(module, target)), emulate)
         return module
 
     def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
@@ -182,7 +183,7 @@ def compile_model(
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         options = repr((sorted((shapes or {}).items()), fast_math))
         chosen = find_target(target or HOST)
-        check_runs(chosen)
+        check_runs(chosen, emulate)
         key = file_key(Path(model), chosen, options)
     program = models.find(key, chosen) if key and chosen else None
     if program is None:

@@ -17,12 +17,15 @@ from ..targets.base import Target
 from .artifacts import ArtifactOptions, write_binary
 
 
-def check_runs(target: Target) -> None:
-    """Raise NncError where nothing here runs a target's code: it says what to install."""
+def check_runs(target: Target, emulate: bool = True) -> None:
+    """Raise NncError where nothing here runs a target's code: it says what to install.
+
+    Without `emulate` an emulator does not count.
+    """
     obstacle = target.obstacle()
     if obstacle is None:
         return
-    if target.emulator is None:
+    if target.emulator is None or not emulate:
         target.check_runs_here()
     elif missing := target.emulator.missing():
         raise NncError(f"code for '{target.name}' does not run here: {obstacle}, and {missing}")

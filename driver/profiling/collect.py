@@ -20,7 +20,7 @@ from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 
 if TYPE_CHECKING:
-    from ...runtime.executable import Executable
+    from ...runtime.model import Model
 
 Progress = Callable[[str], None]
 
@@ -80,7 +80,9 @@ class _Instrumented:
         clock = pipeline("builtin.module(instrument-kernels)")
         PassManager(clock, PassContext(), (), False).run(module)
         self._describe(module)
-        self.executable = compile_model(module, threads=threads, cache=False, progress=progress)
+        self.executable = compile_model(
+            module, threads=threads, cache=False, emulate=False, progress=progress
+        )
 
     def _describe(self, module: Operation) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
@@ -96,7 +98,7 @@ class _Instrumented:
 def profile_model(
     name: str,
     module: Operation,
-    make_inputs: Callable[[Executable], Mapping[str, Any]],
+    make_inputs: Callable[[Model], Mapping[str, Any]],
     *,
     threads: int = 1,
     target: str | None = None,

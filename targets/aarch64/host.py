@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 
 from ..llvm.host import measured
+from ..llvm.target import LlvmTarget
 from .processors import TARGETS, Aarch64, have
 
 _LIKE = {
@@ -22,7 +23,7 @@ _LIKE = {
 """Processors whose machine is nearest to a named one's."""
 
 
-def host() -> Aarch64 | None:
+def host() -> LlvmTarget | None:
     """This machine as a target; None where it is no 64-bit Arm."""
     if platform.machine().lower() not in ("aarch64", "arm64"):
         return None

@@ -14,9 +14,28 @@ from ..linker import Toolchain, find_toolchain
 if TYPE_CHECKING:
     from .native import LoadedCode
 
-_ARCHITECTURES = """
-    aarch64 amdgcn arm bpf dx hexagon loongarch mips nvvm ppc r600 riscv s390 spv ve wasm x86 xcore
-""".split()
+_ARCHITECTURES = frozenset(
+    (
+        "aarch64",
+        "amdgcn",
+        "arm",
+        "bpf",
+        "dx",
+        "hexagon",
+        "loongarch",
+        "mips",
+        "nvvm",
+        "ppc",
+        "r600",
+        "riscv",
+        "s390",
+        "spv",
+        "ve",
+        "wasm",
+        "x86",
+        "xcore",
+    )
+)
 """What `llvm.` is followed by in names of intrinsics that not every processor has."""
 
 

@@ -62,6 +62,16 @@ def test_two_threads(name: str):
     assert_close(two(**inputs), expected(model, inputs))
 
 
+@pytest.mark.parametrize("kind", ["mobilenet_v2", "lstm"])
+def test_power(kind: str):
+    """The target that CONTRIBUTING.md shows."""
+    require_emulator("power8")
+    model, inputs, wanted, here = network(kind)
+    found = nnc.compile(model, target="power8", threads=2)(**inputs)
+    assert_close(found, here, TOLERANCES[kind])
+    assert_close(found, wanted, TOLERANCES[kind])
+
+
 def test_several_calls_and_unknown_shapes():
     require_emulator("aarch64")
     text = """

@@ -135,6 +135,14 @@ def test_a_missing_libc(
     assert f"qemu-aarch64 needs the processor's libc in {tmp_path / 'none'}: `apt-get" in said
 
 
+@pytest.mark.parametrize("command", ["bench", "profile"])
+def test_times_are_not_taken_in_an_emulator(
+    command: str, model: Path, on_x86: str, capsys: pytest.CaptureFixture[str]
+):
+    said = fails(capsys, command, model, "--target", "cortex-a76")
+    assert said.endswith(f"code for 'cortex-a76' does not run here: {on_x86}")
+
+
 def test_what_no_emulator_runs(on_x86: str):
     """QEMU has no AVX-512."""
     message = "code for 'x86-64-v4' does not run here: this machine is no more than x86-64"
