@@ -9,43 +9,32 @@ as one file to map (`.weights`), as an object file always has.
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.files import folder_beside, write_whole
+from ..ir.files import Part, folder_beside, write_together, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
-from ..runtime.abi import ALIGNMENT, ENTRY
+from ..runtime.abi import ALIGNMENT, ENTRY, PREPARE
 from ..runtime.program import Program, Signature
 from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
 from ..targets.elf import data_object
 from ..targets.llvm.ir import has_scalar_loops, llvm_ir
+from .artifact_options import LIBRARIES, ArtifactOptions, check_output
 from .header import c_header
 from .program import make_program
 
 CONTEXT_SOURCE = Path(__file__).parent.parent / "runtime" / "context.c"
-SUFFIXES = (".mlir", ".ll", ".s", ".o", ".so", ".a")
 _INSIDE_LIMIT = 1 << 30
 """Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
-
-
-@dataclass(frozen=True)
-class ArtifactOptions:
-    """How an artifact is made; see the options of `nnc compile`."""
-
-    weights: str | None = None
-    prefix: str = "nnc"
-    static: bool = False
 
 
 def write_artifact(
@@ -73,31 +62,20 @@ def write_artifact(
     return write_binary(program, path, options, timed)
 
 
-def check_output(path: Path, options: ArtifactOptions) -> None:
-    """Refuse what cannot be written, before any work. Raises NncError."""
-    if path.suffix not in SUFFIXES:
-        found = f"'{path.suffix}'" if path.suffix else "none"
-        raise NncError(f"the output's suffix is .mlir, .ll, .s, .o, .so or .a; found {found}")
-    if options.static and path.suffix != ".a":
-        raise NncError(f"--static writes a .a file, not '{path.name}'")
-    if options.weights == "inside" and path.suffix not in (".so", ".a"):
-        raise NncError(f"only a .so or .a file holds weights, not '{path.name}'")
-    if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]*", options.prefix):
-        raise NncError(f"--prefix is the start of C names, such as resnet, not '{options.prefix}'")
-
-
 def check_linker(module: Operation, path: Path) -> None:
     """Refuse a library for a target that nothing here links for, before any work.
 
     Raises NncError.
     """
-    if path.suffix in (".so", ".a"):
+    if path.suffix in LIBRARIES:
         target_of(module).toolchain()
 
 
 def _renaming(prefix: str) -> Callable[[str], str]:
     """LLVM IR text with the exported functions under another prefix than `nnc`."""
-    names = "|".join(name.removeprefix("nnc") for name in (ENTRY, PARALLEL_FOR, *POOL_SYMBOLS))
+    names = "|".join(
+        name.removeprefix("nnc") for name in (ENTRY, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+    )
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 
@@ -118,26 +96,27 @@ def write_binary(
     stamp = blake2b(program.code, digest_size=8).digest()
     description = _description(program, options.prefix, inside)
     header = c_header(program.signature, options.prefix, library=library, inside=inside)
-    with timed("Link"):
+    beside: dict[Path, Sequence[Part]] = {
+        path.with_suffix(".h"): (header,),
+        path.with_suffix(".json"): (json.dumps(description, indent=2), "\n"),
+    }
+    if not inside:
+        beside[path.with_suffix(".weights")] = (program.weights.data, stamp)
+    # Beside its place: it may be too large for the folder of temporary files.
+    with folder_beside(path) as folder:
+        made: Sequence[Part] | Path = (program.code,)
         if library:
-            _link(program, path, options.prefix, inside, stamp)
-        else:
-            write_whole(path, program.code)
-    files = [path, path.with_suffix(".h"), path.with_suffix(".json")]
-    with timed("Output"):
-        write_whole(files[1], header)
-        write_whole(files[2], json.dumps(description, indent=2) + "\n")
-        if not inside:
-            files.append(path.with_suffix(".weights"))
-            write_whole(files[3], program.weights.data, stamp)
-    return files
+            with timed("Link"):
+                made = _linked(program, folder, path.suffix, options.prefix, inside, stamp)
+        with timed("Output"):
+            write_together({path: made, **beside})
+    return [path, *beside]
 
 
-def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes) -> None:
-    """Write a library of the code, its context and perhaps its weights.
-
-    Made beside its place: it may be too large for the folder of temporary files.
-    """
+def _linked(
+    program: Program, folder: Path, suffix: str, prefix: str, inside: bool, stamp: bytes
+) -> Path:
+    """A library of the code, its context and perhaps its weights, in the folder."""
     tools = program.target.toolchain()
     found = program.signature
     defines = {
@@ -147,33 +126,32 @@ def _link(program: Program, path: Path, prefix: str, inside: bool, stamp: bytes)
         "STAMP": f"0x{int.from_bytes(stamp, 'little'):016x}u",
         "PARALLEL": str(int(program.parallel)),
         "INSIDE": str(int(inside)),
+        "PREPARED_BYTES": str(found.prepared_bytes),
+        "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
     }
-    with folder_beside(path) as folder:
-        objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
-        objects[0].write_bytes(program.code)
-        tools.compile(CONTEXT_SOURCE, objects[1], defines)
-        if inside:
-            # An empty section would have no address.
-            weights = program.weights.data if found.weights_bytes else b"\0"
-            frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
-            with objects[2].open("wb") as file:
-                file.writelines((frame.head, weights, frame.tail))
-        else:
-            objects.pop()
-        result = folder / f"library{path.suffix}"
-        (tools.archive if path.suffix == ".a" else tools.shared_library)(objects, result)
-        if path.exists() and not path.is_file():
-            write_whole(path, result.read_bytes())
-        else:
-            os.replace(result, path)
+    objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
+    objects[0].write_bytes(program.code)
+    tools.compile(CONTEXT_SOURCE, objects[1], defines)
+    if inside:
+        # An empty section would have no address.
+        weights = program.weights.data if found.weights_bytes else b"\0"
+        frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
+        with objects[2].open("wb") as file:
+            file.writelines((frame.head, weights, frame.tail))
+    else:
+        objects.pop()
+    result = folder / f"library{suffix}"
+    (tools.archive if suffix == ".a" else tools.shared_library)(objects, result)
+    return result
 
 
 def _memory(found: Signature) -> str:
     """What a run needs, and how near that is to the least that it could."""
     arena, live = found.arena_bytes / 1e6, found.live_bytes / 1e6
+    made = f", {found.prepared_bytes / 1e6:,.2f} MB made of them" if found.prepared_bytes else ""
     return (
         f"memory: an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time), "
-        f"{found.weights_bytes / 1e6:,.2f} MB of weights"
+        f"{found.weights_bytes / 1e6:,.2f} MB of weights{made}"
     )
 
 
@@ -195,6 +173,8 @@ def _description(program: Program, prefix: str, inside: bool) -> dict[str, Any]:
         "arena_bytes": found.arena_bytes,
         "live_bytes": found.live_bytes,
         "weights_bytes": found.weights_bytes,
+        "prepared_bytes": found.prepared_bytes,
+        "prepare_arena_bytes": found.prepare_arena_bytes,
         "weights": "inside" if inside else "beside",
-        "alignment": 64,
+        "alignment": ALIGNMENT,
     }

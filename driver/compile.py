@@ -114,6 +114,7 @@ def run_stages(
     last: str | None = None,
     target: str | None = None,
     progress: Progress | None = None,
+    prepare_milliseconds: int | None = None,
     after_stage: Callable[[str, Operation], None] | None = None,
     instrumentations: Sequence[Instrumentation] = (),
     verify_each: bool = False,
@@ -122,13 +123,15 @@ def run_stages(
     """Take a module of any stage down to stage `last` (default: the llvm dialect), in place.
 
     `target` is what it is compiled for, by name: by default what the module says, else this
-    machine. The module says so from here on. Raises NncError where it is for another one.
+    machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
+    the model is loaded if that takes no longer. Raises NncError where it is for another target.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
     """
     from ..ir.passes import PassContext, PassManager
     from ..lowering.pipelines import STAGES
+    from ..lowering.pipelines import pipeline as parse
     from ..targets.attribute import attach, target_of
 
     attach(module, target_of(module, target))
@@ -137,7 +140,12 @@ def run_stages(
             progress(f"{stage.name}: {stage.summary}")
         context = PassContext(progress=progress)
         with timed(f"'{stage.name}' Stage"):
-            PassManager(stage.pipeline(), context, instrumentations, verify_each).run(module)
+            pipelines = [stage.pipeline()]
+            if stage.name == "simplify-graph" and prepare_milliseconds is not None:
+                options = f"milliseconds={prepare_milliseconds}"
+                pipelines.append(parse(f"builtin.module(prepare-weights{{{options}}})"))
+            for pipeline in pipelines:
+                PassManager(pipeline, context, instrumentations, verify_each).run(module)
         if after_stage is not None:
             after_stage(stage.name, module)
         if stage.name == last:

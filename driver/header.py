@@ -21,7 +21,7 @@ def c_header(found: Signature, prefix: str, *, library: bool, inside: bool) -> s
         _sizes(found, prefix),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
         _library(prefix, inside) if library else "",
-        _RUN.replace("PREFIX", prefix),
+        (_RUN + (_PREPARE if found.prepared_bytes else "")).replace("PREFIX", prefix),
         "#ifdef __cplusplus\n}\n#endif\n",
         f"#endif /* {guard} */\n",
     ]
@@ -61,6 +61,9 @@ def _sizes(found: Signature, prefix: str) -> str:
         "ARENA_BYTES": found.arena_bytes,
         "WEIGHTS_BYTES": found.weights_bytes,
     }
+    if found.prepared_bytes:
+        rows["PREPARED_BYTES"] = found.prepared_bytes
+        rows["PREPARE_ARENA_BYTES"] = found.prepare_arena_bytes
     return "".join(f"#define {upper}_{name} {value}\n" for name, value in rows.items())
 
 
@@ -89,6 +92,16 @@ int32_t PREFIX_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
    Only in models that have parallel loops. */
 nnc_pool *PREFIX_pool_create(int32_t threads);
 void PREFIX_pool_destroy(nnc_pool *pool);
+"""
+
+_PREPARE = """
+/* Makes weights of stored ones, one in each step: call it with `step` 0, 1, .. until it returns -1.
+   `weights` are the bytes of the weights file, and have to stay. `prepared`, PREPARED_BYTES
+   aligned to 64 bytes, is then what PREFIX_run takes as its weights; calls at the same time may
+   share it. `arena` are PREPARE_ARENA_BYTES, for the time of the call. Returns how many bytes of
+   `weights`, from the first on, are not needed for further steps. */
+int64_t PREFIX_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
+    int32_t step);
 """
 
 

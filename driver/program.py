@@ -72,6 +72,7 @@ def signature(module: Operation) -> Signature:
         _integer(module, "nn.arena_bytes"),
         _integer(module, "nn.weights_bytes"),
         _integer(module, "nn.live_bytes"),
+        *(_integer(module, name, 0) for name in ("nn.prepared_bytes", "nn.prepare_arena_bytes")),
     )
 
 
@@ -96,7 +97,9 @@ def _types(module: Operation, name: str) -> list[TensorType]:
     return list(value.elements)  # type: ignore[arg-type]
 
 
-def _integer(module: Operation, name: str) -> int:
+def _integer(module: Operation, name: str, default: int | None = None) -> int:
+    if default is not None and module.attribute(name) is None:
+        return default
     value = _entry_attribute(module, name)
     assert isinstance(value, IntegerAttr)
     return value.value

@@ -42,31 +42,33 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
             workers.shutdown(cancel_futures=True)
 
 
-def fill_weights(module: Operation, buffer: np.ndarray) -> None:
-    """Put every weight where the code expects it. Raises NncError as `filling` does."""
-    with filling(module, buffer):
-        pass
+def fill_weights(module: Operation, buffer: np.ndarray, table: str = "nn.weights") -> None:
+    """Put every weight of a table where the code expects it. Raises NncError as `filling` does."""
+    for key, part, data in _places(module, buffer, table):
+        _copy(key, data, part)
 
 
-def _places(module: Operation, buffer: np.ndarray) -> Iterator[tuple[str, np.ndarray, Any]]:
+def _places(
+    module: Operation, buffer: np.ndarray, name: str = "nn.weights"
+) -> Iterator[tuple[str, np.ndarray, Any]]:
     """(name, part of the buffer, data) of each weight."""
-    table = module.attribute("nn.weights")
+    table = module.attribute(name)
     if not isinstance(table, DictAttr):
         if buffer.size:
             raise NncError(
-                f"the code needs {buffer.size} bytes of weights, but 'nn.weights' is missing"
+                f"the code needs {buffer.size} bytes of weights, but '{name}' is missing"
             )
         return
     for key, entry in table.items():
         offset = entry.get("offset")  # type: ignore[attr-defined]
         data = entry.get("data")  # type: ignore[attr-defined]
         if not isinstance(offset, IntegerAttr):
-            raise NncError(f"nn.weights: '{key}' has no offset")
+            raise NncError(f"{name}: '{key}' has no offset")
         if not isinstance(data, DenseResource | DenseElements):
-            raise NncError(f"nn.weights: '{key}' has no data")
+            raise NncError(f"{name}: '{key}' has no data")
         end = offset.value + data.type.num_bytes
         if offset.value < 0 or end > buffer.size:
-            raise NncError(f"nn.weights: '{key}' ends at byte {end} of {buffer.size}")
+            raise NncError(f"{name}: '{key}' ends at byte {end} of {buffer.size}")
         yield key, buffer[offset.value : end], data
 
 

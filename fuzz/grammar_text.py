@@ -16,7 +16,6 @@ def productions() -> dict[str, list[list[str]]]:
     """The symbols of each rule's expansions; terminals are upper case."""
     from lark import Lark
     from lark.lexer import Lexer
-
     from nnc.ir.syntax.tables import STARTS
 
     class NoLexer(Lexer):

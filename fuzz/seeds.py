@@ -84,7 +84,6 @@ MODELS = (
 def stages() -> tuple[str, ...]:
     """The text of a tiny model after every stage of the pipeline."""
     import onnx
-
     from nnc.driver.compile import write_stages
 
     found = []

@@ -73,6 +73,10 @@ class Attribute(metaclass=Interned):
     _names: ClassVar[tuple[str, ...]]
     """The names of the fields."""
 
+    def __bool__(self) -> bool:
+        """True: the attribute is there, be it an empty array. Ask for its value or its length."""
+        return True
+
     def _key(self) -> Any:
         return tuple([getattr(self, name) for name in self._names])
 
@@ -106,9 +110,6 @@ class IntegerAttr(Attribute):
         wrap = getattr(self.type, "wrap", None)
         value = int(self.value)
         object.__setattr__(self, "value", value if wrap is None else wrap(value))
-
-    def __bool__(self) -> bool:
-        return bool(self.value)
 
     def __int__(self) -> int:
         return self.value

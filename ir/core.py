@@ -137,7 +137,8 @@ class Operation:
 
     def attribute(self, name: str) -> Attribute | None:
         """The property or free attribute of this name, or None."""
-        return self.properties.get(name) or self.attributes.get(name)
+        found = self.properties.get(name)
+        return self.attributes.get(name) if found is None else found
 
     # -- traits and structure --------------------------------------------------------------
 

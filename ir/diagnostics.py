@@ -105,6 +105,10 @@ class VerifyError(NncError):
     """The IR breaks a rule of an operation, a type or SSA form."""
 
 
+class SizeError(VerifyError):
+    """A tensor has more bytes than an index counts; the model's fault, whoever finds its shape."""
+
+
 class DeclarationError(NncError):
     """A faulty declaration of an operation, found when its class is made."""
 

@@ -1,37 +1,57 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, one or several together."""
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from .diagnostics import NncError
 
+Part = str | bytes | memoryview
 
-def write_whole(path: Path, *parts: str | bytes | memoryview) -> None:
-    """Write a file whole or not at all: to a temporary name beside it, then renamed."""
-    import tempfile
 
-    raw = [part.encode() if isinstance(part, str) else part for part in parts]
+def write_whole(path: Path, *parts: Part) -> None:
+    """Write a file whole or not at all. Raises NncError."""
+    write_together({path: parts})
+
+
+def write_together(contents: Mapping[Path, Sequence[Part] | Path]) -> None:
+    """Write several files, all of them or none; what stands for the content may be a made file.
+
+    That one is moved. A device or a pipe is written as it is. Raises NncError.
+    """
+    with ExitStack() as stack:
+        writes = []
+        for path, content in contents.items():
+            if is_special(path):
+                _write_special(path, content)
+                continue
+            writes.append(stack.enter_context(NewFile(path)))
+            if isinstance(content, Path):
+                os.replace(content, writes[-1].temporary)
+            else:
+                writes[-1].file.writelines(map(_raw, content))
+        publish(writes)
+
+
+def is_special(path: Path) -> bool:
+    """Whether there is a device such as /dev/null, a pipe or a folder, which no file replaces."""
+    return path.exists() and not path.is_file()
+
+
+def _raw(part: Part) -> bytes | memoryview:
+    return part.encode() if isinstance(part, str) else part
+
+
+def _write_special(path: Path, content: Sequence[Part] | Path) -> None:
     try:
-        if path.exists() and not path.is_file():  # a device such as /dev/null, or a pipe
-            path.write_bytes(b"".join(raw))
-            return
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.writelines(raw)
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(temporary, 0o666 & ~umask)
-            os.replace(temporary, path)
-        except BaseException:
-            os.unlink(temporary)
-            raise
+        made = isinstance(content, Path)
+        path.write_bytes(content.read_bytes() if made else b"".join(map(_raw, content)))
     except OSError as error:
-        raise NncError(f"cannot write '{path}': {error.strerror or error}") from None
+        raise unwritable(path, error) from None
 
 
 @contextmanager
@@ -40,9 +60,83 @@ def folder_beside(path: Path) -> Iterator[Path]:
     import tempfile
 
     try:
-        device = path.exists() and not path.is_file()
-        home = None if device else path.parent
+        home = None if is_special(path) else path.parent
         with tempfile.TemporaryDirectory(dir=home, prefix=f".{path.name}.") as name:
             yield Path(name)
     except OSError as error:
-        raise NncError(f"cannot write '{path}': {error.strerror or error}") from None
+        raise unwritable(path, error) from None
+
+
+class NewFile:
+    """A file under a temporary name in the folder of its own; removed unless published."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def __enter__(self) -> NewFile:
+        import tempfile
+
+        try:
+            handle, self.temporary = tempfile.mkstemp(
+                dir=self.path.parent, prefix=f".{self.path.name}."
+            )
+            umask = os.umask(0)
+            os.umask(umask)
+            os.chmod(self.temporary, 0o666 & ~umask)
+        except OSError as error:
+            raise unwritable(self.path, error) from None
+        self.file = os.fdopen(handle, "wb")
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not self.file.closed:
+            with suppress(OSError):  # a full disk, said already by the write before
+                self.file.close()
+        if os.path.exists(self.temporary):
+            os.unlink(self.temporary)
+        if isinstance(error, OSError):
+            raise unwritable(self.path, error) from None
+
+
+def publish(writes: list[NewFile]) -> None:
+    """Give the complete files their names; if one cannot have it, none has."""
+    done: list[tuple[Path, str | None]] = []
+    if not writes:
+        return
+    current = writes[0]
+    try:
+        for current in writes:
+            current.file.close()
+        for current in writes:
+            if current.path.is_dir():
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            kept = None
+            if current.path.exists() and current is not writes[-1]:
+                kept = current.temporary + ".old"
+                _keep(current.path, kept)
+            done.append((current.path, kept))
+            os.replace(current.temporary, current.path)
+    except OSError as error:
+        for path, kept in done:
+            if kept is not None:
+                os.replace(kept, path)
+                Path(kept).unlink(missing_ok=True)  # still there where both were one file
+            elif path != current.path:
+                os.unlink(path)
+        raise unwritable(current.path, error) from None
+    for _, kept in done:
+        if kept is not None:
+            os.unlink(kept)
+
+
+def _keep(path: Path, name: str) -> None:
+    """Give a file a second name, or another one where the system has no links."""
+    try:
+        os.link(path, name)
+    except OSError:
+        os.rename(path, name)
+
+
+def unwritable(path: Path, error: OSError) -> NncError:
+    """What is said where the system refuses."""
+    return NncError(f"cannot write '{path}': {error.strerror or error}")

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from .core import Operation
-from .diagnostics import Diagnostic, NncError, PassError, VerifyError
+from .diagnostics import Diagnostic, NncError, PassError, SizeError, VerifyError
 from .dialect import registry
-from .location import UNKNOWN
+from .location import UNKNOWN, Location
 from .traits import IsolatedFromAbove
 
 if TYPE_CHECKING:
@@ -128,9 +128,10 @@ def option_text(value: Any) -> str:
 
 @dataclass
 class PassContext:
-    """What a pass may use besides the IR: statistics, progress, rewrite tracing."""
+    """What a pass may use besides the IR: statistics, remarks, progress, rewrite tracing."""
 
     statistics: dict[str, dict[str, int]] = field(default_factory=dict)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
     progress: Callable[[str], None] | None = None
     trace: RewriteTrace | None = None
     current: str = ""
@@ -139,6 +140,10 @@ class PassContext:
         """Add to a counter of the running pass."""
         counters = self.statistics.setdefault(self.current, {})
         counters[name] = counters.get(name, 0) + count
+
+    def remark(self, message: str, location: Location | None = None) -> None:
+        """Say what a pass was asked to show."""
+        self.diagnostics.append(Diagnostic("remark", message, location))
 
     def report(self, message: str) -> None:
         """Progress of long work, for a person who waits."""
@@ -249,6 +254,9 @@ class PassManager:
         except RecursionError:
             message = f"the IR is nested too deeply for pass '{one.name}'"
             raise PassError(message, op.loc) from None
+        except MemoryError:
+            message = f"pass '{one.name}' needs more memory than there is"
+            raise PassError(message, op.loc) from None
         if self.verify_each:
             self._verify(one, op)
 
@@ -257,6 +265,8 @@ class PassManager:
             watcher.before_verify(op)
         try:
             op.verify()
+        except SizeError as error:
+            raise PassError(error.diagnostic) from error
         except VerifyError as error:
             found = error.diagnostic
             note = Diagnostic("note", f"found after pass '{one.name}': this is a defect of nnc")

@@ -69,11 +69,11 @@ class ComputedBlob(Blob):
 
     What a pass folds is often folded again by the next one, or copied once to where it belongs:
     then there is one copy of it in memory, and not one for each step. `sources` are the blobs
-    that it is computed from.
+    that it is computed from; `compute` may tell those who know its type how.
     """
 
     def __init__(self, compute: Callable[[], np.ndarray], sources: Sequence[Blob] = ()) -> None:
-        self._compute = compute
+        self.compute = compute
         self._sources = sources
 
     def release(self) -> None:
@@ -81,10 +81,10 @@ class ComputedBlob(Blob):
             source.release()
 
     def bytes(self) -> np.ndarray:
-        return np.ascontiguousarray(self._compute()).reshape(-1).view(np.uint8)
+        return np.ascontiguousarray(self.compute()).reshape(-1).view(np.uint8)
 
     def elements(self, type: ShapedType) -> np.ndarray:
-        array = self._compute()
+        array = self.compute()
         if array.shape != type.shape or array.nbytes != type.num_bytes:
             raise NncError(f"an array {array.dtype} {array.shape} was computed for {type}")
         return array

@@ -117,7 +117,7 @@ class SymbolTable(Trait):
         seen: dict[str, Operation] = {}
         for block in op.regions[0].blocks if op.regions else ():
             for inner in block:
-                name = inner.properties.get("sym_name") or inner.attributes.get("sym_name")
+                name = inner.attribute("sym_name")
                 if not isinstance(name, StringAttr):
                     continue
                 if name.value in seen:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Iterable
+from functools import cache
 from typing import Any, ClassVar
 
 from .affine import AffineMap, strided_form
@@ -257,6 +258,24 @@ class ShapedType(Type):
     @property
     def num_bytes(self) -> int:
         return self.num_elements * self.element_type.byte_width
+
+
+MOST_BYTES = 2**63 - 64
+"""Sizes and offsets are signed numbers of 64 bits, also when rounded up to a cache line."""
+
+
+@cache
+def size_fault(type: Any) -> str | None:
+    """That a tensor or buffer has more than MOST_BYTES, or None.
+
+    A dimension of no or unknown extent counts as 1, as strides multiply the others all the same.
+    """
+    if not isinstance(type, TensorType | MemRefType):
+        return None
+    width = getattr(type.element_type, "byte_width", 1)
+    if math.prod(d for d in type.shape if d) * width <= MOST_BYTES:
+        return None
+    return f"'{type}' is too large: more than {MOST_BYTES} bytes"
 
 
 def _shape(shape: Iterable[Dim]) -> tuple[Dim, ...]:

@@ -8,11 +8,9 @@ that the files of all stages of a compilation share their weights.
 
 from __future__ import annotations
 
-import errno
 import json
-import os
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,6 +18,7 @@ from .attributes import ArrayAttr, Attribute, DenseResource, DictAttr, StringAtt
 from .core import Operation
 from .diagnostics import NncError
 from .dialect import registry
+from .files import NewFile, is_special, publish, write_whole
 from .lazy import np
 from .resources import Blob, FileBlob, MissingBlob, SafetensorsFile
 
@@ -52,11 +51,8 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
         NncError: a file cannot be written, or two resources of one name differ.
     """
     path = Path(path)
-    if path.exists() and not path.is_file():  # a device such as /dev/null, or a pipe
-        try:
-            path.write_text(module_text(module, print=print), encoding="utf-8")
-        except OSError as error:
-            raise _unwritable(path, error) from None
+    if is_special(path):
+        write_whole(path, module_text(module, print=print))
         return
     resources = collect_resources(module)
     weights = path.with_suffix(".safetensors")
@@ -71,11 +67,11 @@ def write_module(module: Operation, path: Path | str, *, print: Printer = str) -
     with ExitStack() as stack:
         writes = []
         if new:
-            writes.append(stack.enter_context(_NewFile(weights)))
+            writes.append(stack.enter_context(NewFile(weights)))
             write_safetensors(new, writes[0].file)
-        writes.append(stack.enter_context(_NewFile(path)))
+        writes.append(stack.enter_context(NewFile(path)))
         writes[-1].file.write(text.encode("utf-8"))
-        _publish(writes)
+        publish(writes)
     if new:
         _remember(new, weights)
 
@@ -239,66 +235,3 @@ def write_safetensors(resources: dict[str, DenseResource], file: BinaryIO) -> No
     file.write(len(text).to_bytes(8, "little") + text)
     for _, resource in ordered:
         file.write(resource.blob.bytes().data)
-
-
-class _NewFile:
-    """A file under a temporary name in the folder of its own; removed unless published."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-
-    def __enter__(self) -> _NewFile:
-        import tempfile
-
-        try:
-            handle, self.temporary = tempfile.mkstemp(
-                dir=self.path.parent, prefix=f".{self.path.name}."
-            )
-            umask = os.umask(0)
-            os.umask(umask)
-            os.chmod(self.temporary, 0o666 & ~umask)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
-        self.file = os.fdopen(handle, "wb")
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if not self.file.closed:
-            with suppress(OSError):  # a full disk, said already by the write before
-                self.file.close()
-        if os.path.exists(self.temporary):
-            os.unlink(self.temporary)
-        if isinstance(error, OSError):
-            raise _unwritable(self.path, error) from None
-
-
-def _publish(writes: list[_NewFile]) -> None:
-    """Give the complete files their names; if one cannot have it, none has."""
-    done: list[tuple[Path, str | None]] = []
-    current = writes[0]
-    try:
-        for current in writes:
-            current.file.close()
-        for current in writes:
-            if current.path.is_dir():
-                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-            kept = None
-            if current.path.exists() and current is not writes[-1]:
-                kept = current.temporary + ".old"
-                os.rename(current.path, kept)
-            done.append((current.path, kept))
-            os.replace(current.temporary, current.path)
-    except OSError as error:
-        for path, kept in done:
-            if kept is not None:
-                os.rename(kept, path)
-            elif path != current.path:
-                os.unlink(path)
-        raise _unwritable(current.path, error) from None
-    for _, kept in done:
-        if kept is not None:
-            os.unlink(kept)
-
-
-def _unwritable(path: Path, error: OSError) -> NncError:
-    return NncError(f"cannot write '{path}': {error.strerror or error}")

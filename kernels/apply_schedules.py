@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects import func, linalg, memref, schedule
-from ..ir.core import Block, Operation, Value
+from ..ir.core import Block, Operation
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import is_pure
@@ -15,9 +15,10 @@ from .codegen.buffers import erase_dead_buffers, shrink_buffers
 from .codegen.code import Code, Scope
 from .codegen.emission import Emission
 from .model.nest import Node, build_nest
-from .model.plan import Loop, Plan
+from .model.plan import Plan
 from .model.stages import Stage, base_buffer, stages_of
-from .primitives import caching
+from .primitives import cache as caching
+from .primitives.primitive import carry_out
 
 
 @dataclass(frozen=True)
@@ -72,67 +73,6 @@ def apply_schedule(function: Operation, one: schedule.For | None, target: Machin
         write_loops(block, plan, target)
 
 
-def carry_out(one: schedule.For, stages: list[Stage]) -> Plan:
-    """The plan that a schedule makes of stages. Raises NncError at the faulty operation."""
-    plan = Plan(stages)
-    block = one.regions[0].block
-    if len(block.args) != len(stages):
-        raise one.error(
-            f"has {len(block.args)} stages, but @{one.kernel} has {len(stages)} linalg operations"
-        )
-    known: dict[Value, Stage | Loop] = dict(zip(block.args, stages, strict=True))
-    for op in block:
-        operands = [known[v] for v in op.operands]
-        results = _carry_out_op(op, operands, plan)
-        known.update(zip(op.results, results, strict=True))
-    return plan
-
-
-def _carry_out_op(op: Operation, operands: list, plan: Plan) -> list[Loop] | list[Stage]:
-    if any(operand in plan.inlined for operand in operands):
-        raise op.error("the stage is gone: it was inlined")
-    match op:
-        case schedule.Cache():
-            shape = op.order or range(len(_operand_shape(operands[0], op.number)))
-            return [plan.cache(operands[0], op.number, shape, op)]
-        case schedule.Loops():
-            roots = plan.roots[operands[0]]
-            whole = [loop for loop in roots if loop.is_alive and len(loop.dims) == 1]
-            if op.count != len(operands[0].kinds):
-                raise op.error(f"asks for {op.count} loops of {len(operands[0].kinds)}")
-            if len(whole) != op.count:
-                raise op.error("must come before the loops of the stage are scheduled")
-            return whole
-        case schedule.Prefetch():
-            plan.prefetch(operands[0], op.number, op.ahead, op)
-        case schedule.Inline():
-            plan.inline(operands[0], op)
-        case schedule.Split():
-            return list(plan.split(operands[0], op.factor, op))
-        case schedule.Collapse():
-            return [plan.collapse(operands, op)]
-        case schedule.Reorder():
-            plan.reorder(operands, op)
-        case schedule.Parallel():
-            plan.set_kind(operands[0], "parallel", op)
-        case schedule.Vectorize():
-            plan.set_kind(operands[0], "vector", op)
-        case schedule.Unroll():
-            plan.set_kind(operands[0], "unroll", op, bool(op.partial))
-        case schedule.Accumulate():
-            plan.accumulate(operands[0], op)
-        case schedule.Fuse():
-            plan.fuse(operands[0], operands[1], op, bool(op.rolled))
-        case _:
-            raise op.error("is not a scheduling operation")
-    return []
-
-
-def _operand_shape(stage: Stage, number: int) -> tuple:
-    values = stage.op.operands
-    return getattr(values[number].type, "shape", ()) if 0 <= number < len(values) else ()
-
-
 def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     """Replace the stages of a block by the loops of a plan."""
     for made, reader in plan.caches:
@@ -143,7 +83,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     assert first is not None
     code = Code(Scope(block, None), first.loc)
     emission = Emission(plan, code, target.has_fma)
-    for shrunk in shrink_buffers(block, plan, nests):
+    for shrunk in shrink_buffers(block, plan, nests, target):
         emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):
         emission.nest(root, anchor)

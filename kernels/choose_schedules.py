@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..dialects import func, schedule
+from ..dialects import func, linalg, schedule
 from ..ir.core import Operation
-from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
 from ..targets.attribute import target_of
-from ..targets.machine import Machine
-from .model.nest import build_nest
-from .model.stages import Stage, stages_of
-from .policy.chains import chains
-from .policy.grouping import partition
-from .policy.heuristics import Heuristics
-from .policy.writer import ScheduleWriter
-from .primitives.caching import discard
-from .primitives.inlining import worth_inlining
+from .policy.candidates import Candidate, best, candidates
 
 
 @dataclass(frozen=True)
@@ -30,10 +22,14 @@ class ChooseSchedules(
     """Put a schedule beside every function of linalg operations that has none yet.
 
     Register tiles, loop orders, fusion inside kernels and parallel loops come from a model
-    of the processor; see the schedule dialect for what they mean.
+    of the processor; see the schedule dialect for what they mean. Of several candidates the best
+    legal one is taken.
     """
 
     target: str = option("", help="a target's name (default: the module's)", alias="machine")
+    print_candidates: bool = option(
+        False, help="say of each kernel what its candidates are expected to take"
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         machine = target_of(op, self.target).machine
@@ -43,44 +39,22 @@ class ChooseSchedules(
                 continue
             if function.sym_name in existing:
                 continue
-            stages = stages_of(function.regions[0].blocks[0])
-            if stages:
-                chosen = choose(function.sym_name, stages, machine)
-                chosen.loc = function.loc
+            block = function.regions[0].blocks[0]
+            if any(isinstance(stage, linalg.StructuredOp) for stage in block):
+                found = candidates(function.sym_name, block, machine, every=self.print_candidates)
+                chosen = best(found, machine)
+                if self.print_candidates:
+                    show(found, chosen, function, context)
+                chosen.schedule.loc = function.loc
                 assert function.parent is not None
-                function.parent.insert_after(chosen, function)
+                function.parent.insert_after(chosen.schedule, function)
                 context.statistic("schedules")
 
 
-def choose(kernel: str, stages: list[Stage], machine: Machine) -> schedule.For:
-    """A legal schedule of a kernel: the best the heuristics find."""
-    block = stages[0].op.parent
-    assert block is not None
-    for chained, fuse in ((True, True), (False, True), (False, False)):
-        if not chained:
-            stages = stages_of(block)
-        writer = ScheduleWriter(kernel, stages)
-        heuristics = Heuristics(writer, machine, use_caches=fuse)
-        try:
-            if fuse:
-                for stage in stages:
-                    if worth_inlining(stage, stages):
-                        writer.inline(stage)
-                groups = partition(writer.plan.stages)
-                joined = chains(groups, writer.plan) if chained else []
-                for chain in joined:
-                    heuristics.chain(chain)
-                for group in groups:
-                    if not any(group in chain.groups for chain in joined):
-                        heuristics.group(group)
-            else:
-                for stage in stages:
-                    heuristics.alone(stage)
-            build_nest(writer.plan)
-        except NncError:
-            continue
-        finally:
-            for made, _ in writer.plan.caches:
-                discard(made)
-        return writer.op
-    return ScheduleWriter(kernel, stages_of(block)).op
+def show(
+    found: Sequence[Candidate], chosen: Candidate, function: func.FuncOp, context: PassContext
+) -> None:
+    """Say what a kernel's candidates are expected to take, and which of them it gets."""
+    for one in found:
+        taken = " (chosen)" if one is chosen else ""
+        context.remark(f"schedule of @{function.sym_name}, {one}{taken}", function.loc)

@@ -29,6 +29,7 @@ PASS_MODULES: dict[str, str] = {
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
     "outline-parallel": ".outline_parallel",
+    "prepare-weights": "..passes.nn.prepare_weights",
     "sink-views": "..passes.nn.sink_views",
     "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",

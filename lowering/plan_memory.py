@@ -24,20 +24,19 @@ from dataclasses import dataclass, field, replace
 
 from ..dialects import arith, func, memref, scf
 from ..ir.attributes import (
-    ArrayAttr,
     DenseArrayAttr,
-    DenseResource,
-    DictAttr,
     I64Array,
     I64Attr,
-    UnitAttr,
 )
 from ..ir.builder import Builder
-from ..ir.core import Block, BlockArgument, Operation, Value
+from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
 from ..ir.traits import Pure
-from ..ir.types import FunctionType, IntegerType, MemRefType
+from ..ir.types import IntegerType, MemRefType
+from ..passes.nn.prepare_weights import PREPARE
+from ..targets.attribute import target_of
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
+from .place_weights import add_argument, place_weights
 from .to_llvm.entry import LIVE_BYTES
 from .to_llvm.module import IN_PLACE
 
@@ -56,6 +55,7 @@ class PlanMemory(
         "peak-live-bytes": "Bytes that are live at once, below which no arena can be",
         "scratch-bytes": "Bytes of scratch memory of each thread",
         "weights-bytes": "Bytes of weights",
+        "prepared-bytes": "Bytes of weights that are made at creation",
     },
 ):
     """Give every buffer of static size a place in one arena, and weights in another.
@@ -64,13 +64,12 @@ class PlanMemory(
     %scratch. The module's attribute nn.weights says what the weights buffer holds.
     """
 
-    stack_bytes: int = option(
-        65536, help="buffers in parallel loops up to so many bytes go on the stack", least=0
-    )
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Callees first, so that what they need is known where they are called."""
         functions = {f.sym_name: f for f in op.regions[0].ops if isinstance(f, func.FuncOp)}
+        stack = target_of(op, self.target).machine.costs.buffers.loop_stack
         scratch: dict[str, int] = {}
         in_place: set[Pair] = set()
         done: set[str] = set()
@@ -78,9 +77,13 @@ class PlanMemory(
             for one in _callees_first(name, functions, done):
                 function = functions[one]
                 if not function.is_declaration:
+                    _move_allocations(function, stack)
                     in_place |= self._plan_function(function, functions, scratch, context)
         _keep_marks(functions.values(), in_place)
-        _place_weights(op, functions.values(), context)
+        weights, prepared = place_weights(op, functions.values())
+        if any("nn.entry" in function.attributes for function in functions.values()):
+            context.statistic("weights-bytes", weights)
+            context.statistic("prepared-bytes", prepared)
 
     def _plan_function(
         self,
@@ -90,8 +93,7 @@ class PlanMemory(
         context: PassContext,
     ) -> set[Pair]:
         """Place the buffers of one function; the pairs of arguments that share one now."""
-        _move_allocations(function, self.stack_bytes)
-        entry = "nn.entry" in function.attributes
+        entry = _is_entry(function)
         called = function.sym_visibility == "private"
         if len(function.body.blocks) != 1 or not (entry or called):
             _heap_scratch(function, scratch)
@@ -104,11 +106,11 @@ class PlanMemory(
             context.statistic("arena-bytes", made.size)
             context.statistic("peak-live-bytes", made.lower_bound)
             function.attributes[LIVE_BYTES] = I64Attr(made.lower_bound)
-            arena = _add_argument(function, made.size, "arena", "nn.arena")
+            arena = add_argument(function, made.size, "arena", "nn.arena")
         elif made.size:
             scratch[function.sym_name] = made.size
             context.statistic("scratch-bytes", made.size)
-            arena = _add_argument(function, made.size, "scratch", "nn.scratch")
+            arena = add_argument(function, made.size, "scratch", "nn.scratch")
         else:
             return set()
         needs.apply(made, arena)
@@ -354,62 +356,6 @@ def _heap_scratch(function: func.FuncOp, scratch: dict[str, int]) -> None:
             Builder.after_op(call).insert(memref.Dealloc(made))
 
 
-def _add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
-    """A last argument of so many bytes, marked by an attribute."""
-    type = MemRefType((size,), _BYTE)
-    old = function.function_type
-    if function.arg_attrs is not None:
-        function.arg_attrs = ArrayAttr((*function.arg_attrs, DictAttr(())))
-    function.function_type = FunctionType((*old.inputs, type), old.results)
-    arg = function.body.block.add_arg(type, function.loc)
-    arg.name_hint = name
-    function.set_arg_attribute(len(old.inputs), attribute, UnitAttr())
-    return arg
-
-
-# -- weights -------------------------------------------------------------------------------------
-
-
-def _place_weights(module: Operation, functions, context: PassContext) -> None:
-    """Constants that live outside the text become parts of the weights buffer."""
-    globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
-    offsets: dict[str, int] = {}
-    table: dict[str, DictAttr] = {}
-    total = 0
-    entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
-    uses: list[tuple[func.FuncOp, memref.GetGlobal]] = []
-    for function in entries:
-        for op in function.walk():
-            if not isinstance(op, memref.GetGlobal):
-                continue
-            target = globals_[op.symbol]
-            value = target.initial_value
-            if not isinstance(value, DenseResource):
-                continue
-            uses.append((function, op))
-            if op.symbol not in offsets:
-                offsets[op.symbol] = total
-                entry = (("data", value), ("offset", I64Attr(total)))
-                table[op.symbol] = DictAttr(entry)
-                total += aligned(target.type.num_bytes)
-    arguments = {f: _add_argument(f, total, "weights", "nn.weights") for f in entries}
-    for function, op in uses:
-        builder = Builder.before_op(op)
-        offset = builder.insert(arith.Constant.index(offsets[op.symbol])).result
-        view = memref.View(arguments[function], offset, [], result=op.result.type)
-        made = builder.insert(view).result
-        made.name_hint = op.result.name_hint
-        op.result.replace_all_uses_with(made)
-        op.erase()
-    _erase_unused(module, [globals_[name] for name in offsets])
-    if entries:
-        context.statistic("weights-bytes", total)
-    if table:
-        module.attributes["nn.weights"] = DictAttr(tuple(table.items()))
-
-
-def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
-    used = {op.symbol for op in module.walk() if isinstance(op, memref.GetGlobal)}
-    for one in candidates:
-        if one.sym_name not in used:
-            one.erase()
+def _is_entry(function: func.FuncOp) -> bool:
+    """Whether C code calls the function."""
+    return "nn.entry" in function.attributes or PREPARE in function.attributes

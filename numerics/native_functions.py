@@ -26,11 +26,12 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import FloatType, IntegerType, Type, VectorType
+from ..runtime.abi import ALIGNMENT
+from ..runtime.memory import aligned_buffer
 from ..targets.attribute import target_of
 from ..targets.llvm.constants import symbol_text, type_text
 from ..targets.llvm.ir import has_scalar_loops, llvm_ir
 
-_ALIGNMENT = 64
 _CALL = "nnc.call."
 
 
@@ -122,7 +123,7 @@ def _leaves(type: Type, offset: int, path: tuple[int, ...] = ()) -> Iterator[Lea
 
 
 def _slot(leaf: Leaf) -> int:
-    return -(-leaf.element_bytes * leaf.count // _ALIGNMENT) * _ALIGNMENT
+    return -(-leaf.element_bytes * leaf.count // ALIGNMENT) * ALIGNMENT
 
 
 class _Frame:
@@ -231,7 +232,8 @@ class NativeFunctions:
             raise NncError(
                 f"'@{name}' takes {len(frame.arguments)} arguments, but {len(arguments)} are given"
             )
-        memory = _aligned(frame.size)
+        memory = aligned_buffer(frame.size)
+        memory[:] = 0
         for i, (value, leaves) in enumerate(zip(arguments, frame.arguments, strict=True)):
             for leaf in leaves:
                 data = leaf.to_bytes(_at(value, leaf.path))
@@ -265,9 +267,3 @@ def _nested(type: Type, found: dict[tuple[int, ...], Any], path: tuple[int, ...]
         case llvm.ArrayType(size, element):
             return [_nested(element, found, (*path, i)) for i in range(size)]
     return found[path]
-
-
-def _aligned(size: int) -> np.ndarray:
-    raw = np.zeros(size + _ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % _ALIGNMENT
-    return raw[start : start + size]

@@ -3,10 +3,12 @@
     typedef struct { void *data; int64_t *shape; } nnc_tensor;
     int32_t nnc_run(const nnc_tensor *inputs, nnc_tensor *outputs,
                     void *arena, const void *weights, nnc_pool *pool);
+    int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
+                        int32_t step);
     nnc_pool *nnc_pool_create(int32_t threads);
     void nnc_pool_destroy(nnc_pool *pool);
 
-See `lowering/to_llvm/entry.py` for what the function promises.
+See `lowering/to_llvm/entry.py` and `prepare.py` for what the functions promise.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from __future__ import annotations
 import ctypes
 
 ENTRY = "nnc_run"
+PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 
@@ -23,6 +26,9 @@ ALIGNMENT = 64
 
 RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)
 """nnc_run; the interpreter's lock is released while it runs."""
+
+PREPARE_TYPE = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 4, ctypes.c_int32)
+"""nnc_prepare"""
 
 POOL_CREATE_TYPE = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_int32)
 """nnc_pool_create: the pool of that many threads, the caller counted; NULL for one."""

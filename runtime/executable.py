@@ -11,7 +11,8 @@ import numpy as np
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
-from .abi import ENTRY, RUN_TYPE
+from ..targets.llvm.native import LoadedCode
+from .abi import ENTRY, PREPARE, PREPARE_TYPE, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .model import Model
 from .program import Program
@@ -25,11 +26,14 @@ class Executable(Model):
         found = program.signature
         super().__init__(found)
         self._arena_bytes = found.arena_bytes
-        exports = (ENTRY, *POOL_SYMBOLS) if program.parallel else (ENTRY,)
-        self._code = program.target.load(program.code, exports)
+        exports = [ENTRY]
+        exports += POOL_SYMBOLS if program.parallel else ()
+        exports += [PREPARE] if found.prepared_bytes else []
+        self._code = program.target.load(program.code, tuple(exports))
         self._run = RUN_TYPE(self._code[ENTRY])
-        self._weights = program.weights
-        self._weights_address = program.weights.ctypes.data
+        made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
+        self._weights = program.weights, made
+        self._weights_address = made.ctypes.data
         self._outputs = [
             OutputMemory(type) if type.has_static_shape else None for type in found.output_types
         ]
@@ -66,6 +70,18 @@ class Executable(Model):
             ]
         finally:
             self._frames.append(frame)
+
+
+def _prepared_weights(code: LoadedCode, program: Program) -> np.ndarray:
+    """The block of weights that the code makes of the stored ones, which have to stay."""
+    found = program.signature
+    prepare = PREPARE_TYPE(code[PREPARE])
+    made, arena = aligned_buffer(found.prepared_bytes), aligned_buffer(found.prepare_arena_bytes)
+    step = 0
+    blocks = [block.ctypes.data for block in (program.weights, made, arena)]
+    while prepare(*blocks, None, step) >= 0:
+        step += 1
+    return made
 
 
 class _Frame:

@@ -10,6 +10,7 @@ from math import prod
 
 import numpy as np
 
+from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from .abi import ALIGNMENT
@@ -21,8 +22,11 @@ _KEPT = 4
 
 
 def aligned_buffer(size: int) -> np.ndarray:
-    """Uninitialized bytes at an address that is a multiple of 64."""
-    raw = np.empty(size + ALIGNMENT, np.uint8)
+    """Uninitialized bytes at an address that is a multiple of 64. Raises NncError."""
+    try:
+        raw = np.empty(size + ALIGNMENT, np.uint8)
+    except (MemoryError, ValueError):
+        raise NncError(f"a buffer of {size} bytes needs more memory than there is") from None
     start = -raw.ctypes.data % ALIGNMENT
     return raw[start : start + size]
 

@@ -15,6 +15,8 @@ class Signature:
     """The entry of a compiled model: inputs, outputs, and memory in bytes.
 
     Of the arena, `live_bytes` are in use at one time at most: no arena could be smaller.
+    `prepared_bytes` are those of the weights that the code makes of others when it is loaded, in
+    an arena of `prepare_arena_bytes`.
     """
 
     input_names: list[str]
@@ -24,6 +26,8 @@ class Signature:
     arena_bytes: int
     weights_bytes: int
     live_bytes: int
+    prepared_bytes: int = 0
+    prepare_arena_bytes: int = 0
 
 
 @dataclass(frozen=True)

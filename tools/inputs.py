@@ -51,9 +51,13 @@ def random_array(type: TensorType, generator: np.random.Generator, name: str) ->
     if not type.has_static_shape:
         raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
     dtype = type_to_numpy(type.element_type)
-    if dtype.kind in "biu":
-        return generator.integers(0, 2, type.shape).astype(dtype)
-    return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
+    try:
+        if dtype.kind in "biu":
+            return generator.integers(0, 2, type.shape).astype(dtype)
+        return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
+    except (MemoryError, ValueError):  # NumPy's two ways to say it
+        message = f"input '{name}' ({type}) needs more memory than there is"
+        raise NncError(message) from None
 
 
 def read_arrays(path: Path) -> dict[str, np.ndarray]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..driver.artifact_options import FORMS, PLACES, ArtifactOptions, check_output
 from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
 from ..numerics.options import options_of
@@ -93,8 +94,12 @@ def argument_parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", required=True, metavar="FILE")
     sub.add_argument(
         "--weights",
-        choices=("inside", "beside"),
-        help="where a library has its weights (default: inside, above 1 GiB beside)",
+        action="append",
+        default=[],
+        choices=(*PLACES, *FORMS),
+        help="where a library has its weights (default: inside, above 1 GiB beside), and in which "
+        "form: as the model has them, made ready when it is loaded, or packed, ready and larger "
+        "(default: original where that takes less than 50 ms); may be given for both",
     )
     sub.add_argument("--prefix", default="nnc", help="the start of the names in C (default: nnc)")
     sub.add_argument("--static", action="store_true", help="a static library, .a")
@@ -242,6 +247,14 @@ def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
+def _one_of(given: Sequence[str], names: Sequence[str]) -> str | None:
+    """The one of the names that is given, if any. Raises NncError for several."""
+    found = sorted({name for name in given if name in names})
+    if len(found) > 1:
+        raise NncError(f"nnc: --weights cannot be both {' and '.join(found)}")
+    return found[0] if found else None
+
+
 def _import(args: argparse.Namespace, session: _Session) -> int:
     from ..ir.weights_file import write_module
 
@@ -251,14 +264,15 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
-    from ..driver.artifacts import ArtifactOptions, check_linker, check_output, write_artifact
+    from ..driver.artifacts import check_linker, write_artifact
     from ..driver.compile import run_stages
     from ..ir.timing import untimed
     from ..targets.attribute import target_of
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
-    options = ArtifactOptions(args.weights, args.prefix, args.static)
+    place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
+    options = ArtifactOptions(place, form, args.prefix, args.static)
     check_output(output, options)
     check = _numerics(args, session)
     timing = Timing() if args.mlir_timing else None
@@ -272,6 +286,7 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
         run_stages(
             module,
             progress=session.progress,
+            prepare_milliseconds=options.prepare_milliseconds(output),
             instrumentations=[one for one in (check, timing) if one is not None],
             timed=timed,
         )

@@ -74,7 +74,7 @@ class Run:
         try:
             self._run(manager, module, reproducer, seen)
         except NncError as error:
-            seen.append(error.diagnostic)
+            seen += [*context.diagnostics, error.diagnostic]
             if reproducer is not None:
                 seen += reproducer.failed()
             return None
@@ -82,6 +82,7 @@ class Run:
             if self.args.mlir_pass_statistics:
                 display = self.args.mlir_pass_statistics_display
                 print(statistics.report(display), file=self.streams.stderr)
+        seen += context.diagnostics
         return module
 
     def _run(

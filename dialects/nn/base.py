@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ...ir.attributes import Attribute, StringAttr
 from ...ir.comprehension import Comprehension, bind
 from ...ir.declare import AttrKind, Op, OpDefinition
-from ...ir.diagnostics import NncError, VerifyError
+from ...ir.diagnostics import NncError, SizeError, VerifyError
 from ...ir.traits import Pure
-from ...ir.types import Dim, FloatType, TensorType, Type, i64
+from ...ir.types import Dim, FloatType, TensorType, Type, i64, size_fault
 
 if TYPE_CHECKING:
     import numpy as np
@@ -134,6 +134,9 @@ class NnOp(Op, traits=(Pure,)):
 
     def verify_op(self) -> None:
         """The results are as inferred; a dimension may be known better or worse."""
+        for type in (*self.operand_types, *self.result_types):
+            if fault := size_fault(type):
+                raise SizeError(f"'{self.name}' op {fault}", self.loc)
         for operand in self._operands:
             if not isinstance(operand.type, TensorType):
                 return
@@ -226,6 +229,14 @@ def check_length(values: Sequence[Any], count: int, name: str) -> None:
     """Raises NncError unless there are so many values."""
     if len(values) != count:
         raise NncError(f"{name} has {len(values)} elements, expected {count}")
+
+
+def numbers(values: Sequence[Any] | None, count: int, default: Any, name: str) -> tuple[Any, ...]:
+    """The values, `default` for each where they are left out. Raises NncError unless `count`."""
+    if values is None:
+        return (default,) * count
+    check_length(values, count, name)
+    return tuple(values)
 
 
 def shape_operand_length(type: TensorType, name: str) -> int | None:

@@ -13,7 +13,7 @@ from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.types import TensorType
-from .base import NnOp, check_length
+from .base import NnOp, check_length, numbers
 
 
 class BlockedConvOp(NnOp):
@@ -37,10 +37,11 @@ class BlockedConvOp(NnOp):
             raise NncError(f"the ranks of x and weight do not fit: '{x}' and '{weight}'")
         if x.element_type is not weight.element_type:
             raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
-        ones = (1,) * (x.rank - 3 - cls.outer_rank)
-        scope = {"strides": attrs.strides or ones, "dilations": attrs.dilations or ones}
-        if len(scope["strides"]) != len(ones) or len(scope["dilations"]) != len(ones):
-            raise NncError(f"strides and dilations must have {len(ones)} elements")
+        spatial = x.rank - 3 - cls.outer_rank
+        scope = {
+            "strides": numbers(attrs.strides, spatial, 1, "strides"),
+            "dilations": numbers(attrs.dilations, spatial, 1, "dilations"),
+        }
         return cls.bind(cls.body, types, scope)
 
 

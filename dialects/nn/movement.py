@@ -26,6 +26,7 @@ from .base import (
     NnOp,
     check_axis,
     check_length,
+    numbers,
     one_of,
     shape_operand_length,
     tensor,
@@ -127,7 +128,7 @@ class Slice(NnOp, name="nn.slice"):
     @classmethod
     def comprehend(cls, types, attrs, results=()):
         (x,), (out,) = types, results
-        steps = attrs.steps or (1,) * x.rank
+        steps = numbers(attrs.steps, x.rank, 1, "steps")
         names = [f"i{d}" for d in range(x.rank)]
         index = [
             f"{start} + {name}*({step})" if (start, step) != (0, 1) else name
@@ -142,8 +143,7 @@ class Slice(NnOp, name="nn.slice"):
         if x.element_type is not out.element_type or x.rank != out.rank:
             raise NncError(f"cannot slice '{x}' to '{out}'")
         check_length(self.starts, x.rank, "starts")
-        steps = self.steps or (1,) * x.rank
-        check_length(steps, x.rank, "steps")
+        steps = numbers(self.steps, x.rank, 1, "steps")
         for i, (start, step) in enumerate(zip(self.starts, steps, strict=True)):
             before, after = x.shape[i], out.shape[i]
             if step == 0 or start < 0:

@@ -17,7 +17,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
-from .base import NnOp, check_length, tensor
+from .base import NnOp, numbers, tensor
 from .windows import Window
 
 
@@ -171,9 +171,7 @@ class ConvTranspose(NnOp, name="nn.conv_transpose"):
     @classmethod
     def extra(cls, attrs, spatial: int) -> tuple[int, ...]:
         """The output padding, complete."""
-        extra = attrs.output_padding or (0,) * spatial
-        check_length(extra, spatial, "output_padding")
-        return extra
+        return numbers(attrs.output_padding, spatial, 0, "output_padding")
 
     @classmethod
     def infer(cls, types, attrs):

@@ -9,7 +9,7 @@ from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, F32, AttrKind, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.types import f32
-from .base import NnOp, check_length, one_of
+from .base import NnOp, check_length, numbers, one_of
 
 F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
     "array<f32>",
@@ -79,7 +79,7 @@ class Resize(NnOp, name="nn.resize"):
 
     def result_shape(self, shape) -> tuple[int, ...]:
         """The result's shape for an operand's."""
-        scales = self.scales or (1.0,) * len(shape)
+        scales = numbers(self.scales, len(shape), 1.0, "scales")
         return tuple(
             int(d * s) if out is None else out
             for d, s, out in zip(shape, scales, self.out.type.shape, strict=True)

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ir.diagnostics import NncError
 from ...ir.types import Dim, TensorType
-from .base import check_length
+from .base import check_length, numbers
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,10 @@ class Window:
     def of(attrs: Any, x: TensorType, kernel: Sequence[Dim]) -> Window:
         """From an op's attributes, those left out filled in. Raises NncError if they misfit."""
         spatial = x.rank - 2
-        ones = (1,) * spatial
-        strides, dilations = attrs.strides or ones, attrs.dilations or ones
-        pads = attrs.pads or (0,) * 2 * spatial
         check_length(kernel, spatial, "kernel")
-        check_length(strides, spatial, "strides")
-        check_length(dilations, spatial, "dilations")
-        check_length(pads, 2 * spatial, "pads")
+        strides = numbers(attrs.strides, spatial, 1, "strides")
+        dilations = numbers(attrs.dilations, spatial, 1, "dilations")
+        pads = numbers(attrs.pads, 2 * spatial, 0, "pads")
         if min((*strides, *dilations), default=1) < 1:
             raise NncError("strides and dilations must be positive")
         return Window(tuple(kernel), strides, dilations, pads[:spatial], pads[spatial:])

@@ -28,7 +28,7 @@ class Transforms:
     """The matrices of one tile size, B^T, G and A^T, from points at which polynomials are taken.
 
     Points are 0 where the kernel has an odd number of elements, `pairs` with either sign, and
-    infinity; all divisions are in G.
+    infinity; all divisions are in G, and done last.
     """
 
     pairs: tuple[float, ...]
@@ -54,12 +54,15 @@ class Transforms:
 
     @cached_property
     def weight(self) -> tuple[tuple[float, ...], ...]:
-        """G: the kernel at each point, over the value that the point's row of B^T has there."""
-        rows = []
-        for point in self.points:
-            divisor = prod(point - p for p in self.points if p != point)
-            rows.append(tuple(point**k / divisor for k in range(self.kernel)))
+        """The kernel at each point: G, but for the divisors of its rows."""
+        rows = [tuple(point**k for k in range(self.kernel)) for point in self.points]
         return (*rows, (0.0,) * (self.kernel - 1) + (1.0,))
+
+    @cached_property
+    def divisors(self) -> tuple[float, ...]:
+        """For each row of G, the value that the point's row of B^T has at the point."""
+        values = [prod(point - p for p in self.points if p != point) for point in self.points]
+        return (*values, 1.0)
 
     @cached_property
     def output(self) -> tuple[tuple[float, ...], ...]:
@@ -84,9 +87,14 @@ class StridedTransforms:
 
     @cached_property
     def weight(self) -> tuple[tuple[float, ...], ...]:
-        """G."""
+        """G, but for the divisors."""
         even = [(first, 0.0, last) for first, last in self.even.weight]
         return (*even, *((0.0, 1.0, 0.0) for _ in self.even.output))
+
+    @cached_property
+    def divisors(self) -> tuple[float, ...]:
+        """Those of G's rows."""
+        return (*self.even.divisors, *(1.0 for _ in self.even.output))
 
     @cached_property
     def output(self) -> tuple[tuple[float, ...], ...]:
@@ -172,7 +180,15 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
     """A blocked 3x3 kernel at all points of a tile, as `nn.blocked_matmul` takes it.
 
     Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C / B, B, A].
+    Numerics: in f64, where sums are exact but for kernels whose numbers differ by many orders of
+    magnitude, as all points are fractions of 4; the division comes last, and rounding after it.
     """
+
+    @property
+    def scales(self) -> list[list[float]]:
+        """What the values at each pair of points are multiplied with at the end."""
+        divisors = self.transforms.divisors
+        return [[1 / (a * b) for b in divisors] for a in divisors]
 
     example = "%u = nn.winograd_weight %w : (tensor<4x2x3x3x16x8xf32>) -> tensor<36x4x2x16x8xf32>"
 
@@ -189,13 +205,16 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
         import numpy as np
 
         g, points = np.array(self.transforms.weight), self.points
+        scales = self.scales
         Mo, Co, _, _, B, A = x.shape
         out = np.empty((points, points, Mo, Co * B, A), x.dtype)
         for block in range(Mo):  # one by one: float64 takes twice the memory of all
             kernels = x[block].transpose(1, 2, 0, 3, 4).reshape(3, 3, -1).astype(np.float64)
             rows = np.tensordot(g, kernels, axes=([1], [0]))  # [a, j, ..]
             for a in range(points):
-                out[a, :, block] = (g @ rows[a]).reshape(points, Co * B, A)
+                values = g @ rows[a]
+                values *= np.array(scales[a])[:, None]
+                out[a, :, block] = values.reshape(points, Co * B, A)
         return out.reshape(points * points, Mo, Co, B, A)
 
 

@@ -32,7 +32,7 @@ class TransferAttributes(Directive):
         elided = set()
         if op.properties[map_name].map == default_transfer_map(shaped, vector):
             elided.add(map_name)
-        if not any(bool(bound) for bound in op.properties[bounds_name].elements):
+        if not any(bound.value for bound in op.properties[bounds_name].elements):
             elided.add(bounds_name)
         printer.attr_dict(op, elided)
 

@@ -65,7 +65,7 @@ class _Transfer(Op):
     @property
     def bounds(self) -> list[bool]:
         """Per vector dimension, whether the access is known to stay inside."""
-        return [bool(a) for a in self.in_bounds]
+        return [bool(a.value) for a in self.in_bounds]
 
     def mask_type(self) -> VectorType:
         """The mask's shape: the vector's dimensions in the order of the memory's, no broadcasts."""

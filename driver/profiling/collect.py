@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,15 +23,61 @@ from .peaks import Peaks, measure_peaks
 if TYPE_CHECKING:
     from ...runtime.model import Model
 
+WARM_UP = 2
+"""Runs that do not count: they pay for memory that is touched for the first time."""
+
 Progress = Callable[[str], None]
+Called = tuple[str, tuple[str, ...], Cost]
+"""A kernel that the model calls: its name, the model's nodes that it came from, its cost."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """What varies from run to run: the median, the 10th and the 90th percentile.
+
+    Units: nanoseconds.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @staticmethod
+    def of(samples: Sequence[float]) -> Spread:
+        """A percentile between two samples is interpolated."""
+        # It asks for two samples or more; of one sample, all percentiles are the sample.
+        several = samples if len(samples) > 1 else [*samples, *samples]
+        tenths = statistics.quantiles(several, n=10, method="inclusive")
+        return Spread(tenths[4], tenths[0], tenths[8])
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run as it was measured. Units: nanoseconds.
+
+    `stamps` has the time before each kernel, and the time after the last.
+    """
+
+    wall: int
+    stamps: tuple[int, ...]
+
+    @property
+    def kernels(self) -> list[int]:
+        """What each kernel took."""
+        return [after - before for before, after in itertools.pairwise(self.stamps)]
+
+    @property
+    def outside(self) -> int:
+        """What this run took beside its kernels: entering from Python and returning there."""
+        return self.wall - (self.stamps[-1] - self.stamps[0])
 
 
 @dataclass(frozen=True)
 class KernelRun:
-    """One call of a kernel in the model; times in nanoseconds.
+    """One call of a kernel in the model.
 
     `nodes` are the model's nodes that it came from, `start` and `duration` those of the
-    fastest run, `median` is over all runs.
+    fastest run, `time` is over all runs. Units: nanoseconds.
     """
 
     kernel: str
@@ -38,7 +85,12 @@ class KernelRun:
     cost: Cost
     start: int
     duration: int
-    median: float
+    time: Spread
+
+    @property
+    def median(self) -> float:
+        """Of its time over all runs, at least the clock's smallest step."""
+        return max(1.0, self.time.median)
 
     @property
     def gflops(self) -> float | None:
@@ -57,11 +109,37 @@ class Profile:
 
     model: str
     threads: int
-    runs: int
-    kernels: list[KernelRun]
-    median: float
-    """Of a whole run, in nanoseconds."""
+    runs: Sequence[Run]
+    kernels: Sequence[KernelRun]
     peaks: Peaks
+
+    @staticmethod
+    def of(
+        model: str, threads: int, calls: Sequence[Called], runs: Sequence[Run], peaks: Peaks
+    ) -> Profile:
+        """From the calls of kernels and from what was measured of them, run by run."""
+        fastest = min(runs, key=lambda run: run.stamps[-1] - run.stamps[0])
+        times = zip(*(run.kernels for run in runs), strict=True)
+        kernels = [
+            KernelRun(
+                *call,
+                start=fastest.stamps[i] - fastest.stamps[0],
+                duration=fastest.kernels[i],
+                time=Spread.of(samples),
+            )
+            for i, (call, samples) in enumerate(zip(calls, times, strict=True))
+        ]
+        return Profile(model, threads, runs, kernels, peaks)
+
+    @property
+    def whole(self) -> Spread:
+        """What a run takes."""
+        return Spread.of([run.wall for run in self.runs])
+
+    @property
+    def outside(self) -> Spread:
+        """What a run takes beside its kernels."""
+        return Spread.of([run.outside for run in self.runs])
 
     @property
     def operations(self) -> int:
@@ -75,7 +153,7 @@ class _Instrumented:
     def __init__(
         self, module: Operation, threads: int, target: str | None, progress: Progress
     ) -> None:
-        self.calls: list[tuple[str, tuple[str, ...], Cost]] = []
+        self.calls: list[Called] = []
         run_stages(module, target=target, last="bufferize", progress=progress)
         clock = pipeline("builtin.module(instrument-kernels)")
         PassManager(clock, PassContext(), (), False).run(module)
@@ -112,28 +190,22 @@ def profile_model(
     made = _Instrumented(module, threads, target, progress)
     inputs = make_inputs(made.executable)
     progress(f"running it {runs} times")
-    stamps: list[Sequence[int]] = []
-    totals: list[float] = []
-    for number in range(runs + 2):
-        started = time.perf_counter_ns()
-        outputs = made.executable.run(inputs)
-        if number >= 2:  # the first runs pay for memory that is touched for the first time
-            totals.append(time.perf_counter_ns() - started)
-            stamps.append([int(t) for t in outputs[TIMES]])
+    measured = measure(lambda: made.executable.run(inputs)[TIMES], runs)
     progress("measuring what the machine can do")
-    fastest = min(stamps, key=lambda times: times[-1] - times[0])
-    kernels = [
-        KernelRun(
-            kernel,
-            nodes,
-            cost,
-            fastest[i] - fastest[0],
-            fastest[i + 1] - fastest[i],
-            statistics.median(max(1, times[i + 1] - times[i]) for times in stamps),
-        )
-        for i, (kernel, nodes, cost) in enumerate(made.calls)
-    ]
-    return Profile(name, threads, runs, kernels, statistics.median(totals), measure_peaks(threads))
+    return Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
+
+
+def measure(
+    run: Callable[[], Iterable[int]], runs: int, clock: Callable[[], int] = time.perf_counter_ns
+) -> list[Run]:
+    """So many runs by the clock; `run` returns the stamps of its kernels."""
+    measured = []
+    for _ in range(runs + WARM_UP):
+        started = clock()
+        stamps = run()
+        wall = clock() - started
+        measured.append(Run(wall, tuple(map(int, stamps))))
+    return measured[WARM_UP:]
 
 
 def node_names(loc: Location) -> tuple[str, ...]:

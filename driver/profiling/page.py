@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from html import escape
 
-from .collect import KernelRun, Profile
+from .collect import KernelRun, Profile, Spread
 from .report import summary
 
 _WIDTH, _HEIGHT = 960, 420
@@ -22,7 +22,7 @@ p { color: var(--text); } svg { width: 100%; height: auto; display: block; }
 svg text { font: 12px system-ui, sans-serif; fill: var(--text); }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 td, th { padding: 3px 8px; text-align: right; border-bottom: 1px solid var(--line); }
-td:nth-child(n+8), th:nth-child(n+8) { text-align: left; }
+td:nth-child(n+9), th:nth-child(n+9) { text-align: left; }
 td.nodes { color: var(--text); max-width: 24em; overflow-wrap: anywhere; }
 circle:hover, rect.k:hover { stroke: currentColor; stroke-width: 2; }
 """
@@ -44,6 +44,9 @@ def html_page(profile: Profile) -> str:
             *_roofline(profile, colours),
             "<h2>Time line</h2><p>The fastest run. Point at a part to see what it is.</p>",
             *_timeline(profile, colours),
+            "<h2>Runs</h2><p>Each run as it was measured: its kernels, and above them, lighter,"
+            " what it took beside them.</p>",
+            *_runs(profile),
             "<h2>Kernels</h2>",
             *_table(profile, colours),
             "</body></html>",
@@ -69,11 +72,15 @@ def _colours(profile: Profile) -> dict[str, str]:
 
 def _about(kernel: KernelRun) -> str:
     """What a pointer on the kernel shows."""
-    parts = [f"{kernel.kernel}: {kernel.median / 1e6:.3f} ms"]
+    parts = [f"{kernel.kernel}: {kernel.median / 1e6:.3f} ms, {_range(kernel.time)}"]
     if kernel.gflops is not None and kernel.gigabytes is not None:
         parts.append(f"{kernel.gflops:.1f} GFLOP/s, {kernel.gigabytes:.1f} GB/s")
     parts += kernel.nodes
     return f"<title>{escape(chr(10).join(parts))}</title>"
+
+
+def _range(time: Spread) -> str:
+    return f"{time.low / 1e6:.3f} to {time.high / 1e6:.3f}"
 
 
 def _roofline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
@@ -161,13 +168,44 @@ def _timeline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
     yield "</svg>"
 
 
+def _runs(profile: Profile) -> Iterator[str]:
+    """A bar for each run, in the order in which they were measured."""
+    height, step = 120, _WIDTH / len(profile.runs)
+    most = max(run.wall for run in profile.runs)
+    yield f'<svg viewBox="0 0 {_WIDTH} {height + 24}" role="img" aria-label="runs">'
+    for i, run in enumerate(profile.runs):
+        x, width, base = step * i, min(step * 0.8, 40), height
+        for time, opacity in ((sum(run.kernels), 0.8), (run.outside, 0.3)):
+            tall = height * time / most
+            base -= tall
+            yield (
+                f'<rect class="k" x="{x:.2f}" y="{base:.2f}" width="{width:.2f}" '
+                f'height="{tall:.2f}" fill="{_COLOURS[0]}" fill-opacity="{opacity}"><title>'
+                f"run {i + 1}: {run.wall / 1e6:.3f} ms, {run.outside / 1e6:.3f} of it outside of "
+                "kernels</title></rect>"
+            )
+    yield f'<text x="0" y="{height + 16}">the highest: {most / 1e6:.3f} ms</text>'
+    yield "</svg>"
+
+
 def _table(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
-    heads = ("ms", "share", "MFLOP", "GFLOP/s", "of peak", "GB/s", "of peak", "kernel", "nodes")
+    heads = (
+        "ms",
+        "10 % to 90 %",
+        "share",
+        "MFLOP",
+        "GFLOP/s",
+        "of peak",
+        "GB/s",
+        "of peak",
+        "kernel",
+        "nodes",
+    )
     yield "<table><tr>" + "".join(f"<th>{head}</th>" for head in heads) + "</tr>"
     total = sum(k.median for k in profile.kernels)
     for kernel in sorted(profile.kernels, key=lambda k: -k.median):
         known = kernel.cost.operations is not None and kernel.cost.bytes is not None
-        cells = [f"{kernel.median / 1e6:.3f}", f"{kernel.median / total:.1%}"]
+        cells = [f"{kernel.median / 1e6:.3f}", _range(kernel.time), f"{kernel.median / total:.1%}"]
         if known:
             gflops, gigabytes = kernel.gflops or 0.0, kernel.gigabytes or 0.0
             cells += [
@@ -183,4 +221,8 @@ def _table(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         nodes = escape(", ".join(kernel.nodes))
         yield f'<tr>{row}<td>{mark}{escape(kernel.kernel)}</td><td class="nodes">{nodes}</td></tr>'
+    spreads = {"outside of kernels": profile.outside, "a whole run": profile.whole}
+    for name, time in spreads.items():
+        row = f"<td>{time.median / 1e6:.3f}</td><td>{_range(time)}</td>" + "<td></td>" * 6
+        yield f"<tr>{row}<td>{name}</td><td></td></tr>"
     yield "</table>"

@@ -5,22 +5,26 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from .collect import KernelRun, Profile
+from .collect import KernelRun, Profile, Spread
 
 
 def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
-    """Lines of a table, the slowest kernels first; `rows` at most, None for all."""
+    """Lines of a table, the slowest kernels first; `rows` at most, None for all.
+
+    Times are medians over the runs, followed by the 10th and the 90th percentile.
+    """
     total = sum(k.median for k in profile.kernels)
     yield summary(profile)
     yield (
-        f"{'ms':>9}{'share':>7}{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>8}"
+        f"{'ms':>9}{'10 %':>9}{'90 %':>9}{'share':>7}"
+        f"{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>8}"
         "  kernel, and the nodes it came from"
     )
     ordered = sorted(profile.kernels, key=lambda k: -k.median)
     for kernel in ordered[:rows]:
         nodes = ", ".join(kernel.nodes)
         yield (
-            f"{kernel.median / 1e6:9.3f}{kernel.median / total:7.1%}"
+            f"{_times(kernel.time)}{kernel.median / total:7.1%}"
             f"{_number(kernel.gflops, 1):>9}{_share(kernel.gflops, profile.peaks.gflops):>8}"
             f"{_number(kernel.gigabytes, 1):>8}"
             f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}  {kernel.kernel}: {nodes}"
@@ -28,16 +32,17 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
     left = ordered[len(ordered) if rows is None else rows :]
     if left:
         rest = sum(k.median for k in left)
-        yield f"{rest / 1e6:9.3f}{rest / total:7.1%}{'':33}{len(left)} more"
-    between = profile.median - total
-    yield f"{between / 1e6:9.3f}{'':40}outside of kernels: the call from Python and back"
+        yield f"{rest / 1e6:9.3f}{'':18}{rest / total:7.1%}{'':35}{len(left)} more"
+    yield f"{_times(profile.outside)}{'':42}outside of kernels: each run less its own kernels"
 
 
 def summary(profile: Profile) -> str:
     """One line: how long a run takes, what it computes, and what the machine could do."""
-    rate = profile.operations / profile.median
+    whole = profile.whole
+    rate = profile.operations / whole.median
     return (
-        f"{profile.median / 1e6:.3f} ms a run (median of {profile.runs}), "
+        f"{whole.median / 1e6:.3f} ms a run (median of {len(profile.runs)}; "
+        f"{whole.low / 1e6:.3f} to {whole.high / 1e6:.3f} from the 10th to the 90th percentile), "
         f"{profile.threads} thread(s), {len(profile.kernels)} kernels, "
         f"{profile.operations / 1e9:.3f} GFLOP, {rate:.1f} GFLOP/s; the machine: "
         f"{profile.peaks.gflops:.0f} GFLOP/s, {profile.peaks.gigabytes:.0f} GB/s from memory"
@@ -68,11 +73,18 @@ def chrome_trace(profile: Profile) -> str:
 def _arguments(kernel: KernelRun) -> dict[str, object]:
     return {
         "nodes": list(kernel.nodes),
+        "median": kernel.time.median / 1e3,
+        "10th percentile": kernel.time.low / 1e3,
+        "90th percentile": kernel.time.high / 1e3,
         "operations": kernel.cost.operations,
         "bytes": kernel.cost.bytes,
         "GFLOP/s": kernel.gflops,
         "GB/s": kernel.gigabytes,
     }
+
+
+def _times(spread: Spread) -> str:
+    return "".join(f"{t / 1e6:9.3f}" for t in (spread.median, spread.low, spread.high))
 
 
 def _number(value: float | None, digits: int) -> str:

@@ -17,7 +17,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, i64
 from .node import Node
-from .shapes import reshape, shape_text
+from .shapes import positions, reshape, shape_text
 
 
 @dataclass
@@ -101,7 +101,7 @@ def _one_diagonal(n: Node, term: Term, first: int, second: int) -> Term:
         raise n.error(f"a repeated letter needs equal, known extents, not {shape_text(value)}")
     rest = [i for i in range(value.type.rank) if i not in (first, second)]
     moved = n(nn.Transpose(value, permutation=(first, second, *rest)))
-    places = n.constant(np.stack([np.arange(extent)] * 2, axis=1), i64)
+    places = n.constant(np.stack([positions(n, extent)] * 2, axis=1), i64)
     taken = n(nn.GatherNd(moved, places))
     letters = term.letters[first] + "".join(term.letters[i] for i in rest)
     return Term(taken, letters)

@@ -191,6 +191,8 @@ class Importer:
             if error.location == self.model.loc:
                 raise  # it names the node already
             raise node.error(op_message(error.message)) from None
+        except MemoryError:
+            raise node.error("a constant of the node needs more memory than there is") from None
         return list(results) if isinstance(results, list | tuple) else [results]
 
     def _bind(self, node: Node, results: list[Any], scope: Scope) -> None:

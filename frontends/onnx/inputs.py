@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, TensorType
+from ...ir.types import Dim, TensorType, size_fault
 from .model import Model
 from .tensors import element_type
 
@@ -98,21 +98,28 @@ def _input_type(
         element = element_type(tensor.elem_type)
     except NncError as error:
         raise model.error(f"input '{value.name}': {error.message}") from None
+    found = TensorType(_input_shape(model, value.name, tensor, given, bound), element)
+    if fault := size_fault(found):
+        raise model.error(f"input '{value.name}': {fault}")
+    return found
+
+
+def _input_shape(
+    model: Model, name: str, tensor: Any, given: Sequence[int | None] | None, bound: dict[str, int]
+) -> tuple[Dim, ...]:
     if not tensor.HasField("shape"):
         if given is None:
-            raise model.error(f"the rank of input '{value.name}' is unknown; give its shape")
-        return TensorType(_valid(model, value.name, given), element)
+            raise model.error(f"the rank of input '{name}' is unknown; give its shape")
+        return _valid(model, name, given)
     declared = tuple(_extent(dim, bound) for dim in tensor.shape.dim)
     if given is None:
-        return TensorType(declared, element)
-    given = _valid(model, value.name, given)
+        return declared
+    given = _valid(model, name, given)
     if len(given) != len(declared):
         raise model.error(
-            f"input '{value.name}' has {len(declared)} dimensions, but shape {list(given)} is given"
+            f"input '{name}' has {len(declared)} dimensions, but shape {list(given)} is given"
         )
-    return TensorType(
-        tuple(d if g is None else g for g, d in zip(given, declared, strict=True)), element
-    )
+    return tuple(d if g is None else g for g, d in zip(given, declared, strict=True))
 
 
 def _extent(dim: Any, bound: dict[str, int]) -> Dim:

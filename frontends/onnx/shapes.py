@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64
+from ...ir.types import Dim, TensorType, i64, size_fault
 from .node import Node
 
 Extent = int | tuple[Value, int]
@@ -125,6 +125,13 @@ def as_scalar(n: Node, x: Value) -> Value:
 def as_i64(n: Node, x: Value) -> Value:
     """The value with i64 elements."""
     return n.cast(x, i64)
+
+
+def positions(n: Node, extent: int) -> np.ndarray:
+    """0, 1, .. below the extent. Raises NncError where there are too many."""
+    if fault := size_fault(TensorType((extent,), i64)):
+        raise n.error(fault)
+    return np.arange(extent)
 
 
 def product(shape: Sequence[Dim]) -> Dim:

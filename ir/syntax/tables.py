@@ -8,7 +8,6 @@ would take longer than parsing a small file.
 from __future__ import annotations
 
 import marshal
-import os
 import sys
 from dataclasses import astuple, dataclass
 from hashlib import blake2s
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from ..cache_home import cache_home
+from ..diagnostics import NncError
+from ..files import write_whole
 
 STARTS = ("file", "type_text", "attribute", "dict_body", "location")
 
@@ -96,19 +97,15 @@ def read_checked(path: Path) -> Any:
 
 def write_checked(path: Path, value: Any, kept: int) -> None:
     """Store plain values in a file, whole or not at all; only the newest of its kind are kept."""
-    from tempfile import NamedTemporaryFile
-
     data = marshal.dumps(value)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            file.write(blake2s(data).digest() + data)
-        os.replace(file.name, path)
+        write_whole(path, blake2s(data).digest(), data)
         kind = path.name.partition("-")[0]
         found = sorted(path.parent.glob(f"{kind}-*.bin"), key=lambda one: -one.stat().st_mtime)
         for old in found[kept:]:
             old.unlink(missing_ok=True)
-    except OSError:
+    except (OSError, NncError):
         pass  # without a cache the next start makes it again
 
 

@@ -9,19 +9,11 @@ from math import prod
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
 from ...ir.types import Type
+from ...targets.machine import Machine
 from ..model.nest import Node
 from ..model.plan import Loop, Plan
 from ..model.polynomial import Size
 from ..model.stages import VIEWS, Access, Stage
-
-MAX_STACK_BYTES = 512 << 10
-"""What the buffers inside a parallel loop may take of the stack; others are on the heap."""
-
-MIN_ROW_BYTES = 512
-MIN_ROWS = 8
-"""Shorter or fewer rows of smaller buffers lie as they are."""
-
-LINE_BYTES = 64
 
 
 @dataclass
@@ -37,6 +29,7 @@ class Shrunk:
     """With the padding of rows."""
     dropped: dict[Access, frozenset[Loop]]
     inside: Node | None
+    on_stack: bool = False
 
     @property
     def element_type(self) -> Type:
@@ -67,7 +60,9 @@ class Shrunk:
             access.restride(strides)
 
 
-def shrink_buffers(block: Block, plan: Plan, roots: Sequence[Node | Stage]) -> list[Shrunk]:
+def shrink_buffers(
+    block: Block, plan: Plan, roots: Sequence[Node | Stage], machine: Machine
+) -> list[Shrunk]:
     """The buffers made in the block that become smaller, not yet applied."""
     paths: dict[Stage, list[Node]] = {}
     for root in roots:
@@ -86,10 +81,25 @@ def shrink_buffers(block: Block, plan: Plan, roots: Sequence[Node | Stage]) -> l
             # Stages see through most windows; then they have no accesses of their own.
             fits = fits and not any(w in users for w in windows)
             if fits and op.memref.type.layout is None:
-                shrunk = _shrink(op.results[0], accesses, plan, paths)
+                shrunk = _shrink(op.results[0], accesses, plan, paths, machine)
                 if shrunk is not None:
                     found.append(shrunk)
+    _choose_stack(found, machine.costs.buffers.stack)
     return found
+
+
+def _choose_stack(buffers: Sequence[Shrunk], most: int) -> None:
+    """The first buffers of one iteration, up to so many bytes, go on the stack."""
+    left: dict[Node, int] = {}
+    for one in buffers:
+        size = one.num_bytes
+        if (
+            one.inside is not None
+            and size is not None
+            and size <= left.setdefault(one.inside, most)
+        ):
+            left[one.inside] -= size
+            one.on_stack = True
 
 
 def _users_of(buffer: Value) -> tuple[list[Value], list[Operation]]:
@@ -115,7 +125,11 @@ def _collect_paths(at: Node | Stage, path: list[Node], paths: dict[Stage, list[N
 
 
 def _shrink(
-    buffer: Value, accesses: list[Access], plan: Plan, paths: dict[Stage, list[Node]]
+    buffer: Value,
+    accesses: list[Access],
+    plan: Plan,
+    paths: dict[Stage, list[Node]],
+    machine: Machine,
 ) -> Shrunk | None:
     common = paths[accesses[0].stage]
     for access in accesses[1:]:
@@ -135,26 +149,26 @@ def _shrink(
     whole = _extents(accesses[0])
     if not any(len(loop.dims) > 1 for a in accesses for loop in plan.order[a.stage]):
         width = getattr(buffer.type.element_type, "byte_width", 8)  # type: ignore[attr-defined]
-        extents = padded(extents, width)
+        extents = padded(extents, width, machine)
     parallel = [node for node in common if node.kind == "parallel"]
     if not parallel and extents == whole:
         return None
     return Shrunk(buffer, extents, dropped, parallel[-1] if parallel else None)
 
 
-def padded(extents: list[Size], width: int) -> list[Size]:
+def padded(extents: list[Size], width: int, machine: Machine) -> list[Size]:
     """Extents whose rows are an odd number of cache lines apart.
 
     So they begin at lines, and a tile across them does not fall on few sets of a cache.
     """
-    row = extents[-1] if extents else 1
-    if not isinstance(row, int) or row * width < MIN_ROW_BYTES or LINE_BYTES % width:
+    row, line, costs = extents[-1] if extents else 1, machine.line_bytes, machine.costs.buffers
+    if not isinstance(row, int) or row * width < costs.padded_row or line % width:
         return extents
     rows = prod(e for e in extents[:-1] if isinstance(e, int))
-    if rows < MIN_ROWS:
+    if rows < costs.padded_rows:
         return extents
-    lines = -(-row * width // LINE_BYTES) | 1
-    return [*extents[:-1], lines * LINE_BYTES // width]
+    lines = -(-row * width // line) | 1
+    return [*extents[:-1], lines * line // width]
 
 
 def _extents(access: Access) -> list[Size]:

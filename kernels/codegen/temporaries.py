@@ -7,7 +7,7 @@ from ...ir.core import Operation, Value
 from ...ir.types import MemRefType
 from ..model.nest import Node
 from .addresses import Addresses
-from .buffers import MAX_STACK_BYTES, Shrunk
+from .buffers import Shrunk
 from .code import Code, Scope, make
 
 
@@ -38,11 +38,8 @@ class Temporaries:
     def enter(self, node: Node) -> list[Value]:
         """Make the buffers of one iteration; those that must be freed at its end."""
         heap = []
-        left = MAX_STACK_BYTES
         for shrunk in self._inside.get(node, ()):
-            size = shrunk.num_bytes
-            if size is not None and size <= left:
-                left -= size
+            if shrunk.on_stack:
                 self._allocate(memref.Alloca, shrunk)
             else:
                 heap.append(self._allocate(memref.Alloc, shrunk))

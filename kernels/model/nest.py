@@ -14,7 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...ir.diagnostics import Diagnostic, NncError
+from ...ir.diagnostics import Diagnostic
+from .legality import IllegalScheduleError, illegal
 from .plan import Loop, Plan
 from .stages import Access, Stage, base_buffer
 
@@ -46,7 +47,7 @@ class Node:
 
 
 def build_nest(plan: Plan) -> list[Node | Stage]:
-    """The trees of a kernel, checked. Raises NncError for a schedule that is not legal."""
+    """The trees of a kernel, checked. Raises IllegalScheduleError."""
     for stage in plan.stages:
         check_stage(plan, stage)
     paths: dict[Stage, list[Node]] = {}
@@ -89,8 +90,8 @@ def check_stage(plan: Plan, stage: Stage) -> None:
     """Raise where the loops of one stage, in their order, do not compute what it says."""
     order = plan.order[stage]
 
-    def fault(text: str) -> NncError:
-        return stage.op.error(f"schedule: {text}")
+    def fault(text: str) -> IllegalScheduleError:
+        return illegal(stage.op, f"schedule: {text}")
 
     _check_parallel(stage, order, fault)
     vectors = [loop for loop in order if loop.kind == "vector"]
@@ -216,7 +217,7 @@ def _same_iteration(a: Access, b: Access, a_loop: Loop, b_loop: Loop) -> bool:
 def _report(plan: Plan, first: Stage, second: Stage, depth: int) -> None:
     guest = second if second in plan.sharing else first
     share = plan.sharing.get(guest) or plan.sharing[first]
-    raise NncError(
+    raise IllegalScheduleError(
         Diagnostic(
             "error",
             f"schedule: stages {first.index} and {second.index} exchange values across "
@@ -252,7 +253,7 @@ def _sort_children(children: list[Node | Stage], plan: Plan) -> None:
         if ready is None:
             stage = members[id(waiting[0])][0]
             share = plan.sharing.get(stage)
-            raise NncError(
+            raise IllegalScheduleError(
                 "schedule: fused stages depend on each other in a circle",
                 share.location if share is not None else stage.op.loc,
             )

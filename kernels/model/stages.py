@@ -24,6 +24,12 @@ from .polynomial import Poly, Size
 UNKNOWN_EXTENT = 1024
 """What models take an extent to be that is known only at run time."""
 
+
+def expected(extent: Size | None) -> int:
+    """An extent as models take it."""
+    return extent if isinstance(extent, int) else UNKNOWN_EXTENT
+
+
 COMBINERS: dict[type[Operation], str] = {
     arith.AddF: "add",
     arith.AddI: "add",

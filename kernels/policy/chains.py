@@ -21,14 +21,8 @@ from ...ir.core import Value
 from ...targets.machine import Machine
 from ..model.nest import depends
 from ..model.plan import Plan
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 from .grouping import Group
-
-TILE_ROWS = 12
-"""Rows that register tiles divide, which blocks are multiples of."""
-
-CACHE_SHARE = 5
-"""The part of the second cache that what is handed on may take, as a divisor."""
 
 
 @dataclass
@@ -83,7 +77,7 @@ class Chain:
         fixed = {own[d] for d in over} if own is not None else set()
         shape = access.value.type.shape  # type: ignore[attr-defined]
         return getattr(access.element_type, "byte_width", 4) * prod(
-            (extent or UNKNOWN_EXTENT) if dim is None else extent_of(access.stage, dim)
+            (extent or UNKNOWN_EXTENT) if dim is None else expected(access.stage.extents[dim])
             for dim, extent in zip(access.plain_dims(), shape, strict=True)
             if dim not in fixed
         )
@@ -94,23 +88,20 @@ class Chain:
         The rest of it is for operands that all iterations read.
         """
         row = sum(self.bytes_of(a, self.shared) for a in self.handed_on())
-        share, unit = machine.l2_bytes // CACHE_SHARE, TILE_ROWS
+        costs = machine.costs.loops
+        share, unit = machine.l2_bytes // costs.block_l2_part, costs.block_rows
         if self.is_transform:
             # Larger blocks read the weights less often; the third cache will do then.
-            share = max(2 * machine.l2_bytes, min(2 * self.read_again(), machine.l3_bytes // 4))
+            most = costs.transform_weights * self.read_again()
+            most = min(most, machine.l3_bytes // costs.transform_l3_part)
+            share = max(costs.transform_l2s * machine.l2_bytes, most)
             unit = 1
         most = max(unit, share // max(1, row))
-        extent = extent_of(self.host, self.shared[-1])
+        extent = expected(self.host.extents[self.shared[-1]])
         if extent <= most:
             return extent
         count = -(-extent // most)
         return -(-extent // (count * unit)) * unit
-
-
-def extent_of(stage: Stage, dim: int) -> int:
-    """The extent of a dimension, or what stands for one that is not known."""
-    extent = stage.extents[dim]
-    return extent if isinstance(extent, int) else UNKNOWN_EXTENT
 
 
 def chains(groups: Sequence[Group], plan: Plan) -> list[Chain]:

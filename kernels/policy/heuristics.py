@@ -8,18 +8,22 @@ from ...targets.machine import Machine
 from ..codegen.body import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
-from ..model.stages import Stage
-from ..primitives.caching import worthwhile
-from .chains import Chain, extent_of
+from ..model.stages import Stage, expected
+from ..primitives.accumulate import accumulate
+from ..primitives.cache import cache
+from ..primitives.fuse import fuse
+from ..primitives.split import split
+from ..primitives.unroll import unroll
+from ..primitives.vectorize import vectorize
+from .chains import Chain
+from .copies import worthwhile
 from .grouping import Group
-from .shaping import EVEN, Shaping, even_share
-from .streaming import CHUNK, ROWS, Stream, stream_of
+from .shaping import Shaping
+from .streaming import Stream, stream_of
 from .tile_costs import Tile, widest_element
 from .tiles import TileModel
+from .work import even_share
 from .writer import ScheduleWriter
-
-MIN_DEALT = 6
-"""Rows of blocks that are dealt out to the cores, at least; a multiple if they need not divide."""
 
 
 class Heuristics(Shaping):
@@ -43,7 +47,7 @@ class Heuristics(Shaping):
         work = self.work(chain.stages, work)
         *whole, last = chain.shared
         block = chain.block(self.machine)
-        shared = whole if whole and block >= extent_of(chain.host, last) else chain.shared
+        shared = whole if whole and block >= expected(chain.host.extents[last]) else chain.shared
         roots = writer.loops(chain.host)
         around = [roots[d] for d in whole]
         dealt = self.dealt(around, roots[last], block) if self.is_parallel(work) else None
@@ -56,7 +60,7 @@ class Heuristics(Shaping):
             outer = [roots[chain.dims[host][d]] for d in shared]
             rest = [l for l in roots if l not in outer]
             if last in shared:
-                outer[-1], inner = writer.split(outer[-1], block)
+                outer[-1], inner = writer.put(split, outer[-1], block)
                 rest.append(inner)
             writer.reorder([*outer, *rest])
             if at is None:
@@ -64,7 +68,7 @@ class Heuristics(Shaping):
                 single = all(l.extent == 1 for l in around)
                 self.parallelize(outer if single or dealt else outer[: len(whole)], work)
             else:
-                writer.fuse(host, at)
+                writer.put(fuse, host, at)
             self.nested[host] = outer
         if at is not None and last in shared and at.kind == "parallel":
             self.spread.update(group.host for group in chain.groups)
@@ -76,14 +80,14 @@ class Heuristics(Shaping):
 
         Inside others a parallel loop has no remainder.
         """
-        cores, extent = self.machine.cores, last.extent
-        if not isinstance(extent, int) or even_share(whole, cores) >= EVEN:
+        costs, extent = self.costs.threads, last.extent
+        if not isinstance(extent, int) or even_share(whole, self.machine) >= costs.even:
             return None
         single = all(l.extent == 1 for l in whole)
-        for size in range(min(block, extent), MIN_DEALT - 1, -1):
-            if extent % size == 0 or (single and size % MIN_DEALT == 0):
+        for size in range(min(block, extent), costs.dealt_rows - 1, -1):
+            if extent % size == 0 or (single and size % costs.dealt_rows == 0):
                 part = Loop(last.stage, last.dims, extent, step=size)
-                if even_share([*whole, part], cores) >= EVEN:
+                if even_share([*whole, part], self.machine) >= costs.even:
                     return size
         return None
 
@@ -125,7 +129,7 @@ class Heuristics(Shaping):
         self.unroll_all(window, inner, tile)
         first = next((l for l in (*reductions, *window, *inner)), None)
         if host.has_reduction and first is not None:
-            writer.accumulate(first)
+            writer.put(accumulate, first)
         self.parallelize(parallel, self.work(group.maps, tile.cycles))
         self.prefetch(host, roots, tile)
         self.join(group, parallel)
@@ -138,7 +142,7 @@ class Heuristics(Shaping):
         at = self.innermost(group.host, loops)
         for stage in group.members:
             if at is not None:
-                self.writer.fuse(stage, at)
+                self.writer.put(fuse, stage, at)
             else:
                 self.alone(stage)
 
@@ -152,12 +156,12 @@ class Heuristics(Shaping):
         width = 2 * lanes
         # As many chunks for each core, of nearly the same size.
         cores = self.machine.cores
-        chunks = cores * -(-extent // (cores * CHUNK))
+        chunks = cores * -(-extent // (cores * self.costs.loops.stream_results))
         chunk = max(width, -(-extent // (chunks * width)) * width)
-        rows, row = writer.split(roots[stream.row_dim], ROWS)
-        columns, inner = writer.split(roots[stream.lane_dim], chunk)
-        tiles, inner = writer.split(inner, width, ("t", "i"))
-        copies, vector = writer.split(inner, lanes, ("u", "v"))
+        rows, row = writer.put(split, roots[stream.row_dim], self.costs.loops.stream_rows)
+        columns, inner = writer.put(split, roots[stream.lane_dim], chunk)
+        tiles, inner = writer.put(split, inner, width, names=(f"{inner.name}t", f"{inner.name}i"))
+        copies, vector = self.split_lanes(inner, lanes)
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
         readers = [
@@ -166,9 +170,9 @@ class Heuristics(Shaping):
         outer = [l for l in rest if l not in readers]
         writer.reorder([*outer, columns, rows, tiles, row, *readers, copies, vector])
         for loop in (row, *readers, copies):
-            writer.unroll(loop)
-        writer.vectorize(vector)
-        writer.accumulate(row)
+            writer.put(unroll, loop)
+        writer.put(vectorize, vector)
+        writer.put(accumulate, row)
         work = self.work(group.maps, prod(e for e in host.extents if isinstance(e, int)) / lanes)
         self.parallelize([l for l in (*outer, columns) if not l.is_reduction], work)
         self.join(group, [columns])
@@ -186,7 +190,7 @@ class Heuristics(Shaping):
         own = self.readers(host, stream)
         chains = stream.readers * extents[stream.lane_dim] // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
-        most = (self.machine.vector_registers - 4) // chains
+        most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
         apart = max(1, min(-(-wanted // chains), most))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
@@ -196,14 +200,14 @@ class Heuristics(Shaping):
         if self.innermost(host, parallel) is None:  # no place for other stages
             self.tiled(group)
             return
-        rows, row = writer.split(roots[stream.row_dim], apart)
-        copies, vector = writer.split(roots[stream.lane_dim], lanes, ("u", "v"))
+        rows, row = writer.put(split, roots[stream.row_dim], apart)
+        copies, vector = self.split_lanes(roots[stream.lane_dim], lanes)
         writer.reorder([*outer, rows, row, *readers, copies, vector])
-        writer.unroll(row, partial=True)
+        writer.put(unroll, row, partial=True)
         for loop in (*readers, copies):
-            writer.unroll(loop)
-        writer.vectorize(vector)
-        writer.accumulate(rows)
+            writer.put(unroll, loop)
+        writer.put(vectorize, vector)
+        writer.put(accumulate, rows)
         self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
@@ -218,7 +222,7 @@ class Heuristics(Shaping):
         return set()
 
     def caches(self, group: Group) -> list[Stage]:
-        """Copies of operands that many rows of register tiles read: see `caching.worthwhile`."""
+        """Copies of operands that many rows of register tiles read: see `copies.worthwhile`."""
         host = group.host
         made: list[Stage] = []
         if not self.use_caches:
@@ -226,7 +230,8 @@ class Heuristics(Shaping):
         for access in host.inputs:
             order = worthwhile(host, access, self.machine)
             if order is not None:
-                made.append(self.writer.cache(host, access.number, order))
+                permuted = tuple(order) if order != sorted(order) else None
+                made.append(self.writer.put(cache, access.number, host, permuted))
         return made
 
     def feed_copy(self, made: Stage, host: Stage, parallel: list[Loop], tile: Tile) -> None:
@@ -256,9 +261,9 @@ class Heuristics(Shaping):
             for loop in writer.loops(stage):
                 free = loop.is_alive and loop.dims[0] != lanes and loop.extent != 1
                 if free and strides[loop.dims[0]] == 1:
-                    _, block = writer.split(loop, tile.lanes)
-                    writer.unroll(block)
-        writer.fuse(stage, at, rolled=True)
+                    _, block = writer.put(split, loop, tile.lanes)
+                    writer.put(unroll, block)
+        writer.put(fuse, stage, at, rolled=True)
 
     @staticmethod
     def fed_dims(group: Group) -> set[int]:
@@ -297,7 +302,7 @@ class Heuristics(Shaping):
         self.unroll_all([], inner, tile)
         first = next((l for l in (*own, *inner)), None)
         if host.has_reduction and first is not None:
-            writer.accumulate(first)
+            writer.put(accumulate, first)
         plan = writer.plan
         work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
         self.parallelize(shared, self.work(group.maps, work))
@@ -317,7 +322,7 @@ class Heuristics(Shaping):
             if at is None:
                 self.row_stage(stage, group.maps[stage], rows, place, lanes_inside)
             else:
-                writer.fuse(stage, at)
+                writer.put(fuse, stage, at)
 
     def row_tile(self, group: Group, roots: list[Loop]) -> Tile:
         """The host's tile; lanes across rows only where they are the best for all stages."""
@@ -367,8 +372,8 @@ class Heuristics(Shaping):
         if stage.has_reduction:
             first = next((l for l in (*plain, *inner) if l.is_reduction), None)
             if first is not None:
-                writer.accumulate(first)
-        writer.fuse(stage, at)
+                writer.put(accumulate, first)
+        writer.put(fuse, stage, at)
         return plain[-1] if plain else None
 
     def absorbed(self, group: Group) -> dict[Stage, Stage]:

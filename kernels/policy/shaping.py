@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 
-from ...dialects import memref
-from ...ir.core import Value
 from ...targets.machine import Machine
 from ..codegen.body import unvectorizable
-from ..model.plan import Loop, not_collapsible
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.plan import Loop
+from ..model.stages import Stage, expected
+from ..primitives.collapse import collapse, not_collapsible
+from ..primitives.parallel import parallel
+from ..primitives.prefetch import prefetch
+from ..primitives.split import split
+from ..primitives.unroll import unroll
+from ..primitives.vectorize import vectorize
 from .grouping import Group
-from .tile_costs import MAX_BODIES, MAX_WINDOW, Tile
+from .tile_costs import Tile, unrolled_window
 from .tiles import TileModel
 from .traffic import Traffic
+from .work import bytes_moved, even_share
 from .writer import ScheduleWriter
-
-PARALLEL_MICROSECONDS = 20.0
-"""Kernels with less work stay on one thread."""
-
-CHUNKS_PER_CORE = 4
-"""Parallel iterations a core that make more loops needless, if the shares are even."""
-
-EVEN = 0.95
-"""Part of the cores at work on average that is good enough."""
-
-MIN_GAIN = 0.02
-"""Part of the cores that must be gained for one more parallel loop."""
-
-MANY_ITERATIONS = 2048
-"""Parallel iterations of which every core has an even share anyway."""
-
-PREFETCH_BYTES = 4096
-"""How far ahead lines are asked for: at the end of a page the processor's own streams stop."""
-
-MAX_PASSES = 8
-"""Passes over an operand with prefetches in each."""
 
 
 class Shaping:
@@ -45,6 +29,7 @@ class Shaping:
     def __init__(self, writer: ScheduleWriter, machine: Machine) -> None:
         self.writer = writer
         self.machine = machine
+        self.costs = machine.costs
         self.nested: dict[Stage, list[Loop]] = {}
         """The outer loops that stages share with those of other groups, and leave alone."""
 
@@ -100,19 +85,22 @@ class Shaping:
                 continue
             inner = root
             if root is keep or not isinstance(root.extent, int) or root.extent > size:
-                outer, inner = self.writer.split(root, size)
+                outer, inner = self.writer.put(split, root, size)
                 outside.append(outer)
             if is_lane:
                 if not isinstance(inner.extent, int) or inner.extent > tile.lanes:
-                    inner, vector = self.writer.split(inner, tile.lanes, ("u", "v"))
-                    copies.append(inner)
-                    inner = vector
+                    one, inner = self.split_lanes(inner, tile.lanes)
+                    copies.append(one)
                 lanes.append(inner)
             else:
                 copies.append(inner)
         # The operand that the innermost copies select is held in registers: the fewest.
         copies.sort(key=lambda loop: -tile.copies.get(loop.dims[-1], 1))
         return outside, [*copies, *lanes]
+
+    def split_lanes(self, loop: Loop, lanes: int) -> tuple[Loop, Loop]:
+        """A loop as copies of vectors and their lanes."""
+        return self.writer.put(split, loop, lanes, names=(f"{loop.name}u", f"{loop.name}v"))
 
     @staticmethod
     def _in_tile(root: Loop, tile: Tile) -> bool:
@@ -126,27 +114,16 @@ class Shaping:
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
         """Small reductions to unroll, (unrolled, others): windows whose loads overlap."""
-        bodies = prod(tile.copies.values())
-        unrolled: list[Loop] = []
-        for loop in reversed(reductions):
-            extent = loop.extent
-            if extent == 1:
-                continue
-            if loop.step != 1 or not isinstance(extent, int) or extent > MAX_WINDOW:
-                break
-            if bodies * extent > MAX_BODIES:
-                break
-            bodies *= extent
-            unrolled.insert(0, loop)
+        unrolled = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
         return unrolled, [l for l in reductions if l not in unrolled]
 
     def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
         for loop in (*window, *inner):
             if loop.dims[-1] == tile.lane_dim and loop is inner[-1]:
-                self.writer.vectorize(loop)
+                self.writer.put(vectorize, loop)
             else:
                 partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
-                self.writer.unroll(loop, partial)
+                self.writer.put(unroll, loop, partial=partial)
 
     def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
         """Ask ahead for an operand from memory of which every part is read a few times.
@@ -154,14 +131,21 @@ class Shaping:
         In all passes but the first one lines are asked for in vain, which is not free.
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
+        costs = self.costs.loops
         operand = model.streamed(tile.lane_dim)
-        if operand is not None and model.passes(operand, tile, model.least) <= MAX_PASSES:
-            ahead = PREFETCH_BYTES // model.bytes
+        if (
+            operand is not None
+            and model.passes(operand, tile, model.least) <= costs.prefetch_passes
+        ):
+            ahead = costs.prefetch_bytes // model.bytes
             # Vectors from several places: each asks for what stands in its place next.
             apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]
-            if max(apart, default=0) * model.bytes <= self.machine.l2_bytes // 4:
+            if (
+                max(apart, default=0) * model.bytes
+                <= self.machine.l2_bytes // costs.prefetch_l2_part
+            ):
                 ahead = max(ahead, *apart)
-            self.writer.prefetch(stage, operand.number, ahead)
+            self.writer.put(prefetch, operand.number, stage, ahead)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""
@@ -169,7 +153,7 @@ class Shaping:
         by_dims = {l.dims: l for l in loops}
         chunks = 1
         if self.is_parallel(self.work([stage], tile.cycles)):
-            chunks = 2 * self.machine.cores
+            chunks = self.costs.threads.ordered_iterations * self.machine.cores
         order = Traffic(stage, sizes, self.machine, self.parts(stage)).best_order(
             list(by_dims), chunks
         )
@@ -180,36 +164,30 @@ class Shaping:
 
         Of a row group, the dimensions in `keep` are not mixed with the others.
         """
-        host = group.host
-        roots = self.free(host)
-        runs: list[list[Loop]] = []
-        for root in roots:
-            last = runs[-1][-1] if runs else None
-            if (
-                last is not None
-                and last.root is last
-                and root.root is root
-                and self._can_collapse(group, last.dims[0], root.dims[0], keep)
-            ):
-                runs[-1].append(root)
-            else:
-                runs.append([root])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+
+        def fits(a: Loop, b: Loop) -> bool:
+            whole = a.root is a and b.root is b
+            return whole and self._can_collapse(group, a.dims[0], b.dims[0], keep)
+
+        return self._collapsed(self.free(group.host), fits)
 
     def collapse_run(self, stage: Stage, loops: list[Loop]) -> list[Loop]:
         """Collapse adjacent loops of one stage."""
+
+        def fits(a: Loop, b: Loop) -> bool:
+            i, j = a.dims[0], b.dims[0]
+            return j == i + 1 and not not_collapsible(stage, i, j)
+
+        return self._collapsed(loops, fits)
+
+    def _collapsed(self, loops: Sequence[Loop], fits: Callable[[Loop, Loop], bool]) -> list[Loop]:
         runs: list[list[Loop]] = []
         for loop in loops:
-            last = runs[-1][-1] if runs else None
-            if (
-                last is not None
-                and loop.dims[0] == last.dims[0] + 1
-                and not not_collapsible(stage, last.dims[0], loop.dims[0])
-            ):
+            if runs and fits(runs[-1][-1], loop):
                 runs[-1].append(loop)
             else:
                 runs.append([loop])
-        return [self.writer.collapse(run) if len(run) > 1 else run[0] for run in runs]
+        return [self.writer.put(collapse, run) if len(run) > 1 else run[0] for run in runs]
 
     def _can_collapse(self, group: Group, a: int, b: int, keep: set[int]) -> bool:
         if (a in keep) != (b in keep):
@@ -225,22 +203,12 @@ class Shaping:
         return True
 
     def work(self, stages: Iterable[Stage], cycles: float) -> float:
-        """Cycles of stages that share loops: their arithmetic, and moving what they touch.
-
-        What one of them makes for another hardly leaves the registers and is left out.
-        """
-        stages = list(stages)
-        made = {a.value for s in stages for a in s.outputs if a.value.defined_by(memref.Alloc)}
-        sizes: dict[Value, int] = {}
-        for stage in stages:
-            for a in stage.accesses:
-                if not a.is_scalar and (a.value not in made or len(stages) == 1):
-                    sizes[a.value] = min(sizes.get(a.value, 0) + touched(a), whole(a))
-        return cycles + sum(sizes.values()) / self.machine.memory_bandwidth
+        """Cycles of stages that share loops: their arithmetic, and moving what they touch."""
+        return cycles + bytes_moved(stages) / self.machine.memory_bandwidth
 
     def is_parallel(self, work: float) -> bool:
         """Whether so many cycles are worth more than one core."""
-        enough = PARALLEL_MICROSECONDS * self.machine.cycles_per_microsecond
+        enough = self.costs.threads.least_microseconds * self.machine.cycles_per_microsecond
         return self.machine.cores > 1 and work >= enough
 
     def parallelize(self, loops: Sequence[Loop], work: float) -> None:
@@ -248,69 +216,21 @@ class Shaping:
 
         As many loops as it takes for several iterations a core and even shares.
         """
-        cores = self.machine.cores
+        cores, costs = self.machine.cores, self.costs.threads
         if not self.is_parallel(work) or not loops or loops[0].stage in self.nested:
             return
-        best, most = 0, 1 / cores + MIN_GAIN
+        best, most = 0, 1 / cores + costs.least_gain
         for count in range(1, len(loops) + 1):
-            share = even_share(loops[:count], cores)
-            if share > most + MIN_GAIN * (best > 0):
+            share = even_share(loops[:count], self.machine)
+            if share > most + costs.least_gain * (best > 0):
                 best, most = count, share
             trips = prod(_trips(loop) for loop in loops[:count])
-            if trips >= cores * CHUNKS_PER_CORE and share >= EVEN:
+            if trips >= cores * costs.iterations_per_core and share >= costs.even:
                 best = count
                 break
         for loop in loops[:best]:
-            self.writer.parallel(loop)
-
-
-def even_share(loops: Sequence[Loop], cores: int) -> float:
-    """The part of the cores that works on average, 1 at best, when iterations are dealt out.
-
-    Each core has one run of the iterations of all loops, as the thread pool cuts them; a
-    last iteration may be shorter.
-    """
-    weights = [1.0]
-    for loop in loops:
-        if not isinstance(loop.extent, int):
-            return 1.0
-        full, rest = divmod(loop.extent, loop.step)
-        if len(weights) * (full + (rest > 0)) > MANY_ITERATIONS:
-            return 1.0
-        own = [1.0] * full + ([rest / loop.step] if rest else [])
-        weights = [a * b for a in weights for b in own]
-    count = len(weights)
-    shares = [sum(weights[count * i // cores : count * (i + 1) // cores]) for i in range(cores)]
-    return sum(shares) / (cores * max(shares)) if count else 1.0
+            self.writer.put(parallel, loop)
 
 
 def _trips(loop: Loop) -> int:
-    extent = loop.extent if isinstance(loop.extent, int) else UNKNOWN_EXTENT
-    return max(1, -(-extent // loop.step))
-
-
-def touched(access: Access) -> int:
-    """Bytes of the elements of a buffer that a stage touches."""
-    extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in access.stage.extents]
-    total = _width(access)
-    for expr, extent in zip(access.exprs, _shape(access), strict=True):
-        linear = expr.linear(access.stage.rank)
-        if linear is not None:
-            reach = 1 + sum(abs(c) * (extents[d] - 1) for d, c in enumerate(linear[0]) if c)
-            extent = min(extent, reach)
-        total *= extent
-    return total
-
-
-def whole(access: Access) -> int:
-    """Bytes of the buffer."""
-    return _width(access) * prod(_shape(access))
-
-
-def _width(access: Access) -> int:
-    return getattr(access.element_type, "byte_width", 8)
-
-
-def _shape(access: Access) -> list[int]:
-    shape = access.value.type.shape  # type: ignore[attr-defined]
-    return [d if d is not None else UNKNOWN_EXTENT for d in shape]
+    return max(1, -(-expected(loop.extent) // loop.step))

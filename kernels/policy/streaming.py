@@ -9,18 +9,6 @@ from ...targets.machine import Machine
 from ..model.stages import Stage
 from .tile_costs import widest_element
 
-MAX_READERS = 4
-"""Results that an element goes into, up to which reading it is what takes the time."""
-
-ROWS = 16
-"""Rows read side by side: streams that prefetchers follow, and uses of a loaded result."""
-
-CHUNK = 1024
-"""Results that are updated together; they stay in the first cache."""
-
-NARROW = 4
-"""Vectors in a row, up to which the results of a whole row stay in registers."""
-
 
 @dataclass(frozen=True)
 class Stream:
@@ -56,6 +44,7 @@ def stream_of(stage: Stage, machine: Machine) -> Stream | None:
     if len(reductions) != 1 or out is None:
         return None
     (row,) = reductions
+    costs = machine.costs.loops
     for access in stage.inputs:
         strides = access.coefficients
         if access.is_scalar or strides is None or None in access.plain_dims():
@@ -71,8 +60,8 @@ def stream_of(stage: Stage, machine: Machine) -> Stream | None:
         if any(a.coefficients is None or a.coefficients[lane] != 0 for a in others):
             continue
         width = machine.lanes(widest_element(stage))
-        narrow = sizes[lane] % width == 0 and sizes[lane] <= NARROW * width
+        narrow = sizes[lane] % width == 0 and sizes[lane] <= costs.stream_vectors * width
         far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
-        if readers <= MAX_READERS and far and sizes[row] >= 2 * ROWS:
+        if readers <= costs.stream_readers and far and sizes[row] >= 2 * costs.stream_rows:
             return Stream(lane, row, readers, narrow, size)
     return None

@@ -15,26 +15,12 @@ from math import inf, prod, sqrt
 
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
+from ...targets.costs import OperationCosts, TileCosts
 from ...targets.machine import Machine
 from ..codegen.emission import halves, power_of_two
 from ..codegen.registers import is_interleaved
 from ..model.plan import Loop
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
-
-LONG_CODE = 2000.0
-"""Instructions of all a tile's variants at which code counts as twice as expensive."""
-
-MAX_WINDOW = 12
-"""Reduction iterations that are unrolled at most, where windows overlap."""
-
-MAX_BODIES = 72
-"""Bodies in straight-line code."""
-
-OVERLAP = 3.0
-"""Norm in which cycles of arithmetic and of loads add up: 3 fits products of all tiles on Zen 5."""
-
-LOOP_CYCLES = 0.25
-"""What one pass through the tile's code takes besides."""
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 
 
 @dataclass(frozen=True)
@@ -51,7 +37,7 @@ class Tile:
         return self.copies.get(dim, 1) * (self.lanes if dim == self.lane_dim else 1)
 
 
-class TileCosts:
+class TileEstimate:
     """What the possible tiles of one stage cost."""
 
     def __init__(
@@ -64,6 +50,7 @@ class TileCosts:
     ) -> None:
         self.stage = stage
         self.machine = machine
+        self.costs = machine.costs.tiles
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
         self.least = [1] * stage.rank
@@ -74,7 +61,7 @@ class TileCosts:
         for loop in loops:  # a collapsed loop counts as its last dimension
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
-            self.extents[dim] = extent if isinstance(extent, int) else UNKNOWN_EXTENT
+            self.extents[dim] = expected(extent)
             self.least[dim] = self.extents[dim]
             if not isinstance(extent, int) and stage.kinds[dim] == "parallel":
                 self.least[dim] = max(1, extent.at(1))
@@ -87,7 +74,7 @@ class TileCosts:
         self._terms = {a: _linear_terms(a) for a in self.inputs}
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
-        self.arithmetic = max(1, arithmetic_weight(stage))
+        self.arithmetic = max(1, arithmetic_weight(stage, machine.costs.operations))
 
     def reuses(self, dim: int) -> bool:
         """Whether copies along a dimension share loads."""
@@ -142,8 +129,11 @@ class TileCosts:
                 self._store_cycles(tile.lanes, tile.lane_dim, tile.copies) * results / tile.lanes
             )
         elif kinds[tile.lane_dim] == "reduction":
-            total += 4.0 * (tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)) * results
-        return (total + self.stall(tile, total, extents)) * (1 + instructions / LONG_CODE)
+            steps = tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)
+            total += self.costs.combine_cycles * steps * results
+        return (total + self.stall(tile, total, extents)) * (
+            1 + instructions / self.costs.code_instructions
+        )
 
     def _variants(
         self, tile: Tile, extents: Sequence[int]
@@ -240,33 +230,26 @@ class TileCosts:
             loads += copies * sum(self._store_cycles(w, lane_dim, sizes) for w in vectors)
         latency = machine.fma_latency if is_reduction else 1
         # One operand is held in registers, the others stream through one more.
-        needed = accumulators + (min(held) if len(held) > 1 else 0) + 2
+        needed = accumulators + (min(held) if len(held) > 1 else 0) + self.costs.streaming_registers
         spill = max(0, needed - machine.vector_registers)
         again = sum(self._refetch(a, tile, sizes) for a in self.inputs)
         # They overlap, the worse the more each has to do.
-        work = sum(cycles**OVERLAP for cycles in (arithmetic, loads, again))
-        busy = max(work ** (1 / OVERLAP), latency)
+        work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
+        busy = max(work ** (1 / self.costs.overlap), latency)
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
-        return busy + LOOP_CYCLES + 2.0 * spill, code
+        return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
 
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
-        """Reductions that are unrolled around the tile, as `Shaping.window` chooses them.
+        """Reductions that are unrolled around the tile, as `Shaping.window` has them.
 
         Counted where every operand is loaded by vectors: of a product, loads hardly matter.
         """
         lane = tile.lane_dim
         if lane is None or any(self.coefficient(a, lane) == 0 for a in self.inputs):
             return {}
-        window: dict[int, int] = {}
-        for loop in reversed([l for l in self.loops if l.is_reduction and l.dims[-1] != lane]):
-            extent = loop.extent
-            if extent == 1:
-                continue
-            if not isinstance(extent, int) or extent > MAX_WINDOW or bodies * extent > MAX_BODIES:
-                break
-            bodies *= extent
-            window[loop.dims[-1]] = extent
-        return window
+        reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
+        found = unrolled_window(reductions, bodies, self.costs)
+        return {l.dims[-1]: l.extent for l in found if isinstance(l.extent, int)}
 
     def _store_cycles(self, width: int, lane_dim: int | None, sizes: dict[int, int]) -> float:
         """Cycles of storing one vector.
@@ -285,7 +268,7 @@ class TileCosts:
             )
         ]  # fmt: skip
         if apart:
-            return 2.0 * width
+            return self.costs.scattered_store_cycles * width
         between = max((self.coefficient(a, lane_dim) for a in self.stage.outputs), default=1)
         return plain + between.bit_length() - 1
 
@@ -324,12 +307,13 @@ class TileCosts:
         if any(
             self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()
         ):
-            return count * (2.0 + tile.lanes.bit_length()) * len(vectors), registers
+            steps = self.costs.transpose_cycles + tile.lanes.bit_length()
+            return count * steps * len(vectors), registers
         if is_interleaved(coefficient):
             cycles = sum(machine.load_cycles(w * self.bytes, False) for w in vectors)
             shuffles = (coefficient - 1) * len(vectors)
             return count * (coefficient * cycles + shuffles), registers
-        return count * 1.5 * sum(vectors), registers
+        return count * self.costs.gather_cycles * sum(vectors), registers
 
     def _bandwidth(self, access: Access, tile: Tile) -> float:
         """Bytes per cycle of an operand that the next tile reads again, after the reduction."""
@@ -386,6 +370,22 @@ class TileCosts:
         return c if isinstance(c, int) else 1 << 20
 
 
+def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -> list[Loop]:
+    """The innermost reductions that are small enough to be unrolled around so many bodies."""
+    unrolled: list[Loop] = []
+    for loop in reversed(reductions):
+        extent = loop.extent
+        if extent == 1:
+            continue
+        if loop.step != 1 or not isinstance(extent, int) or extent > costs.unrolled_window:
+            break
+        if bodies * extent > costs.bodies:
+            break
+        bodies *= extent
+        unrolled.insert(0, loop)
+    return unrolled
+
+
 def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:
     """(factor, dimension) of each linear index expression."""
     found = []
@@ -404,23 +404,14 @@ def widest_element(stage: Stage) -> int:
     return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
 
 
-_COSTLY = {
-    "math.exp": 12, "math.log": 14, "math.tanh": 16, "math.erf": 16, "math.sqrt": 6,
-    "math.rsqrt": 8, "math.sin": 20, "math.cos": 20, "math.powf": 40, "arith.divf": 5,
-    "math.absf": 1,
-}  # fmt: skip
-"""Rough costs of operations in units of one addition."""
-
-
-def arithmetic_weight(stage: Stage) -> int:
+def arithmetic_weight(stage: Stage, costs: OperationCosts) -> int:
     """The body's arithmetic, a multiply-add being 1."""
     # A comparison and a select that keep the larger number are one instruction.
     total = -stage.combiners.count("maxnumf")
     for op in stage.body_ops():
-        if op.name.startswith("math."):
-            total += _COSTLY.get(op.name, 20)
-        elif op.name in _COSTLY:
-            total += _COSTLY[op.name]
-        elif op.name.startswith("arith.") and op.name not in ("arith.constant", "arith.mulf"):
-            total += 1
+        dialect, _, name = op.name.partition(".")
+        if dialect == "math":
+            total += getattr(costs, name, costs.other_math)
+        elif dialect == "arith" and name not in ("constant", "mulf"):
+            total += costs.divf if name == "divf" else 1
     return max(total, 0)

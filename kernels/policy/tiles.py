@@ -11,28 +11,21 @@ from collections.abc import Iterator
 from math import prod
 
 from ..codegen.emission import power_of_two
-from .tile_costs import Tile, TileCosts
+from .tile_costs import Tile, TileEstimate
 
-MAX_STREAMS = 16
-"""Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
-
-MAX_ROWS = 4
-"""Rows far apart that an elementwise stage writes side by side: more fall on few cache sets."""
-
-FAR_BYTES = 1024
-"""The distance of neighbours at which they are rows of their own."""
-
-_FACTORS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
+ALONG = (1, 2, 3, 4, 6, 8)
+ACROSS = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 24, 28)
+"""Copies along the lanes, and along other dimensions, that are looked at."""
 
 
-class TileModel(TileCosts):
+class TileModel(TileEstimate):
     """The tiles of one stage that are looked at, and the best of them."""
 
     def best(self) -> Tile:
         """The tile of the least cost."""
         best: Tile | None = None
         for tile in self.candidates():
-            if best is None or tile.cycles < best.cycles * 0.995:
+            if best is None or tile.cycles < best.cycles * self.costs.better:
                 best = tile
         assert best is not None
         return best
@@ -91,12 +84,14 @@ class TileModel(TileCosts):
         pairs = [(a, b) for i, a in enumerate(others) for b in self._nearest_first(others[i + 1 :])]
         groups = pairs or [(a,) for a in others] or [()]
         registers = self.machine.vector_registers
-        limit = MAX_STREAMS if self._streams(lane_dim) else registers - 2
-        for along in self._factors(lane_dim, lanes, (1, 2, 3, 4, 6, 8)):
+        limit = registers - self.costs.streaming_registers
+        if self._streams(lane_dim):
+            limit = self.costs.streams
+        for along in self._factors(lane_dim, lanes, ALONG):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
                 for rest in self._combinations(group, max(1, limit // along)):
-                    if self._rows(rest) <= MAX_ROWS:
+                    if self._rows(rest) <= self.costs.far_rows:
                         yield {d: n for d, n in {**start, **rest}.items() if n > 1}  # type: ignore[misc]
 
     def _rows(self, copies: dict[int, int]) -> int:
@@ -104,7 +99,7 @@ class TileModel(TileCosts):
         if self.stage.has_reduction:
             return 1
         outputs = self.stage.outputs
-        far = FAR_BYTES // self.bytes
+        far = self.costs.far_bytes // self.bytes
         return max(
             prod(n for d, n in copies.items() if self.coefficient(a, d) >= far) for a in outputs
         )
@@ -148,7 +143,7 @@ class TileModel(TileCosts):
             yield {}
             return
         head, *rest = group
-        for factor in self._factors(head, 1, _FACTORS):
+        for factor in self._factors(head, 1, ACROSS):
             if factor > limit:
                 break
             for inner in self._combinations(tuple(rest), limit // factor):

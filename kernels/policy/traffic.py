@@ -7,9 +7,10 @@ from itertools import permutations
 from math import prod
 
 from ...targets.machine import Machine
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage
+from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
 
-_MAX_PERMUTED = 4
+MOST_PERMUTED = 4
+"""Loops of which all orders are looked at; more would take long."""
 
 
 class Traffic:
@@ -23,8 +24,9 @@ class Traffic:
     ) -> None:
         self.stage = stage
         self.machine = machine
+        self.costs = machine.costs.loops
         self.sizes = sizes
-        self.extents = [e if isinstance(e, int) else UNKNOWN_EXTENT for e in stage.extents]
+        self.extents = [expected(e) for e in stage.extents]
         for d, extent in parts.items():
             self.extents[d] = extent
         self.accesses = [a for a in stage.accesses if not a.is_scalar]
@@ -44,14 +46,14 @@ class Traffic:
         """
         idle = [g for g in groups if self._trips(g) <= 1]
         loops = [g for g in groups if g not in idle]
-        head, tail = loops[: max(0, len(loops) - _MAX_PERMUTED)], loops[-_MAX_PERMUTED:]
+        head, tail = loops[:-MOST_PERMUTED], loops[-MOST_PERMUTED:]
         best, least = tail, float("inf")
         even = {g for g in tail if self._even_trips(g) >= chunks} if not head else set()
         for order in permutations(tail):
             if even and order[0] not in even:
                 continue
             cost = self.cycles([*head, *order])
-            if cost < least * 0.97:
+            if cost < least * self.costs.better_order:
                 best, least = list(order), cost
         return [*idle, *head, *best]
 
@@ -63,7 +65,7 @@ class Traffic:
         """Iterations if they are of equal size, or if the remainder hardly counts."""
         extent = prod(self.extents[d] for d in group)
         full, rest = divmod(extent, max(1, self.sizes.get(group[0], 1)))
-        return full if not rest or full >= 8 else 0
+        return full if not rest or full >= self.costs.even_iterations else 0
 
     def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
         """Cycles that moving data takes at all levels."""
@@ -77,7 +79,7 @@ class Traffic:
             footprints.append([self._footprint(a, ranges) for a in self.accesses])
         total = 0.0
         for capacity, bandwidth in self.levels:
-            total += self._moved(order, footprints, 0.6 * capacity) / bandwidth
+            total += self._moved(order, footprints, self.costs.cache_filled * capacity) / bandwidth
         return total
 
     def _moved(

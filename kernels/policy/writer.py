@@ -3,106 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeVar
 
 from ...dialects import linalg, schedule
-from ...ir.core import Block, Operation, Region, Value
-from ..model.plan import Loop, Plan
+from ...ir.core import Block, Region, Value
+from ..model.plan import Loop
 from ..model.stages import Stage
+from ..primitives.loops import loops as loops_of
+from ..primitives.primitive import Primitive, Progress
+from ..primitives.reorder import reorder
+
+R = TypeVar("R")
 
 
-class ScheduleWriter:
+class ScheduleWriter(Progress):
     """A `schedule.for` in the making, and the plan that it stands for."""
 
     def __init__(self, kernel: str, stages: Sequence[Stage]) -> None:
-        self.plan = Plan(stages)
-        block = Block([schedule.stage] * len(stages))
-        self.op = schedule.For(kernel, Region([block]))
-        self.block = block
-        self._stages: dict[Stage, Value] = dict(zip(stages, block.args, strict=True))
-        self._loops: dict[Loop, Value] = {}
-        for stage, arg in zip(stages, block.args, strict=True):
+        self.block = Block([schedule.stage] * len(stages))
+        self.op = schedule.For(kernel, Region([self.block]))
+        super().__init__(stages, self.block.args)
+        self.values: dict[Any, Value] = {one: value for value, one in self.known.items()}
+        for stage, arg in zip(stages, self.block.args, strict=True):
             arg.name_hint = stage_name(stage)
 
-    def _put(self, op: Operation, loops: Sequence[Loop] = (), names: Sequence[str] = ()) -> None:
+    def put(
+        self, one: Primitive[R], *arguments: Any, names: Sequence[str] = (), **properties: Any
+    ) -> R:
+        """What a primitive makes of loops and stages; `names` are those of its results."""
+        op: Any = one.op(*map(self._value, arguments), **properties)
+        for result, name in zip(op.results, names, strict=False):
+            result.name_hint = name
+        made = self.carry_out(op)
         self.block.append(op)
-        for loop, result, name in zip(loops, op.results, names, strict=True):
-            loop.name = result.name_hint = name
-            self._loops[loop] = result
+        self.values.update((self.known[value], value) for value in op.results)
+        return made
+
+    def _value(self, argument: Any) -> Any:
+        if isinstance(argument, Loop | Stage):
+            return self.values[argument]
+        is_list = isinstance(argument, list) and argument and isinstance(argument[0], Loop)
+        return [self.values[one] for one in argument] if is_list else argument
 
     def loops(self, stage: Stage) -> list[Loop]:
-        """The loops of a stage that nothing was done to yet."""
-        loops = list(self.plan.roots[stage])
-        if loops and loops[0] not in self._loops:
-            op = schedule.Loops(len(loops), self._stages[stage])
-            self._put(op, loops, [f"d{d}" for d in range(len(loops))])
-        return loops
-
-    def split(
-        self, loop: Loop, factor: int, names: tuple[str, str] = ("o", "i")
-    ) -> tuple[Loop, Loop]:
-        op = schedule.Split(self._loops[loop], factor)
-        outer, inner = self.plan.split(loop, factor, op)
-        self._put(op, (outer, inner), [f"{loop.name}{suffix}" for suffix in names])
-        return outer, inner
-
-    def collapse(self, loops: Sequence[Loop]) -> Loop:
-        op = schedule.Collapse([self._loops[loop] for loop in loops])
-        merged = self.plan.collapse(loops, op)
-        self._put(op, [merged], ["".join(loop.name for loop in loops)])
-        return merged
+        """The loops of a stage; they are named where they are first asked for."""
+        roots = self.plan.roots[stage]
+        if roots and roots[0] not in self.values:
+            self.put(loops_of, len(roots), stage)
+        return list(roots)
 
     def reorder(self, loops: Sequence[Loop]) -> None:
         """Bring loops in this order; nothing is written where they are in it already."""
         order = self.plan.order[loops[0].stage] if loops else []
-        if [loop for loop in order if loop in set(loops)] == list(loops):
-            return
-        op = schedule.Reorder([self._loops[loop] for loop in loops])
-        self.plan.reorder(loops, op)
-        self._put(op)
-
-    def parallel(self, loop: Loop) -> None:
-        op = schedule.Parallel(self._loops[loop])
-        self.plan.set_kind(loop, "parallel", op)
-        self._put(op)
-
-    def vectorize(self, loop: Loop) -> None:
-        op = schedule.Vectorize(self._loops[loop])
-        self.plan.set_kind(loop, "vector", op)
-        self._put(op)
-
-    def unroll(self, loop: Loop, partial: bool = False) -> None:
-        op = schedule.Unroll(self._loops[loop], partial=partial)
-        self.plan.set_kind(loop, "unroll", op, partial)
-        self._put(op)
-
-    def accumulate(self, loop: Loop) -> None:
-        op = schedule.Accumulate(self._loops[loop])
-        self.plan.accumulate(loop, op)
-        self._put(op)
-
-    def inline(self, stage: Stage) -> None:
-        op = schedule.Inline(self._stages[stage])
-        self.plan.inline(stage, op)
-        self._put(op)
-
-    def cache(self, stage: Stage, number: int, order: Sequence[int]) -> Stage:
-        plain = list(order) == list(range(len(order)))
-        op = schedule.Cache(number, self._stages[stage], None if plain else tuple(order))
-        made = self.plan.cache(stage, number, order, op)
-        self.block.append(op)
-        op.results[0].name_hint = "copy"
-        self._stages[made] = op.results[0]
-        return made
-
-    def prefetch(self, stage: Stage, number: int, ahead: int) -> None:
-        op = schedule.Prefetch(number, self._stages[stage], ahead)
-        self.plan.prefetch(stage, number, ahead, op)
-        self._put(op)
-
-    def fuse(self, stage: Stage, at: Loop, rolled: bool = False) -> None:
-        op = schedule.Fuse(self._stages[stage], self._loops[at], rolled=rolled)
-        self.plan.fuse(stage, at, op, rolled)
-        self._put(op)
+        if [loop for loop in order if loop in set(loops)] != list(loops):
+            self.put(reorder, list(loops))
 
 
 def stage_name(stage: Stage) -> str:

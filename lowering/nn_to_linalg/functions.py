@@ -17,7 +17,7 @@ from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
 from ...ir.traits import Pure
-from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType
+from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
 from . import comprehensions
 from .emitter import Emitter, buffer_type
@@ -60,6 +60,7 @@ def convert_function(function: func.FuncOp, globals: Globals) -> None:
     """
     if not _has_tensors(function):
         return
+    _check_sizes(function)
     old_type = function.function_type
     signature = Signature.of(old_type)
     _convert_attributes(function, old_type, signature)
@@ -82,6 +83,14 @@ def _has_tensors(function: func.FuncOp) -> bool:
     types = [*function.function_type.inputs, *function.function_type.results]
     types += [v.type for op in function.walk() for v in op.results]
     return any(isinstance(t, TensorType | UnrankedTensorType) for t in types)
+
+
+def _check_sizes(function: func.FuncOp) -> None:
+    """Raises PassError for a tensor that no buffer can hold."""
+    for op in function.walk():
+        types = function.function_type.inputs if op is function else op.result_types
+        for fault in filter(None, map(size_fault, types)):
+            raise PassError(fault, op.loc)
 
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ...dialects import arith, memref, nn
+from ...dialects import arith, nn
 from ...dialects.nn.winograd import StridedTransforms, Transforms
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
-from ...ir.attributes import DenseElements
-from ...ir.comprehension import bind
 from ...ir.core import Value
-from ...ir.types import TensorType
-from .comprehensions import write
+from ...ir.types import FloatType
 from .emitter import Emitter
+from .scalars import convert
 from .table import lowers
 
 
@@ -42,6 +40,15 @@ class Arithmetic:
         if factor == 1:
             return a
         return self.e.insert(arith.MulF(a, self.e.constant(factor, self.type))).result
+
+    def sum(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
+        """The sum of factors times values, as it is written."""
+        total = None
+        for factor, value in zip(factors, values, strict=True):
+            if factor:
+                total = self.add(total, self.times(factor, value))
+        assert total is not None
+        return total
 
     def combine(self, factors: Sequence[float], values: Sequence[Value]) -> Value:
         """The sum of factors times values; the last factor is multiplied with at the end."""
@@ -106,6 +113,8 @@ def _elements(
     ]
 
 
+F64 = FloatType("f64")
+
 RANK = 5
 """Dimensions of both transforms: image, block, tile row, tile column, channel in the block."""
 
@@ -154,19 +163,24 @@ def _transform(
 
 @lowers(nn.WinogradWeight)
 def lower_winograd_weight(e: Emitter, op: nn.WinogradWeight) -> None:
-    """out[a, b, m, c, k, l] += G[a, i] * G[b, j] * x[m, c, i, j, k, l]
-
-    Weights are mostly constants, and folded before; so this may take its time.
-    """
+    """out[p, m, c, k, l] from x[m, c, i, j, k, l], computed in f64"""
+    m, c, k, l = (AffineDim(d) for d in range(4))
     element = op.x.type.element_type
-    Mo, Co, _, _, B, A = op.x.type.shape
-    points = op.points
-    table = TensorType((points, 3), element)
-    values = [number for row in op.transforms.weight for number in row]
-    factors = e.global_(DenseElements.from_list(values, table))
-    groups = [[0, 1], [2], [3], [4], [5]]
-    shape = [points, points, Mo, Co, B, A]
-    out = e.insert(memref.ExpandShape.of(e.destination(op.out), groups, shape)).result
-    text = "out[a, b, m, c, k, l] += rows[a, i] * columns[b, j] * x[m, c, i, j, k, l]"
-    form = bind(text, ["rows", "columns", "x"], [table, table, op.x.type], {})
-    write(e, form, [factors, factors, e.buffer(op.x)], out, element)
+    cells = [(AffineConstant(i), AffineConstant(j)) for i in range(3) for j in range(3)]
+    reads = [AffineMap(4, 0, (m, c, i, j, k, l)) for i, j in cells]
+    writes = [AffineMap(4, 0, (AffineConstant(p), m, c, k, l)) for p in range(op.points**2)]
+
+    def body(e: Emitter, *elements: Value) -> list[Value]:
+        given = [convert(e, v, element, F64) for v in elements[:9]]
+        arithmetic = Arithmetic(e, given[0])
+
+        def transform(values: Sequence[Value]) -> list[Value]:
+            return [arithmetic.sum(row, values) for row in op.transforms.weight]
+
+        made = _both_ways(transform, given, 3)
+        scales = [scale for row in op.scales for scale in row]
+        made = [arithmetic.times(scale, v) for scale, v in zip(scales, made, strict=True)]
+        return [convert(e, v, F64, element) for v in made]
+
+    source, target = e.buffer(op.x), e.destination(op.out)
+    e.generic([source] * 9, [target] * len(writes), [*reads, *writes], ["parallel"] * 4, body)

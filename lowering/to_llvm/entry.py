@@ -19,7 +19,8 @@ from ...dialects import func, llvm
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
-from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
+from ...runtime.abi import ENTRY
 from .calls import bind_call_results
 from .conversion import FunctionLowering
 from .types import MemRef, function_results
@@ -27,9 +28,12 @@ from .types import MemRef, function_results
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
-ENTRY = "nnc_run"
 SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
+PREPARED = "nn.prepared"
+"""Marks the argument that is the weights made at creation."""
+HEADER = 64
+"""Bytes before the prepared weights; the first of them are the address of the stored ones."""
 LIVE_BYTES = "nn.live_bytes"
 """Of an entry function, by `plan-memory`: how much of its arena is in use at one time at most."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
@@ -46,6 +50,7 @@ class EntrySignature:
     output_names: tuple[str, ...]
     arena: MemRefType | None
     weights: MemRefType | None
+    prepared: MemRefType | None
     live_bytes: Attribute | None
 
     def attributes(self) -> dict[str, Attribute]:
@@ -54,6 +59,9 @@ class EntrySignature:
         def strings(names: Sequence[str]) -> ArrayAttr:
             return ArrayAttr(tuple(map(StringAttr, names)))
 
+        made: dict[str, Attribute] = {}
+        if self.prepared is not None:
+            made["nn.prepared_bytes"] = I64Attr(HEADER + self.prepared.num_bytes)
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
             "nn.inputs": ArrayAttr(self.inputs),
@@ -61,17 +69,17 @@ class EntrySignature:
             "nn.input_names": strings(self.input_names),
             "nn.output_names": strings(self.output_names),
             "nn.arena_bytes": arena_bytes,
-            LIVE_BYTES: self.live_bytes or arena_bytes,
+            LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
             "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
-        }
+        } | made
 
 
 def signature_of(op: func.FuncOp) -> EntrySignature:
     """The signature of an entry function. Raises PassError where its attributes do not fit."""
     types = list(op.function_type.inputs)
-    special: dict[str, Any] = dict.fromkeys(SPECIAL)
+    special: dict[str, Any] = dict.fromkeys((*SPECIAL, PREPARED))
     for i in reversed(range(len(types))):
-        for name in SPECIAL:
+        for name in special:
             if op.arg_attribute(i, name) is not None:
                 special[name] = types.pop(i)
                 break
@@ -85,6 +93,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
         _names(op, "nn.output_names", len(outputs), "output"),
         special["nn.arena"],
         special["nn.weights"],
+        special[PREPARED],
         op.attributes.get(LIVE_BYTES),
     )
 
@@ -136,7 +145,12 @@ class _Entry(FunctionLowering):
         self.op = op
         self.signature = signature_of(op)
         self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
-        self.special = dict(zip(SPECIAL, rest, strict=True))
+        self.special: dict[str, Value] = dict(zip(SPECIAL, rest, strict=True))
+        if self.signature.prepared is not None:
+            block = self.special["nn.weights"]
+            self.special["nn.weights"] = self._load(block, llvm.ptr)
+            after = llvm.GetElementPtr.of(block, [HEADER], i8, "inbounds")
+            self.special[PREPARED] = self.append(after).results[0]
 
     def emit_all(self) -> llvm.Func:
         """The whole function."""

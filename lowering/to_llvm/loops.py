@@ -123,7 +123,7 @@ def _for(f: FunctionLowering, op: scf.For) -> None:
         f.lower_block(block)
         return flatten(f, block.last._operands)  # type: ignore[union-attr]
 
-    unsigned = bool(op.attribute("unsignedCmp"))
+    unsigned = op.attribute("unsignedCmp") is not None
     first, last, by = (_loop_bound(f, v, unsigned) for v in (lower, upper, step))
     initial = flatten(f, op._operands[3 : 3 + count])
     bind_all(f, op.results, carrying_loop(f, first, last, by, initial, body, unsigned))

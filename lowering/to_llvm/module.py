@@ -14,6 +14,7 @@ from .conversion import FunctionLowering
 from .entry import make_entry
 from .loops import bind_all
 from .memory import lower_global
+from .prepare import USED_WEIGHTS, make_prepare
 from .types import flat_types, function_results
 
 IN_PLACE = "nn.in_place"
@@ -42,6 +43,9 @@ class ModuleLowering:
         body = self.module.body_block
         made: list[Operation] = []
         entry = self._entry_function()
+        makers = [
+            op for op in body if isinstance(op, func.FuncOp) and USED_WEIGHTS in op.attributes
+        ]
         for op in body:
             match op:
                 case func.FuncOp() | memref.Global():
@@ -57,6 +61,10 @@ class ModuleLowering:
         if entry is not None:
             nnc_run, attributes = make_entry(self, entry)
             made.append(nnc_run)
+            self.module.attributes.update(attributes)
+        if makers:
+            nnc_prepare, attributes = make_prepare(makers)
+            made.append(nnc_prepare)
             self.module.attributes.update(attributes)
         defined = {op.sym_name: op for op in made}  # type: ignore[attr-defined]
         for op in list(body):
@@ -142,4 +150,5 @@ class ModuleLowering:
 
 
 def _is_private(op: func.FuncOp) -> bool:
-    return op.sym_visibility in ("private", "nested") or "nn.entry" in op.attributes
+    called_here = any(mark in op.attributes for mark in ("nn.entry", USED_WEIGHTS))
+    return op.sym_visibility in ("private", "nested") or called_here

@@ -27,6 +27,7 @@ from ...ir.types import (
     i1,
     i8,
     i64,
+    size_fault,
 )
 
 Size = int | Value
@@ -112,6 +113,8 @@ def memref_layout(type: MemRefType) -> tuple[tuple[int | None, ...], int | None]
         raise NncError(f"layout of {type} is not strided, so it has no form in the llvm dialect")
     if not isinstance(type.element_type, (IntegerType, FloatType, IndexType)):
         raise NncError(f"elements of type {type.element_type} cannot be in memory")
+    if fault := size_fault(type):
+        raise NncError(fault)
     return found
 
 

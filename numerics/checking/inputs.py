@@ -24,11 +24,11 @@ from ...dialects import llvm
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import MemRefType, ScalarType, ShapedType, TensorType, Type, VectorType
+from ...runtime.memory import aligned_buffer
 
 KINDS = ("ordinary", "special", "wide", "extreme")
 OVERFLOWING = ("wide", "extreme")
 """The kinds on which a sum may be infinite in one order and finite in another."""
-ALIGNMENT = 64
 POINTER_BYTES = 1 << 16
 """What a pointer whose extent nobody says points to. Units: bytes."""
 
@@ -151,10 +151,7 @@ class Sample:
 
 def aligned_array(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """Uninitialized elements at an address that is a multiple of 64."""
-    size = math.prod(shape) * dtype.itemsize
-    raw = np.empty(size + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + size].view(dtype).reshape(shape)
+    return aligned_buffer(math.prod(shape) * dtype.itemsize).view(dtype).reshape(shape)
 
 
 def aligned_copy(value: Any) -> Any:

@@ -14,12 +14,13 @@ from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType, Type
 from ...ir.undefined import watch
+from ...lowering.to_llvm.prepare import USED_WEIGHTS
 from ..buffer_functions import BufferFunctions, call_flat
 from ..interpreter import CannotInterpretError, Interpreter, TooManyStepsError
 from ..isolated import run_isolated
 from ..options import NumericsOptions
 from .inputs import Sample, aligned_copy
-from .subjects import Convention, Subject, converted
+from .subjects import CONSTANTS, Convention, Subject, converted, special_arguments
 
 
 @dataclass
@@ -57,8 +58,14 @@ class Runner:
         }
 
     def defines(self, subject: Subject) -> bool:
-        """Whether the function is still there, or what C code calls instead of it."""
+        """Whether the function is still there, or what C code calls instead of it.
+
+        Machine code of one that makes weights takes what only `nnc_prepare` gives; what it makes
+        shows in the entry's results.
+        """
         op = self.symbols.get(subject.name)
+        if isinstance(op, llvm.Func) and USED_WEIGHTS in op.attributes:
+            return False
         return self._is_lowered_entry(subject) or (op is not None and not op.is_declaration)  # type: ignore[attr-defined]
 
     def _is_lowered_entry(self, subject: Subject) -> bool:
@@ -102,16 +109,18 @@ class Runner:
         assert isinstance(op, func.FuncOp)
         return Convention.of(subject, op, self._weights(op))
 
-    def _weights(self, op: func.FuncOp) -> np.ndarray | None:
+    def _weights(self, op: func.FuncOp) -> dict[str, np.ndarray]:
+        """By their marks, the arguments that are blocks of constants."""
         from ...driver.weights import fill_weights
         from ...runtime.memory import aligned_buffer
 
-        for i, type in enumerate(op.function_type.inputs):
-            if op.arg_attribute(i, "nn.weights") is not None:
-                buffer = aligned_buffer(type.num_bytes)  # type: ignore[attr-defined]
-                fill_weights(self.module, buffer)
-                return buffer
-        return None
+        found: dict[str, np.ndarray] = {}
+        for i, mark in special_arguments(op).items():
+            if mark in CONSTANTS:
+                size = op.function_type.inputs[i].num_bytes  # type: ignore[attr-defined]
+                found[mark] = aligned_buffer(size)
+                fill_weights(self.module, found[mark], mark)
+        return found
 
     def interpret(self, subject: Subject, inputs: list[Any]) -> Outcome:
         """The outcome of a run on NumPy values."""

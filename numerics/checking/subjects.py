@@ -12,7 +12,7 @@ A function is known by its type when it was first seen. What the pipeline makes 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,9 @@ from ...runtime.abi import ENTRY
 from ..interpreter import CannotInterpretError
 from .inputs import aligned_array
 
-SPECIAL = ("nn.arena", "nn.weights", "nn.scratch", "nn.pool")
+CONSTANTS = ("nn.weights", "nn.prepared")
+"""What marks a block of constants, and the module's table of what is in it."""
+SPECIAL = ("nn.arena", *CONSTANTS, "nn.scratch", "nn.pool")
 
 
 @dataclass(frozen=True)
@@ -74,9 +76,10 @@ def callee_of(op: Operation) -> str | None:
             return op.callee
         case func.Constant():
             return op.value
-        case llvm.Call() | llvm.AddressOf():
-            held = op.properties.get("callee") or op.properties.get("global_name")
-            return getattr(held, "root", None)
+        case llvm.Call():
+            return op.callee
+        case llvm.AddressOf():
+            return op.global_name
     return None
 
 
@@ -118,12 +121,14 @@ class Convention:
     subject: Subject
     type: FunctionType
     special: Mapping[int, str]
-    weights: Any = None
+    weights: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @staticmethod
-    def of(subject: Subject, op: func.FuncOp, weights: Any = None) -> Convention:
+    def of(
+        subject: Subject, op: func.FuncOp, weights: Mapping[str, np.ndarray] | None = None
+    ) -> Convention:
         """Raises NncError where the function's type can no longer be called with the inputs."""
-        made = Convention(subject, op.function_type, special_arguments(op), weights)
+        made = Convention(subject, op.function_type, special_arguments(op), weights or {})
         made.outs  # noqa: B018 - raises
         return made
 
@@ -171,8 +176,8 @@ class Convention:
     def _special(self, name: str, type: Type) -> Any:
         if name == "nn.pool":
             return 0
-        if name == "nn.weights" and self.weights is not None:
-            return self.weights.view(np.int8)
+        if name in self.weights:
+            return self.weights[name].view(np.int8)
         return _filled(type)
 
     def outputs(self, arguments: Sequence[Any], results: Sequence[Any]) -> list[Any]:

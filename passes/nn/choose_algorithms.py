@@ -12,29 +12,14 @@ from ...ir.builder import Builder
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import FloatType, TensorType
+from ...targets.attribute import target_of
+from ...targets.costs import AlgorithmCosts
+from ...targets.machine import Machine
 from .building import element_of, scalar, shape_of
 from .dilations import dilations_of, undilate
 
-MEMORY = 12.0
-"""Multiplications in the time that an element takes from and to memory.
-
-Measured: 110 GFLOP/s beside some 20 GB/s of f32.
-"""
-
-CACHED = 4.0
-"""The same for the second-level cache and the one behind it."""
-
-CACHED_ELEMENTS = 1 << 20
-"""Elements on their way from one kernel to the next that stay in those caches."""
-
-PER_WEIGHT = 1.25
-"""Elements between transforms and products for each weight that make blocks of tiles pay."""
-
-ADDITIONS = {(2, 1): 32, (4, 1): 160, (2, 2): 60, (4, 2): 300}
-"""Of one tile's transforms at input or output, by size and stride, loads and stores included."""
-
-EPILOGUE = 1.15
-"""By how much the direct convolution must be worse to be given up."""
+F32 = 4
+"""Bytes of an element."""
 
 
 @dataclass(frozen=True)
@@ -44,20 +29,22 @@ class ChooseAlgorithms(
     anchor="func.func",
     statistics={"winograd-convolutions": "Number of convolutions by Winograd's algorithm"},
 ):
-    """Make 3x3 convolutions of stride 1 or 2 Winograd's, where a cost model says so.
+    """Make 3x3 convolutions of stride 1 or 2 Winograd's, where that is expected to be faster.
 
     %y = nn.blocked_conv %x, %w    ->    %v = nn.winograd_input (nn.pad %x)
                                          %m = nn.blocked_matmul %v, (nn.winograd_weight %w)
                                          %y = nn.slice (nn.winograd_output %m)
 
-    Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones are too many. With
-    dilations, every d-th row and column is an image of its own.
+    Operations are weighed against bytes at the target's bandwidths: transformed weights are 16
+    to 81 numbers for 9. Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones
+    are too many. With dilations, every d-th row and column is an image of its own.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
 
     numerics = "approximate"
 
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
     winograd: bool = option(True, help="use Winograd's algorithm where it pays")
 
     def run(self, op: Operation, context: PassContext) -> None:
@@ -67,13 +54,14 @@ class ChooseAlgorithms(
         """
         if is_strict(op):
             return
+        work = Work(target_of(op, self.target).machine)
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if not self.winograd or not is_winograd(conv):
                 continue
             stride = stride_of(conv)
             tiles = [tile for tile, of in TRANSFORMS if of == stride]
-            cost, tile = min((winograd_cost(conv, tile), tile) for tile in tiles)
-            if cost < direct_cost(conv):
+            cycles, tile = min((work.winograd(conv, tile), tile) for tile in tiles)
+            if cycles < work.direct(conv):
                 if dilations_of(conv) != (1, 1):
                     conv = undilate(conv)
                 use_winograd(conv, tile)
@@ -125,39 +113,68 @@ def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
     return -(-P // tile), -(-Q // tile)
 
 
-def direct_cost(conv: nn.BlockedConv) -> float:
-    """In multiplications; the weights come from memory, mostly beside the work."""
-    _, C, _, _, M = _sizes(conv)
-    N, _, P, Q, _ = shape_of(conv.out)
-    return 9.0 * (N or 1) * P * Q * C * M + 0.25 * MEMORY * 9 * C * M
+@dataclass(frozen=True)
+class Work:
+    """What convolutions are expected to take on a machine. Units: cycles of one core."""
 
+    machine: Machine
 
-def winograd_cost(conv: nn.BlockedConv, tile: int) -> float:
-    """In multiplications: the products, the transforms, what they write and read again.
+    @property
+    def costs(self) -> AlgorithmCosts:
+        return self.machine.costs.algorithms
 
-    The weights come from memory beside the products: the longer of the two counts, and a
-    quarter of the other.
-    """
-    N, C, P, Q, M = _sizes(conv)
-    stride = stride_of(conv)
-    tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile, stride) ** 2
-    between = points * tiles * (C + M)
-    transforms = tiles * (C + M) * ADDITIONS[tile, stride]
-    work, weights = points * tiles * C * M, MEMORY * points * C * M
-    products = max(work, weights) + 0.25 * min(work, weights)
-    is_cached = between <= CACHED_ELEMENTS or is_blocked(between, points * C * M)
-    if dilations_of(conv) != (1, 1):
-        between += N * P * Q * (C + M)
-    moves = 2 * between * (CACHED if is_cached else MEMORY)
-    return EPILOGUE * (products + transforms + moves)
+    def arithmetic(self, multiplications: float) -> float:
+        """What so many multiplications in f32 take in whole networks."""
+        peak = self.machine.lanes(F32) / self.machine.fma_cycles(self.machine.vector_bits // 8)
+        return multiplications / (self.costs.attained * peak)
 
+    def beside(self, one: float, other: float) -> float:
+        """Of two that run at once: the longer one, and what of the other is not hidden."""
+        return max(one, other) + self.costs.hidden * min(one, other)
 
-def is_blocked(between: int, weights: int) -> bool:
-    """Whether transforms and products are to be done on blocks of tiles, one after the other.
+    def direct(self, conv: nn.BlockedConv) -> float:
+        """The products; the weights come from memory, mostly beside them."""
+        _, C, _, _, M = _sizes(conv)
+        N, _, P, Q, _ = shape_of(conv.out)
+        weights = F32 * 9 * C * M / self.machine.memory_bandwidth
+        return self.arithmetic(9.0 * (N or 1) * P * Q * C * M) + self.costs.hidden * weights
 
-    Then what is between them never leaves the caches, but each block reads all weights.
-    """
-    return between > max(CACHED_ELEMENTS, PER_WEIGHT * weights)
+    def winograd(self, conv: nn.BlockedConv, tile: int) -> float:
+        """The products, with the weights beside them; the transforms, which write and read."""
+        N, C, P, Q, M = _sizes(conv)
+        stride, machine = stride_of(conv), self.machine
+        tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile, stride) ** 2
+        between = points * tiles * (C + M)
+        weights = points * C * M
+        products = self.beside(
+            self.arithmetic(tiles * weights), F32 * weights / machine.memory_bandwidth
+        )
+        transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, stride))
+        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
+        if dilations_of(conv) != (1, 1):
+            between += N * P * Q * (C + M)
+        # What is written to the second cache is partly read from the third.
+        cached = 1 / machine.l2_bandwidth + 1 / machine.l3_bandwidth
+        moves = F32 * between * (cached if is_cached else 2 / machine.memory_bandwidth)
+        return self.costs.epilogue * (products + transforms + moves)
+
+    def _transform(self, tile: int, stride: int) -> int:
+        """Multiplications that one tile's transform at input or output is worth."""
+        costs = self.costs
+        if stride == 1:
+            return costs.transform_2 if tile == 2 else costs.transform_4
+        return costs.transform_2_strided if tile == 2 else costs.transform_4_strided
+
+    def is_cached(self, between: int) -> bool:
+        """Whether so many elements between kernels stay in the second cache and the one behind."""
+        return F32 * between <= self.costs.between_l2s * self.machine.l2_bytes
+
+    def is_blocked(self, between: int, weights: int) -> bool:
+        """Whether transforms and products are to be done on blocks of tiles, one after the other.
+
+        Then what is between them never leaves the caches, but each block reads all weights.
+        """
+        return not self.is_cached(between) and between > self.costs.between_weights * weights
 
 
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ...dialects import nn
@@ -25,6 +25,8 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, FloatType, TensorType
+from ...targets.attribute import target_of
+from ...targets.costs import LayoutCosts
 from .building import element_of, reshape, scalar, shape_of
 from .grouped_layouts import (
     grouped,
@@ -37,34 +39,10 @@ from .grouped_layouts import (
 )
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
-FEW_ROWS = 4
-"""Products of fewer rows are bound by reading the weights: two vectors lie together there.
-
-Measured for one row of 768 and 50176 columns: 25 ms unpacked, 8 ms with one vector, 5 with two.
-"""
-
-MOSTLY_FILLED = 0.85
-"""Part of the lanes that blocks of an odd number of channels must fill."""
-
-NARROW = 0.9
-"""What blocks of half a vector reach of the speed of whole ones.
-
-Measured: 728 channels at 14 x 14 in blocks of 8 at 88 GFLOP/s, in blocks of 56 at 105.
-"""
-
 MAX_PARTS = 27
 """Parts of a convolution's results by the taps that do not fall on padding: two borders and a
 middle in three dimensions.
 """
-
-MANY_USED = 0.8
-"""Part of a convolution's products that are with elements, not padding, at which it stays whole."""
-
-MOST_USED = 0.5
-"""The same without dilations, where the parts are borders of a row or two: small tiles."""
-
-MANY_BLOCKS = 32
-"""Blocks among which a last one, filled with zeros, does not count."""
 
 
 @dataclass(frozen=True)
@@ -88,25 +66,44 @@ class ChooseLayouts(
 
     numerics = "rounding"
 
-    block: int = option(16, help="channels that lie together, where their number allows", least=1)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+    block: int = option(
+        0,
+        help="channels that lie together, where their number allows (default: the target's)",
+        least=0,
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Products first, one by one; then layout changes sink and cancel."""
+        costs = target_of(op, self.target).machine.costs.layouts
+        layouts = Layouts(replace(costs, block=self.block or costs.block))
         products = [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]
         convolutions = [p for p in products if isinstance(p, nn.Conv)]
-        wanted = self.wanted_blocks(convolutions)
-        blocks = {conv: self.blocks_of(conv, wanted) for conv in convolutions}
+        wanted = layouts.wanted_blocks(convolutions)
+        blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
         # Narrow groups shuffle channels while those before and after are still plain.
-        products.sort(key=lambda p: not (isinstance(p, nn.Conv) and self.is_shuffled(p)))
+        products.sort(key=lambda p: not (isinstance(p, nn.Conv) and layouts.is_shuffled(p)))
         for product in products:
             if isinstance(product, nn.Matmul):
-                if self.is_packable(product):
-                    pack_matmul(product, self.columns_of(product))
+                if layouts.is_packable(product):
+                    pack_matmul(product, layouts.columns_of(product))
                     context.statistic("matrices-packed")
             elif (found := blocks[product]) is not None:
-                block_conv(product, *found)
+                block_conv(product, *found, costs)
                 context.statistic("convolutions-blocked")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
+
+
+@dataclass(frozen=True)
+class Layouts:
+    """Which blocks products get."""
+
+    costs: LayoutCosts
+
+    @property
+    def block(self) -> int:
+        """How many channels lie together where their number allows."""
+        return self.costs.block
 
     def is_shuffled(self, conv: nn.Conv) -> bool:
         """Whether the convolution's channels take another order."""
@@ -159,14 +156,14 @@ class ChooseLayouts(
             and len(shape_of(product.lhs)) >= 2
             and isinstance(element_of(product.rhs), FloatType)
             and columns is not None
-            and (columns % block == 0 or columns >= MANY_BLOCKS * self.block)
+            and (columns % block == 0 or columns >= self.costs.padded_blocks * self.block)
             and shape_of(product.out).count(None) <= 1
         )
 
     def columns_of(self, product: nn.Matmul) -> int:
         """How many columns of the weights lie together."""
-        rows = math.prod(d or FEW_ROWS for d in shape_of(product.lhs)[:-1])
-        return self.block if rows >= FEW_ROWS else 2 * self.block
+        rows = math.prod(d or self.costs.few_rows for d in shape_of(product.lhs)[:-1])
+        return self.block if rows >= self.costs.few_rows else 2 * self.block
 
     def block_of(self, channels: int) -> int | None:
         """How many channels lie together: the block, all where they are few, or a divisor.
@@ -180,7 +177,7 @@ class ChooseLayouts(
             return channels
         sizes = [n for n in range(2, 4 * self.block + 1) if channels % n == 0]
         best = max(sizes, key=lambda size: (self.filled(size), size), default=1)
-        return best if self.filled(best) >= MOSTLY_FILLED else None
+        return best if self.filled(best) >= self.costs.filled else None
 
     def filled(self, size: int) -> float:
         """The part of the lanes that a block of this size fills; half vectors count.
@@ -189,7 +186,7 @@ class ChooseLayouts(
         """
         half = max(1, self.block // 2)
         part = size / (half * -(-size // half))
-        return part if size > half else part * NARROW
+        return part if size > half else part * self.costs.half_filled
 
 
 def _is_depthwise(conv: nn.Conv) -> bool:
@@ -229,7 +226,7 @@ def blocked_source(value: Value) -> Value | None:
     return moved.x
 
 
-def block_conv(conv: nn.Conv, before: int, after: int) -> None:
+def block_conv(conv: nn.Conv, before: int, after: int, costs: LayoutCosts) -> None:
     """Replace a convolution by one on blocked tensors."""
     M, C, *kernel = shape_of(conv.weight)
     is_depthwise = _is_depthwise(conv)
@@ -238,7 +235,7 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     b = Builder.before_op(conv)
     window = conv.window(conv.operand_types, conv)
     x = blocked(b, operand, before)
-    skips = conv.groups == 1 and skips_padding(conv, window)
+    skips = conv.groups == 1 and skips_padding(conv, window, costs)
     if window.has_padding and not skips:
         pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
@@ -274,7 +271,7 @@ def block_conv(conv: nn.Conv, before: int, after: int) -> None:
     conv.erase()
 
 
-def skips_padding(conv: nn.Conv, window: Window) -> bool:
+def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:
     """Whether so many products are with padding that the others are worth loops of their own."""
     if is_strict(conv) or not window.has_padding or None in shape_of(conv.x):
         return False
@@ -287,7 +284,7 @@ def skips_padding(conv: nn.Conv, window: Window) -> bool:
     used = math.prod(sum(r.taps * r.count for r in found) for found in along)
     whole = math.prod(k * p for k, p in zip(window.kernel, out, strict=True))  # type: ignore[operator]
     parts = math.prod(map(len, along))
-    most = MANY_USED if max(window.dilations) > 1 else MOST_USED
+    most = costs.used_dilated if max(window.dilations) > 1 else costs.used
     return min(window.begin + window.end) >= 0 and parts <= MAX_PARTS and used < most * whole
 
 

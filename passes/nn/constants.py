@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,17 @@ def array_attribute(
     return DenseResource(UNNAMED, type, MemoryBlob(np.ascontiguousarray(array)))
 
 
+@dataclass(frozen=True)
+class Computation:
+    """What an op makes of constants, when it is called; the op's own operands are not looked at."""
+
+    op: nn.NnOp
+    operands: tuple[DenseElements | DenseResource, ...]
+
+    def __call__(self) -> np.ndarray:
+        return self.op.evaluate(*map(elements_of, self.operands))  # type: ignore[arg-type]
+
+
 def computed_constant(op: nn.NnOp) -> nn.Constant | None:
     """A constant that is what an op makes of constants, computed when it is needed.
 
@@ -72,12 +84,10 @@ def computed_constant(op: nn.NnOp) -> nn.Constant | None:
         else:
             digest.update(value.key.encode())
 
-    def compute() -> np.ndarray:
-        return op.evaluate(*map(elements_of, values))  # type: ignore[arg-type]
-
     key = f"folded_{digest.hexdigest()[:16]}"
     sources = [value.blob for value in values if isinstance(value, DenseResource)]
-    return nn.Constant(DenseResource(key, type, ComputedBlob(compute, sources)))
+    computed = ComputedBlob(Computation(op, tuple(values)), sources)
+    return nn.Constant(DenseResource(key, type, computed))
 
 
 def name_resource(constant: nn.Constant) -> None:

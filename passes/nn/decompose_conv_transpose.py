@@ -11,10 +11,8 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
+from ...targets.attribute import target_of
 from .building import element_of, finish, per_channel, reshape, scalar, shape_of
-
-FEW_PRODUCTS = 0.9
-"""Part of the products of all phases in one at which convolutions of their own are worth it."""
 
 
 @rewrite(nn.ConvTranspose)
@@ -41,7 +39,8 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
         (extent + -(-k // s) - 1) * -(-k // s) * s
         for extent, k, s in zip(x_shape[2:], kernel, strides, strict=True)
     )
-    if apart < FEW_PRODUCTS * together and all(s.is_plain for along in shifts for s in along):
+    most = target_of(op).machine.costs.algorithms.phases * together
+    if apart < most and all(s.is_plain for along in shifts for s in along):
         out = _phase_by_phase(b, op.x, weight, op.groups, shifts)
         out = _interleave(b, out, strides, is_outer=True)
         begin = [0] * len(strides)

@@ -10,6 +10,7 @@ from ...ir.attributes import DenseElements
 from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.types import FloatType, TensorType
+from ...targets.attribute import target_of
 from .building import element_of, finish, reshape, shape_of
 
 x = Var("x")
@@ -26,6 +27,7 @@ ORDINARY = (2.0**-100, 2.0**100)
 """Sizes of numbers whose reciprocals are as precise as they are."""
 
 FEW_NUMBERS = 1 << 16
+"""Elements of a constant that are looked at one by one."""
 
 
 @rewrite(nn.Div)
@@ -72,10 +74,6 @@ def decompose_space_to_depth(op: nn.SpaceToDepth, rewriter: Rewriter) -> None:
     finish(b, op, reshape(b, b(nn.Transpose(split, (0, 3, 5, 1, 2, 4))), shape_of(op.out)))
 
 
-LARGE_WINDOW = 2.5
-"""How many times the comparisons of two poolings one has to take to be two."""
-
-
 @rewrite(nn.MaxPool)
 def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
     """max_pool(x) -> max_pool(max_pool(x)), along rows and columns, where windows overlap much"""
@@ -86,7 +84,7 @@ def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
     first, rest = axes[0], [i for i in range(len(op.kernel)) if i != axes[0]]
     between = prod(window.strides[i] for i in rest)
     apart = op.kernel[first] * between + prod(op.kernel[i] for i in rest)
-    if prod(op.kernel) < LARGE_WINDOW * apart:
+    if prod(op.kernel) < target_of(op).machine.costs.algorithms.separated_window * apart:
         return
     out = op.x
     for those in ([first], rest):

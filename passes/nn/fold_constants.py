@@ -16,6 +16,7 @@ from ...ir.types import TensorType
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 from .known_values import KnownValues
+from .prepare_weights import PREPARE
 
 GROWTH = 4
 """How many times larger than its operands a large result may be (weights of i8 become f32)."""
@@ -42,7 +43,7 @@ class FoldConstants(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, as constants come before what they make constant."""
-        if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
+        if isinstance(op.attributes.get("nn.kernel"), UnitAttr) or PREPARE in op.attributes:
             return
         for block in op.regions[0].blocks:
             known = KnownValues()

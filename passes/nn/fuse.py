@@ -27,7 +27,8 @@ from ...ir.location import fuse_locations
 from ...ir.passes import Pass, PassContext, option
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
-from .choose_algorithms import is_blocked
+from ...targets.attribute import target_of
+from .choose_algorithms import Work
 from .parts import prepare
 
 VIEWS = (nn.Reshape, nn.ReshapeDynamic)
@@ -77,6 +78,7 @@ class Fuse(
     in a kernel already stay as they are.
     """
 
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
     limit: int = option(
         32, help="the most ops of one kernel; 1 makes one kernel of each op", least=1
     )
@@ -85,8 +87,9 @@ class Fuse(
         """Fuse in each block of the function."""
         if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
             return
+        work = Work(target_of(op, self.target).machine)
         for block in op.regions[0].blocks:
-            for group in Grouping(block, self.limit, prepare(block).ops).groups:
+            for group in Grouping(block, self.limit, prepare(block).ops, work).groups:
                 make_kernel(group)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
@@ -105,8 +108,9 @@ def is_padding(op: Operation) -> bool:
 class Grouping:
     """Partitions the ops of a block; `groups` holds each group's ops in their order."""
 
-    def __init__(self, block: Block, limit: int, views: set[Operation]) -> None:
+    def __init__(self, block: Block, limit: int, views: set[Operation], work: Work) -> None:
         self.limit = limit
+        self.work = work
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
         self.found: list[list[Operation]] = []
@@ -250,7 +254,7 @@ class Grouping:
         if _escapes(values.out, {product}) or _escapes(product.out, {output}):
             return set()
         between = _count(values.out) + _count(product.out)
-        return chain if is_blocked(between, _count(product.rhs)) else set()
+        return chain if self.work.is_blocked(between, _count(product.rhs)) else set()
 
     # -- growing -----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ follows keeps the whole batch.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 
 from ...dialects import nn
@@ -30,14 +30,10 @@ from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import symbol_name
 from ...ir.types import TensorType
+from ...targets.attribute import target_of
+from ...targets.costs import BatchCosts
 from .batch_independence import rows_of
 from .building import element_of, shape_of
-
-WINOGRAD = 4
-"""Times the weights of a 3x3 convolution that its transformed ones take."""
-
-WORTH = 2
-"""Times the cache that must be saved in all."""
 
 
 @dataclass(frozen=True)
@@ -57,19 +53,25 @@ class SplitBatch(
 
     numerics = "rounding"
 
-    cache_bytes: int = option(8 << 20, help="bytes of activations that stay in cache", least=1)
-    parts: int = option(16, help="the most parts of a batch", least=1)
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+    cache_bytes: int = option(
+        0, help="bytes of activations that stay in cache (default: the target's)", least=0
+    )
+    parts: int = option(0, help="the most parts of a batch (default: the target's)", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Every entry function with a batch of known size."""
         assert isinstance(op, ModuleOp)
+        costs = target_of(op, self.target).machine.costs.batches
+        cache, parts = self.cache_bytes or costs.cache, self.parts or costs.parts
+        costs = replace(costs, cache=cache, parts=parts)
         for function in list(op.body_block):
             if not isinstance(function, FuncOp) or "nn.entry" not in function.attributes:
                 continue
             if len(function.body.blocks) != 1:
                 continue
             layers = Layers.of(function)
-            cut = layers.best_cut(self.cache_bytes, self.parts) if layers is not None else None
+            cut = layers.best_cut(costs) if layers is not None else None
             if layers is not None and cut is not None and _split(op, function, layers, cut):
                 context.statistic("parts", cut.parts)
 
@@ -114,20 +116,21 @@ class Layers:
                 late.update(op.results)
         return layers
 
-    def best_cut(self, cache: int, most: int) -> Cut | None:
+    def best_cut(self, chosen: BatchCosts) -> Cut | None:
         """The cut that saves the most bytes from and to memory; None if none is worth it."""
         best: Cut | None = None
+        cache = chosen.cache
         costs = list(zip(map(self.moved, self.ops), self.frontiers(), strict=True))
-        for parts in range(2, min(most, self.batch) + 1):
+        for parts in range(2, min(chosen.parts, self.batch) + 1):
             if self.batch % parts:
                 continue
             saved, weights = 0.0, 0.0
             for count, (op, (moved, frontier)) in enumerate(zip(self.ops, costs, strict=True), 1):
                 if moved > cache >= moved / parts:
                     saved += moved
-                weights += weight_bytes(op)
+                weights += weight_bytes(op, chosen)
                 total = saved - (parts - 1) * weights - 2 * frontier
-                if total > WORTH * cache and (best is None or total > best.saved):
+                if total > chosen.saved_caches * cache and (best is None or total > best.saved):
                     best = Cut(count, parts, total)
         return best
 
@@ -158,11 +161,11 @@ class Layers:
         ]  # fmt: skip
 
 
-def weight_bytes(op: nn.NnOp) -> int:
+def weight_bytes(op: nn.NnOp, costs: BatchCosts) -> int:
     """Bytes of an op's parameters, as the fastest algorithm reads them."""
     total = sum(_bytes(v) for v in op.operands if v.defined_by(nn.Constant) is not None)
     if isinstance(op, nn.Conv) and op.groups == 1 and shape_of(op.weight)[2:] == (3, 3):
-        total *= WINOGRAD
+        total *= costs.winograd_weights
     return total
 
 

@@ -8,7 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
+from ...ir.diagnostics import NncError
+from ..machine import Machine
 from .target import LlvmTarget
+
+BANDWIDTH = "NNC_MEMORY_BANDWIDTH"
 
 _FORMATS: dict[str, Literal["macho", "coff"]] = {"darwin": "macho", "windows": "coff"}
 
@@ -33,6 +37,23 @@ def measured(named: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
         system=system,
         object_format=_FORMATS.get(system, "elf"),
     )
+
+
+def memory_bandwidth(machine: Machine, known: float | None) -> float:
+    """Bytes per cycle of one core: from the gigabytes per second that are known of the processor.
+
+    The environment variable NNC_MEMORY_BANDWIDTH says otherwise, in gigabytes per second of one
+    core. Raises NncError where it is no such number.
+    """
+    given = os.environ.get(BANDWIDTH, "").strip()
+    if given:
+        try:
+            known = float(given)
+        except ValueError:
+            known = 0.0
+        if not 0 < known < float("inf"):
+            raise NncError(f"{BANDWIDTH} is '{given}'; expected gigabytes per second, above 0")
+    return machine.memory_bandwidth if known is None else known / machine.gigahertz
 
 
 def _cache_sizes() -> dict[int, int]:

@@ -6,7 +6,7 @@ import platform
 from collections.abc import Mapping
 from dataclasses import replace
 
-from ..llvm.host import measured
+from ..llvm.host import measured, memory_bandwidth
 from ..llvm.target import LlvmTarget
 from .levels import TARGETS
 
@@ -16,6 +16,22 @@ _NEEDS = {
     2: ("sse4.2", "ssse3", "popcnt", "cx16", "sahf"),
 }
 """What each level has beside what the ones below it have."""
+
+
+SERVERS = (
+    "skylake-avx512", "cascadelake", "cooperlake", "icelake-server", "sapphirerapids",
+    "emeraldrapids", "graniterapids", "graniterapids-d", "sierraforest", "clearwaterforest",
+)  # fmt: skip
+"""Intel's processors for servers, by LLVM's names."""
+
+SERVER_BANDWIDTH = 11.0
+"""What one core of these reads from memory. Units: GB/s.
+
+Lines in flight over a latency of some 100 ns bound it, not the memory's channels; desktops have
+shorter ways to memory, and AMD's cores more lines in flight: the levels' 21 GB/s. Source: measured
+on a virtual machine of two such cores; for the reason and other processors, J. McCalpin, "The
+evolution of single-core bandwidth in multicore processors", 2023.
+"""
 
 
 def host() -> LlvmTarget | None:
@@ -34,6 +50,7 @@ def host() -> LlvmTarget | None:
         full_width_units=1 if split and wide else 2,
         load_bytes_per_cycle=64 if split or not wide else 128,
         unit_bits=256 if split or found.level == 3 else machine.vector_bits,
+        memory_bandwidth=memory_bandwidth(machine, SERVER_BANDWIDTH if cpu in SERVERS else None),
     )
     return replace(found, machine=machine)
 

@@ -176,7 +176,7 @@ def test_a_disk_that_is_full(tmp_path, monkeypatch) -> None:
         allow_unregistered=True,
     )
     assert any(isinstance(a, DenseResource) for op in module.walk() for a in op.attributes.values())
-    monkeypatch.setattr(weights_file, "_publish", full)
+    monkeypatch.setattr(weights_file, "publish", full)
     with pytest.raises(NncError, match="No space left on device"):
         weights_file.write_module(module, tmp_path / "m.mlir")
     assert not list(tmp_path.iterdir())

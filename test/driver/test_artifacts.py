@@ -18,6 +18,7 @@ from nnc.targets.elf import data_object
 from nnc.tools import nnc as nnc_tool
 
 from ..models.small_models import small_cnn
+from ..processor import runnable
 
 MAIN = r"""
 #include <stdio.h>
@@ -122,6 +123,21 @@ def build(folder: Path, name: str, text: str, *arguments: str) -> bytes:
     command = ["cc", "-Wall", "-Werror", f"{name}.c", *arguments, "-lm", "-lpthread", "-o", name]
     subprocess.run(command, cwd=folder, check=True)
     return subprocess.run([folder / name], cwd=folder, capture_output=True, check=True).stdout
+
+
+def test_all_files_or_none(compiled, tmp_path: Path, capsys) -> None:
+    """A library whose header cannot be written leaves the one that was there."""
+    folder, _, _ = compiled
+    library = tmp_path / "m.so"
+    library.write_bytes(b"earlier")
+    (tmp_path / "m.json").write_text("earlier")
+    (tmp_path / "m.weights").mkdir()
+    model = folder / "model.onnx"
+    assert compile_to(model, "--weights", "beside", "-o", str(library)) == 1
+    assert "m.weights': Is a directory" in capsys.readouterr().err
+    assert library.read_bytes() == b"earlier"
+    assert (tmp_path / "m.json").read_text() == "earlier"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["m.json", "m.so", "m.weights"]
 
 
 def test_description(compiled) -> None:
@@ -254,7 +270,7 @@ def test_a_failing_linker_is_an_error(compiled, tmp_path, monkeypatch, capsys) -
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("machine", ["avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("avx2", "sse"))
 def test_other_processors(machine: str, compiled) -> None:
     """Code for older processors runs here too and gives the same numbers."""
     folder, x, want = compiled

@@ -10,8 +10,10 @@ import onnx
 import pytest
 from nnc.dialects import func
 from nnc.driver.compile import compile_model, load_module, mark_entry, run_stages
-from nnc.driver.profiling.collect import node_names, profile_model
-from nnc.driver.profiling.peaks import measure_peaks
+from nnc.driver.profiling.collect import Profile, Run, Spread, measure, node_names, profile_model
+from nnc.driver.profiling.page import html_page
+from nnc.driver.profiling.peaks import Peaks, measure_peaks
+from nnc.driver.profiling.report import chrome_trace, summary, table
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.passes import PassContext, PassManager
 from nnc.lowering.instrument_kernels import TIMES
@@ -66,6 +68,75 @@ def test_profile_names_the_nodes_of_the_model():
     assert starts == sorted(starts) and starts[0] == 0
 
 
+MS = 1_000_000
+# Kernel, kernel, outside. Every run but the first is disturbed, each at another place.
+MEASURED = [(10, 20, 1), (60, 20, 1), (10, 70, 1), (10, 20, 41), (10, 20, 2)]
+
+
+def disturbed() -> Profile:
+    """Five runs of 31, 81, 81, 71 and 32 ms: their median is 71, though that of each kernel and
+    of what is outside of them is that of an undisturbed run."""
+    runs = [
+        Run((a + b + rest) * MS, (i * MS, (i + a) * MS, (i + a + b) * MS))
+        for i, (a, b, rest) in enumerate(MEASURED)
+    ]
+    calls = [("first", ("n",), Cost(10 * MS, 5 * MS)), ("second", (), Cost(None, None))]
+    return Profile.of("model", 1, calls, runs, Peaks(100.0, 50.0))
+
+
+def test_what_is_outside_of_kernels_is_measured_run_by_run():
+    profile = disturbed()
+    assert profile.whole.median == 71 * MS
+    assert [k.median for k in profile.kernels] == [10 * MS, 20 * MS]
+    # Not 71 - 10 - 20: no run had 41 ms outside of its kernels, but one.
+    assert profile.outside.median == 1 * MS
+    assert [run.outside for run in profile.runs] == [rest * MS for *_, rest in MEASURED]
+
+
+def test_what_varies_is_shown_as_variation():
+    profile = disturbed()
+    for spread, samples in [
+        (profile.outside, [rest for *_, rest in MEASURED]),
+        (profile.whole, [sum(run) for run in MEASURED]),
+        *((k.time, [run[i] for run in MEASURED]) for i, k in enumerate(profile.kernels)),
+    ]:
+        expected = np.percentile(samples, [50, 10, 90]) * MS
+        np.testing.assert_allclose([spread.median, spread.low, spread.high], expected)
+    assert Spread.of([7]) == Spread(7, 7, 7)
+    lines = list(table(profile))
+    assert lines[0] == summary(profile)
+    assert "71.000 ms a run (median of 5; 31.400 to 81.000 from the 10th to the 90th" in lines[0]
+    assert [line.split()[:4] for line in lines[2:4]] == [
+        ["20.000", "20.000", "50.000", "66.7%"],
+        ["10.000", "10.000", "40.000", "33.3%"],
+    ]
+    assert lines[4].split()[:6] == ["1.000", "1.000", "25.400", "outside", "of", "kernels:"]
+    assert lines[2].index("second") == lines[4].index("outside")
+    page = html_page(profile)
+    assert "<td>20.000</td><td>20.000 to 50.000</td><td>66.7%</td>" in page
+    assert "<td>1.000</td><td>1.000 to 25.400</td>" in page
+    assert "run 4: 71.000 ms, 41.000 of it outside of kernels" in page
+    (first, _) = json.loads(chrome_trace(profile))["traceEvents"]
+    assert (first["ts"], first["dur"]) == (0, 10_000)
+    assert (first["args"]["10th percentile"], first["args"]["90th percentile"]) == (1e4, 4e4)
+
+
+def test_the_first_runs_do_not_count():
+    now, number = 0, 0
+
+    def clock() -> int:
+        return now
+
+    def run() -> list[int]:
+        nonlocal now, number
+        number += 1
+        start, now = now + 3, now + 10 * number
+        return [start, now - 2]
+
+    assert measure(run, 2, clock) == [Run(30, (33, 58)), Run(40, (63, 98))]
+    assert [r.outside for r in measure(run, 1, clock)] == [5]
+
+
 def test_peaks_are_plausible():
     peaks = measure_peaks()
     assert 1 < peaks.gflops < 2000
@@ -80,14 +151,14 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     assert main([*arguments, "--html", str(page), "--trace", str(trace)]) == 0
     out = capsys.readouterr().out
     assert "n_conv_0 (Conv), n_relu_2 (Relu)" in out
-    assert "ms a run (median of 2), 1 thread(s)" in out
+    assert "ms a run (median of 2; " in out and "), 1 thread(s)" in out
     events = json.loads(trace.read_text())["traceEvents"]
     assert all(e["ph"] == "X" and e["dur"] >= 0 for e in events)
     assert len(events) == len(out.splitlines()) - 3  # a summary, heads, and what is no kernel
     text = page.read_text().replace("<!doctype html>", "").replace('<meta charset="utf-8">', "")
     root = ElementTree.fromstring(text)  # every element is closed
-    assert len(list(root.iter("svg"))) == 2
-    assert len(list(root.iter("tr"))) == len(events) + 1
+    assert len(list(root.iter("svg"))) == 3
+    assert len(list(root.iter("tr"))) == len(events) + 3  # heads, outside of kernels, a run
     assert "http" not in text, "the page needs nothing from elsewhere"
 
 

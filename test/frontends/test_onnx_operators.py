@@ -115,6 +115,14 @@ def test_slices_by_numpys_rules(seed):
     np.testing.assert_array_equal(run(model, x)[0], x[tuple(where)])
 
 
+def test_no_axes_are_not_all_axes():
+    x, none = random(4, 6), np.zeros(0, np.int64)
+    np.testing.assert_array_equal(run(one("Slice", [x], [none, none, none, none]), x)[0], x)
+    model = one("CenterCropPad", [x], [none], axes=[0])
+    del model.graph.node[0].attribute[0].ints[:]
+    np.testing.assert_array_equal(run(model, x)[0], x)
+
+
 @pytest.mark.parametrize("opset", [11, 13])
 def test_uneven_splits_need_sizes(opset):
     x = random(2, 5)

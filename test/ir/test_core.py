@@ -1,7 +1,17 @@
 """The SSA core: use lists, blocks, cloning, dominance, declarations and what they reject."""
 
 import pytest
-from nnc.ir.attributes import DenseElements, FloatAttr, IntegerAttr, StringAttr
+from nnc.ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    BoolAttr,
+    DenseArrayAttr,
+    DenseElements,
+    DictAttr,
+    FloatAttr,
+    IntegerAttr,
+    StringAttr,
+)
 from nnc.ir.constraints import AnyType, FloatLike, Same
 from nnc.ir.core import Block, IRMapping, Operation, Region, UnregisteredOp
 from nnc.ir.declare import (
@@ -22,6 +32,7 @@ from nnc.ir.declare import (
 )
 from nnc.ir.diagnostics import DeclarationError, VerifyError
 from nnc.ir.dominance import DominanceInfo
+from nnc.ir.syntax.parser import parse_module
 from nnc.ir.traits import Pure, Terminator
 from nnc.ir.types import TensorType, f32, f64, i1, i8, i32, index
 
@@ -222,6 +233,25 @@ def test_attributes_are_interned_with_care() -> None:
     assert StringAttr("a") is StringAttr("a")
     t = TensorType((2, 3), f32)
     assert DenseElements.from_list([1.0] * 6, t) == DenseElements.splat(1.0, t)
+
+
+EMPTY = [
+    BoolAttr(False),
+    IntegerAttr(0, index),
+    ArrayAttr(()),
+    DenseArrayAttr(i32, ()),
+    StringAttr(""),
+    DictAttr(()),
+]
+
+
+@pytest.mark.parametrize("held", EMPTY, ids=str)
+def test_an_attribute_is_there_whatever_it_holds(held: Attribute) -> None:
+    op = unknown("t.op", attributes={"a": StringAttr("free")}, properties={"a": held})
+    assert op.attribute("a") is held
+    (read,) = parse_module(str(op), allow_unregistered=True).body_block
+    assert read.attribute("a") is held
+    assert held
 
 
 FAULTY = {

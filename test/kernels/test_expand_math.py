@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math as python_math
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from nnc.ir.core import Block, Region
 from nnc.ir.passes import PassContext
 from nnc.ir.types import FunctionType, VectorType, bf16, f16, f32, f64
 from nnc.kernels.math.expand_math import EXACT, ExpandMath
-from nnc.kernels.math.minimax import TABLES
+from nnc.kernels.math.minimax import TABLES, best_combination
 from nnc.numerics.interpreter import Interpreter
 
 from .elementwise import all_exponents, compiled, expanded, ulps
@@ -256,12 +257,49 @@ def test_scalars_and_vectors_of_any_rank(name, shape):
 
 # -- coefficients ----------------------------------------------------------------------------------
 
+# The largest error of each polynomial's function, in ulp of f32.
+POLYNOMIALS = {
+    "exponential.EXP": 0.03,
+    "exponential.EXP2": 0.03,
+    "exponential.SINH": 0.003,
+    "logarithm.LOG": 0.04,
+    "trigonometric.SIN": 0.035,
+    "trigonometric.COS": 0.001,
+    "trigonometric.TAN": 0.15,
+    "trigonometric.ASIN": 0.041,
+    "trigonometric.ATAN": 0.141,
+    "error_function.ERF": 0.06,
+    "error_function.ERFC_LOG2": 0.02,
+    "power.LOG2": 2**-14,
+    "power.EXP2": 2**-11,
+    "power.ERFC": 2**-5,
+}
+
+
+def written(name):
+    module, constant = name.split(".")
+    return getattr(import_module(f"nnc.kernels.math.{module}"), constant)
+
+
+def test_every_table_has_a_limit():
+    assert TABLES.keys() == POLYNOMIALS.keys()
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_error_of_polynomials(name):
+    # Other places than those that the generator looks at.
+    assert TABLES[name].error(written(name), 300) * 2**23 <= POLYNOMIALS[name]
+
 
 @pytest.mark.parametrize("name", TABLES)
 def test_coefficients_are_what_the_generator_finds(name):
-    from importlib import import_module
+    assert tuple(TABLES[name].solve()) == written(name)
 
-    module, constant = name.split(".")
-    written = getattr(import_module(f"nnc.kernels.math.{module}"), constant)
-    found, _ = TABLES[name].solve()
-    np.testing.assert_allclose(found, written, rtol=1e-6)
+
+@pytest.mark.parametrize("degree", range(2, 9))
+def test_best_combination_against_chebyshev(degree):
+    """x**n less its best approximation of a lower degree is Chebyshev's T_n / 2**(n-1)."""
+    places = np.cos(np.linspace(0, np.pi, 40 * degree + 1))  # T_n's extremes are among them
+    found = best_combination([[x**k for k in range(degree)] for x in places], places**degree)
+    wanted = -np.polynomial.chebyshev.cheb2poly([0] * degree + [1])[:-1] / 2 ** (degree - 1)
+    np.testing.assert_allclose(np.array(found, float), wanted, atol=1e-14)

@@ -10,6 +10,7 @@ from nnc.kernels.model.polynomial import Poly
 from nnc.kernels.model.stages import stages_of
 from nnc.kernels.policy.tiles import TileModel
 from nnc.kernels.policy.traffic import Traffic
+from nnc.kernels.primitives.collapse import collapse
 from nnc.targets.base import target
 
 AVX512 = target("x86-64-v4").machine
@@ -135,7 +136,7 @@ def rows_of_images(rows, channels, results, machine=AVX512):
     """The tile of such a product where images and rows are one loop."""
     stage = product_of_images(rows, channels, results)
     plan = Plan([stage])
-    plan.collapse(plan.roots[stage][:2], stage.op)
+    collapse(plan, stage.op, *plan.roots[stage][:2])
     return TileModel(stage, machine, frozenset(), plan.roots[stage]).best()
 
 

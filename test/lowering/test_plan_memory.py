@@ -13,6 +13,8 @@ from nnc.lowering.memory_plan import ALIGNMENT, Buffer, aligned, plan
 from nnc.lowering.plan_memory import PlanMemory
 from nnc.numerics.interpreter import Interpreter
 
+from ..processor import runnable
+
 BUFFERS = st.lists(
     st.builds(
         lambda size, first, length: Buffer(size, first, first + length),
@@ -227,7 +229,7 @@ IN_PLACE = """
 """
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 def test_results_in_place_of_operands(machine):
     """Compiled, so that loops, registers and LLVM all allow for it."""
     context = PassContext()

@@ -10,13 +10,22 @@ from nnc.dialects import linalg, memref, schedule
 from nnc.ir.diagnostics import NncError
 from nnc.ir.passes import PassContext, PassManager
 from nnc.ir.syntax.parser import parse_module
-from nnc.kernels.apply_schedules import ApplySchedules, carry_out
-from nnc.kernels.choose_schedules import ChooseSchedules, choose
+from nnc.kernels.apply_schedules import ApplySchedules
+from nnc.kernels.choose_schedules import ChooseSchedules
+from nnc.kernels.model.legality import IllegalScheduleError
 from nnc.kernels.model.nest import build_nest
 from nnc.kernels.model.plan import Loop
 from nnc.kernels.model.stages import stages_of
-from nnc.kernels.policy.shaping import even_share
+from nnc.kernels.policy.candidates import best, candidates
+from nnc.kernels.policy.work import even_share
 from nnc.kernels.policy.writer import ScheduleWriter
+from nnc.kernels.primitives.accumulate import accumulate
+from nnc.kernels.primitives.fuse import fuse
+from nnc.kernels.primitives.parallel import parallel
+from nnc.kernels.primitives.primitive import carry_out
+from nnc.kernels.primitives.split import split
+from nnc.kernels.primitives.unroll import unroll
+from nnc.kernels.primitives.vectorize import vectorize
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets.base import target
@@ -169,7 +178,7 @@ def parallel_trips(name, cores):
     function = module.body_block.first
     machine = replace(target("x86-64-v4").machine, cores=cores, gigahertz=0.001)
     block = function.body.block
-    plan = carry_out(choose("k", stages_of(block), machine), stages_of(block))
+    plan = carry_out(best(candidates("k", block, machine), machine).schedule, stages_of(block))
     loops = [l for stage in plan.stages for l in plan.order[stage] if l.kind == "parallel"]
     return [-(-l.extent // l.step) for l in loops]
 
@@ -197,7 +206,9 @@ def test_work_is_shared_evenly(cores):
 )
 def test_even_share(extents, cores, share):
     loops = [Loop(None, (0,), extent, step=step) for extent, step in extents]
-    assert even_share(loops, cores) == pytest.approx(share)
+    assert even_share(loops, replace(target("x86-64-v4").machine, cores=cores)) == pytest.approx(
+        share
+    )
 
 
 # -- schedules made at random ------------------------------------------------------------------------
@@ -212,7 +223,7 @@ def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
     for loop in loops:
         parts = [loop]
         for _ in range(rng.choice([0, 0, 1, 2])):
-            outer, inner = writer.split(parts[-1], rng.choice([1, 2, 3, 4, 8, 16]))
+            outer, inner = writer.put(split, parts[-1], rng.choice([1, 2, 3, 4, 8, 16]))
             parts[-1:] = [outer, inner]
         leaves.append(parts)
     order = []
@@ -225,26 +236,27 @@ def random_schedule(rng: random.Random, stages) -> ScheduleWriter | None:
     inner = order[len(order) - tail :]
     for loop in inner[:-1]:
         if isinstance(loop.extent, int) and loop.extent <= 16:
-            writer.unroll(loop, loop.is_reduction and host.is_reassociable and rng.random() < 0.5)
+            partial = loop.is_reduction and host.is_reassociable and rng.random() < 0.5
+            writer.put(unroll, loop, partial=partial)
     last = inner[-1] if inner else None
     if last is not None and isinstance(last.extent, int) and last.step == 1 and last.extent <= 16:
-        writer.vectorize(last)
+        writer.put(vectorize, last)
     outer = [l for l in order if l.kind == "for"]
     if host.has_reduction:
         reductions = [l for l in order if l.is_reduction]
         if rng.random() < 0.8:
-            writer.accumulate(reductions[0])
+            writer.put(accumulate, reductions[0])
     if outer and not outer[0].is_reduction and order[0] is outer[0] and rng.random() < 0.3:
-        writer.parallel(outer[0])
+        writer.put(parallel, outer[0])
     for stage in stages:
         if stage is not host and order and rng.random() < 1.5 / len(stages):
             try:
-                writer.fuse(stage, rng.choice(order[: max(1, len(order) - tail)]))
-            except NncError:
+                writer.put(fuse, stage, rng.choice(order[: max(1, len(order) - tail)]))
+            except IllegalScheduleError:
                 return None
     try:
         build_nest(writer.plan)
-    except NncError:
+    except IllegalScheduleError:
         return None
     return writer
 

@@ -9,6 +9,8 @@ import pytest
 from nnc.driver.compile import load_module, run_stages
 from onnx import TensorProto, helper, numpy_helper
 
+from ..processor import runnable
+
 
 @dataclass(frozen=True)
 class Layer:
@@ -131,7 +133,7 @@ LAYERS = {
 }
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 @pytest.mark.parametrize("layer", LAYERS.values(), ids=LAYERS.keys())
 def test_attention(layer: Layer, machine: str):
     """On one thread and on two, which differ in nothing."""

@@ -8,7 +8,9 @@ import onnx
 import pytest
 from onnx import helper, numpy_helper
 
-MACHINES = pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+from ..processor import runnable
+
+MACHINES = pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 
 
 def compiled(

@@ -6,6 +6,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
+from ..processor import runnable
+
 
 def model(nodes, inputs, weights) -> onnx.ModelProto:
     graph = helper.make_graph(
@@ -18,7 +20,7 @@ def model(nodes, inputs, weights) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 20)], ir_version=9)
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 @pytest.mark.parametrize(
     "shape",
     [(1, 1024, 32), (3, 1024, 32), (4, 512, 64), (2, 300, 96), (1, 257, 640), (4, 1030, 48)],
@@ -37,7 +39,7 @@ def test_products_of_few_rows(shape: tuple[int, int, int], machine: str):
     np.testing.assert_allclose(nnc.compile(made, target=machine)(x), expected, atol=2e-6)
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 @pytest.mark.parametrize("threads", [1, 2])
 def test_products_of_an_unknown_number_of_rows(threads: int, machine: str):
     """What is left of whole tiles goes in halves, quarters and so on of a tile."""
@@ -52,7 +54,7 @@ def test_products_of_an_unknown_number_of_rows(threads: int, machine: str):
         np.testing.assert_allclose(compiled(x), expected, atol=2e-6)
 
 
-@pytest.mark.parametrize("machine", ["host", "avx2", "sse"])
+@pytest.mark.parametrize("machine", runnable("host", "avx2", "sse"))
 @pytest.mark.parametrize("width", [1, 5, 16, 37, 64])
 def test_gathered_rows(width: int, machine: str):
     """Rows are read as vectors up to the last element of the table and not beyond."""

@@ -11,6 +11,7 @@ from nnc.ir.syntax.parser import parse_module
 from nnc.targets import base
 from nnc.targets.attribute import TARGET, attach, target_of, to_attribute
 from nnc.targets.base import all_targets, host, target, target_names
+from nnc.targets.llvm.host import BANDWIDTH, memory_bandwidth
 from nnc.targets.llvm.native import emit_object
 from nnc.targets.llvm.target import LlvmTarget
 from nnc.targets.x86.host import level_of
@@ -269,3 +270,23 @@ def test_a_module_of_another_target():
     )
     with pytest.raises(NncError, match="is for target 'x86-64-v3', but 'x86-64' is asked for"):
         attach(module_for('"avx2"'), target("sse"))
+
+
+# -- memory --------------------------------------------------------------------------------------
+
+
+def test_the_bandwidth_of_this_machine_can_be_given(monkeypatch):
+    """In gigabytes per second, on top of what the processor's family says."""
+    machine = target("x86-64-v4").machine
+    monkeypatch.delenv(BANDWIDTH, raising=False)
+    assert memory_bandwidth(machine, None) == machine.memory_bandwidth
+    assert memory_bandwidth(machine, 7.0) == pytest.approx(7.0 / machine.gigahertz)
+    monkeypatch.setenv(BANDWIDTH, "14")
+    assert memory_bandwidth(machine, 7.0) == pytest.approx(14.0 / machine.gigahertz)
+
+
+@pytest.mark.parametrize("given", ["fast", "0", "-3", "inf", "nan"])
+def test_a_bandwidth_that_is_none(monkeypatch, given):
+    monkeypatch.setenv(BANDWIDTH, given)
+    with pytest.raises(NncError, match=f"{BANDWIDTH} is '{given}'; expected gigabytes per second"):
+        memory_bandwidth(target("x86-64-v4").machine, None)

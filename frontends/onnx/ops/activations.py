@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import flatten, normalize_axis, reshape
+from ..shapes import flatten, normalize_axis, positions, reshape
 
 _PLAIN = {
     "Relu": nn.Relu,
@@ -97,7 +95,7 @@ def _hardmax(n: Node, x: Value, axis: int) -> Value:
     if extent is None:
         raise n.error("the extent of the axis must be known")
     best = n(nn.Argmax(x, axis=axis, keep_dims=True))
-    places = np.arange(extent).reshape([-1 if i == axis else 1 for i in range(x.type.rank)])
+    places = positions(n, extent).reshape([-1 if i == axis else 1 for i in range(x.type.rank)])
     return n.cast(n(nn.Equal(n.constant(places, i64), best)), x.type.element_type)
 
 

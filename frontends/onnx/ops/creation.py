@@ -7,10 +7,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
-from ....ir.types import TensorType
+from ....ir.types import TensorType, size_fault
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar
+from ..shapes import as_i64, as_scalar, positions
 from ..tensors import element_type
 
 _FORMS = {
@@ -65,9 +65,11 @@ def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
     first, last, step = (k.reshape(())[()].item() for k in known)
     if step == 0:
         raise n.error("delta is 0")
-    count = max(int(np.ceil((last - first) / step)), 0)
-    dtype = type_to_numpy(start.type.element_type)
-    return n.constant((first + np.arange(count) * step).astype(dtype))
+    count = (last - first) / step
+    if not np.isfinite(count):
+        raise n.error(f"{first} to {last} by {step} has no number of elements")
+    places = positions(n, max(int(np.ceil(count)), 0))
+    return n.constant((first + places * step).astype(type_to_numpy(start.type.element_type)))
 
 
 @converter("EyeLike")
@@ -75,5 +77,7 @@ def eye_like(n: Node, x: Value) -> Value:
     if x.type.rank != 2 or None in x.type.shape:
         raise n.error("the input must be a matrix of known shape")
     element = element_type(n.int("dtype")) if n.has("dtype") else x.type.element_type
+    if fault := size_fault(TensorType(x.type.shape, element)):
+        raise n.error(fault)
     rows, columns = x.type.shape
     return n.constant(np.eye(rows, columns, n.int("k")), element)

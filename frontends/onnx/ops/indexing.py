@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, normalize_axis, product, reshape
+from ..shapes import as_i64, as_scalar, normalize_axis, positions, product, reshape
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
@@ -90,7 +88,7 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
     extent = cache.type.shape[axis]
     if extent is None or None in update.type.shape:
         raise n.error("the shapes must be known")
-    steps = np.arange(update.type.shape[axis], dtype=np.int64)
+    steps = positions(n, update.type.shape[axis])
     steps = steps.reshape([-1 if i == axis else 1 for i in range(cache.type.rank)])
     places = n.constant(steps)
     if start is not None:

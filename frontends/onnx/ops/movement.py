@@ -17,6 +17,7 @@ from ..shapes import (
     as_scalar,
     normalize_axes,
     normalize_axis,
+    positions,
 )
 
 FAR = 2**31 - 1
@@ -73,7 +74,8 @@ def slice_(
         axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), x.type.rank)
     steps: Sequence[Dim] = (1,) * count
     if steps_operand is not None:
-        steps = n.extents(steps_operand) or (None,)
+        known = n.extents(steps_operand)
+        steps = (None,) if known is None else known
     if not len(begin) == len(end) == len(axes) == len(steps) or count > x.type.rank:
         raise n.error(
             f"{len(begin)} starts, {len(end)} ends, {len(axes)} axes and {len(steps)} steps, "
@@ -240,7 +242,7 @@ def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
     extent = x.type.shape[time]
     if extent is None:
         raise n.error("the extent of the time axis must be known")
-    steps = n.constant(np.arange(extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
+    steps = n.constant(positions(n, extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
     row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
     mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
     source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
@@ -269,7 +271,8 @@ def _gather_rows(n: Node, x: Value, index: Value) -> Value:
 @converter("CenterCropPad")
 def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
     wanted = n.known_ints(shape, "shape")
-    axes = normalize_axes(n, n.ints("axes") or tuple(range(x.type.rank)), x.type.rank)
+    axes = n.ints("axes")
+    axes = normalize_axes(n, range(x.type.rank) if axes is None else axes, x.type.rank)
     if len(wanted) != len(axes):
         raise n.error(f"{len(wanted)} extents for {len(axes)} axes")
     begin, end = [0] * x.type.rank, [0] * x.type.rank

@@ -9,7 +9,7 @@ from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
 from ..node import Node
 from ..registry import converter
-from ..shapes import normalize_axis, reshape, shape_text
+from ..shapes import normalize_axis, positions, reshape, shape_text
 from ..tensors import element_type
 
 
@@ -37,7 +37,7 @@ def along_axis(n: Node, x: Value, parameter: Value) -> Value:
 
 
 def _repeated(n: Node, parameter: Value, axis: int, block: int, extent: int) -> Value:
-    index = np.arange(extent, dtype=np.int64) // block
+    index = positions(n, extent) // block
     return n(nn.Gather(parameter, n.constant(index), axis=axis))
 
 

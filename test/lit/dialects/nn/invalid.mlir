@@ -104,3 +104,28 @@ func.func @kernel(%x: tensor<3xf32>) {
   }
   return
 }
+
+// -----
+
+// An empty array is not the same as none.
+func.func @strides(%x: tensor<1x3x4x4xf32>) {
+  // expected-error @+1 {{'nn.max_pool' op strides has 0 elements, expected 2}}
+  %0 = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x3x3xf32>
+  return
+}
+
+// -----
+
+func.func @steps(%x: tensor<3x4xf32>) {
+  // expected-error @+1 {{'nn.slice' op steps has 0 elements, expected 2}}
+  %0 = nn.slice %x {starts = array<i64: 0, 0>, steps = array<i64>} : (tensor<3x4xf32>) -> tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @output_padding(%x: tensor<1x8x4x4xf32>, %w: tensor<8x3x2x2xf32>) {
+  // expected-error @+1 {{'nn.conv_transpose' op output_padding has 0 elements, expected 2}}
+  %0 = nn.conv_transpose %x, %w {output_padding = array<i64>} : (tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x5x5xf32>
+  return
+}

@@ -406,7 +406,7 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 
 %x = "t.s"() : () -> tensor<1x2x4x4x8xf32>
 %w = "t.s"() : () -> tensor<2x2x3x3x8x8xf32>
-// expected-error@+1 {{'nn.blocked_conv' op strides and dilations must have 2 elements}}
+// expected-error@+1 {{'nn.blocked_conv' op strides has 1 elements, expected 2}}
 %0 = "nn.blocked_conv"(%x, %w) <{strides = array<i64: 2>}> : (tensor<1x2x4x4x8xf32>, tensor<2x2x3x3x8x8xf32>) -> tensor<1x2x2x2x8xf32>
 
 // -----

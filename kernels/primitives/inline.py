@@ -1,15 +1,44 @@
-"""Stages that only copy a buffer: their readers can read what they copy."""
+"""A stage that only copies goes; its readers read what it copies.
+
+    for i, j
+        t[i, j] = x[j, i]              for i, j
+    for i, j                    ->         y[i, j] = g(x[j, i])
+        y[i, j] = g(t[i, j])
+
+Legal for a stage that writes its whole buffer, each element once, which only stages read, while
+nothing changes or frees the source. In the plan, the stage and its loops are gone, and the readers'
+accesses are those of the source.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...dialects import memref
+from ...dialects import memref, schedule
 from ...ir.affine import AffineExpr
 from ...ir.core import Operation, Value
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType
-from ..model.stages import Access, Stage, base_buffer, has_reuse
+from ..model.legality import illegal
+from ..model.plan import Plan
+from ..model.stages import Access, Stage, base_buffer
+from .primitive import check_uncollapsed, check_unfused, primitive
+
+
+@primitive(schedule.Inline)
+def inline(plan: Plan, op: schedule.Inline, stage: Stage) -> None:
+    """Let all readers of a copy read its source."""
+    check_unfused(plan, stage, op)
+    readers = readers_of_copy(stage, plan.stages)
+    if isinstance(readers, str):
+        raise illegal(op, f"cannot inline: {readers}")
+    source = next(a for a in stage.inputs if not a.is_scalar)
+    place = {d: i for i, d in enumerate(stage.outputs[0].plain_dims())}
+    for access in readers:
+        check_uncollapsed(plan, access.stage, op)
+        dims: list[AffineExpr] = [access.exprs[place[d]] for d in range(stage.rank)]
+        access.redirect(source.value, tuple(e.replace(dims) for e in source.exprs))
+    plan.remove(stage)
 
 
 def readers_of_copy(stage: Stage, stages: Sequence[Stage]) -> list[Access] | str:
@@ -69,25 +98,6 @@ def _uses(op: Operation, base: Value) -> bool:
     )
 
 
-def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
-    """Whether all readers of a copy are products, whose own schedule may copy better."""
-    readers = readers_of_copy(stage, stages)
-    return (
-        not isinstance(readers, str)
-        and bool(readers)
-        and all(
-            has_reuse(a.stage) and len(a.stage.inputs) > 1 and _stays_simple(stage, a)
-            for a in readers
-        )
-    )
-
-
-def _stays_simple(stage: Stage, access: Access) -> bool:
-    """Whether the reader's index expressions stay single dimensions."""
-    source = next(a for a in stage.inputs if not a.is_scalar)
-    return None not in source.plain_dims() and None not in access.plain_dims()
-
-
 def _covers(out: Access) -> bool:
     dims, symbols = out.plain_dims(), out.stage.symbols
     assert symbols is not None
@@ -96,19 +106,3 @@ def _covers(out: Access) -> bool:
         d is not None and out.stage.extents[d] == symbols.of(out.value, i)
         for i, d in enumerate(dims)
     )
-
-
-def inline(stage: Stage, stages: Sequence[Stage], op: Operation) -> list[Stage]:
-    """Let all readers of a copy read its source, and give them.
-
-    Raises NncError, at the scheduling operation, where that is not possible.
-    """
-    readers = readers_of_copy(stage, stages)
-    if isinstance(readers, str):
-        raise op.error(f"cannot inline: {readers}")
-    source = next(a for a in stage.inputs if not a.is_scalar)
-    place = {d: i for i, d in enumerate(stage.outputs[0].plain_dims())}
-    for access in readers:
-        dims: list[AffineExpr] = [access.exprs[place[d]] for d in range(stage.rank)]
-        access.redirect(source.value, tuple(e.replace(dims) for e in source.exprs))
-    return [access.stage for access in readers]

@@ -1,0 +1,123 @@
+"""The schedules that a kernel may get, each with what it is expected to take.
+
+Which way of writing a schedule serves a kernel best is seen only when the schedules are there: one
+may not be legal, since what several stages do to each other is checked at the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from math import inf
+
+from ...dialects import schedule
+from ...ir.core import Block
+from ...targets.machine import Machine
+from ..model.legality import IllegalScheduleError
+from ..model.nest import build_nest
+from ..model.stages import stages_of
+from ..primitives.cache import discard
+from ..primitives.inline import inline
+from .chains import chains
+from .copies import worth_inlining
+from .grouping import partition
+from .heuristics import Heuristics
+from .score import least_cycles, predicted_cycles
+from .writer import ScheduleWriter
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A schedule, how it was written, and its predicted cycles; or why it is not legal."""
+
+    policy: str
+    schedule: schedule.For
+    cycles: float = inf
+    fault: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.policy}: " + (self.fault or f"{self.cycles:.0f} cycles")
+
+
+def candidates(kernel: str, block: Block, machine: Machine, every: bool = False) -> list[Candidate]:
+    """The schedules of the stages of a block, in the order of what they promise; one is legal.
+
+    One that cannot be clearly better than another that is there is left out, unless `every` one is
+    asked for.
+    """
+    policies = _Policies(kernel, block, machine)
+    found = [policies.fused(chained=True)]
+    if policies.has_chains:
+        found.append(policies.fused(chained=False))
+    most = machine.costs.loops.clearly_better * min(one.cycles for one in found)
+    if every or policies.least_apart < most:
+        found.append(policies.apart())
+    if all(one.fault for one in found):
+        found.append(policies.plain())
+    return found
+
+
+def best(found: Sequence[Candidate], machine: Machine) -> Candidate:
+    """The first that is legal, or a later one that is expected to take clearly less."""
+    chosen, *others = [one for one in found if not one.fault]
+    for one in others:
+        if one.cycles < machine.costs.loops.clearly_better * chosen.cycles:
+            chosen = one
+    return chosen
+
+
+class _Policies:
+    """The ways of writing a schedule for the stages of a block."""
+
+    def __init__(self, kernel: str, block: Block, machine: Machine) -> None:
+        self.kernel, self.block, self.machine = kernel, block, machine
+        stages = stages_of(block)
+        self.least_apart = least_cycles([[stage] for stage in stages], machine)
+        """Cycles that stages in loops of their own take at least."""
+        self.has_chains = False
+
+    def fused(self, chained: bool) -> Candidate:
+        """Groups of stages that share loops, and `chained` ones whose groups share outer loops."""
+
+        def write(writer: ScheduleWriter) -> None:
+            heuristics = Heuristics(writer, self.machine)
+            for stage in list(writer.plan.stages):
+                if worth_inlining(stage, writer.plan.stages):
+                    writer.put(inline, stage)
+            groups = partition(writer.plan.stages)
+            joined = chains(groups, writer.plan) if chained else []
+            self.has_chains |= bool(joined)
+            for chain in joined:
+                heuristics.chain(chain)
+            for group in groups:
+                if not any(group in chain.groups for chain in joined):
+                    heuristics.group(group)
+
+        found = self._candidate("grouped", write)
+        return replace(found, policy="chained") if chained and self.has_chains else found
+
+    def apart(self) -> Candidate:
+        """Each stage in loops of its own, which reads its operands where they are."""
+
+        def write(writer: ScheduleWriter) -> None:
+            heuristics = Heuristics(writer, self.machine, use_caches=False)
+            for stage in writer.plan.stages:
+                heuristics.alone(stage)
+
+        return self._candidate("apart", write)
+
+    def plain(self) -> Candidate:
+        """The loops of the iteration spaces as they are, which are always legal."""
+        return self._candidate("plain", lambda writer: None)
+
+    def _candidate(self, name: str, write: Callable[[ScheduleWriter], None]) -> Candidate:
+        writer = ScheduleWriter(self.kernel, stages_of(self.block))
+        try:
+            write(writer)
+            build_nest(writer.plan)
+            return Candidate(name, writer.op, predicted_cycles(writer.plan, self.machine))
+        except IllegalScheduleError as error:
+            return Candidate(name, writer.op, fault=error.message)
+        finally:
+            for made, _ in writer.plan.caches:
+                discard(made)

@@ -1,0 +1,94 @@
+"""Which operands pay to be copied, and which copies of the kernel's own do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import gcd, prod
+
+from ...targets.machine import Machine
+from ..model.stages import Access, Stage, expected, has_reuse
+from ..primitives.inline import readers_of_copy
+
+
+def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | None:
+    """The order of dimensions in which a copy of an operand pays, or None if none does.
+
+    That is a matrix operand which the vectors run along, read again for many rows of
+    results, and contiguous along the reduction instead of the lanes; or with rows so far
+    apart that a tile of it falls on few sets of the caches.
+    """
+    if access.is_scalar or access.coefficients is None or None in access.plain_dims():
+        return None
+    used = {d for d in access.plain_dims() if d is not None}
+    lane = _contiguous_dim(stage)
+    if lane is None or lane not in used or len(used) != len(access.exprs):
+        return None
+    costs = machine.costs.copies
+    sizes = [expected(e) for e in stage.extents]
+    reductions = [d for d in used if stage.kinds[d] == "reduction" and sizes[d] > 1]
+    readers = prod(e for d, e in enumerate(sizes) if d not in used and stage.kinds[d] == "parallel")
+    if any(not isinstance(stage.extents[d], int) for d in used if stage.kinds[d] == "reduction"):
+        return None
+    if not reductions or readers < costs.readers or sizes[lane] < machine.lanes(4):
+        return None
+    order = [i for i, d in enumerate(access.plain_dims()) if d != lane]
+    order.append(access.plain_dims().index(lane))
+    transposed = access.coefficients[lane] != 1
+    width = getattr(access.element_type, "byte_width", 4)
+    panel = prod(sizes[d] for d in reductions) * costs.panel_columns * width
+    if panel > machine.l2_bytes:
+        return None
+    if not transposed:
+        if not all(isinstance(e, int) for e in stage.extents):
+            return None
+        strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]
+        row, rows = sizes[lane] * width, prod(sizes[d] for d in reductions)
+        collides = any(
+            c * width % machine.l1_way_bytes == 0 or _crowds(rows, row, c * width, machine)
+            for c in strides
+        )
+        if not collides or readers < costs.readers_of_rows:
+            return None
+    return order
+
+
+def _crowds(rows: int, row: int, stride: int, machine: Machine) -> bool:
+    """Whether rows so far apart need much of the sets of the second cache that they fall on.
+
+    Units: bytes, but for the number of rows.
+    """
+    costs = machine.costs.copies
+    places = costs.l2_way_bytes // gcd(stride, costs.l2_way_bytes)
+    share = places * row / costs.l2_way_bytes
+    return share < 1 and rows * row > share * machine.l2_bytes / costs.crowded_part
+
+
+def _contiguous_dim(stage: Stage) -> int | None:
+    """The parallel dimension along which all results are contiguous."""
+    found = {
+        d
+        for out in stage.outputs
+        for d, kind in enumerate(stage.kinds)
+        if kind == "parallel" and out.coefficients is not None and out.coefficients[d] == 1
+        and stage.extents[d] != 1
+    }  # fmt: skip
+    return found.pop() if len(found) == 1 else None
+
+
+def worth_inlining(stage: Stage, stages: Sequence[Stage]) -> bool:
+    """Whether all readers of a copy are products, whose own schedule may copy better."""
+    readers = readers_of_copy(stage, stages)
+    return (
+        not isinstance(readers, str)
+        and bool(readers)
+        and all(
+            has_reuse(a.stage) and len(a.stage.inputs) > 1 and _stays_simple(stage, a)
+            for a in readers
+        )
+    )
+
+
+def _stays_simple(stage: Stage, access: Access) -> bool:
+    """Whether the reader's index expressions stay single dimensions."""
+    source = next(a for a in stage.inputs if not a.is_scalar)
+    return None not in source.plain_dims() and None not in access.plain_dims()

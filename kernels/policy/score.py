@@ -1,0 +1,72 @@
+"""What a schedule is expected to take: the models of tiles and of memory, on a whole plan."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from math import prod
+
+from ...targets.machine import Machine
+from ..model.plan import Plan
+from ..model.stages import Stage, expected
+from .tile_costs import Tile, TileEstimate, arithmetic_weight, widest_element
+from .work import bytes_moved, even_share
+
+
+def predicted_cycles(plan: Plan, machine: Machine) -> float:
+    """Of one run of a kernel by this plan; parallel loops share the work among the cores."""
+    together: dict[Stage, list[Stage]] = {}
+    for stage in plan.stages:
+        together.setdefault(_host(plan, stage), []).append(stage)
+    total = 0.0
+    for host, stages in together.items():
+        arithmetic = sum(_cycles_of(plan, stage, machine) for stage in stages)
+        work = arithmetic + bytes_moved(stages) / machine.memory_bandwidth
+        loops = [loop for loop in plan.order[host] if loop.kind == "parallel"]
+        total += work / (machine.cores * even_share(loops, machine)) if loops else work
+    return total
+
+
+def _host(plan: Plan, stage: Stage) -> Stage:
+    while (sharing := plan.sharing.get(stage)) is not None:
+        stage = sharing.host
+    return stage
+
+
+def _cycles_of(plan: Plan, stage: Stage, machine: Machine) -> float:
+    costs = TileEstimate(stage, machine, frozenset(), plan.roots[stage])
+    return costs.cycles(tile_of(plan, stage))
+
+
+def tile_of(plan: Plan, stage: Stage) -> Tile:
+    """The register tile that a stage's loops stand for, copies along its parallel dimensions."""
+    lane_dim, lanes, copies = None, 1, dict[int, int]()
+    for loop in plan.order[stage]:
+        dim = loop.root.dims[-1]
+        if loop.kind not in ("vector", "unroll"):
+            continue
+        assert isinstance(loop.extent, int)
+        if loop.kind == "vector":
+            lane_dim, lanes = dim, loop.extent
+        elif not loop.is_reduction:
+            copies[dim] = copies.get(dim, 1) * -(-loop.extent // loop.step)
+    return Tile(lane_dim, lanes, copies)
+
+
+def least_cycles(nests: Iterable[Sequence[Stage]], machine: Machine) -> float:
+    """What no schedule is expected to stay below in which these stages share loops.
+
+    All cores at work, all arithmetic at the rate of full vectors.
+    """
+    total = 0.0
+    for stages in nests:
+        total += bytes_moved(stages) / machine.memory_bandwidth
+        total += sum(_least_arithmetic(stage, machine) for stage in stages)
+    return total / machine.cores
+
+
+def _least_arithmetic(stage: Stage, machine: Machine) -> float:
+    points = prod(map(expected, stage.extents))
+    width = widest_element(stage)
+    lanes = machine.lanes(width)
+    weight = max(1, arithmetic_weight(stage, machine.costs.operations))
+    return points * weight * machine.fma_cycles(lanes * width) / lanes

@@ -1,0 +1,23 @@
+"""Results stay in registers while a loop runs.
+
+    for k in 0..K                   s = y[i]
+        y[i] = y[i] + x[i, k]  ->   for k in 0..K
+                                        s = s + x[i, k]
+                                    y[i] = s
+
+Legal for any loop that is there. That the results depend only on loops inside it that are unrolled
+or vectorized is checked when all is done (`model/nest.py`).
+"""
+
+from __future__ import annotations
+
+from ...dialects import schedule
+from ..model.plan import Loop, Plan
+from .primitive import check_alive, primitive
+
+
+@primitive(schedule.Accumulate)
+def accumulate(plan: Plan, op: schedule.Accumulate, loop: Loop) -> None:
+    """Keep results in registers while the loop runs."""
+    check_alive(loop, op)
+    loop.accumulates = True

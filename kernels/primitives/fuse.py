@@ -1,0 +1,128 @@
+"""A stage is computed inside a loop of another, its host.
+
+    for i                           for i
+        for j                           for j
+            t[i, j] = f(x[i, j])          t = f(x[i, j])
+    for i                      ->         y[i, j] = g(t)
+        for j
+            y[i, j] = g(t[i, j])
+
+Legal where each shared loop of the host has one of the stage that corresponds to it, through the
+buffers that both use, for a stage that is in no other loops yet and in which no other one is. That
+no iteration touches what another one writes is checked when all is done (`model/nest.py`). In the
+plan, the stage's loops over the same dimensions are split and collapsed as the host's are; the
+shared ones come first.
+"""
+
+from __future__ import annotations
+
+from ...dialects import schedule
+from ...ir.core import Operation
+from ..model.legality import illegal
+from ..model.plan import Loop, Plan, Sharing
+from ..model.stages import Stage
+from .collapse import collapse
+from .primitive import check_alive, primitive
+from .split import split_by
+
+
+@primitive(schedule.Fuse)
+def fuse(plan: Plan, op: schedule.Fuse, stage: Stage, at: Loop) -> None:
+    """Give a stage the loops of another, down to one of them."""
+    host = at.stage
+    check_alive(at, op)
+    if stage is host:
+        raise illegal(op, "cannot fuse a stage into itself")
+    if at.kind == "vector":
+        raise illegal(op, "cannot fuse inside the lanes of a vector; fuse further outside")
+    if stage in plan.sharing:
+        raise illegal(op, "the stage is already fused")
+    if any(s.host is stage for s in plan.sharing.values()):
+        raise illegal(op, "another stage is already fused into this one")
+    matches = plan.matching_dims(stage, host)
+    depth = plan.order[host].index(at) + 1
+    twins = _twins(plan, stage, host, matches, op)
+    for loop in plan.order[host][:depth]:
+        if loop not in twins:
+            raise illegal(
+                op,
+                "the stage has no loop that corresponds to "
+                f"dimension {loop.dims[0]} of the stage it is fused into",
+            )
+    plan.order[stage] = _order(plan, stage, host, twins, depth, bool(op.rolled))
+    for loop in (*plan.order[host][:depth], *plan.order[stage][:depth]):
+        loop.is_shared = True
+    plan.sharing[stage] = Sharing(host, depth, matches, op.loc)
+
+
+def _twins(
+    plan: Plan, stage: Stage, host: Stage, matches: dict[int, int], op: Operation
+) -> dict[Loop, Loop]:
+    """The stage's loop for each of the host's, made as that was made."""
+    to_stage = {theirs: ours for ours, theirs in matches.items()}
+    twins: dict[Loop, Loop] = {}
+    for root in plan.roots[host]:
+        own = _twin_of_root(plan, stage, root, to_stage, op)
+        if own is not None:
+            _mirror_splits(plan, root, own, twins, op)
+    return twins
+
+
+def _order(
+    plan: Plan, stage: Stage, host: Stage, twins: dict[Loop, Loop], depth: int, rolled: bool
+) -> list[Loop]:
+    """The stage's loops: shared ones, plain ones of its own, then copies and lanes.
+
+    What the host unrolls or vectorizes, its twin does too.
+    """
+    shared = plan.order[host][:depth]
+    inner = [twins[loop] for loop in plan.order[host][depth:] if loop in twins]
+    for loop in plan.order[host]:
+        keep = loop.kind == "vector" or (loop.kind == "unroll" and not rolled)
+        if loop in twins and (keep or loop in shared):
+            twins[loop].kind = loop.kind if loop.kind != "parallel" else "for"
+    mirrored = set(twins.values())
+    own_loops = [loop for loop in plan.order[stage] if loop not in mirrored]
+    rest = [*inner, *(loop for loop in own_loops if loop.kind != "for")]
+    return [
+        *(twins[loop] for loop in shared),
+        *(loop for loop in own_loops if loop.kind == "for"),
+        *sorted(rest, key=lambda loop: ("for", "unroll", "vector").index(loop.kind)),
+    ]
+
+
+def _twin_of_root(
+    plan: Plan, stage: Stage, root: Loop, to_stage: dict[int, int], op: Operation
+) -> Loop | None:
+    """The stage's loop over the same dimensions, untouched or split; None if there is none."""
+    dims = [to_stage[d] for d in root.dims if d in to_stage]
+    if len(dims) < len(root.dims):
+        return None
+    own = {r.dims: r for r in plan.roots[stage]}
+    loops = [own.get((d,)) for d in dims]
+    if len(loops) == 1 and loops[0] is not None and loops[0].parts is not None:
+        return loops[0]
+    if any(r is None or not r.is_alive or r.kind != "for" for r in loops):
+        return None
+    if len(loops) == 1:
+        return loops[0]
+    order = plan.order[stage]
+    places = sorted(order.index(r) for r in loops)  # type: ignore[arg-type]
+    for place, loop in zip(places, loops, strict=True):
+        order[place] = loop  # type: ignore[assignment]
+    return collapse(plan, op, *loops)
+
+
+def _mirror_splits(
+    plan: Plan, theirs: Loop, own: Loop, twins: dict[Loop, Loop], op: Operation
+) -> None:
+    if theirs.parts is None:
+        if own.parts is None:
+            twins[theirs] = own
+        return
+    outer, inner = theirs.parts
+    if own.parts is not None and own.parts[0].step != outer.step:
+        return
+    own_outer, own_inner = own.parts or split_by(plan, op, own, outer.step)
+    _mirror_splits(plan, outer, own_outer, twins, op)
+    _mirror_splits(plan, inner, own_inner, twins, op)

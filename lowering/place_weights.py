@@ -1,0 +1,137 @@
+"""Constants that live outside the text get places in one block of weights, or in two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..dialects import arith, func, memref
+from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, UnitAttr
+from ..ir.builder import Builder
+from ..ir.core import BlockArgument, Operation
+from ..ir.diagnostics import PassError
+from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
+from ..passes.nn.prepare_weights import PREPARE, WEIGHT
+from .memory_plan import aligned
+from .to_llvm.prepare import OFFSET, USED_WEIGHTS
+
+_BYTE = IntegerType(8)
+
+
+def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[int, int]:
+    """The bytes of the weights, of which constants outside the text become parts, and of %prepared.
+
+    Constants that a function of `prepare-weights` makes become parts of the latter; what they are
+    made of lies at the start of the weights, in the order in which it is needed.
+    """
+    globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
+    entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
+    uses = {entry: _stored_constants(entry, globals_) for entry in entries}
+    used = {op.symbol for found in uses.values() for op in found}
+    makers = _makers(functions, [globals_[name] for name in used])
+    for function in makers.values():
+        uses[function] = _stored_constants(function, globals_)
+    weights, prepared = _Places("weights"), _Places("prepared")
+    for function in (*makers.values(), *entries):
+        for op in uses[function]:
+            places = prepared if op.symbol in makers else weights
+            places.give(globals_[op.symbol])
+    for name, function in makers.items():
+        ends = [weights.end(globals_[op.symbol]) for op in uses[function]]
+        function.attributes[USED_WEIGHTS] = I64Attr(max(ends, default=0))
+        function.set_arg_attribute(0, OFFSET, I64Attr(prepared.offsets[name]))
+    for function, found in uses.items():
+        for places in (weights, prepared):
+            of_it = [op for op in found if op.symbol in places.offsets]
+            if places is weights or of_it:
+                places.views(function, of_it)
+    _erase_unused(module, [globals_[name] for name in (*weights.offsets, *prepared.offsets)])
+    for places in (weights, prepared):
+        if places.table:
+            module.attributes[f"nn.{places.name}"] = DictAttr(tuple(places.table.items()))
+    return weights.total, prepared.total
+
+
+def _stored_constants(
+    function: func.FuncOp, globals_: dict[str, memref.Global]
+) -> list[memref.GetGlobal]:
+    """The function's uses of constants that live outside the text."""
+    return [
+        op
+        for op in function.walk()
+        if isinstance(op, memref.GetGlobal)
+        and isinstance(globals_[op.symbol].initial_value, DenseResource)
+    ]
+
+
+def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict[str, func.FuncOp]:
+    """By the names of the globals: the functions that make them, in their order.
+
+    One that makes what is not used any more goes.
+    """
+    found: dict[str, func.FuncOp] = {}
+    by_key = {(g.initial_value.key, g.type): g.sym_name for g in used}  # type: ignore[union-attr]
+    marked = [f for f in functions if PREPARE in f.attributes]
+    for function in sorted(marked, key=lambda f: f.attributes[PREPARE].value):  # type: ignore[attr-defined]
+        key = function.arg_attribute(0, WEIGHT)
+        name = by_key.get((getattr(key, "value", ""), function.function_type.inputs[0]))
+        if name is None:
+            function.erase()
+        else:
+            found[name] = function
+    return found
+
+
+class _Places:
+    """A block of constants: who lies where."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.total = 0
+        self.offsets: dict[str, int] = {}
+        self.table: dict[str, DictAttr] = {}
+
+    def give(self, target: memref.Global) -> None:
+        """Give a constant its place if it has none."""
+        if target.sym_name not in self.offsets:
+            self.offsets[target.sym_name] = self.total
+            entry = (("data", target.initial_value), ("offset", I64Attr(self.total)))
+            self.table[target.sym_name] = DictAttr(entry)  # type: ignore[arg-type]
+            self.total += aligned(target.type.num_bytes)
+
+    def end(self, target: memref.Global) -> int:
+        """The first byte after a constant."""
+        return self.offsets[target.sym_name] + target.type.num_bytes
+
+    def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> None:
+        """Replace uses by views of the block, which becomes an argument of the function."""
+        argument = add_argument(function, self.total, self.name, f"nn.{self.name}")
+        for op in uses:
+            builder = Builder.before_op(op)
+            offset = builder.insert(arith.Constant.index(self.offsets[op.symbol])).result
+            view = memref.View(argument, offset, [], result=op.result.type)
+            made = builder.insert(view).result
+            made.name_hint = op.result.name_hint
+            op.result.replace_all_uses_with(made)
+            op.erase()
+
+
+def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
+    used = {op.symbol for op in module.walk() if isinstance(op, memref.GetGlobal)}
+    for one in candidates:
+        if one.sym_name not in used:
+            one.erase()
+
+
+def add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
+    """A last argument of so many bytes, marked by an attribute."""
+    type = MemRefType((size,), _BYTE)
+    if fault := size_fault(type):
+        raise PassError(f"the {name} that the function needs, {fault}", function.loc)
+    old = function.function_type
+    if function.arg_attrs is not None:
+        function.arg_attrs = ArrayAttr((*function.arg_attrs, DictAttr(())))
+    function.function_type = FunctionType((*old.inputs, type), old.results)
+    arg = function.body.block.add_arg(type, function.loc)
+    arg.name_hint = name
+    function.set_arg_attribute(len(old.inputs), attribute, UnitAttr())
+    return arg

@@ -1,0 +1,65 @@
+"""The C function that makes weights when a model is created, one after the other.
+
+    int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
+                        int32_t step);
+
+Step 0, 1, .. each makes one weight, and gives how many bytes from the start of the weights on are
+not needed any more but to run the model; -1 where there is no such step. `prepared` is then what
+`nnc_run` takes as its weights: it begins with the address of the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ...dialects import func, llvm
+from ...ir.attributes import Attribute, I64Attr
+from ...ir.builder import Builder
+from ...ir.core import Block, Value
+from ...ir.types import i8, i32, i64
+from ...runtime.abi import PREPARE
+from .entry import HEADER
+
+USED_WEIGHTS = "nn.used_weights"
+"""Of a function that makes a weight: so many bytes of the weights are not needed after it."""
+OFFSET = "nn.offset"
+"""Of the argument that it writes: where it lies in the block of prepared weights."""
+
+
+def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, Attribute]]:
+    """`nnc_prepare` for the functions that make weights, and what memory it needs."""
+    made = llvm.Func.define(PREPARE, llvm.function_type((llvm.ptr,) * 4 + (i32,), i64))
+    region = made.regions[0]
+    weights, block, arena, pool, step = region.blocks[0].args
+    b = Builder.at_end(region.blocks[0])
+    b.insert(llvm.Store(weights, block))
+    special = {"nn.weights": weights, "nn.arena": arena, "nn.pool": pool}
+    cases: list[tuple[int, Block, tuple[()]]] = []
+    arena_bytes = 0
+    for number, op in enumerate(makers):
+        case = _returning(op.attributes[USED_WEIGHTS])
+        at = HEADER + op.arg_attribute(0, OFFSET).value  # type: ignore[union-attr]
+        address = llvm.GetElementPtr.of(block, [at], i8, "inbounds")
+        arguments: list[Value] = [address.results[0]]
+        for i, type in list(enumerate(op.function_type.inputs))[1:]:
+            mark = next(key for key in special if op.arg_attribute(i, key) is not None)
+            arguments.append(special[mark])
+            if mark == "nn.arena":
+                arena_bytes = max(arena_bytes, type.num_bytes)  # type: ignore[attr-defined]
+        case.prepend(llvm.Call.of(op.sym_name, arguments))
+        case.prepend(address)
+        cases.append((number, case, ()))
+    last = _returning(I64Attr(-1))
+    b.insert(llvm.Switch.of(step, (last, ()), cases))
+    for _, case, _ in cases:
+        region.append(case)
+    region.append(last)
+    return made, {"nn.prepare_arena_bytes": I64Attr(arena_bytes)}
+
+
+def _returning(value: Attribute) -> Block:
+    """A block that returns a number."""
+    block = Block()
+    b = Builder.at_end(block)
+    b.insert(llvm.Return(b.insert(llvm.Constant(value, res=i64)).result))
+    return block

@@ -1,0 +1,159 @@
+"""--prepare-weights: weights that are larger than what they are made of are made at creation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...dialects.func import FuncOp, Return
+from ...ir.attributes import DenseElements, DenseResource, DictAttr, I64Attr, StringAttr
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext, option
+from ...ir.resources import ComputedBlob
+from ...ir.symbols import symbol_name
+from ...targets.attribute import target_of
+from ...targets.machine import Machine
+from .constants import Computation
+
+PREPARE = "nn.prepare"
+"""Marks a function that makes a weight when a model is created; its value is the order."""
+WEIGHT = "nn.weight"
+"""Of its result: the key of the constants that the weight is."""
+
+WORTH = 0.75
+"""What a weight is made of, and what is made on the way, has at most this part of its bytes; else
+it is stored as it is."""
+FUSED = (nn.elementwise.ElementwiseOp, nn.Reshape)
+"""Steps that need no memory of their own: they become a part of the next one, or of the last."""
+
+
+@dataclass(frozen=True)
+class _Source:
+    """What a weight can be made of: a constant, and the computations from it on, in order."""
+
+    constant: DenseResource
+    steps: tuple[Computation, ...]
+
+
+@dataclass(frozen=True)
+class PrepareWeights(
+    Pass,
+    name="prepare-weights",
+    anchor="builtin.module",
+    statistics={
+        "weights": "Number of weights that are made at creation",
+        "bytes-saved": "Bytes that need not be stored for them",
+    },
+):
+    """Give each constant that is larger than what it is made of a function that makes it.
+
+    %u = nn.constant dense_resource<folded_1> : tensor<36x4x4x16x16xf32>
+
+      ->  func.func @prepare_0() -> (tensor<36x4x4x16x16xf32> {nn.weight = "folded_1"})
+              attributes {nn.prepare = 0} {
+            %w = nn.constant dense_resource<w> : tensor<4x4x3x3x16x16xf32>
+            %u = nn.winograd_weight %w
+            return %u
+
+    The constant stays as it is. `plan-memory` gives it a place in a buffer of its own, which
+    those functions fill, the largest first. Nothing is done where all of it would take longer
+    than `milliseconds`.
+    """
+
+    milliseconds: int = option(50, help="the most that making all of them may take", least=0)
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Choose a source for each weight, then write the functions."""
+        found = _sources(op)
+        if seconds(found, target_of(op).machine) > 1e-3 * self.milliseconds:
+            return
+        names = {symbol_name(inner) for inner in op.regions[0].ops}
+        order = sorted(found, key=lambda weight: -weight.type.num_bytes)
+        for number, weight in enumerate(order):
+            source = found[weight]
+            name = f"prepare_{number}"
+            while name in names:
+                name += "_"
+            op.regions[0].block.append(_function(name, number, weight, source))
+            context.statistic("weights")
+            saved = weight.type.num_bytes - source.constant.type.num_bytes
+            context.statistic("bytes-saved", saved)
+
+
+def seconds(found: dict[DenseResource, _Source], machine: Machine) -> float:
+    """About how long it takes to make the weights: the first touch of memory is the most."""
+    made = sum(weight.type.num_bytes for weight in found)
+    read = sum(source.constant.type.num_bytes for source in found.values())
+    cycles = made / machine.fresh_bandwidth + read / machine.memory_bandwidth
+    return 1e-9 * cycles / machine.gigahertz
+
+
+def _sources(module: Operation) -> dict[DenseResource, _Source]:
+    """For each weight that a smaller constant can be made to, the smallest one."""
+    weights: dict[str, DenseResource] = {}
+    for op in module.walk():
+        if isinstance(op, nn.Constant) and isinstance(op.value, DenseResource):
+            weights.setdefault(op.value.key, op.value)
+    stored = {key for key, weight in weights.items() if _computation(weight) is None}
+    found: dict[DenseResource, _Source] = {}
+    for weight in weights.values():
+        options = list(_ways(weight))
+        if not options:
+            continue
+
+        def cost(source: _Source) -> int:
+            return 0 if source.constant.key in stored else source.constant.type.num_bytes
+
+        best = min(options, key=cost)
+        if cost(best) <= WORTH * weight.type.num_bytes:
+            found[weight] = best
+    return found
+
+
+def _ways(weight: DenseResource) -> Iterator[_Source]:
+    """The constants that a weight is computed from, one after the other, the nearest first."""
+    steps: tuple[Computation, ...] = ()
+    at = weight
+    while (computation := _computation(at)) is not None:
+        stored = [v for v in computation.operands if isinstance(v, DenseResource)]
+        if len(stored) != 1:
+            return
+        at, steps = stored[0], (computation, *steps)
+        if _between(steps) > WORTH * weight.type.num_bytes:
+            return
+        yield _Source(at, steps)
+
+
+def _between(steps: tuple[Computation, ...]) -> int:
+    """The bytes of the largest tensor that is made on the way."""
+    moves = [step.op for step in steps if not isinstance(step.op, FUSED)]
+    return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)  # type: ignore[attr-defined]
+
+
+def _computation(value: DenseElements | DenseResource) -> Computation | None:
+    """How a constant is computed, where that is known."""
+    if not isinstance(value, DenseResource):
+        return None
+    blob = value.blob.source()
+    known = isinstance(blob, ComputedBlob) and isinstance(blob.compute, Computation)
+    return blob.compute if known else None  # type: ignore[return-value]
+
+
+def _function(name: str, number: int, weight: DenseResource, source: _Source) -> FuncOp:
+    """The function that makes a weight."""
+    function = FuncOp.of(name, [], [weight.type], attributes={PREPARE: I64Attr(number)})
+    function.res_attrs = [DictAttr(((WEIGHT, StringAttr(weight.key)),))]
+    b = Builder.at_end(function.body.blocks[0])
+    value: Value = b.insert(nn.Constant(source.constant)).result
+    for step in source.steps:
+        operands = [
+            value if isinstance(given, DenseResource) else b.insert(nn.Constant(given)).result
+            for given in step.operands
+        ]
+        op = step.op
+        made = type(op).create(operands, op.result_types, op.attributes, op.properties)
+        value = b.insert(made).results[0]
+    b.insert(Return([value]))
+    return function

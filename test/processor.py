@@ -1,0 +1,60 @@
+"""Tests as on another processor: NNC_TEST_PROCESSOR=haswell makes `host` mean a Haswell.
+
+It replaces what LLVM says of this machine, in the tests' process alone: code is made and
+scheduled as for that processor, and code for a higher level is refused as it would be there.
+Caches are those of the processor's level. No machine code runs that this machine has not.
+"""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+# Which level of x86 each is. Of level 4, one has two units of full width, one halves vectors.
+LEVELS = {
+    "x86-64": 1,
+    "nehalem": 2,
+    "haswell": 3,
+    "znver3": 3,
+    "skylake-avx512": 4,
+    "znver4": 4,
+}
+
+# Features that only levels from this one on have.
+_SINCE = {
+    4: re.compile(r"avx512|avx10|amx|evex"),
+    3: re.compile(r"avx|fma|f16c|bmi|lzcnt|movbe|xop|vaes|vpclmul|sha512|sm3|sm4"),
+    2: re.compile(r"sse3|ssse3|sse4|popcnt|cx16|sahf|aes|pclmul|gfni|sha|crc32"),
+}
+
+
+def runnable(*names: str) -> list[str]:
+    """Those targets whose code runs on this machine; `host` always does."""
+    from nnc.targets.base import target
+
+    return [name for name in names if target(name).obstacle() is None]
+
+
+def pretend(name: str) -> None:
+    """From now on, this machine is a processor of that name."""
+    import llvmlite.binding as llvm
+    from nnc.targets.base import find_host
+    from nnc.targets.llvm import host
+
+    if name not in LEVELS:
+        raise pytest.UsageError(f"NNC_TEST_PROCESSOR={name}: choose one of {', '.join(LEVELS)}")
+    here, level = find_host(), LEVELS[name]
+    if here is None or here.family != "x86" or here.level < level:
+        raise pytest.UsageError(f"NNC_TEST_PROCESSOR={name}: this machine cannot run its code")
+    features = llvm.get_host_cpu_features()
+    for since, names in _SINCE.items():
+        if level < since:
+            features.update({one: False for one in features if names.match(one)})
+    patch = pytest.MonkeyPatch()
+    patch.setattr(llvm, "get_host_cpu_name", lambda: name)
+    patch.setattr(llvm, "get_host_cpu_features", lambda: features)
+    patch.setattr(host, "_cache_sizes", dict)
+    find_host.cache_clear()
+    found = find_host()
+    assert found is not None and found.level == level

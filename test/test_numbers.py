@@ -1,0 +1,121 @@
+"""Numbers that a cost model, a layout or a threshold uses are the target's: `targets/costs.py`.
+
+A number at the top of a module in the rooms that choose and lower is a limit of what is right or can
+be represented, or what it stands for has nothing to do with the machine; the reason stands here.
+"""
+
+import ast
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from pathlib import Path
+
+import nnc
+import pytest
+from nnc.targets import costs
+from nnc.targets.base import all_targets
+
+ROOT = Path(nnc.__file__).parent
+ROOMS = ("kernels", "passes", "lowering")
+
+COEFFICIENTS = "kernels/math/"
+"""Elementary functions: coefficients, constants of mathematics, and where a formula ends."""
+
+EXPLAINED = {
+    ("kernels/codegen/buffers.py", "_STORES"): "numbers of operands",
+    ("kernels/codegen/registers.py", "MAX_SHUFFLED_STRIDE"): "strides that code is written for",
+    ("kernels/codegen/registers.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
+    ("kernels/model/nest.py", "MAX_LANES"): "legality: lanes that vectors may have",
+    ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
+    ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
+    ("kernels/policy/tiles.py", "ALONG"): "which tiles are looked at: time to compile",
+    ("kernels/policy/tiles.py", "ACROSS"): "which tiles are looked at: time to compile",
+    ("kernels/policy/traffic.py", "MOST_PERMUTED"): "which orders are looked at: time to compile",
+    ("passes/nn/choose_algorithms.py", "F32"): "bytes of a type",
+    ("passes/nn/choose_layouts.py", "MAX_PARTS"): "three parts in each of three dimensions",
+    ("passes/nn/constants.py", "INLINE"): "text: what a person reads",
+    ("passes/nn/decompose_graph.py", "ORDINARY"): "numerics: whose reciprocals are precise",
+    ("passes/nn/decompose_graph.py", "FEW_NUMBERS"): "time to compile",
+    ("passes/nn/fold_constants.py", "GROWTH"): "the size of what is stored",
+    ("passes/nn/fold_constants.py", "WEIGHT_NUMBERS"): "numbers of operands",
+    ("passes/nn/known_values.py", "LIMIT"): "time to compile",
+    ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
+    ("lowering/memory_plan.py", "ALIGNMENT"): "the C interface: how buffers are aligned",
+    ("lowering/nn_to_linalg/indexing.py", "LANES"): "divided by the vectors of all machines",
+    ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
+    ("lowering/nn_to_linalg/winograd.py", "RANK"): "the rank of a blocked image",
+    ("lowering/to_llvm/mathematics.py", "_NAN"): "how LLVM names classes of floats",
+    ("lowering/to_llvm/memory.py", "BUFFER_ALIGNMENT"): "the C interface: how buffers are aligned",
+    ("lowering/to_llvm/rearrange.py", "ANY"): "how LLVM names a lane that does not matter",
+}  # fmt: skip
+
+
+def is_number(value: ast.expr) -> bool:
+    match value:
+        case ast.Constant(value=int() | float() as number):
+            return not isinstance(number, bool)
+        case ast.UnaryOp(operand=operand):
+            return is_number(operand)
+        case ast.BinOp(left=left, right=right):
+            return is_number(left) and is_number(right)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) | ast.Set(elts=elements):
+            return bool(elements) and all(map(is_number, elements))
+        case ast.Dict(values=elements):
+            return bool(elements) and all(map(is_number, elements))
+    return False
+
+
+def numbers(room: str) -> Iterator[tuple[str, str]]:
+    """(file, name) of each number at the top of a module."""
+    for path in sorted((ROOT / room).rglob("*.py")):
+        for statement in ast.parse(path.read_text()).body:
+            match statement:
+                case ast.Assign(targets=[target, *_], value=value) if is_number(value):
+                    pass
+                case ast.AnnAssign(target=target, value=ast.expr() as value) if is_number(value):
+                    pass
+                case _:
+                    continue
+            first = target.elts[0] if isinstance(target, ast.Tuple) else target
+            yield path.relative_to(ROOT).as_posix(), ast.unparse(first)
+
+
+def test_passes_hold_no_number_of_a_machine():
+    found = {one for room in ROOMS for one in numbers(room) if not one[0].startswith(COEFFICIENTS)}
+    new, gone = found - set(EXPLAINED), set(EXPLAINED) - found
+    assert not new, f"to targets/costs.py, or explained in {Path(__file__).name}: {sorted(new)}"
+    assert not gone, f"explained, but not there any more: {sorted(gone)}"
+
+
+def test_what_counts_as_a_number():
+    text = (
+        "A = -1\nB: int = 1 << 20\nC = (1, 2.0)\nD = {'x': 3}\nE = 'x'\nF = True\nG = f(1)\nH = ()"
+    )
+    values = [s.value for s in ast.parse(text).body if isinstance(s, ast.Assign | ast.AnnAssign)]
+    assert [is_number(v) for v in values if v] == [True] * 4 + [False] * 4
+
+
+def leaves(one, path="costs"):
+    for field in fields(one):
+        value = getattr(one, field.name)
+        if is_dataclass(value):
+            yield from leaves(value, f"{path}.{field.name}")
+        else:
+            yield f"{path}.{field.name}", value
+
+
+@pytest.mark.parametrize("target", [t.name for t in all_targets()])
+def test_costs_are_plain_numbers_above_0(target):
+    """So a module's attribute can hold each of them."""
+    machine = next(t.machine for t in all_targets() if t.name == target)
+    found = dict(leaves(machine.costs))
+    assert len(found) > 60
+    assert all(type(value) in (int, float) and value > 0 for value in found.values()), found
+
+
+def test_every_number_is_used():
+    """And none is kept that no cost model reads any more."""
+    text = "".join(p.read_text() for room in ROOMS for p in (ROOT / room).rglob("*.py"))
+    by_name = {f.name for f in fields(costs.OperationCosts)} - {"other_math", "divf"}
+    for path, _ in leaves(costs.Costs()):
+        name = path.rpartition(".")[2]
+        assert name in by_name or f".{name}" in text, path
