@@ -1,8 +1,9 @@
 """Processors of 64-bit Arm, with NEON's vectors of 128 bits.
 
 Units, latencies and widths are those of Arm's Software Optimization Guides (Cortex-A72,
-Cortex-A76, Neoverse N1, Neoverse V2) and, of the M1, of Dougall Johnson's measurements; caches
-and clocks those of common machines. Bandwidths are estimates.
+Cortex-A76, Neoverse N1, Neoverse V2) and of LLVM's scheduling models, where loads of the
+N1 take an integer pipe besides; caches and clocks those of common machines. Bandwidths are
+estimates. Nothing says that software prefetches pay: each takes the place of a micro-operation.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ..base import find_host
+from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
@@ -47,6 +49,8 @@ _A72 = Machine(
     has_fma=True,
     has_masks=False,
     has_broadcast_operands=False,
+    has_lane_operands=True,
+    issue_width=3,
     line_bytes=64,
     l1_bytes=32 << 10,
     l1_way_bytes=16 << 10,
@@ -57,6 +61,7 @@ _A72 = Machine(
     memory_bandwidth=2.0,
     cores=4,
     gigahertz=1.5,
+    costs=Costs(loops=LoopCosts(prefetch_passes=0)),
 )
 """Of the Raspberry Pi 4. The second cache is the last one."""
 
@@ -67,6 +72,7 @@ _A76 = replace(
     fma_latency=4,
     loads_per_cycle=2,
     load_bytes_per_cycle=32,
+    load_micro_ops=2,
     l1_bytes=64 << 10,
     l2_bytes=512 << 10,
     l3_bytes=2 << 20,
@@ -93,6 +99,8 @@ _V2 = replace(
     full_width_units=4,
     loads_per_cycle=3,
     load_bytes_per_cycle=48,
+    issue_width=6,
+    load_micro_ops=1,
     l2_bytes=2 << 20,
     l2_bandwidth=48.0,
     memory_bandwidth=8.0,
