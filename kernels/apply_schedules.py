@@ -13,7 +13,7 @@ from ..targets.attribute import target_of
 from ..targets.machine import Machine
 from .codegen.buffers import erase_dead_buffers, shrink_buffers
 from .codegen.code import Code, Scope
-from .codegen.emission import Emission
+from .codegen.tiles.emission import Emission
 from .model.nest import Node, build_nest
 from .model.plan import Plan
 from .model.stages import Stage, base_buffer, stages_of
@@ -82,7 +82,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     first = block.first
     assert first is not None
     code = Code(Scope(block, None), first.loc)
-    emission = Emission(plan, code, target.has_fma)
+    emission = Emission(plan, code, target.has_fma, target.vector_bits)
     for shrunk in shrink_buffers(block, plan, nests, target):
         emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):

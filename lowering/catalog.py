@@ -14,6 +14,8 @@ PASS_MODULES: dict[str, str] = {
     "choose-layouts": "..passes.nn.choose_layouts",
     "cse": "..passes.cse",
     "expand-math": "..kernels.math.expand_math",
+    "flatten-addresses": "..kernels.codegen.addresses.flatten_addresses",
+    "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
     "lower-to-linalg": ".nn_to_linalg",
     "mark-in-place": ".mark_in_place",
     "plan-memory": ".plan_memory",

@@ -2,7 +2,7 @@
 
     BufferFunctions(module).call("f", [array, 3]) -> results; arrays are written in place
 
-The module is of the level that `lower-to-llvm` takes; a copy of it is lowered. What a function
+The module is one of loops, over tiles or not; a copy of it is lowered. What a function
 of that level becomes, `lowering/to_llvm/types.py` says: a memref a pointer and the extents and
 strides that its type leaves open, a vector of higher rank its rows.
 """
@@ -21,6 +21,8 @@ from ..ir.numpy_types import type_to_numpy
 from ..ir.passes import PassContext
 from ..ir.symbols import symbol_name
 from ..ir.types import FunctionType, MemRefType, Type, VectorType
+from ..kernels.codegen.addresses.flatten_addresses import FlattenAddresses
+from ..kernels.codegen.vectors.lower_tiles import LowerTiles
 from ..lowering.to_llvm import LowerToLlvm
 from ..lowering.to_llvm.types import dynamic_parts, flat_types
 from ..passes.dead_code import symbol_references
@@ -41,7 +43,8 @@ class BufferFunctions:
         if missing:
             raise NncError(f"there is no function '@{missing[0]}' to run", module.loc)
         lowered = reachable(module, chosen)
-        LowerToLlvm().run(lowered, PassContext())
+        for step in (LowerTiles(), FlattenAddresses(), LowerToLlvm()):
+            step.run(lowered, PassContext())
         self.types = {name: types[name] for name in chosen}
         self.native = NativeFunctions(lowered, chosen)
 

@@ -21,9 +21,12 @@ COEFFICIENTS = "kernels/math/"
 """Elementary functions: coefficients, constants of mathematics, and where a formula ends."""
 
 EXPLAINED = {
+    ("kernels/codegen/addresses/flatten_addresses.py", "_BUFFERS"): "numbers of operands",
+    ("kernels/codegen/addresses/linear.py", "MAX_TERMS"): "time to compile",
     ("kernels/codegen/buffers.py", "_STORES"): "numbers of operands",
-    ("kernels/codegen/registers.py", "MAX_SHUFFLED_STRIDE"): "strides that code is written for",
-    ("kernels/codegen/registers.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
+    ("kernels/codegen/vectors/expansion.py", "MAX_CHAIN"): "the depth of recursion",
+    ("kernels/codegen/vectors/reads.py", "MAX_SHUFFLED_STRIDE"): "strides that code is written for",
+    ("kernels/codegen/vectors/reads.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
     ("kernels/model/nest.py", "MAX_LANES"): "legality: lanes that vectors may have",
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
     ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",
@@ -39,6 +42,8 @@ EXPLAINED = {
     ("passes/nn/fold_constants.py", "WEIGHT_NUMBERS"): "numbers of operands",
     ("passes/nn/known_values.py", "LIMIT"): "time to compile",
     ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
+    ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
+    ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
     ("lowering/memory_plan.py", "ALIGNMENT"): "the C interface: how buffers are aligned",
     ("lowering/nn_to_linalg/indexing.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 
 from ...ir.constraints import I1, Index
-from ...ir.core import Block, Operation, Region
+from ...ir.core import Block, Operation, Region, Value
 from ...ir.declare import (
     INT_ARRAY,
     UNIT,
@@ -59,6 +60,23 @@ def yielded_types(regions: Iterable[Region]) -> list[Type] | None:
             if isinstance(block.last, Yield):
                 return block.last.operand_types
     return None
+
+
+_NUMBERED = re.compile(r"arg\d+")
+
+
+def names_in_kernel(loop: Operation, arguments: Sequence[Value]) -> list[str | None]:
+    """The names of induction variables that schedules gave them; none outside of kernels.
+
+    Elsewhere text is printed as upstream does, which forgets names.
+    """
+    function = loop.parent_op
+    while function is not None and function.name != "func.func":
+        function = function.parent_op
+    if function is None or "nn.kernel" not in function.attributes:
+        return []
+    hints = (arg.name_hint for arg in arguments)
+    return [None if hint is None or _NUMBERED.fullmatch(hint) else hint for hint in hints]
 
 
 def verify_edge(

@@ -35,7 +35,7 @@ from ...ir.traits import (
 )
 from ...ir.types import Type
 from ..folding import unsigned, width_of
-from .branches import Yield, verify_edge
+from .branches import Yield, names_in_kernel, verify_edge
 
 
 class For(
@@ -85,6 +85,10 @@ class For(
     def infer_result_types(cls, operand_types, properties, regions=()):
         """Those of the initial values."""
         return operand_types[3:]
+
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """In a kernel, the name of the induction variable."""
+        return names_in_kernel(self, region.blocks[0].args[:1])
 
     @property
     def induction_var(self) -> BlockArgument:

@@ -40,6 +40,7 @@ from ...ir.traits import (
 )
 from ...ir.types import i64, index
 from ..index_lists import mix, split
+from .branches import names_in_kernel
 
 
 def _points(lower: Sequence[Any], upper: Sequence[Any], step: Sequence[Any]) -> Iterable[tuple]:
@@ -101,6 +102,10 @@ class Parallel(
     def infer_result_types(cls, operand_types, properties, regions=()):
         """Those of the initial values, which follow three operands for each dimension."""
         return operand_types[3 * len(regions[0].blocks[0].args) :]
+
+    def block_argument_names(self, region: Region) -> list[str | None]:
+        """In a kernel, the names of the induction variables."""
+        return names_in_kernel(self, region.blocks[0].args)
 
     @property
     def induction_vars(self) -> list[BlockArgument]:

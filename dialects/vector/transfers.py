@@ -124,12 +124,12 @@ class _Transfer(Op):
         for lane, e in enumerate(self.map.results):
             if isinstance(e, AffineDim):
                 at[e.position] = at[e.position] + grids[lane]
-        active = np.ones(shape, np.bool_)
+        wanted = np.ones(shape, np.bool_) if mask is None else self._spread(mask)
+        wanted = np.broadcast_to(wanted, shape)
+        active = wanted
         for d, position in enumerate(at):
             active = active & (position >= 0) & (position < array.shape[d])
-        self._check(active)
-        if mask is not None:
-            active = active & self._spread(mask)
+        self._check(active | ~wanted)
         clipped = [np.clip(p, 0, max(n - 1, 0)) for p, n in zip(at, array.shape, strict=True)]
         return tuple(np.broadcast_to(p, shape) for p in clipped), active
 

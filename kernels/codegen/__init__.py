@@ -1,1 +1,1 @@
-"""From a plan to loops: scf, memref, vector and arith."""
+"""From a plan to code, in steps that each print: tiles, vectors, addresses."""

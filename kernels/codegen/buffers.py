@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from math import prod
 
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
 from ...ir.types import Type
 from ...targets.machine import Machine
-from ..model.nest import Node
+from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
 from ..model.polynomial import Size
 from ..model.stages import VIEWS, Access, Stage
@@ -136,6 +137,7 @@ def _shrink(
         other = paths[access.stage]
         depth = sum(a is b for a, b in zip(common, other, strict=False))
         common = common[:depth]
+    common = list(takewhile(lambda node: not is_tile(node), common))
     if not common:
         return None
     extents: list[Size] | None = None
@@ -217,7 +219,13 @@ def _part(
 
 # -- dead buffers --------------------------------------------------------------------------------
 
-_STORES = {memref.Store: 1, vector.Store: 1, vector.MaskedStore: 0, vector.Scatter: 0}
+_STORES = {
+    memref.Store: 1,
+    vector.Store: 1,
+    vector.TransferWrite: 1,
+    vector.MaskedStore: 0,
+    vector.Scatter: 0,
+}
 """Operations that only write, and which operand is the buffer."""
 
 

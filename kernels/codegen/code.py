@@ -143,16 +143,17 @@ class Code:
 
     def splat(self, value: Value, lanes: int) -> Value:
         """A scalar in all lanes, made in the scope of the scalar."""
-        attribute = constant_value(value)
-        type = VectorType((lanes,), value.type)
-        if isinstance(attribute, IntegerAttr | FloatAttr):
-            return self.splat_number(attribute.value, type)
         scope = self.at_depth(self.depth_of(value))
         key = ("splat", value, lanes)
         known = scope.cache.get(key)
         if known is None:
-            op = vector.Broadcast.create((value,), (type,))
-            known = scope.cache[key] = self.value(op, scope)
+            attribute = constant_value(value)
+            type = VectorType((lanes,), value.type)
+            if isinstance(attribute, IntegerAttr | FloatAttr):
+                known = self.splat_number(attribute.value, type)
+            else:
+                known = self.value(vector.Broadcast.create((value,), (type,)), scope)
+            scope.cache[key] = known
         return known
 
     # -- index arithmetic ----------------------------------------------------------------------

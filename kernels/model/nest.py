@@ -46,6 +46,13 @@ class Node:
                 yield from child.stages()
 
 
+def is_tile(node: Node) -> bool:
+    """Whether nothing but unrolled and vectorized loops are in a subtree, itself included."""
+    if node.kind not in ("unroll", "vector"):
+        return False
+    return all(isinstance(child, Stage) or is_tile(child) for child in node.children)
+
+
 def build_nest(plan: Plan) -> list[Node | Stage]:
     """The trees of a kernel, checked. Raises IllegalScheduleError."""
     for stage in plan.stages:

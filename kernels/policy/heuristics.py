@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import prod
 
 from ...targets.machine import Machine
-from ..codegen.body import unvectorizable
+from ..model.lanes import unvectorizable
 from ..model.nest import depends
 from ..model.plan import Loop
 from ..model.stages import Stage, expected

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import prod
 
 from ...targets.machine import Machine
-from ..codegen.body import unvectorizable
+from ..model.lanes import unvectorizable
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 from ..primitives.collapse import collapse, not_collapsible

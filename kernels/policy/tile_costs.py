@@ -17,10 +17,10 @@ from ...dialects import memref
 from ...ir.types import VectorType, element_type
 from ...targets.costs import OperationCosts, TileCosts
 from ...targets.machine import Machine
-from ..codegen.emission import halves, power_of_two
-from ..codegen.registers import is_interleaved
+from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
+from ..model.steps import halves, power_of_two
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import prod
 
-from ..codegen.emission import power_of_two
+from ..model.steps import power_of_two
 from .tile_costs import Tile, TileEstimate
 
 ALONG = (1, 2, 3, 4, 6, 8)

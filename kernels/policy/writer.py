@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 from ...dialects import linalg, schedule
 from ...ir.core import Block, Region, Value
+from ..model.names import dimension_names
 from ..model.plan import Loop
 from ..model.stages import Stage
 from ..primitives.loops import loops as loops_of
@@ -49,7 +50,7 @@ class ScheduleWriter(Progress):
         """The loops of a stage; they are named where they are first asked for."""
         roots = self.plan.roots[stage]
         if roots and roots[0] not in self.values:
-            self.put(loops_of, len(roots), stage)
+            self.put(loops_of, len(roots), stage, names=dimension_names(stage))
         return list(roots)
 
     def reorder(self, loops: Sequence[Loop]) -> None:

@@ -164,16 +164,30 @@ def everything_lies_at_the_start(patch: pytest.MonkeyPatch) -> None:
 
 
 def masks_forget_the_last_lane(patch: pytest.MonkeyPatch) -> None:
-    from nnc.kernels.codegen.emission import Emission
+    from nnc.kernels.codegen.tiles.memory import Memory
 
-    real = Emission.lane
+    real = Memory.mask
 
-    def wrong(self, loop):
-        lane = real(self, loop)
-        known = lane is not None and isinstance(lane.count, int)
-        return dataclasses.replace(lane, count=lane.count - 1) if known else lane
+    def wrong(self, sizes, active):
+        return real(self, sizes, [n - 1 if isinstance(n, int) else n for n in active])
 
-    patch.setattr(Emission, "lane", wrong)
+    patch.setattr(Memory, "mask", wrong)
+
+
+def sums_are_products(patch: pytest.MonkeyPatch) -> None:
+    from nnc.kernels.codegen.vectors.expansion import Expansion
+
+    def wrong(self, a, b, total, part, like):
+        return self.compute(arith.MulF, [a, b], part, (like.result.type.element_type,), like)[0]
+
+    patch.setattr(Expansion, "multiply_add", wrong)
+
+
+def constants_of_addresses_go(patch: pytest.MonkeyPatch) -> None:
+    from nnc.kernels.codegen.addresses.walk import Walk
+
+    real = Walk.at
+    patch.setattr(Walk, "at", lambda self, base, constant: real(self, base, 0))
 
 
 def a_coefficient_is_off(patch: pytest.MonkeyPatch) -> None:
@@ -264,6 +278,12 @@ func.func @attention(%x: tensor<3x5xf32>) -> tensor<3x5xf32> {
   %b = nn.softmax %a {axis = 1 : i64} : (tensor<3x5xf32>) -> tensor<3x5xf32>
   %c = nn.relu %b : (tensor<3x5xf32>) -> tensor<3x5xf32>
   return %c : tensor<3x5xf32>
+}"""
+
+PRODUCT = """
+func.func @product(%x: tensor<8x8xf32>, %y: tensor<8x32xf32>) -> tensor<8x32xf32> {
+  %a = nn.matmul %x, %y : (tensor<8x8xf32>, tensor<8x32xf32>) -> tensor<8x32xf32>
+  return %a : tensor<8x32xf32>
 }"""
 
 CONV = """
@@ -423,6 +443,22 @@ CASES = [
         "linalg.generic",
     ),
     (
+        "lower-tiles",
+        sums_are_products,
+        PRODUCT,
+        f"{GRAPH_TO_LINALG},choose-schedules,apply-schedules,lower-tiles",
+        "matmul_0",
+        None,
+    ),
+    (
+        "flatten-addresses",
+        constants_of_addresses_go,
+        PRODUCT,
+        f"{GRAPH_TO_LINALG},choose-schedules,apply-schedules,lower-tiles,flatten-addresses",
+        "matmul_0",
+        None,
+    ),
+    (
         "plan-memory",
         everything_lies_at_the_start,
         CHAIN,
@@ -574,9 +610,9 @@ def test_a_wrong_lowering_is_not_blamed_on_the_pass_before(monkeypatch: pytest.M
     """What is too long to interpret is lowered and executed, which may itself be at fault."""
     text = ELEMENTWISE.replace("8xf32", "40x16xf32")
     passes = f"{GRAPH_TO_LINALG},choose-schedules,apply-schedules"
-    checked(text, passes, max_steps=50)
+    checked(text, passes, max_steps=10)
     differences_become_sums(monkeypatch)
-    finding = found(text, passes, max_steps=50)
+    finding = found(text, passes, max_steps=10)
     report = str(finding.diagnostic(NumericsOptions()))
     assert finding.one.name == "lower-to-llvm", report
     assert finding.executed_after is not None and finding.executed_after.name == "apply-schedules"

@@ -8,7 +8,7 @@
 // CHECK:         scf.for %{{.*}} = %{{.*}} to %{{.*}} step %c8
 // CHECK:           scf.for
 // CHECK:             arith.negf %{{.*}} : f32
-// CHECK:           vector.load
+// CHECK:           vector.transfer_read
 // CHECK:           math.absf %{{.*}} : vector<8xf32>
 func.func private @same(%x: memref<64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) attributes {nn.kernel} {
   linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel"]} ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {

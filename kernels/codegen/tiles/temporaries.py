@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from ...dialects import memref
-from ...ir.core import Operation, Value
-from ...ir.types import MemRefType
-from ..model.nest import Node
-from .addresses import Addresses
-from .buffers import Shrunk
-from .code import Code, Scope, make
+from ....dialects import memref
+from ....ir.core import Operation, Value
+from ....ir.types import MemRefType
+from ...model.nest import Node
+from ..buffers import Shrunk
+from ..code import Code, Scope, make
+from .places import Coordinates
+from .views import Views
 
 
 class Temporaries:
     """Buffers that stand for larger ones; see `buffers.py` for which."""
 
-    def __init__(self, code: Code, addresses: Addresses) -> None:
+    def __init__(self, code: Code, coordinates: Coordinates, views: Views) -> None:
         self.code = code
-        self.addresses = addresses
+        self.coordinates = coordinates
+        self.views = views
         self._inside: dict[Node, list[Shrunk]] = {}
 
     def use(self, shrunk: Shrunk) -> None:
         """Let a smaller buffer stand for one; made now, or in each parallel iteration."""
         shrunk.apply()
-        self.addresses.dropped.update(shrunk.dropped)
+        self.coordinates.dropped.update(shrunk.dropped)
         if shrunk.inside is not None:
             self._inside.setdefault(shrunk.inside, []).append(shrunk)
             return
@@ -51,9 +53,10 @@ class Temporaries:
             self.code.put(make(memref.Dealloc, [buffer]))
 
     def _allocate(self, op_class: type[Operation], shrunk: Shrunk) -> Value:
-        count = self.code.size(shrunk.elements)
-        sizes = [] if isinstance(count, int) else [count]
-        type = MemRefType((count if isinstance(count, int) else None,), shrunk.element_type)
+        extents = [self.code.size(extent) for extent in shrunk.extents]
+        sizes = [extent for extent in extents if not isinstance(extent, int)]
+        shape = tuple(extent if isinstance(extent, int) else None for extent in extents)
+        type = MemRefType(shape, shrunk.element_type)
         new = self.code.value(op_class(sizes, [], memref=type))  # type: ignore[call-arg]
-        self.addresses.flat[shrunk.buffer] = new
+        self.views.replaced[shrunk.buffer] = new
         return new

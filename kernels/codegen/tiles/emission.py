@@ -1,43 +1,46 @@
-"""From the loop-nest trees of a kernel to scf, memref, vector and arith."""
+"""From the loop-nest trees of a kernel to loops over tiles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from ...dialects import arith, scf
-from ...ir.core import Block as IRBlock
-from ...ir.core import Operation, Region, Value
-from ...ir.types import VectorType, index
-from ..model.nest import Node
-from ..model.plan import Loop, Plan
-from ..model.stages import Access, Stage
+from ....dialects import arith, scf
+from ....ir.core import Block as IRBlock
+from ....ir.core import BlockArgument, Operation, Region, Value
+from ....ir.types import index
+from ...model.lanes import unvectorizable
+from ...model.nest import Node, is_tile
+from ...model.plan import Loop, Plan
+from ...model.stages import Stage
+from ...model.steps import halves
+from ..code import Code, Scope, make
 from .accumulators import Accumulation
-from .addresses import Address, Addresses, Lane, Position
-from .body import Bodies
-from .code import Code, Scope, make
-from .registers import Block, Registers
+from .axes import Axis, Number, axes_of
+from .bodies import Bodies
+from .contraction import Contractions
+from .memory import Memory
+from .places import Coordinates, Position
+from .stages import Tiles
 from .temporaries import Temporaries
-
-Number = int | Value
-"""An extent during emission: known, or a value."""
+from .views import Views
 
 
 class Emission:
     """Writes the nests of one kernel; see the parts that it is made of."""
 
-    def __init__(self, plan: Plan, code: Code, use_fma: bool) -> None:
+    def __init__(self, plan: Plan, code: Code, use_fma: bool, vector_bits: int) -> None:
         self.plan = plan
         self.code = code
-        self.addresses = Addresses(code, plan)
-        self.registers = Registers(code, self.addresses, plan.prefetched)
-        self.bodies = Bodies(code, self.addresses, self.registers, use_fma)
+        self.coordinates = Coordinates(plan)
+        views = Views(code, self.coordinates)
+        self.memory = Memory(code, self.coordinates, views, plan.prefetched, vector_bits)
+        bodies = Bodies(code, self.coordinates, self.memory, use_fma)
+        self.tiles = Tiles(code, self.memory, bodies, Contractions(code, self.memory, bodies, plan))
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}
         self.active: dict[Stage, Accumulation] = {}
-        self.temporaries = Temporaries(code, self.addresses)
-        self.copies: dict[Loop, int] = {}
-        """How many iterations of an unrolled loop are being written."""
+        self.temporaries = Temporaries(code, self.coordinates, views)
         self._buffers: dict[Node, tuple[frozenset[Value], frozenset[Value]]] = {}
 
     def nest(self, root: Node | Stage, before: Operation) -> None:
@@ -51,13 +54,16 @@ class Emission:
             for loop in self.plan.roots[stage]:
                 self.extents[loop] = code.size(loop.extent)
         self.children([root])
-        self.registers.flush()
+        self.memory.flush()
         code.scope = code.entry
 
     def children(self, children: list[Node | Stage]) -> None:
         for child in children:
             if isinstance(child, Stage):
-                self.point(child)
+                self.tile(child)
+            elif is_tile(child):
+                for stage in child.stages():
+                    self.tile(stage)
             else:
                 self.node(child)
 
@@ -69,13 +75,10 @@ class Emission:
         for loop in node.loops:
             if loop.accumulates and loop.stage not in self.active:
                 begun.append(self.accumulation(loop))
-        match node.kind:
-            case "vector":
-                self.vectorized(node)
-            case "unroll":
-                self.unrolled(node)
-            case _:
-                self.sequential(node)
+        if node.kind == "unroll":
+            self.unrolled(node)
+        else:
+            self.sequential(node)
         for accumulation in begun:
             del self.active[accumulation.stage]
             accumulation.end()
@@ -83,9 +86,9 @@ class Emission:
     def accumulation(self, loop: Loop) -> Accumulation:
         stage = loop.stage
         order = self.plan.order[stage]
-        accumulation = Accumulation(stage, self.code, self.addresses, self.registers)
+        accumulation = self.tiles.accumulation(stage)
         if self.extent(loop) != 0:
-            accumulation.begin(self.tile(stage, order[order.index(loop) :]))
+            accumulation.begin(self.points(stage, order[order.index(loop) :]))
         self.active[stage] = accumulation
         return accumulation
 
@@ -159,23 +162,15 @@ class Emission:
         heap = self.temporaries.enter(node)
         self.children(node.children)
         if heap:
-            self.registers.flush()
+            self.memory.flush()
             self.temporaries.leave(heap)
         for loop in node.loops:
             del self.positions[loop.stage].offsets[loop]
 
     def unrolled(self, node: Node) -> None:
-        """The iterations one after the other."""
-        parts = list(self.parts(node.loops[0]))
-        for loop in node.loops:
-            self.copies[loop] = len(parts) if loop.step == 1 else 0
-        for offset, inner in parts:
-            for loop in node.loops:
-                if loop.partial:
-                    self.positions[loop.stage].partials[loop] = offset
+        """The iterations one after the other, where there are loops inside."""
+        for offset, inner in self.parts(node.loops[0]):
             self.once(node, offset, inner)
-        for loop in node.loops:
-            self.positions[loop.stage].partials.pop(loop, None)
 
     def parts(self, loop: Loop) -> Iterator[tuple[int, Number]]:
         """(offset, extent of the inner half) for each iteration of an unrolled loop."""
@@ -188,31 +183,6 @@ class Emission:
         if extent % step:
             yield extent - extent % step, extent % step
 
-    def vectorized(self, node: Node) -> None:
-        """The iterations as lanes."""
-        if self.extent(node.loops[0]) == 0:
-            return
-        for loop in node.loops:
-            self.positions[loop.stage].lane = self.lane(loop)
-        self.children(node.children)
-        for loop in node.loops:
-            self.positions[loop.stage].lane = None
-
-    def lane(self, loop: Loop) -> Lane | None:
-        """The vector's width and mask; a remainder gets the least power of two that holds it.
-
-        The lanes of a reduction keep their number: they are accumulators.
-        """
-        extent = self.extent(loop)
-        assert isinstance(loop.extent, int)
-        width = power_of_two(loop.extent)
-        if isinstance(extent, int) and not loop.is_reduction:
-            width = power_of_two(extent)
-        if width == 1:
-            return None
-        count = None if extent == width else extent
-        return Lane(loop, width, count, loop.is_reduction)
-
     # -- scf -----------------------------------------------------------------------------------
 
     def loop(
@@ -222,12 +192,12 @@ class Emission:
         if upper == lower:
             return
         touched, written = self.buffers(node)
-        self.registers.flush(touched)
+        self.memory.flush(touched)
         if node.kind == "parallel":
             self.parallel(node, lower, upper, step, inner, written)
         else:
             self.for_loop(node, lower, upper, step, inner, written)
-        self.registers.forget(written)
+        self.memory.forget(written)
 
     def for_loop(self, node, lower, upper, step, inner, written) -> None:
         code = self.code
@@ -238,6 +208,7 @@ class Emission:
         op.regions = (Region([block]),)
         op.regions[0].parent = op
         code.put(op)
+        _name(block.args[0], node)
         self._carry(block.args[1:])
         self._body(op, node, block, [block.args[0]], inner, written)
         results = [v for a in self.active.values() for v in a.values()]
@@ -255,6 +226,8 @@ class Emission:
             nodes.append(below)
             bounds.append((0, extent, below.loops[0].step))
         block = IRBlock([index] * len(nodes))
+        for value, one in zip(block.args, nodes, strict=True):
+            _name(value, one)
         columns = [[code.as_value(b[i]) for b in bounds] for i in range(3)]
         op = code.put(scf.Parallel(*columns, [], Region([block])))
         inners = [inner] + [lambda iv, n=n: n.loops[0].step for n in nodes[1:]]
@@ -286,14 +259,14 @@ class Emission:
             for loop in node.loops:
                 if loop.rest is not None:
                     self.extents[loop.rest] = extent
-                self.positions[loop.stage].enter(loop, value)
+                self.positions[loop.stage].values[loop] = value
         heap = self.temporaries.enter(nodes[-1])
         self.children(nodes[-1].children)
-        self.registers.flush()
+        self.memory.flush()
         self.temporaries.leave(heap)
         for node in nodes:
             for loop in node.loops:
-                self.positions[loop.stage].leave(loop)
+                del self.positions[loop.stage].values[loop]
         code.scope = outside
         outside.anchor = anchor
 
@@ -306,7 +279,7 @@ class Emission:
         """The buffers that a subtree touches, and those that it writes."""
         if node in self._buffers:
             return self._buffers[node]
-        base = self.registers.base
+        base = self.memory.base
         touched, written = set(), set()
         for stage in node.stages():
             touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)
@@ -316,94 +289,67 @@ class Emission:
 
     # -- stages --------------------------------------------------------------------------------
 
-    def tile(self, stage: Stage, loops: list[Loop]) -> Iterator[Position]:
-        """The points of the unrolled and vectorized loops that results depend on, in order."""
+    def tile(self, stage: Stage) -> None:
+        """A stage at the current point: all that its innermost loops walk over."""
         at = self.positions[stage]
-        if not loops:
-            yield at
+        order = self.plan.order[stage]
+        inside = [loop for loop in order if loop not in at.values and loop not in at.offsets]
+        accumulation = self.active.get(stage)
+        own = accumulation is None and any(loop.accumulates for loop in inside)
+        if own or (accumulation is None and self.tiles.reads_results(stage, inside)):
+            accumulation = self.tiles.accumulation(stage)
+            accumulation.begin(self.points(stage, inside))
+            own = True
+        for _, axes in self.points(stage, inside, every=True):
+            if all(axis.size for axis in axes):
+                self.tiles.write(stage, at, axes, accumulation)
+        if own and accumulation is not None:
+            accumulation.end()
+
+    def points(
+        self, stage: Stage, loops: Sequence[Loop], every: bool = False
+    ) -> Iterator[tuple[Position, list[Axis]]]:
+        """The tiles of a stage that loops stand for, in order, while the position is set to each.
+
+        Loops that repeat results count once, unless `every` point is wanted.
+        """
+        at = self.positions[stage]
+        inner = len(loops)
+        while inner and loops[inner - 1].kind in ("unroll", "vector"):
+            inner -= 1
+        if unvectorizable(stage) is not None:
+            inner = len(loops)
+        head, tail = loops[:inner], loops[inner:]
+        if every:
+            repeated = self.tiles.repeated(stage, tail)
+            head = [*head, *repeated]
+            tail = [loop for loop in tail if loop not in repeated]
+        yield from self._points(at, head, tail, every)
+
+    def _points(self, at: Position, head, tail, every) -> Iterator[tuple[Position, list[Axis]]]:
+        if not head:
+            axes = axes_of(tail, self.extent)
+            if all(axis.size for axis in axes):
+                yield at, axes
             return
-        loop, *rest = loops
-        if loop.kind == "vector":
-            if self.extent(loop) == 0:
-                return
-            at.lane = self.lane(loop)
-            yield from self.tile(stage, rest)
-            at.lane = None
-            return
+        loop, *rest = head
         parts = self.parts(loop)
-        if loop.kind != "unroll" and not isinstance(self.extent(loop), int):
+        if loop.kind not in ("unroll", "vector") and not isinstance(self.extent(loop), int):
             parts = iter([(0, loop.step)])
-        elif loop.kind != "unroll" or (loop.is_reduction and not loop.partial):
+        elif not every and (loop.kind not in ("unroll", "vector") or loop.is_reduction):
             parts = islice(parts, 1)
         for offset, inner in parts:
             if loop.rest is not None:
                 self.extents[loop.rest] = inner
-            if loop.partial:
-                at.partials[loop] = offset
             at.offsets[loop] = offset
-            yield from self.tile(stage, rest)
+            yield from self._points(at, rest, tail, every)
             del at.offsets[loop]
-        at.partials.pop(loop, None)
 
-    def point(self, stage: Stage) -> None:
-        """The body of a stage at the current point."""
-        at = self.positions[stage]
-        accumulation = self.active.get(stage)
-        known: dict[Value, Value] = {}
-        for access in stage.inputs:
-            argument = access.argument
-            if argument.has_uses or stage.body.last in argument.users:
-                known[argument] = access.value if access.is_scalar else self.load(access, at)
-        places = [
-            self.addresses.of(out, at) if out.coefficients is not None else None
-            for out in stage.outputs
-        ]
-        for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
-            if not out.argument.has_uses:
-                continue
-            if accumulation is not None and place is not None:
-                known[out.argument] = accumulation.get(number, place, at)
-            else:
-                known[out.argument] = self.load(out, at)
-        results = self.bodies.run(stage, known, at)
-        for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
-            value = results[number]
-            if place is not None and place.width and not isinstance(value.type, VectorType):
-                value = self.code.splat(value, place.width)
-            if accumulation is not None and place is not None:
-                value = self.masked(value, known.get(out.argument), at)
-                accumulation.set(number, place, at, value)
-            elif place is None:
-                self.registers.store_anywhere(out, at, value)
-            else:
-                self.registers.store(place, value)
 
-    def load(self, access: Access, at: Position) -> Value:
-        if access.coefficients is None:
-            return self.registers.load_anywhere(access, at)
-        address = self.addresses.of(access, at)
-        return self.registers.load(address, self._block(address, at))
-
-    def _block(self, address: Address, at: Position) -> Block | None:
-        """The addresses that unrolled copies will want next to this one, of distant lanes."""
-        if address.lane in (0, 1) or isinstance(address.count, Value):
-            return None
-        for loop, factor in self.addresses.linear(address.access):
-            count = self.copies.get(loop, 0)
-            if factor == 1 and 2 <= count <= address.width and not at.offsets.get(loop):
-                return Block(count, 1)
-        return None
-
-    def masked(self, value: Value, before: Value | None, at: Position) -> Value:
-        """A reduction's new value in the active lanes, the old one in the others."""
-        lane = at.lane
-        if before is not None and isinstance(before.type, VectorType):
-            if not isinstance(value.type, VectorType):
-                value = self.code.splat(value, before.type.num_elements)
-            if lane is not None and lane.is_reduction and lane.count is not None:
-                mask = self.code.mask(lane.count, lane.width)
-                return self.code.value(make(arith.Select, (mask, value, before), (value.type,)))
-        return value
+def _name(value: BlockArgument, node: Node) -> None:
+    """Give an induction variable the name that the schedule gives the loop."""
+    if node.loops[0].name:
+        value.name_hint = node.loops[0].name
 
 
 def _stems_from(loop: Loop, whole: Loop | None) -> bool:
@@ -413,15 +359,3 @@ def _stems_from(loop: Loop, whole: Loop | None) -> bool:
     if loop is whole:
         return True
     return whole.parts is not None and any(_stems_from(loop, part) for part in whole.parts)
-
-
-def halves(step: int) -> Iterator[int]:
-    """The steps of what an unknown extent leaves of a loop: half, a quarter and so on down to 1."""
-    while step > 1:
-        step //= 2
-        yield step
-
-
-def power_of_two(number: int) -> int:
-    """The least power of two that is not less."""
-    return 1 << max(0, number - 1).bit_length()

@@ -1,0 +1,1 @@
+"""Linear forms of index values; from subscripts to base plus offset."""

@@ -1,0 +1,275 @@
+"""Index values as sums of products of what they are made from, and views as windows on buffers.
+
+Two index values with equal forms are equal, whatever operations made them; two accesses through
+different views of a buffer touch the same element if their forms from the buffer's start are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialects import affine, arith, memref
+from ....dialects.index_lists import mix
+from ....dialects.memref.layouts import dropped_dimensions
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.types import IndexType, MemRefType
+from ...model.polynomial import Poly, Size
+from ...model.stages import Extent
+
+MAX_TERMS = 16
+"""A sum with more terms is a symbol of its own, so that products of sums stay small."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A memref as a window on a buffer: where it starts, from the buffer's first element.
+
+    Units: elements.
+    """
+
+    root: Value
+    offset: Size
+    sizes: tuple[Size, ...]
+    strides: tuple[Size, ...]
+
+
+class Forms:
+    """The forms of index values and of memrefs, each found once."""
+
+    def __init__(self) -> None:
+        self._forms: dict[Value, Size] = {}
+        self._views: dict[Value, View | None] = {}
+        self._extents: dict[tuple[Value, int, str], Poly] = {}
+        self._bases: dict[Poly, Poly] = {}
+
+    # -- index values ------------------------------------------------------------------------
+
+    def of(self, value: Value) -> Size:
+        """The form of an index value; of anything not understood, itself as a symbol."""
+        known = self._forms.get(value)
+        if known is None:
+            op = value.defining_op
+            handler = _INDEX_OPS.get(type(op)) if op is not None else None
+            known = handler(self, op) if handler is not None else None
+            if known is None or (isinstance(known, Poly) and len(known.terms) > MAX_TERMS):
+                known = Poly.symbol(value)
+            self._forms[value] = known
+        return known
+
+    def mixed(self, entry: int | Value) -> Size:
+        """The form of an entry of a mixed list."""
+        return entry if isinstance(entry, int) else self.of(entry)
+
+    def extent(self, buffer: Value, dim: int, kind: str = "extent") -> Poly:
+        """What is known of a buffer only at run time, as a symbol."""
+        key = (buffer, dim, kind)
+        if key not in self._extents:
+            self._extents[key] = Poly.symbol(Extent(buffer, dim, kind))
+        return self._extents[key]
+
+    def flat(self, view: View, indices: Sequence[Value]) -> tuple[Size, int]:
+        """The place of an element from the buffer's first one: what varies, and a constant."""
+        total = dict(_terms(view.offset))
+        for index, stride in zip(indices, view.strides, strict=True):
+            form = self.of(index)
+            if not isinstance(stride, int):
+                form, stride = form * stride, 1
+            for product, factor in _terms(form).items():
+                total[product] = total.get(product, 0) + factor * stride
+        constant = total.pop((), 0)
+        rest = {product: factor for product, factor in total.items() if factor}
+        if not rest:
+            return 0, constant
+        base = Poly(rest)
+        return self._bases.setdefault(base, base), constant
+
+    # -- memrefs -----------------------------------------------------------------------------
+
+    def view(self, buffer: Value) -> View | None:
+        """What a memref looks at; None for a layout that strides cannot express."""
+        if buffer not in self._views:
+            op = buffer.defining_op
+            handler = _VIEW_OPS.get(type(op)) if op is not None else None
+            source = self.view(op._operands[0]) if handler is not None else None  # type: ignore[union-attr]
+            if handler is None:
+                self._views[buffer] = self._root(buffer)
+            else:
+                self._views[buffer] = None if source is None else handler(self, op, source)
+        return self._views[buffer]
+
+    def _root(self, buffer: Value) -> View | None:
+        type = buffer.type
+        if not isinstance(type, MemRefType) or (found := type.strides_and_offset()) is None:
+            return None
+        sizes = self._root_sizes(buffer)
+        if type.layout is None:
+            strides = _contiguous(sizes)
+        else:
+            strides = [
+                self.extent(buffer, i, "stride") if s is None else s for i, s in enumerate(found[0])
+            ]
+        return View(buffer, 0, tuple(sizes), tuple(strides))
+
+    def _root_sizes(self, buffer: Value) -> list[Size]:
+        shape = buffer.type.shape
+        if None not in shape:
+            return list(shape)
+        made = buffer.defining_op
+        if isinstance(made, memref.Alloc | memref.Alloca):
+            given = iter(made.dynamicSizes)
+            return [self.of(next(given)) if d is None else d for d in shape]
+        return [self.extent(buffer, i) if d is None else d for i, d in enumerate(shape)]
+
+
+def _terms(size: Size) -> dict:
+    return size.terms if isinstance(size, Poly) else {(): size}
+
+
+def _contiguous(sizes: Sequence[Size]) -> list[Size]:
+    strides: list[Size] = []
+    step: Size = 1
+    for size in reversed(sizes):
+        strides.append(step)
+        step = step * size
+    return strides[::-1]
+
+
+# -- operations on index values --------------------------------------------------------------------
+
+
+def _constant(forms: Forms, op: Operation) -> Size | None:
+    return constant_int(op.results[0])
+
+
+def _add(forms: Forms, op: Operation) -> Size | None:
+    a, b = op._operands
+    return forms.of(a) + forms.of(b) if _is_index(op) else None
+
+
+def _subtract(forms: Forms, op: Operation) -> Size | None:
+    a, b = op._operands
+    return forms.of(a) + forms.of(b) * -1 if _is_index(op) else None
+
+
+def _multiply(forms: Forms, op: Operation) -> Size | None:
+    a, b = op._operands
+    return forms.of(a) * forms.of(b) if _is_index(op) else None
+
+
+def _dim(forms: Forms, op: Operation) -> Size | None:
+    number = constant_int(op._operands[1])
+    if number is None or not isinstance(op._operands[0].type, MemRefType):
+        return None
+    view = forms.view(op._operands[0])
+    return view.sizes[number] if view is not None and 0 <= number < len(view.sizes) else None
+
+
+def _apply(forms: Forms, op: Operation) -> Size | None:
+    map = op.map.map  # type: ignore[attr-defined]
+    linear = map.results[0].linear(map.dim_count) if not map.symbol_count else None
+    if linear is None:
+        return None
+    total: Size = linear[1]
+    for value, factor in zip(op._operands, linear[0], strict=True):
+        total = total + forms.of(value) * factor
+    return total
+
+
+def _is_index(op: Operation) -> bool:
+    return isinstance(op.results[0].type, IndexType)
+
+
+_INDEX_OPS: dict[type[Operation], Callable[[Forms, Any], Size | None]] = {
+    arith.Constant: _constant,
+    arith.AddI: _add,
+    arith.SubI: _subtract,
+    arith.MulI: _multiply,
+    memref.Dim: _dim,
+    affine.Apply: _apply,
+}
+
+
+# -- views -----------------------------------------------------------------------------------------
+
+
+def _cast(forms: Forms, op: memref.Cast, source: View) -> View | None:
+    return source if isinstance(op.dest.type, MemRefType) else None
+
+
+def _subview(forms: Forms, op: memref.SubView, source: View) -> View | None:
+    offset = source.offset
+    strides: list[Size] = []
+    for start, step, stride in zip(op.mixed_offsets, op.mixed_strides, source.strides, strict=True):
+        offset = offset + forms.mixed(start) * stride
+        strides.append(forms.mixed(step) * stride)
+    sizes = [forms.mixed(size) for size in op.mixed_sizes]
+    dropped = _dropped(op)
+    if dropped is None:
+        return None
+    kept = [i for i in range(len(sizes)) if i not in dropped]
+    return View(source.root, offset, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
+
+
+def _dropped(op: memref.SubView) -> set[int] | None:
+    """The dimensions of size 1 that the result does not have."""
+    from ....dialects.memref.layouts import subview_type
+
+    whole = subview_type(op.source.type, op.static_offsets, op.static_sizes, op.static_strides)
+    return dropped_dimensions(whole, op.result.type, op.static_sizes)
+
+
+def _collapse(forms: Forms, op: memref.CollapseShape, source: View) -> View | None:
+    sizes: list[Size] = []
+    strides: list[Size] = []
+    for group in op.groups:
+        size: Size = 1
+        for i in group:
+            size = size * source.sizes[i]
+        sizes.append(size)
+        inner = next((i for i in reversed(group) if source.sizes[i] != 1), None)
+        strides.append(1 if inner is None else source.strides[inner])
+    return View(source.root, source.offset, tuple(sizes), tuple(strides))
+
+
+def _expand(forms: Forms, op: memref.ExpandShape, source: View) -> View | None:
+    sizes = [forms.mixed(n) for n in mix(op.static_output_shape, op.output_shape)]
+    strides: list[Size] = [1] * len(sizes)
+    for group, stride in zip(op.groups, source.strides, strict=True):
+        for i in reversed(group):
+            strides[i] = stride
+            stride = stride * sizes[i]
+    return View(source.root, source.offset, tuple(sizes), tuple(strides))
+
+
+def _reinterpret(forms: Forms, op: memref.ReinterpretCast, source: View) -> View | None:
+    """The offset counts from where the buffer lies, the form's from the root's first element."""
+    root = source.root.type
+    found = root.strides_and_offset()
+    own: Size = forms.extent(source.root, 0, "offset") if found[1] is None else found[1]
+    offset = forms.mixed(mix(op.static_offsets, op.offsets)[0]) + own * -1
+    sizes = [forms.mixed(n) for n in mix(op.static_sizes, op.sizes)]
+    strides = [forms.mixed(n) for n in mix(op.static_strides, op.strides)]
+    return View(source.root, offset, tuple(sizes), tuple(strides))
+
+
+def _transpose(forms: Forms, op: memref.Transpose, source: View) -> View | None:
+    order = op.order
+    return View(
+        source.root,
+        source.offset,
+        tuple(source.sizes[i] for i in order),
+        tuple(source.strides[i] for i in order),
+    )
+
+
+_VIEW_OPS: dict[type[Operation], Callable[[Forms, Any, View], View | None]] = {
+    memref.Cast: _cast,
+    memref.SubView: _subview,
+    memref.CollapseShape: _collapse,
+    memref.ExpandShape: _expand,
+    memref.ReinterpretCast: _reinterpret,
+    memref.Transpose: _transpose,
+}

@@ -1,0 +1,224 @@
+"""A function rewritten in place, block by block: where code goes, and index values from forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ....dialects import arith, memref
+from ....ir.core import Block, Operation, Value
+from ....ir.rewriting import constant_int
+from ....ir.types import MemRefType, VectorType
+from ...model.polynomial import Poly, Size
+from ...model.stages import Extent
+from ..code import Code, Scope, symbol_position
+from .linear import Forms
+
+
+class Walk(Code):
+    """The place in a function that is being rewritten; each open block is a scope.
+
+    The anchor of a scope is the operation that the walk has reached in its block: new code goes
+    before it. What is made of values goes into the outermost open block that knows them all.
+    """
+
+    def __init__(self, block: Block, forms: Forms) -> None:
+        first = block.first
+        assert first is not None
+        super().__init__(Scope(block, None), first.loc)
+        self.forms = forms
+        self._depths: dict[Block, int] = {}
+        self._splits: dict[Size, tuple[Size, int, Size]] = {}
+
+    def enter(self, block: Block) -> Scope:
+        """Open a block."""
+        self.scope = Scope(block, self.scope)
+        self._depths[block] = self.scope.depth
+        return self.scope
+
+    def leave(self) -> None:
+        """Close the innermost open block."""
+        del self._depths[self.scope.block]
+        assert self.scope.parent is not None
+        self.scope = self.scope.parent
+
+    def depth_of(self, *values: Value) -> int:
+        """The depth of the scope where all these are known; of closed blocks, the current one."""
+        depth, depths = 1, self._depths
+        for value in values:
+            at = depths.get(value.parent_block)  # type: ignore[arg-type]
+            if at is None:
+                return self.scope.depth
+            if at > depth:
+                depth = at
+        return depth
+
+    def shifted(self, index: Value, by: Value | int) -> Value:
+        """The sum of a subscript and a number, or of two values."""
+        known = constant_int(index)
+        return self.as_value(self.add(index if known is None else known, by))
+
+    def mask(self, count: int | Value, lanes: int) -> Value:
+        """The first `count` of `lanes`, or what is a mask already."""
+        if isinstance(count, Value) and isinstance(count.type, VectorType):
+            return count
+        return super().mask(count, lanes)
+
+    def lane_steps(self, step: Value | int, lanes: int) -> Value:
+        """`[0, step, 2 * step, ..]` as a vector of index."""
+        if isinstance(step, int):
+            return self.lane_numbers(step, lanes)
+        return self.binary(arith.MulI, self.lane_numbers(1, lanes), self.splat(step, lanes))
+
+    def if_below(self, number: int, bound: Value, count: Value | int) -> Value:
+        """The count if the number is below the bound, else 0."""
+        count = self.as_value(count)
+        scope = self.at_depth(self.depth_of(bound, count))
+        key = ("if below", number, bound, count)
+        known = scope.cache.get(key)
+        if known is None:
+            holds = self.value(arith.CmpI("slt", self.index(number), bound), scope)
+            known = self.value(arith.Select(holds, count, self.index(0)), scope)
+            scope.cache[key] = known
+        return known
+
+    # -- index values from forms -------------------------------------------------------------
+
+    def size(self, size: Size) -> Value | int:
+        """The value of a form."""
+        if isinstance(size, int):
+            return size
+        constant = size.terms.get((), 0)
+        return self.at(size + -constant if constant else size, constant)
+
+    def at(self, base: Size, constant: Size) -> Value | int:
+        """The sum of two forms, the first one without a constant part.
+
+        First what open loops give, outer ones first, then what is the same in all of them: places
+        next to each other share all but the last sum.
+        """
+        if not isinstance(constant, int):
+            number = constant.terms.get((), 0)
+            base, constant = base + (constant + -number), number
+        if isinstance(base, int):
+            return base + constant
+        known = self._splits.get(base)
+        if known is None:
+            known = self._splits[base] = self._split(base)
+        inner, depth, fixed = known
+        last = self.add(self._total(fixed, 1), constant)
+        return self.add(self._total(inner, depth), last)
+
+    def _split(self, form: Poly) -> tuple[Size, int, Size]:
+        """The terms that open loops give and how deep they are known, and those of the function."""
+        depths = {product: self._depth_of_term(product) for product in form.terms}
+        deepest = max(depths.values())
+        fixed = {product: n for product, n in form.terms.items() if depths[product] <= 1}
+        if deepest <= 1:
+            return 0, 1, form
+        if not fixed:
+            return form, deepest, 0
+        rest = Poly(fixed)
+        return form + rest * -1, deepest, rest
+
+    def _total(self, form: Size, depth: int) -> Value | int:
+        """The sum of all terms, in the open block of the depth where they are known."""
+        if isinstance(form, int):
+            return form
+        scope = self.at_depth(depth)
+        known = scope.cache.get(form)
+        if known is None:
+            known = scope.cache[form] = self._sum(form)
+        return known
+
+    def _sum(self, form: Poly) -> Value:
+        total: Value | int = 0
+        for product in sorted(form.terms, key=self._depth_of_term):
+            values = sorted(map(self._symbol, product), key=self.depth_of)
+            term: Value | int = values[0]
+            for value in values[1:]:
+                term = self.multiply(value, term)
+            total = self.add(total, self.multiply(term, form.terms[product]))
+        assert isinstance(total, Value)
+        return total
+
+    def _symbol(self, symbol: object) -> Value:
+        return self.extent(symbol) if isinstance(symbol, Extent) else symbol  # type: ignore[return-value]
+
+    def _depth_of_term(self, product: tuple) -> int:
+        return self.depth_of(*[s.buffer if isinstance(s, Extent) else s for s in product])
+
+    def extent(self, symbol: Extent) -> Value:
+        """The value of a symbol, where its buffer is made."""
+        buffer = symbol.buffer
+        scope = self.at_depth(self.depth_of(buffer))
+        known = scope.cache.get(symbol)
+        if known is None:
+            if symbol.kind == "extent":
+                known = self.value(memref.Dim(buffer, self.index(symbol.dim)), scope)
+            else:
+                metadata = scope.cache.get(("metadata", buffer))
+                if metadata is None:
+                    op = self.put(memref.ExtractStridedMetadata(buffer), scope)
+                    metadata = scope.cache["metadata", buffer] = op.results[0]
+                known = metadata.defining_op.results[symbol_position(symbol)]  # type: ignore[union-attr]
+            scope.cache[symbol] = known
+        return known
+
+    # -- buffers -----------------------------------------------------------------------------
+
+    def flat(self, root: Value) -> Value:
+        """A buffer as one dimension, starting at its first element."""
+        type: MemRefType = root.type
+        if type.rank == 1 and type.layout is None:
+            return root
+        scope = self.at_depth(self.depth_of(root))
+        known = scope.cache.get(("flat", root))
+        if known is None:
+            count, offset = self._span(root)
+            op = memref.ReinterpretCast.of(root, offset, [count], [1])
+            known = scope.cache["flat", root] = self.value(op, scope)
+        return known
+
+    def _span(self, root: Value) -> tuple[Value | int, Value | int]:
+        """How many elements lie from the first to the last, and the offset of the first."""
+        view = self.forms.view(root)
+        assert view is not None
+        if root.type.layout is None:
+            total: Size = 1
+            for size in view.sizes:
+                total = total * size
+            return self.size(total), 0
+        last: Size = 0
+        for size, stride in zip(view.sizes, view.strides, strict=True):
+            last = last + (size + -1) * stride
+        offset = root.type.strides_and_offset()[1]
+        if offset is None:
+            offset = self.size(self.forms.extent(root, 0, "offset"))
+        return self.size(last + 1), offset
+
+
+def erase_unused(values: Iterable[Value]) -> None:
+    """Erase pure index arithmetic and views that nobody uses, and what only they used."""
+    front = [op for v in values if (op := v.defining_op) is not None]
+    while front:
+        op = front.pop()
+        if op.parent is None or op.has_used_results or not isinstance(op, _ERASABLE):
+            continue
+        operands = list(op._operands)
+        op.erase()
+        front += [made for v in operands if (made := v.defining_op) is not None]
+
+
+_ERASABLE: tuple[type[Operation], ...] = (
+    arith.Constant,
+    arith.AddI,
+    arith.SubI,
+    arith.MulI,
+    memref.Cast,
+    memref.CollapseShape,
+    memref.Dim,
+    memref.ExpandShape,
+    memref.ReinterpretCast,
+    memref.SubView,
+    memref.Transpose,
+)

@@ -1,0 +1,160 @@
+"""Accumulators: the results of a reduction, in registers while its loops run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from ....dialects import arith, vector
+from ....dialects.arith.attributes import FastMathAttr
+from ....ir.attributes import Attribute
+from ....ir.core import Value
+from ....ir.types import VectorType
+from ...model.stages import IDEMPOTENT, Stage
+from ..code import Code, make
+from ..combining import combiner_op, identity
+from .axes import Axis, Tiled, shape_of
+from .bodies import Bodies
+from .memory import Memory
+from .places import Place, Position
+
+
+@dataclass
+class Accumulator:
+    """The results of an output's tile: along its place's axes, and those of partial results."""
+
+    number: int
+    place: Place
+    at: Position
+    initial: Tiled
+    value: Value
+    axes: tuple[Axis, ...]
+
+
+class Accumulation:
+    """All accumulators of a stage, from where its accumulating loop starts to where it ends."""
+
+    def __init__(self, stage: Stage, code: Code, memory: Memory, bodies: Bodies) -> None:
+        self.stage = stage
+        self.code = code
+        self.memory = memory
+        self.bodies = bodies
+        self.table: dict[tuple, Accumulator] = {}
+        """By (output, key of the place)."""
+
+    def begin(self, points: Iterator[tuple[Position, list[Axis]]]) -> None:
+        """Make the accumulators of every tile, with their initial values."""
+        for at, axes in points:
+            for number, out in enumerate(self.stage.outputs):
+                place = self.memory.coordinates.place(out, at, axes)
+                if (number, place.key) in self.table:
+                    continue
+                initial = self.memory.take(place, at)
+                partial = [a for a in axes if a.accumulates]
+                along = tuple(a for a in axes if a.accumulates or a in place.axes)
+                value = self._start(number, initial, partial, along)
+                held = Accumulator(number, place, at.copy(), initial, value, along)
+                self.table[number, place.key] = held
+
+    def _start(
+        self, number: int, initial: Tiled, partial: Sequence[Axis], along: Sequence[Axis]
+    ) -> Value:
+        """The initial value of the partial results, or of the only one."""
+        kind = self.stage.combiners[number]
+        if not partial or kind is None or kind in IDEMPOTENT:
+            return self.bodies.spread(initial, along)
+        element = self.stage.outputs[number].element_type
+        return self.code.splat_number(identity(kind, element), VectorType(shape_of(along), element))
+
+    # -- use ---------------------------------------------------------------------------------
+
+    def get(self, number: int, place: Place) -> Tiled:
+        """The results so far."""
+        held = self.table[number, place.key]
+        return Tiled(held.value, held.axes)
+
+    def set(self, number: int, place: Place, new: Tiled, axes: Sequence[Axis]) -> None:
+        """New results; where not all partial ones take part, the others stay as they are."""
+        held = self.table[number, place.key]
+        value = self.bodies.spread(new, held.axes)
+        now = [next((a for a in axes if a == b), b) for b in held.axes]
+        if any(a.accumulates and a.active is not None for a in now):
+            sizes = shape_of(now)
+            active = [a.active if a.accumulates else None for a in now if not a.is_lane]
+            lane = next((a.active for a in now if a.is_lane and a.accumulates), None)
+            mask = self.memory.mask(sizes, [*active, lane])
+            value = self.code.value(make(arith.Select, (mask, value, held.value), (value.type,)))
+        held.value = value
+
+    def values(self) -> list[Value]:
+        """All results, in a fixed order: what loops carry."""
+        return [held.value for held in self.table.values()]
+
+    def replace(self, values: Iterator[Value]) -> None:
+        """Set all results, in the same order."""
+        for held in self.table.values():
+            held.value = next(values)
+
+    def end(self) -> None:
+        """Combine the partial results and leave them as the outputs' content."""
+        for held in self.table.values():
+            kind = self.stage.combiners[held.number]
+            value = held.value
+            if kind is not None and any(a.accumulates for a in held.axes):
+                value = self._combine(kind, held)
+            self.memory.store(held.place, held.at, value)
+
+    def _combine(self, kind: str, held: Accumulator) -> Value:
+        """Partial copies in pairs, then across lanes, then with the initial value."""
+        value, axes = held.value, held.axes
+        while (first := axes[0]).accumulates and not first.is_lane:
+            value, axes = self._fold(kind, value, axes, held), axes[1:]
+            if not axes:
+                return self._with_initial(kind, self._only(value), held)
+        if axes[-1].accumulates:
+            return self._across_lanes(kind, value, axes, held)
+        return self._with_initial(kind, value, held)
+
+    def _only(self, value: Value) -> Value:
+        """The one element of a vector."""
+        type: VectorType = value.type  # type: ignore[assignment]
+        return self.code.value(vector.Extract.of(value, [0] * type.rank))
+
+    def _fold(self, kind: str, value: Value, axes: Sequence[Axis], held: Accumulator) -> Value:
+        """The slices along the first axis, combined in pairs."""
+        code = self.code
+        parts = [code.value(vector.Extract.of(value, [i])) for i in range(axes[0].size)]
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=False)
+            rest = parts[-1:] if len(parts) % 2 else []
+            parts = [self._both(kind, a, b, held) for a, b in pairs] + rest
+        return parts[0]
+
+    def _both(self, kind: str, a: Value, b: Value, held: Accumulator) -> Value:
+        op_class = combiner_op(kind, held.place.access.element_type)
+        return self.code.value(make(op_class, (a, b), (a.type,), **self._flags(held)))
+
+    def _with_initial(self, kind: str, value: Value, held: Accumulator) -> Value:
+        if kind in IDEMPOTENT:
+            return value
+        return self._both(kind, held.initial.value, value, held)
+
+    def _across_lanes(
+        self, kind: str, value: Value, axes: Sequence[Axis], held: Accumulator
+    ) -> Value:
+        """One element for all lanes, beginning with the initial value."""
+        code, initial = self.code, held.initial.value
+        rank = value.type.rank  # type: ignore[attr-defined]
+        if len(axes) == 1:
+            op = vector.MultiReduction(kind, value, initial, [0])
+            return code.value(op)
+        op = vector.MultiReduction(kind, value, self.memory.without_lanes(initial), [rank - 1])
+        return self.memory.with_lanes(code.value(op))
+
+    def _flags(self, held: Accumulator) -> dict[str, Attribute]:
+        """The floating-point flags of the operation that combines an output's elements."""
+        op = self.stage.combiner_op(held.number)
+        if isinstance(op, arith.Select):  # what is kept is a number: see `stages`
+            return {"fastmath": FastMathAttr("nnan,nsz")}
+        flags = op.properties.get("fastmath") if op is not None else None
+        return {} if flags is None else {"fastmath": flags}

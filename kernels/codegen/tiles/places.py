@@ -1,0 +1,139 @@
+"""Where an access lies for a tile: a base that the open loops give, a constant, and its axes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from ....ir.core import Value
+from ...model.plan import Loop, Plan
+from ...model.polynomial import Size
+from ...model.stages import Access, Stage
+from .axes import Axis
+
+
+class Position:
+    """The point a stage is at: induction variables of open loops, places of unrolled ones."""
+
+    __slots__ = ("offsets", "stage", "values")
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+        self.values: dict[Loop, Value] = {}
+        self.offsets: dict[Loop, int] = {}
+        """The values of loops that are written out, or have one iteration."""
+
+    def copy(self) -> Position:
+        """This point, while the original goes on."""
+        point = Position(self.stage)
+        point.values, point.offsets = dict(self.values), dict(self.offsets)
+        return point
+
+
+@dataclass(slots=True)
+class Place:
+    """The elements of a buffer that a tile touches; equal keys are the same ones, in any order."""
+
+    access: Access
+    terms: tuple[tuple[Value, Size], ...]
+    constant: Size
+    strides: tuple[tuple[Axis, Size], ...]
+    key: tuple = field(init=False)
+
+    def __post_init__(self) -> None:
+        base = tuple((id(value), factor) for value, factor in self.terms)
+        self.key = (self.access.value, base, self.constant, frozenset(self.steps()))
+
+    @property
+    def axes(self) -> tuple[Axis, ...]:
+        return tuple(axis for axis, _ in self.strides)
+
+    def steps(self) -> list[tuple]:
+        """What each axis walks over, whatever its loop."""
+        return [(a.size, a.active, a.is_lane, stride) for a, stride in self.strides]
+
+    def reach(self) -> int | None:
+        """How many elements lie between the first and the last, where that is known."""
+        total = 0
+        for axis, stride in self.strides:
+            if not isinstance(stride, int):
+                return None
+            total += (axis.size - 1) * abs(stride)
+        return total
+
+
+def disjoint(a: Place, b: Place) -> bool:
+    """Whether two places in views of one buffer certainly share no element."""
+    if a.access.value is not b.access.value or a.key == b.key:
+        return False
+    if a.key[1] != b.key[1]:
+        return False
+    if a.access is b.access and a.access.is_output:
+        return True  # one stage writes no element twice, but for reductions, at the same key
+    distance = b.constant - a.constant
+    reach_a, reach_b = a.reach(), b.reach()
+    if not isinstance(distance, int) or reach_a is None or reach_b is None:
+        return False
+    return distance > reach_a or -distance > reach_b
+
+
+class Coordinates:
+    """The loops that accesses depend on, and the elements they touch at a position."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.dropped: dict[Access, frozenset[Loop]] = {}
+        """Loops that an access does not depend on, its buffer being used anew in each iteration."""
+        self._linear: dict[Access, list[tuple[Loop, Size]]] = {}
+
+    def linear(self, access: Access) -> list[tuple[Loop, Size]]:
+        """The loops that the access depends on, outermost first, with their coefficients."""
+        known = self._linear.get(access)
+        if known is None:
+            assert access.coefficients is not None
+            dropped = self.dropped.get(access, ())
+            known = self._linear[access] = [
+                (loop, access.coefficients[loop.dims[-1]])
+                for loop in self.plan.order[access.stage]
+                if access.coefficients[loop.dims[-1]] != 0 and loop not in dropped
+            ]
+        return known
+
+    def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
+        """What a linear access touches, along those of the axes that it depends on."""
+        assert access.coefficients is not None
+        terms: list[tuple[Value, Size]] = []
+        constant = access.constant
+        for loop, factor in self.linear(access):
+            if loop in at.values:
+                terms.append((at.values[loop], factor))
+            else:
+                constant = constant + factor * at.offsets.get(loop, 0)
+        dropped = self.dropped.get(access, ())
+        strides = tuple(
+            (axis, access.coefficients[axis.root.dims[-1]] * axis.step)
+            for axis in axes
+            if access.coefficients[axis.root.dims[-1]] != 0 and axis.first not in dropped
+        )
+        return Place(access, tuple(terms), constant, strides)
+
+    def parts(
+        self, dims: Iterable[int], access: Access | None, at: Position, axes: Sequence[Axis]
+    ) -> tuple[list[Value], int]:
+        """(induction variables, constant) whose sum is a dimension's coordinate, but for axes."""
+        dropped = self.dropped.get(access, ()) if access is not None else ()
+        wanted = set(dims)
+        values: list[Value] = []
+        constant = 0
+        for loop in self.plan.order[at.stage]:
+            if wanted.isdisjoint(loop.dims) or loop in dropped:
+                continue
+            if loop in at.values:
+                values.append(at.values[loop])
+            else:
+                constant += at.offsets.get(loop, 0)
+        return values, constant
+
+    def own_loops(self, dim: int, stage: Stage) -> bool:
+        """Whether the loops of a dimension are its alone, not collapsed with others."""
+        return all(r.dims == (dim,) for r in self.plan.roots[stage] if dim in r.dims)

@@ -1,0 +1,192 @@
+"""Subscripts of a tile in a buffer, or in a view whose dimensions are the stage's loops.
+
+Where each axis of a tile walks along a dimension of the buffer, the buffer is subscripted as
+it is. Elsewhere (loops that were collapsed, strides, windows of which two loops make one
+subscript) a view has a dimension for each loop, with that loop's stride.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ....dialects import memref
+from ....ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
+from ....ir.core import Value
+from ....ir.types import MemRefType
+from ...model.plan import Loop
+from ...model.polynomial import Poly, Size
+from ...model.stages import Access, Extent
+from ..code import Code
+from .axes import Axis
+from .places import Coordinates, Place, Position
+
+
+@dataclass(frozen=True)
+class Subscripted:
+    """A memref, subscripts of the first element, and which dimension each axis walks along."""
+
+    memref: Value
+    indices: list[Value]
+    dims: dict[Axis, int]
+
+    def map(self, axes: Sequence[Axis], has_lanes: bool) -> AffineMap:
+        """From the memref's dimensions to a vector's; 0 for lanes that all are the same."""
+        rank = len(self.indices)
+        results: list[AffineExpr] = [AffineDim(self.dims[axis]) for axis in axes]
+        if has_lanes and not any(axis.is_lane for axis in axes):
+            results.append(AffineConstant(0))
+        return AffineMap(rank, 0, tuple(results))
+
+
+class Views:
+    """Makes subscripts and views; see the module."""
+
+    def __init__(self, code: Code, coordinates: Coordinates) -> None:
+        self.code = code
+        self.coordinates = coordinates
+        self.replaced: dict[Value, Value] = {}
+        """Smaller buffers that stand for others."""
+
+    def subscripts(self, place: Place, at: Position) -> Subscripted:
+        """Where a place is."""
+        plain = self._plain(place, at)
+        return plain if plain is not None else self._by_loops(place, at)
+
+    # -- the buffer as it is -----------------------------------------------------------------
+
+    def _plain(self, place: Place, at: Position) -> Subscripted | None:
+        access, code = place.access, self.code
+        rank, stage = access.stage.rank, access.stage
+        dims: dict[Axis, int] = {}
+        indices: list[Value] = []
+        for position, expr in enumerate(access.exprs):
+            linear = expr.linear(rank)
+            if linear is None:
+                return None
+            total: Value | int = linear[1]
+            for dim, factor in enumerate(linear[0]):
+                if not factor:
+                    continue
+                if not self.coordinates.own_loops(dim, stage):
+                    return None
+                along = [a for a in place.axes if a.root.dims == (dim,)]
+                if len(along) > 1 or (along and (factor != 1 or along[0].step != 1)):
+                    return None
+                if along and (position in dims.values() or along[0] in dims):
+                    return None
+                dims.update((axis, position) for axis in along)
+                values, constant = self.coordinates.parts((dim,), access, at, place.axes)
+                for value in values:
+                    total = code.add(code.multiply(value, factor), total)
+                total = code.add(total, constant * factor)
+            indices.append(total)  # type: ignore[arg-type]
+        if len(dims) != len(place.axes):
+            return None
+        buffer = self.replaced.get(access.value, access.value)
+        return Subscripted(buffer, [code.as_value(i) for i in indices], dims)
+
+    # -- a view of the loops -------------------------------------------------------------------
+
+    def _by_loops(self, place: Place, at: Position) -> Subscripted:
+        access, code = place.access, self.code
+        stage, coefficients = access.stage, access.coefficients
+        assert coefficients is not None
+        dropped = self.coordinates.dropped.get(access, frozenset())
+        sizes: list[Size] = []
+        strides: list[Size] = []
+        indices: list[Value] = []
+        dims: dict[Axis, int] = {}
+        for root in self.coordinates.plan.roots[stage]:
+            stride = coefficients[root.dims[-1]]
+            left = self._extent(root, dropped, stage)
+            along = sorted((a for a in place.axes if a.root is root), key=lambda a: -a.step)
+            if stride == 0 or (left == 1 and not along):
+                continue
+            values, constant = self.coordinates.parts(root.dims, access, at, place.axes)
+            total: Value | int = constant
+            for value in values:
+                total = code.add(value, total)
+            apart = [a for a in along if a.step != 1 or (a.size == 1 and len(along) > 1)]
+            for axis in apart:
+                dims[axis] = len(sizes)
+                sizes.append(axis.size)
+                strides.append(stride * axis.step)
+                indices.append(code.index(0))
+            dims.update((axis, len(sizes)) for axis in along if axis not in apart)
+            if len(apart) < len(along) or not along or total != 0:
+                sizes.append(left)
+                strides.append(stride)
+                indices.append(code.as_value(total))
+        view = self._view(access, access.constant, sizes, strides)
+        return Subscripted(view, indices, dims)
+
+    def _extent(self, root: Loop, dropped: frozenset[Loop], stage) -> Size:
+        gone = [
+            l.step for l in self.coordinates.plan.order[stage] if l.root is root and l in dropped
+        ]
+        return min(gone) if gone else root.extent
+
+    def _view(
+        self, access: Access, constant: Size, sizes: list[Size], strides: list[Size]
+    ) -> Value:
+        """The buffer with these sizes and strides, made where the buffer or the nest begins."""
+        code = self.code
+        buffer = self.replaced.get(access.value, access.value)
+        key = ("view", buffer, constant, tuple(sizes), tuple(strides))
+        scope = code.at_depth(max(1, code.depths.get(buffer, 1)))
+        if key not in scope.cache:
+            offset = code.add(self._offset(buffer), code.size(constant))
+            values = [code.size(s) for s in sizes], [code.size(s) for s in strides]
+            op = memref.ReinterpretCast.of(buffer, offset, *values)
+            scope.cache[key] = code.value(op, scope)
+        return scope.cache[key]
+
+    def _offset(self, buffer: Value) -> Value | int:
+        """Where a buffer starts in what it is a view of."""
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        if type.layout is None:
+            return 0
+        known = type.strides_and_offset()
+        assert known is not None
+        if known[1] is not None:
+            return known[1]
+        return self.code.size(Poly.symbol(Extent(buffer, 0, "offset")))
+
+    def flat(self, buffer: Value) -> Value:
+        """The buffer as one dimension, starting at its first element."""
+        buffer = self.replaced.get(buffer, buffer)
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        if type.rank == 1 and type.layout is None:
+            return buffer
+        code = self.code
+        scope = code.at_depth(max(1, code.depths.get(buffer, 1)))
+        key = ("flat", buffer)
+        if key not in scope.cache:
+            op = memref.ReinterpretCast.of(buffer, self._offset(buffer), [self._span(buffer)], [1])
+            scope.cache[key] = code.value(op, scope)
+        return scope.cache[key]
+
+    def _span(self, buffer: Value) -> Value | int:
+        """How many elements lie from the first to the last."""
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        code = self.code
+        known = type.strides_and_offset()
+        assert known is not None
+        sizes = [
+            code.size(Poly.symbol(Extent(buffer, i))) if d is None else d
+            for i, d in enumerate(type.shape)
+        ]
+        if type.layout is None:
+            total: Value | int = 1
+            for size in sizes:
+                total = code.multiply(total, size)
+            return total
+        strides = [
+            code.size(Poly.symbol(Extent(buffer, i, "stride"))) if s is None else s
+            for i, s in enumerate(known[0])
+        ]
+        last: Value | int = 0
+        for size, stride in zip(sizes, strides, strict=True):
+            last = code.add(last, code.multiply(code.add(size, -1), stride))
+        return code.add(last, 1)

@@ -1,0 +1,1 @@
+"""From n-dimensional vectors to those that the target's registers hold."""

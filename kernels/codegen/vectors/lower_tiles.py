@@ -1,0 +1,450 @@
+"""--lower-tiles: n-dimensional vectors become the target's vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ....dialects import arith, func, math, memref, scf, vector
+from ....ir.core import Block, Operation, Region, Value
+from ....ir.passes import Pass, PassContext, option
+from ....ir.traits import Terminator
+from ....ir.types import MemRefType, Type, VectorType
+from ....targets.attribute import target_of
+from ....targets.machine import Machine
+from ..addresses.linear import Forms
+from ..addresses.walk import Walk, erase_unused
+from ..buffers import erase_dead_buffers
+from ..code import make
+from . import products, rearrangements, transfers
+from .effects import EVERYTHING, NOTHING, Effects
+from .expansion import Expansion
+from .lanes import LANES, ONE, Widths, fits_any
+
+EXPANDER_MODULES = (products, rearrangements, transfers)
+"""Where pieces of the operations' results are made: their expanders enter a table."""
+
+
+@dataclass(frozen=True)
+class LowerTiles(
+    Pass,
+    name="lower-tiles",
+    anchor="builtin.module",
+    statistics={"functions": "Number of functions that had vectors"},
+):
+    """Cut n-dimensional vectors in pieces that the target's registers hold.
+
+        %a = vector.transfer_read %A[%i, %k] : vector<2x1xf32>      two scalars
+        %b = vector.transfer_read %B[%k, %j] : vector<1x32xf32>     two vectors of 16
+        %d = vector.contract %a, %b, %c                             four multiply-adds
+
+    The innermost dimension of a vector is the lanes, the others are copies. Loads that touch one
+    place are one load, and what is stored and read again stays in registers.
+    """
+
+    numerics = "rounding"
+
+    target: str = option("", help="a target's name (default: the module's)", alias="machine")
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        target = target_of(op, self.target).machine
+        for function in op.regions[0].ops:
+            if isinstance(function, func.FuncOp) and not function.is_declaration:
+                ops = list(function.walk())
+                types = {v.type for o in ops for v in (*o.results, *o._operands)}
+                vectors = [t for t in types if isinstance(t, VectorType)]
+                if vectors and not any(t.scalable for t in vectors):
+                    _Lowering(function, target, ops).run()
+                    context.statistic("functions")
+
+
+class _Lowering:
+    """One function that is being lowered, block by block."""
+
+    def __init__(self, function: func.FuncOp, target: Machine, ops: Sequence[Operation]) -> None:
+        self.function = function
+        widths = Widths(target)
+        for op in ops:
+            widths.visit(op)
+        block = function.body.blocks[0]
+        self.code = Walk(block, Forms())
+        self.effects = Effects(function)
+        self.e = Expansion(self.code, widths, self.effects, target)
+        self.pending: dict[Hashable, list[Operation]] = {}
+        """Reads of the current block that are not carried out yet, by what they read."""
+        self.waiting: list[Operation] = []
+        """Operations of the current block that nothing has asked for yet, in order."""
+        self.rewritten: dict[Operation, Sequence[Value]] = {}
+        """The results that loops and branches had before they gave pieces."""
+        self.done: list[Operation] = []
+        """Operations that were expanded, to be erased."""
+
+    def run(self) -> None:
+        for block in self.function.body.blocks:
+            self.block(block)
+        for op in reversed(self.done):
+            if not op.has_used_results:
+                operands = list(op._operands)
+                op.erase()
+                erase_unused(operands)
+        erase_dead_buffers(self.function.body.blocks[0])
+
+    # -- blocks ------------------------------------------------------------------------------
+
+    def block(self, block: Block, written: frozenset = NOTHING) -> None:
+        """All operations of a block, then what waits for its end."""
+        pending, self.pending = self.pending, {}
+        waiting, self.waiting = self.waiting, []
+        scope = self.code.enter(block)
+        scope.written = written
+        for op in block:
+            scope.anchor = op
+            self.code.loc = op.loc
+            if Terminator in type(op).traits:
+                self.terminator(op)
+            else:
+                self.visit(op)
+        self.code.leave()
+        self.pending, self.waiting = pending, waiting
+
+    def terminator(self, op: Operation) -> None:
+        region = op.parent.parent if op.parent is not None else None
+        if region is not None and len(region.blocks) > 1:
+            self._expand_for_others(op.parent)  # type: ignore[arg-type]
+        results = self.rewritten.get(op.parent_op)  # type: ignore[arg-type]
+        if results is not None:
+            op.operands = self._flattened(op._operands, results)
+        else:
+            self._keep(op)
+        self.e.contents.flush()
+
+    def _expand_for_others(self, block: Block) -> None:
+        """Make what other blocks of the same region use."""
+        for op in list(block):
+            for result in op.results:
+                if isinstance(result.type, VectorType) and any(
+                    u.parent is not block for u in result.users
+                ):
+                    self.e.all_pieces(result)
+
+    def visit(self, op: Operation) -> None:
+        handler = _HANDLERS.get(type(op))
+        if handler is not None:
+            handler(self, op)
+        elif op.regions:
+            self.region_op(op)
+        elif self.e.is_expanded(op) and any(isinstance(r.type, VectorType) for r in op.results):
+            self._wait(op)
+        else:
+            self.other(op)
+
+    def _wait(self, op: Operation) -> None:
+        """Leave an operation for when its pieces are needed."""
+        self.e.wait(op)
+        self.waiting.append(op)
+        self.done.append(op)
+
+    # -- operations that stay as they are --------------------------------------------------------
+
+    def other(self, op: Operation) -> None:
+        """An operation that is not expanded: what it does to memory, and whole vectors for it."""
+        touched, written = self.effects.of(op)
+        if touched is not NOTHING or written is not NOTHING:
+            self._settle(op, touched, written)
+        self._keep(op)
+
+    def _keep(self, op: Operation) -> None:
+        """Give an operation its vectors as they were."""
+        op.attributes.pop(LANES, None)
+        for i, value in enumerate(op._operands):
+            if isinstance(value.type, VectorType):
+                whole = self.e.whole(value)
+                if whole is not value:
+                    op.set_operand(i, whole)
+
+    def _settle(self, op: Operation, touched: frozenset, written: frozenset) -> None:
+        """Carry out what waits for memory before something else touches it."""
+        self._read_pending(written)
+        # Lives end here, and stores that wait would outlast them.
+        is_end = isinstance(op, memref.Dealloc)
+        self.e.contents.flush(None if is_end or touched is EVERYTHING else touched)
+        self.e.contents.forget(None if written is EVERYTHING else written)
+
+    def _read_pending(self, written: frozenset) -> None:
+        for alias in [a for a in self.pending if a in written]:
+            for op in self.pending.pop(alias):
+                self.e.all_pieces(op.results[0])
+
+    # -- reads and writes ------------------------------------------------------------------------
+
+    def read(self, op: Any) -> None:
+        """A read waits until its pieces are needed, or memory changes."""
+        is_transfer = isinstance(op, vector.TransferRead)
+        is_kept = is_transfer and transfers.access_of(self.e, op) is None
+        if is_kept or not isinstance(op.base.type, MemRefType):
+            self.other(op)
+            return
+        self.done.append(op)
+        if op.results[0].has_uses:
+            self.e.wait(op)
+            self.waiting.append(op)
+            self.pending.setdefault(self.effects.alias(op.base), []).append(op)
+
+    def _still_pending(self, alias: Hashable) -> list[Operation]:
+        waiting = self.pending.get(alias)
+        if not waiting:
+            return []
+        left = [op for op in waiting if transfers.unread(self.e, op)]
+        self.pending[alias] = left
+        return left
+
+    def transfer_write(self, op: vector.TransferWrite) -> None:
+        if op.result is not None or transfers.access_of(self.e, op) is None:
+            self.other(op)
+            return
+        self._compute(op.valueToStore)
+        pending = self._still_pending(self.effects.alias(op.base))
+        transfers.write_pieces(self.e, op, pending)
+        self.done.append(op)
+
+    def _compute(self, written: Value) -> None:
+        """Copy after copy, all that waits and has the shape of what is written, in order.
+
+        A body with several results is computed as a whole for one copy, not result by result.
+        """
+        waiting, self.waiting = self.waiting, []
+        alike = [
+            result
+            for op in waiting
+            for result in op.results
+            if self.e.widths.parts(result) == self.e.widths.parts(written)
+            and result.type.shape == written.type.shape  # type: ignore[attr-defined]
+            and not fits_any(result)
+        ]
+        if written not in alike:
+            return
+        for copies, part in self.e.places(written):
+            for result in alike:
+                self.e.piece(result, copies, part)
+
+    def scatter(self, op: vector.Scatter) -> None:
+        if op.result is not None or not isinstance(op.base.type, MemRefType):
+            self.other(op)
+            return
+        self._settle(op, *self.effects.of(op))
+        transfers.scatter_pieces(self.e, op)
+        self.done.append(op)
+
+    def load(self, op: memref.Load) -> None:
+        access = transfers.access_of(self.e, op)
+        if access is None or op.nontemporal:
+            self.other(op)
+            return
+        address = access.at((), ONE, None)
+        known = self.e.contents.find(address)
+        if known is not None:
+            op.result.replace_all_uses_with(known)
+            self.done.append(op)
+        else:
+            self.e.contents.load([address], lambda group: [op.result])
+
+    def store(self, op: memref.Store) -> None:
+        access = transfers.access_of(self.e, op)
+        if access is None or op.nontemporal:
+            self.other(op)
+            return
+        address = access.at((), ONE, None)
+        for waiting in self._still_pending(access.alias):
+            transfers.read_before(self.e, waiting, address)
+        self.e.contents.store(address, op.value)
+        self.done.append(op)
+
+    # -- scalars ---------------------------------------------------------------------------------
+
+    def add_floats(self, op: arith.AddF) -> None:
+        """A sum of scalars takes in a product that goes into it alone."""
+        if isinstance(op.results[0].type, VectorType):
+            self._wait(op)
+            return
+        product = self.e.product_of(op)
+        if product is not None:
+            total = next(v for v in op._operands if v.defining_op is not product)
+            fused = make(math.Fma, (*product._operands, total), (op.results[0].type,))
+            fused.loc = op.loc
+            op.results[0].replace_all_uses_with(self.code.value(fused))
+            self.done += [product, op]
+
+    def extract(self, op: vector.Extract) -> None:
+        if isinstance(op.results[0].type, VectorType):
+            if op.dynamic_position:
+                self.other(op)
+            else:
+                self._wait(op)
+        elif op.dynamic_position or self.e.stays(op.source):
+            self.other(op)
+        else:
+            op.result.replace_all_uses_with(self.e.element(op.source, tuple(op.static_position)))
+            self.done.append(op)
+
+    def insert(self, op: vector.Insert) -> None:
+        if op.dynamic_position:
+            self.other(op)
+        else:
+            self._wait(op)
+
+    # -- products and reductions -----------------------------------------------------------------
+
+    def eager(self, op: Operation, expand: Callable[[Expansion, Any], None]) -> None:
+        """An operation all of whose pieces are made where it stands."""
+        self.waiting.clear()
+        self.done.append(op)
+        if op.results[0].has_uses:
+            expand(self.e, op)
+
+    # -- control flow ----------------------------------------------------------------------------
+
+    def region_op(self, op: Operation) -> None:
+        """An operation with regions that stays as it is."""
+        self._before_regions(op)
+        self._keep(op)
+        self._regions(op)
+        self._after_regions(op)
+
+    def _regions(self, op: Operation) -> None:
+        _, written = self.effects.of(op)
+        for region in op.regions:
+            for block in region.blocks:
+                self.block(block, written)
+
+    def _before_regions(self, op: Operation) -> None:
+        """Make what the regions use, and carry out what waits for memory."""
+        for value in _captured(op):
+            self.e.all_pieces(value)
+        touched, written = self.effects.of(op)
+        self._read_pending(written)
+        # What one nest of loops leaves is not carried through the next one.
+        is_nest = self.code.scope.depth == 1
+        self.e.contents.flush(None if is_nest or touched is EVERYTHING else touched)
+
+    def _after_regions(self, op: Operation) -> None:
+        _, written = self.effects.of(op)
+        self.e.contents.forget(None if written is EVERYTHING else written)
+
+    def for_loop(self, op: scf.For) -> None:
+        """A loop that carries pieces instead of vectors."""
+        if not any(isinstance(v.type, VectorType) for v in op.inits):
+            self.region_op(op)
+            return
+        self._before_regions(op)
+        inits = self._flattened(op.inits, op.results)
+        types = [v.type for v in inits]
+        old = op.body_block
+        block = Block([old.args[0].type, *types])
+        new = make(scf.For, (*op._operands[:3], *inits), types)
+        new.properties, new.loc = op.properties, op.loc
+        new.regions = (Region([block]),)
+        new.regions[0].parent = new
+        self._move(old, block)
+        block.args[0].name_hint = old.args[0].name_hint
+        old.args[0].replace_all_uses_with(block.args[0])
+        self._bind(op.iter_args, block.args[1:])
+        self._replace_op(op, new)
+
+    def if_op(self, op: scf.If) -> None:
+        """A branch that gives pieces instead of vectors."""
+        if not any(isinstance(r.type, VectorType) for r in op.results):
+            self.region_op(op)
+            return
+        self._before_regions(op)
+        types = [t for r in op.results for t in self._piece_types(r)]
+        blocks = []
+        for region in op.regions:
+            block = Block()
+            self._move(region.block, block)
+            blocks.append(block)
+        new = make(scf.If, op._operands, types)
+        new.properties, new.loc = op.properties, op.loc
+        new.regions = tuple(Region([block]) for block in blocks)
+        for region in new.regions:
+            region.parent = new
+        self._replace_op(op, new)
+
+    def _replace_op(self, op: Operation, new: Operation) -> None:
+        """Put the operation in place of the old one, lower its regions, and bind its results."""
+        self.code.put(new)
+        self.code.scope.anchor = new
+        self.effects.replace(op, new)
+        self.rewritten[new] = op.results
+        self._regions(new)
+        self.code.scope.anchor = op
+        self._after_regions(new)
+        self._bind(op.results, new.results)
+        self.done.append(op)
+
+    @staticmethod
+    def _move(source: Block, target: Block) -> None:
+        for inner in source:
+            inner.detach()
+            target.append(inner)
+
+    def _flattened(self, values: Sequence[Value], like: Sequence[Value]) -> list[Value]:
+        """Scalars, and all pieces of vectors, cut as others are that they stand for."""
+        found = []
+        for value, one in zip(values, like, strict=True):
+            if isinstance(value.type, VectorType):
+                found += [self.e.vector(value, *place) for place in self.e.places(one)]
+            else:
+                found.append(value)
+        return found
+
+    def _piece_types(self, value: Value) -> Iterator[Type]:
+        type = value.type
+        if not isinstance(type, VectorType):
+            yield type
+            return
+        for _, part in self.e.places(value):
+            element = type.element_type
+            yield VectorType((part.width,), element) if part.width > 1 else element
+
+    def _bind(self, old: Sequence[Value], new: Sequence[Value]) -> None:
+        """Let new values stand for old ones, several for a vector."""
+        rest = iter(new)
+        for value in old:
+            if isinstance(value.type, VectorType):
+                self.e.replaced.add(value)
+                for copies, part in self.e.places(value):
+                    self.e.set(value, copies, part, next(rest))
+            else:
+                value.replace_all_uses_with(next(rest))
+
+
+def _captured(op: Operation) -> list[Value]:
+    """The vectors from outside that the regions of an operation use."""
+    inside = {block for inner in op.walk() for region in inner.regions for block in region.blocks}
+    found: dict[Value, None] = {}
+    for inner in op.walk():
+        if inner is not op:
+            for value in inner._operands:
+                if isinstance(value.type, VectorType) and value.parent_block not in inside:
+                    found[value] = None
+    return list(found)
+
+
+_HANDLERS: dict[type[Operation], Callable[[_Lowering, Any], None]] = {
+    arith.AddF: _Lowering.add_floats,
+    memref.Load: _Lowering.load,
+    memref.Store: _Lowering.store,
+    scf.For: _Lowering.for_loop,
+    scf.If: _Lowering.if_op,
+    vector.Contract: lambda s, op: s.eager(op, products.contract),
+    vector.Extract: _Lowering.extract,
+    vector.Gather: _Lowering.read,
+    vector.Insert: _Lowering.insert,
+    vector.MultiReduction: lambda s, op: s.eager(op, products.multi_reduction),
+    vector.OuterProduct: lambda s, op: s.eager(op, products.outer_product),
+    vector.Reduction: lambda s, op: s.eager(op, products.reduction),
+    vector.Scatter: _Lowering.scatter,
+    vector.TransferRead: _Lowering.read,
+    vector.TransferWrite: _Lowering.transfer_write,
+}

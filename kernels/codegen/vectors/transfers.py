@@ -1,0 +1,313 @@
+"""Pieces of vectors that are read from memory or written to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import arith, memref, ub, vector
+from ....ir.affine import AffineDim
+from ....ir.attributes import DenseElements, IntegerAttr
+from ....ir.core import Operation, Value
+from ....ir.rewriting import constant_int, constant_value
+from ....ir.types import MemRefType, VectorType, i1
+from ..code import make
+from .accesses import Access, Address, disjoint
+from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
+from .lanes import Part
+from .pieces import Leading, Piece, Strided, as_vector, is_vector
+from .reads import Place, gather, neighbours, prefetch, read, read_row
+from .writes import scatter, write_row
+
+Count = int | Value | None
+
+PREFETCH = "schedule.prefetch"
+"""The attribute of a read that says how many elements further on to ask for ahead."""
+
+
+def access_of(e: Expansion, op: Any) -> Access | None:
+    """What an operation reads or writes; None where its layout or mask is not understood."""
+    if op not in e.accesses:
+        e.accesses[op] = _access(e, op)
+    return e.accesses[op]
+
+
+def _access(e: Expansion, op: Any) -> Access | None:
+    is_transfer = isinstance(op, vector.TransferRead | vector.TransferWrite)
+    source = op.base if is_transfer else op.memref
+    if not isinstance(source.type, MemRefType) or isinstance(source.type.element_type, VectorType):
+        return None
+    view = e.code.forms.view(source)
+    if view is None:
+        return None
+    dims: tuple[int | None, ...] = ()
+    ahead = 0
+    if is_transfer:
+        if not _knows_mask(op):
+            return None
+        dims = tuple(x.position if isinstance(x, AffineDim) else None for x in op.map.results)
+        given = op.attributes.get(PREFETCH)
+        ahead = given.value if isinstance(given, IntegerAttr) else 0
+    start, constant = e.code.forms.flat(view, op.indices)
+    base = e.bases.setdefault((view.root, start), len(e.bases))
+    is_output = isinstance(op, vector.TransferWrite | memref.Store)
+    alias = e.effects.alias(source)
+    access = Access(source, view, op.indices, start, base, constant, alias, dims, is_output, ahead)
+    if is_transfer and (op.mask is not None or not all(op.bounds)):
+        access.bounds = _bounds(e, op, access)
+    return access
+
+
+def _knows_mask(op: Any) -> bool:
+    """Whether pieces of the mask go with pieces of the vector."""
+    if op.mask is None or isinstance(op.mask.defining_op, vector.CreateMask | vector.ConstantMask):
+        return True
+    places = [x.position for x in op.map.results if isinstance(x, AffineDim)]
+    return all(op.bounds) and len(places) == len(op.map.results) and places == sorted(places)
+
+
+def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
+    """For each dimension of the vector, how far elements count: by the mask, and in memory."""
+    made = op.mask.defining_op if op.mask is not None else None
+    shape = op.vector_type.shape
+    masked = mask_bounds(made) if isinstance(made, vector.CreateMask | vector.ConstantMask) else []
+    order = sorted(d for d in access.dims if d is not None)
+    found: list[int | Value | None] = []
+    for extent, d, is_inside in zip(shape, access.dims, op.bounds, strict=True):
+        bound: int | Value | None = None
+        if d is not None and masked:
+            bound = masked[order.index(d)]
+        if d is not None and not is_inside:
+            bound = _within(e, bound, access, d)
+        if isinstance(bound, Value) and (number := constant_int(bound)) is not None:
+            bound = number
+        if isinstance(bound, int) and bound >= extent:
+            bound = None
+        found.append(bound)
+    return found
+
+
+def _within(e: Expansion, bound: int | Value | None, access: Access, d: int) -> int | Value:
+    """A bound that is no further than a dimension of the memory reaches."""
+    forms, code = e.code.forms, e.code
+    rest = access.view.sizes[d] + forms.of(access.indices[d]) * -1
+    if bound is None:
+        return code.size(rest)
+    given = [bound] if isinstance(bound, int) else minimum_of(bound)
+    left = [rest + forms.mixed(b) * -1 for b in given]
+    if any(isinstance(n, int) and n >= 0 for n in left):
+        return bound
+    return code.minimum(bound, code.size(rest))
+
+
+def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) -> Count:
+    """Which lanes of a piece count: so many first ones, those of a mask, or all."""
+    bounds = access.bounds
+    if bounds is None:
+        return part.count
+    made = op.mask.defining_op if op.mask is not None else None
+    if op.mask is not None and not isinstance(made, vector.CreateMask | vector.ConstantMask):
+        return _count_of_mask(e, e.piece(op.mask, copies, part), part)
+    outer = [(at, b) for at, b in zip(copies, bounds, strict=False) if b is not None]
+    last = bounds[-1] if bounds and bounds[-1] is not None else part.offset + part.width
+    count = lanes_below(e.code, outer, last, part)
+    if isinstance(count, int) and count >= part.lanes:
+        return part.count
+    return count
+
+
+def _count_of_mask(e: Expansion, piece: Piece, part: Part) -> Count:
+    code = e.code
+    if isinstance(piece, Leading):
+        return piece.count
+    if part.width == 1:
+        none, one = code.index(0), code.index(1)
+        return code.value(make(arith.Select, (e.scalar(piece), one, none), (one.type,)))
+    mask = as_vector(code, piece, part.width)
+    if part.count is None:
+        return mask
+    within = code.mask(part.count, part.width)
+    return code.value(make(arith.AndI, (mask, within), (mask.type,)))
+
+
+# -- reads ---------------------------------------------------------------------------------------
+
+
+@expands(vector.TransferRead)
+def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, part: Part) -> Piece:
+    access = access_of(e, op)
+    if access is None:
+        return e.cut(value, copies, part)
+    count = _count(e, op, access, copies, part)
+    padding = _padding(op.padding)
+    if isinstance(count, int) and count == 0:
+        return op.padding if padding is None else padding
+    address = access.at(copies, part, count)
+    known = e.contents.find(address)
+    if known is not None:
+        return known
+    together = None if access.bounds is not None else neighbours(address, value.type.shape)
+
+    def load(group: Sequence[Address]) -> list[Value]:
+        if together is not None:
+            return together[1](e.code, list(group))
+        found = [read(e.code, address, padding)]
+        if access.ahead:
+            prefetch(e.code, address)
+        return found
+
+    e.contents.load(together[0] if together is not None else [address], load)
+    found = e.contents.find(address)
+    assert found is not None
+    return found
+
+
+def _padding(value: Value) -> Value | None:
+    """What masked lanes are; None where zero does as well."""
+    return None if value.defined_by(ub.Poison) or _is_zero(value) else value
+
+
+def _is_zero(value: Value) -> bool:
+    number = getattr(constant_value(value), "value", None)
+    return number == 0
+
+
+def unread(e: Expansion, op: Any) -> list[tuple[Copies, Part, Address | None]]:
+    """The pieces of a read that were not needed yet, and where they lie."""
+    grid = e.grids.get(op.results[0], {})
+    access = access_of(e, op) if isinstance(op, vector.TransferRead) else None
+    found = []
+    for copies, part in e.places(op.results[0]):
+        if (copies, part.offset, part.width) not in grid:
+            address = access.at(copies, part, part.count) if access is not None else None
+            found.append((copies, part, address))
+    return found
+
+
+def read_before(e: Expansion, op: Any, written: Address) -> None:
+    """Make the pieces of a pending read that a write may change."""
+    for copies, part, address in unread(e, op):
+        if address is None or not disjoint(address, written):
+            e.piece(op.results[0], copies, part)
+
+
+@expands(vector.Gather)
+def _gather(e: Expansion, op: vector.Gather, value: Value, copies: Copies, part: Part) -> Piece:
+    """Scalars where all lanes read one element, rows where they read one after the other."""
+    if not isinstance(op.base.type, MemRefType):
+        return e.cut(value, copies, part)
+    code = e.code
+    e.contents.flush([e.effects.alias(op.base)])
+    lanes = e.piece(op.indices, copies, part)
+    count = _lane_count(e, op.mask, copies, part)
+    offsets = list(op.offsets)
+    element = value.type.element_type
+    if isinstance(count, int) and count == 0:
+        return e.piece(op.pass_thru, copies, part)
+    if not is_vector(lanes) and (count is None or isinstance(count, int)):
+        offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
+        return code.value(make(memref.Load, (op.base, *offsets), (element,)))
+    type = VectorType((part.width,), element)
+    rest = _pass_thru(e, op, copies, part)
+    if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
+        row = read_row(code, (op.base, offsets), type, count)
+        if count is None or rest is None or rest is _zeros(code, type):
+            return row
+        mask = code.mask(count, part.width)
+        return code.value(make(arith.Select, (mask, row, rest), (type,)))
+    where: Place = (op.base, offsets)
+    if isinstance(lanes, Strided):
+        offsets[-1] = code.shifted(offsets[-1], lanes.base)
+        lanes = code.lane_numbers(lanes.step, part.width)
+    row = as_vector(code, lanes, part.width)
+    if part.width == 1:
+        row = code.value(vector.Broadcast.create((row,), (VectorType((1,), row.type),)))
+        return e.code.value(vector.Extract.of(gather(code, where, row, type, count), [0]))
+    if rest is None or count is None:
+        return gather(code, where, row, type, count)
+    mask = code.mask(count, part.width)
+    return code.value(make(vector.Gather, (op.base, *offsets, row, mask, rest), (type,)))
+
+
+def _zeros(code: Any, type: VectorType) -> Value:
+    return code.splat_number(0, type)
+
+
+def _as_index(e: Expansion, value: Value) -> Value:
+    index = e.code.index(0).type
+    if value.type is index:
+        return value
+    return e.code.value(make(arith.IndexCast, (value,), (index,)))
+
+
+def _pass_thru(e: Expansion, op: Any, copies: Copies, part: Part) -> Value | None:
+    """What lanes that are masked off are; None where nobody looks at them."""
+    if isinstance(op.pass_thru.defining_op, ub.Poison):
+        return None
+    return as_vector(e.code, e.piece(op.pass_thru, copies, part), max(part.width, 1))
+
+
+def _has_rows(source: Value) -> bool:
+    """Whether the last subscript counts elements next to each other."""
+    found = source.type.strides_and_offset()
+    return found is not None and bool(found[0]) and found[0][-1] == 1
+
+
+def _lane_count(e: Expansion, mask: Value, copies: Copies, part: Part) -> Count:
+    """As `_count`, for a mask that has the shape of the vector."""
+    constant = constant_value(mask)
+    if isinstance(constant, DenseElements) and constant.is_splat:
+        return part.count if constant.values()[0] else 0
+    piece = e.piece(mask, copies, part)
+    if isinstance(piece, Leading) and isinstance(piece.count, int) and piece.count >= part.lanes:
+        return part.count
+    if isinstance(piece, Value) and piece.type is i1:
+        constant = getattr(constant_value(piece), "value", None)
+        if constant is not None:
+            return part.count if constant else 0
+    return _count_of_mask(e, piece, part)
+
+
+# -- writes --------------------------------------------------------------------------------------
+
+
+def write_pieces(e: Expansion, op: vector.TransferWrite, pending: Sequence[Operation]) -> None:
+    """Store all pieces of a vector, after what pending reads want of the same places."""
+    access = access_of(e, op)
+    assert access is not None
+    value = op.valueToStore
+    for copies, part in e.places(value):
+        count = _count(e, op, access, copies, part)
+        if isinstance(count, int) and count == 0:
+            continue
+        address = access.at(copies, part, count)
+        piece = e.vector(value, copies, part)
+        for waiting in pending:
+            read_before(e, waiting, address)
+        e.contents.store(address, piece)
+
+
+def scatter_pieces(e: Expansion, op: vector.Scatter) -> None:
+    """Store all pieces of a vector anywhere along the last dimension."""
+    code, value = e.code, op.valueToStore
+    for copies, part in e.places(value):
+        count = _lane_count(e, op.mask, copies, part)
+        if isinstance(count, int) and count == 0:
+            continue
+        lanes = e.piece(op.indices, copies, part)
+        offsets = list(op.offsets)
+        row = e.vector(value, copies, part)
+        if part.width == 1 and (count is None or isinstance(count, int)):
+            offsets[-1] = code.shifted(offsets[-1], _as_index(e, e.scalar(lanes)))
+            code.put(make(memref.Store, (row, op.base, *offsets)))
+            continue
+        if part.width == 1:
+            row = code.value(vector.Broadcast.create((row,), (VectorType((1,), row.type),)))
+            at = e.scalar(lanes)
+            lanes = code.value(vector.Broadcast.create((at,), (VectorType((1,), at.type),)))
+        if isinstance(lanes, Strided) and lanes.step == 1 and _has_rows(op.base):
+            offsets[-1] = code.shifted(offsets[-1], lanes.base)
+            write_row(code, (op.base, offsets), row, count)
+            continue
+        scatter(code, (op.base, offsets), as_vector(code, lanes, part.width), row, count)

@@ -1,0 +1,66 @@
+"""Writing pieces of vectors to memory, by the cheapest operations for their lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects import memref, vector
+from ....ir.core import Value
+from ....ir.types import VectorType
+from ..addresses.walk import Walk
+from ..code import make
+from .accesses import Address
+from .reads import Place, flat_place, lane_offsets, place, row_place
+from .shuffles import interleaved
+
+
+def write(code: Walk, address: Address, value: Value) -> None:
+    """One piece by itself."""
+    if not address.width:
+        _write_element(code, address, value)
+    elif address.lane == 1:
+        write_row(code, row_place(code, address), value, address.count)
+    else:
+        lanes = lane_offsets(code, address)
+        scatter(code, flat_place(code, address), lanes, value, address.count)
+
+
+def _write_element(code: Walk, address: Address, value: Value) -> None:
+    source, indices = place(code, address)
+    if address.count is None:
+        code.put(make(memref.Store, (value, source, *indices)))
+        return
+    row = code.value(vector.Broadcast.create((value,), (VectorType((1,), value.type),)))
+    write_row(code, (source, indices), row, address.count)
+
+
+def write_row(code: Walk, where: Place, value: Value, count: int | Value | None) -> None:
+    """A vector's elements from a place on, all of them or those that count."""
+    source, indices = where
+    if count is None:
+        code.put(make(vector.Store, (value, source, *indices)))
+    else:
+        mask = code.mask(count, value.type.shape[0])
+        code.put(make(vector.MaskedStore, (source, *indices, mask, value)))
+
+
+def scatter(
+    code: Walk, where: Place, lanes: Value, value: Value, count: int | Value | None
+) -> None:
+    """A vector's elements to a place plus the lanes' offsets."""
+    source, indices = where
+    width = value.type.shape[0]
+    mask = code.mask(width if count is None else count, width)
+    code.put(make(vector.Scatter, (source, *indices, lanes, mask, value)))
+
+
+def write_interleaved(code: Walk, addresses: Sequence[Address], values: Sequence[Value]) -> None:
+    """Neighbouring pieces whose lanes are as far apart as there are pieces, as whole vectors."""
+    first = addresses[0]
+    width = first.width
+    left = len(values) * (width if first.count is None else first.count)  # type: ignore[operator]
+    for number, value in enumerate(interleaved(code, values)):
+        if left > 0:
+            where = flat_place(code, first, number * width)
+            write_row(code, where, value, left if left < width else None)
+            left -= width

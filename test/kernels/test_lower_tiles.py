@@ -1,0 +1,78 @@
+"""Tiles lowered to vectors and addresses, against NumPy, by the interpreter and in machine code."""
+
+import numpy as np
+import pytest
+from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
+from nnc.ir.syntax.printer import print_op
+from nnc.ir.types import VectorType
+from nnc.kernels.codegen.addresses.flatten_addresses import FlattenAddresses
+from nnc.kernels.codegen.vectors.lower_tiles import LowerTiles
+from nnc.numerics.interpreter import Interpreter
+
+from ..interop.upstream import all_theirs
+from ..lowering.to_llvm.native import call_native
+from .tile_kernels import KERNELS
+
+TARGETS = ("avx512", "avx2", "sse")
+TILES = (
+    "vector.transfer_read",
+    "vector.transfer_write",
+    "vector.contract",
+    "vector.multi_reduction",
+)
+"""What is gone after lower-tiles."""
+
+
+def interpreted(module, kernel, arguments):
+    found = [a.copy() for a in arguments]
+    Interpreter(module).call("f", found)
+    return found
+
+
+def check(kernel, found, wanted):
+    for a, b in zip(found, wanted, strict=True):
+        if b.dtype.kind in "biu":
+            np.testing.assert_array_equal(a, b)
+        else:
+            a, b = a.astype(np.float64), b.astype(np.float64)
+            np.testing.assert_allclose(a, b, rtol=kernel.tolerance, atol=kernel.tolerance)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("name", KERNELS)
+def test_lowered_tiles_compute_the_same(name, target):
+    kernel = KERNELS[name]()
+    arguments = kernel.arguments(np.random.default_rng(0))
+    wanted = [a.copy() for a in arguments]
+    kernel.expected(*wanted)
+    module = parse_module(kernel.text)
+    module.verify()
+    if target == TARGETS[0]:
+        check(kernel, interpreted(module, kernel, arguments), wanted)
+    LowerTiles(target).run(module, PassContext())
+    module.verify()
+    check(kernel, interpreted(module, kernel, arguments), wanted)
+    values = [v for op in module.walk() for v in op.results if isinstance(v.type, VectorType)]
+    assert all(v.type.rank == 1 for v in values)
+    assert not any(op.name in TILES for op in module.walk())
+    FlattenAddresses().run(module, PassContext())
+    module.verify()
+    check(kernel, interpreted(module, kernel, arguments), wanted)
+    if kernel.native:
+        found = [a.copy() for a in arguments]
+        call_native(str(module), found)
+        check(kernel, found, wanted)
+
+
+def test_mlir_opt_prints_what_comes_out(mlir_opt):
+    """Both forms after the tiles are upstream's own language."""
+    parts = []
+    for name in KERNELS:
+        for form in (LowerTiles(TARGETS[0]), LowerTiles(TARGETS[1])):
+            module = parse_module(KERNELS[name]().text)
+            form.run(module, PassContext())
+            parts.append(print_op(module, generic=True))
+            FlattenAddresses().run(module, PassContext())
+            parts.append(print_op(module, generic=True))
+    assert all_theirs(mlir_opt, parts, "generic") == parts
