@@ -45,6 +45,13 @@ class Loop:
     def multiply_adds(self) -> int:
         return sum(bool(MULTIPLY_ADD.match(line)) for line in self.instructions)
 
+    @property
+    def products(self) -> tuple[int, int]:
+        """How much of a product it is: multiply-adds by a lane, which transforms have not."""
+        return sum("[" in line for line in self.instructions if MULTIPLY_ADD.match(line)), (
+            self.multiply_adds
+        )
+
 
 @dataclass(frozen=True)
 class Row:
@@ -130,7 +137,7 @@ def rows(model: Path, target: str) -> Iterator[Row]:
     for loop in loops(one.emit_assembly(llvm_ir(module), has_scalar_loops(module))):
         kernel = re.sub(r"_parallel_\d+$", "", loop.function)
         best = found.get(kernel)
-        if best is None or loop.multiply_adds > best.multiply_adds:
+        if best is None or loop.products > best.products:
             found[kernel] = loop
     total = sum(work.values())
     for kernel, operations in work.most_common():

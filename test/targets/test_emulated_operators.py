@@ -62,6 +62,7 @@ def check_together(functions, name):
         names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
         function.attributes[f"nn.{kind}_names"] = ArrayAttr(names)
     found = nnc.compile(module, target=name)(*values)
+    found = found if isinstance(found, tuple) else (found,)
     for (label, want), got in zip(expected, found, strict=True):
         want = np.asarray(want)
         tolerance = TOLERANCES["f16" if want.dtype == np.float16 else "operator"]
