@@ -16,6 +16,7 @@ against ONNX Runtime's outputs, or with `--errors` against those of the model in
 import argparse
 import json
 import math
+import os
 import statistics
 import subprocess
 import sys
@@ -68,15 +69,29 @@ class Result:
 
 
 class Worker:
-    """A runtime in its process."""
+    """A runtime in its process; `packages` is a folder that modules are looked for in first."""
 
-    def __init__(self, runtime: str, python: str, model: Path, inputs: Path, threads: int) -> None:
+    def __init__(
+        self,
+        runtime: str,
+        python: str,
+        model: Path,
+        inputs: Path,
+        threads: int,
+        packages: str = "",
+    ) -> None:
         command = [python, "-m", "bench.peer", runtime, str(model), str(inputs)]
         command += ["--threads", str(threads)]
         pipe = subprocess.PIPE
         self.log = tempfile.TemporaryFile("w+")  # noqa: SIM115 - closed in `end`
         self.process = subprocess.Popen(
-            command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=self.log, text=True
+            command,
+            cwd=ROOT,
+            stdin=pipe,
+            stdout=pipe,
+            stderr=self.log,
+            text=True,
+            env={**os.environ, **({"PYTHONPATH": packages} if packages else {})},
         )
 
     def ask(self, command: str) -> dict[str, Any]:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dialects import arith, func, memref
-from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr
+from ..dialects import arith, func, llvm, memref
+from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, UnitAttr
 from ..ir.builder import Builder
-from ..ir.core import Operation
+from ..ir.core import Operation, Region, Value
 from ..ir.diagnostics import PassError
-from ..ir.passes import Pass, PassContext
+from ..ir.passes import Pass, PassContext, option
 from ..ir.syntax.parser import parse_module
-from ..ir.types import FunctionType, MemRefType, TensorType, i64
+from ..ir.types import FunctionType, MemRefType, TensorType, Type, i64, index
+from ..runtime.threadpool import POOL_COUNTS
+from .outline_parallel import POOL
 
 TIMES = "nnc.times"
 """The name of the new output."""
-_CLOCK = "nnc_clock"
+PIECES = "nnc.pieces"
+"""The name of the output that tells what threads did."""
+CLOCK = "nnc_clock"
+"""The function that tells the time, in nanoseconds."""
 
 # The clock of POSIX that only goes forward: nanoseconds since some moment.
 _SOURCE = """
 func.func private @clock_gettime(i32, memref<2xi64>) -> i32
-func.func private @nnc_clock() -> i64 {
+func.func @nnc_clock() -> i64 {
   %monotonic = arith.constant 1 : i32
   %billion = arith.constant 1000000000 : i64
   %c0 = arith.constant 0 : index
@@ -58,8 +63,14 @@ class InstrumentKernels(
       call @k1(..)
       times[2] = nnc_clock()
 
+    With `threads` another output has a row for each of these moments: for how long the pool's
+    caller has waited for other threads since the pool was made, and how many pieces of parallel
+    loops each of so many threads has done.
+
     Runs after lower-to-linalg and before plan-memory. Units: nanoseconds.
     """
+
+    threads: int = option(0, help="count the pieces that so many threads do", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Entry functions without kernels stay as they are, and those that have a clock already."""
@@ -67,7 +78,13 @@ class InstrumentKernels(
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
             calls = kernel_calls(entry, op) if "nn.entry" in entry.attributes else []
             if calls and not _has_clock(entry):
-                _instrument(entry, calls)
+                times = _add_output(entry, TIMES, (len(calls) + 1,))
+                for i, builder in enumerate(_moments(calls)):
+                    now = builder.insert(func.Call(CLOCK, [], outs=[i64])).results[0]
+                    at = builder.insert(arith.Constant.index(i)).result
+                    builder.insert(memref.Store(now, times, [at]))
+                if self.threads:
+                    _count_pieces(entry, calls, self.threads)
                 context.statistic("kernels", len(calls))
                 clocked = True
         if clocked:
@@ -92,20 +109,39 @@ def kernel_calls(entry: func.FuncOp, module: Operation) -> list[func.Call]:
     return [op for op in entry.body.block if isinstance(op, func.Call) and op.callee in kernels]
 
 
-def _instrument(entry: func.FuncOp, calls: list[func.Call]) -> None:
-    type = MemRefType((len(calls) + 1,), i64)
+def _moments(calls: list[func.Call]) -> list[Builder]:
+    """Before the first call, and after each."""
+    return [Builder.before_op(calls[0]), *map(Builder.after_op, calls)]
+
+
+def _count_pieces(entry: func.FuncOp, calls: list[func.Call], threads: int) -> None:
+    """One more output, set by the pool, which is an argument from here on."""
+    counts = _add_output(entry, PIECES, (len(calls) + 1, threads + 1))
+    pool = _add_argument(entry, llvm.ptr, DictAttr(((POOL, UnitAttr()),)))
+    pool.name_hint = "pool"
+    for i, builder in enumerate(_moments(calls)):
+        row, columns = (builder.insert(arith.Constant.index(n)).result for n in (i, threads + 1))
+        builder.insert(func.Call(POOL_COUNTS, [pool, counts, row, columns], outs=[]))
+    types = [llvm.ptr, counts.type, index, index]
+    declaration = func.FuncOp(POOL_COUNTS, FunctionType(tuple(types), ()), "private", body=Region())
+    Builder.before_op(entry).insert(declaration)
+
+
+def _add_output(entry: func.FuncOp, name: str, shape: tuple[int, ...]) -> Value:
+    """One more output of 64-bit integers."""
+    _append(entry, "nn.outputs", TensorType(shape, i64))
+    _append(entry, "nn.output_names", StringAttr(name))
+    added = _add_argument(entry, MemRefType(shape, i64), DictAttr(()))
+    added.name_hint = name.partition(".")[2]
+    return added
+
+
+def _add_argument(entry: func.FuncOp, type: Type, attributes: DictAttr) -> Value:
     old = entry.function_type
-    if entry.arg_attrs is not None:
-        entry.arg_attrs = ArrayAttr((*entry.arg_attrs, DictAttr(())))
+    known = entry.arg_attrs or ArrayAttr((DictAttr(()),) * len(old.inputs))
+    entry.arg_attrs = ArrayAttr((*known, attributes))
     entry.function_type = FunctionType((*old.inputs, type), old.results)
-    times = entry.body.block.add_arg(type, entry.loc)
-    times.name_hint = "times"
-    _append(entry, "nn.outputs", TensorType((len(calls) + 1,), i64))
-    _append(entry, "nn.output_names", StringAttr(TIMES))
-    for i, builder in enumerate([Builder.before_op(calls[0]), *map(Builder.after_op, calls)]):
-        now = builder.insert(func.Call(_CLOCK, [], outs=[i64])).results[0]
-        at = builder.insert(arith.Constant.index(i)).result
-        builder.insert(memref.Store(now, times, [at]))
+    return entry.body.block.add_arg(type, entry.loc)
 
 
 def _append(entry: func.FuncOp, name: str, value: Attribute) -> None:

@@ -6,15 +6,17 @@ import itertools
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ...dialects import func
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import FusedLoc, Location, NameLoc
 from ...ir.passes import PassContext, PassManager
-from ...lowering.instrument_kernels import TIMES, kernel_calls
+from ...lowering.instrument_kernels import PIECES, TIMES, kernel_calls
 from ...lowering.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ..compile import compile_model, run_stages
@@ -77,7 +79,9 @@ class KernelRun:
     """One call of a kernel in the model.
 
     `nodes` are the model's nodes that it came from, `start` and `duration` those of the
-    fastest run, `time` is over all runs. Units: nanoseconds.
+    fastest run, `time` is over all runs. `pieces` are those of its parallel loops that each
+    thread did, nothing where all ran on the calling thread; `waited` is for how long that one
+    then waited for others. Both are means, as few runs may be disturbed. Units: nanoseconds.
     """
 
     kernel: str
@@ -86,6 +90,8 @@ class KernelRun:
     start: int
     duration: int
     time: Spread
+    pieces: tuple[float, ...] = ()
+    waited: float = 0.0
 
     @property
     def median(self) -> float:
@@ -131,6 +137,19 @@ class Profile:
         ]
         return Profile(model, threads, runs, kernels, peaks)
 
+    def with_pieces(self, counts: Sequence[np.ndarray]) -> Profile:
+        """With who did the pieces, from what the pool had counted at each moment of the runs."""
+        if not counts:
+            return self
+        means = np.mean([np.diff(one, axis=0) for one in counts], axis=0)
+        kernels = [
+            replace(kernel, pieces=tuple(map(float, pieces)), waited=float(waited))
+            if any(pieces)
+            else kernel
+            for kernel, (waited, *pieces) in zip(self.kernels, means, strict=True)
+        ]
+        return replace(self, kernels=kernels)
+
     @property
     def whole(self) -> Spread:
         """What a run takes."""
@@ -155,7 +174,8 @@ class _Instrumented:
     ) -> None:
         self.calls: list[Called] = []
         run_stages(module, target=target, last="bufferize", progress=progress)
-        clock = pipeline("builtin.module(instrument-kernels)")
+        counted = threads if threads > 1 else 0
+        clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)
         self._describe(module)
         self.executable = compile_model(
@@ -190,9 +210,18 @@ def profile_model(
     made = _Instrumented(module, threads, target, progress)
     inputs = make_inputs(made.executable)
     progress(f"running it {runs} times")
-    measured = measure(lambda: made.executable.run(inputs)[TIMES], runs)
+    counts: list[np.ndarray] = []
+
+    def run() -> Iterable[int]:
+        outputs = made.executable.run(inputs)
+        if PIECES in outputs:
+            counts.append(outputs[PIECES])
+        return outputs[TIMES]
+
+    measured = measure(run, runs)
     progress("measuring what the machine can do")
-    return Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
+    profile = Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
+    return profile.with_pieces(counts[WARM_UP:])
 
 
 def measure(

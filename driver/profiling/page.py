@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from html import escape
 
 from .collect import KernelRun, Profile, Spread
-from .report import summary
+from .report import shares, summary, waited
 
 _WIDTH, _HEIGHT = 960, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 60, 20, 20, 44
@@ -75,6 +75,8 @@ def _about(kernel: KernelRun) -> str:
     parts = [f"{kernel.kernel}: {kernel.median / 1e6:.3f} ms, {_range(kernel.time)}"]
     if kernel.gflops is not None and kernel.gigabytes is not None:
         parts.append(f"{kernel.gflops:.1f} GFLOP/s, {kernel.gigabytes:.1f} GB/s")
+    if kernel.pieces:
+        parts.append(f"pieces by thread {shares(kernel)}, waited {waited(kernel)} us")
     parts += kernel.nodes
     return f"<title>{escape(chr(10).join(parts))}</title>"
 

@@ -14,11 +14,14 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
     Times are medians over the runs, followed by the 10th and the 90th percentile.
     """
     total = sum(k.median for k in profile.kernels)
+    shared = [shares(k) for k in profile.kernels] if profile.threads > 1 else []
+    width = max(map(len, [*shared, "pieces"])) + 2
+    heads = f"{'pieces':>{width}}{'waited us':>11}" if shared else ""
     yield summary(profile)
     yield (
         f"{'ms':>9}{'10 %':>9}{'90 %':>9}{'share':>7}"
         f"{'GFLOP/s':>9}{'of peak':>8}{'GB/s':>8}{'of peak':>8}"
-        "  kernel, and the nodes it came from"
+        f"{heads}  kernel, and the nodes it came from"
     )
     ordered = sorted(profile.kernels, key=lambda k: -k.median)
     for kernel in ordered[:rows]:
@@ -27,13 +30,17 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
             f"{_times(kernel.time)}{kernel.median / total:7.1%}"
             f"{_number(kernel.gflops, 1):>9}{_share(kernel.gflops, profile.peaks.gflops):>8}"
             f"{_number(kernel.gigabytes, 1):>8}"
-            f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}  {kernel.kernel}: {nodes}"
+            f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}"
+            f"{f'{shares(kernel):>{width}}{waited(kernel):>11}' if shared else ''}"
+            f"  {kernel.kernel}: {nodes}"
         )
     left = ordered[len(ordered) if rows is None else rows :]
     if left:
         rest = sum(k.median for k in left)
-        yield f"{rest / 1e6:9.3f}{'':18}{rest / total:7.1%}{'':35}{len(left)} more"
-    yield f"{_times(profile.outside)}{'':42}outside of kernels: each run less its own kernels"
+        gap = " " * (35 + len(heads))
+        yield f"{rest / 1e6:9.3f}{'':18}{rest / total:7.1%}{gap}{len(left)} more"
+    gap = " " * (42 + len(heads))
+    yield f"{_times(profile.outside)}{gap}outside of kernels: each run less its own kernels"
 
 
 def summary(profile: Profile) -> str:
@@ -47,6 +54,16 @@ def summary(profile: Profile) -> str:
         f"{profile.operations / 1e9:.3f} GFLOP, {rate:.1f} GFLOP/s; the machine: "
         f"{profile.peaks.gflops:.0f} GFLOP/s, {profile.peaks.gigabytes:.0f} GB/s from memory"
     )
+
+
+def shares(kernel: KernelRun) -> str:
+    """How many pieces of its parallel loops each thread did: `24+24`."""
+    return "+".join(f"{count:.0f}" for count in kernel.pieces)
+
+
+def waited(kernel: KernelRun) -> str:
+    """For how many microseconds the calling thread waited for others to end their pieces."""
+    return f"{kernel.waited / 1e3:.1f}" if kernel.pieces else ""
 
 
 def chrome_trace(profile: Profile) -> str:
@@ -80,6 +97,8 @@ def _arguments(kernel: KernelRun) -> dict[str, object]:
         "bytes": kernel.cost.bytes,
         "GFLOP/s": kernel.gflops,
         "GB/s": kernel.gigabytes,
+        "pieces by thread": list(kernel.pieces),
+        "waited": kernel.waited / 1e3,
     }
 
 

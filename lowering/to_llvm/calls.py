@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from ...dialects import func, llvm
 from ...ir.core import Operation, Value
+from ...runtime.threadpool import POOL_COUNTS
 from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering, lowers
 from .loops import bind_all, flatten
-from .parallel import lower_parallel_call
+from .parallel import lower_parallel_call, need_pool
 from .types import function_results
 
 
@@ -31,6 +32,8 @@ def _call(f: FunctionLowering, op: func.Call) -> None:
     if PARALLEL in op.attributes:
         lower_parallel_call(f, op)
         return
+    if op.callee == POOL_COUNTS:
+        need_pool(f)
     result = function_results(op.result_types)
     call = f.append(llvm.Call.of(op.callee, flatten(f, op._operands), result))
     bind_call_results(f, op.results, call)

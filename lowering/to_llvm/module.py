@@ -8,6 +8,7 @@ from ...dialects import func, llvm, memref
 from ...ir.attributes import Attribute, UnitAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError, PassError
+from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType, Type
 from .control import lower_graph
 from .conversion import FunctionLowering
@@ -37,6 +38,10 @@ class ModuleLowering:
         type = llvm.function_type(tuple(inputs), *(() if output is None else (output,)))
         attributes = ["nofree", "willreturn", "memory(none)"] if pure else []
         self.needed[name] = llvm.Func.define(name, type, declaration=True, passthrough=attributes)
+
+    def defines(self, name: str) -> bool:
+        """Whether the module has a function of this name."""
+        return any(symbol_name(op) == name for op in self.module.body_block)
 
     def lower(self) -> None:
         """Replace the contents of the module."""
@@ -71,12 +76,14 @@ class ModuleLowering:
             op.drop_all_references()
         for op in list(body):
             op.detach()
-        for name, declaration in self.needed.items():
+        for name, needed in self.needed.items():
             found = defined.get(name)
             if found is None:
-                body.append(declaration)
+                body.append(needed)
             elif not isinstance(found, llvm.Func) or not found.is_declaration:
                 raise PassError(f"'{name}' is a C function that the code needs", found.loc)
+            elif not needed.is_declaration:
+                made[made.index(found)] = needed
         for op in made:
             body.append(op)
 

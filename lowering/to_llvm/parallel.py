@@ -3,10 +3,10 @@
 The values that the loop's body needs lie in a struct on the caller's stack. A task, which the
 pool calls with the struct's address and a piece of the range, takes them out again:
 
-    func.call @body(%pool, %begin, %end, %a, %n) {nn.parallel}
+    func.call @body(%pool, %begin, %end, %a, %n) {nn.parallel = 8 : i64}
 
         ->  store %a, %n to %environment
-            nnc_parallel_for(%pool, @body.task, %environment, %begin, %end)
+            nnc_parallel_for(%pool, @body.task, %environment, %begin, %end, 8)
 
         with  @body.task(%environment, %from, %to):  @body(%pool, %from, %to, %a, %n)
 """
@@ -16,11 +16,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm
+from ...ir.attributes import IntegerAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.types import i64
 from ...runtime.threadpool import PARALLEL_FOR, pool_functions
 from ...targets.attribute import target_of
+from ..instrument_kernels import CLOCK
+from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering
 
 
@@ -34,8 +37,10 @@ def lower_parallel_call(f: FunctionLowering, op: func.Call) -> None:
         address = f.append(llvm.GetElementPtr.of(environment, [0, i], struct)).results[0]
         f.append(llvm.Store(value, address))
     task = f.address_of(_need_task(f, op.callee, struct))
-    _need_pool(f)
-    arguments = [values[0], task, environment, f.value(begin), f.value(end)]
+    need_pool(f)
+    given = op.attributes[PARALLEL]
+    grain = f.integer(given.value if isinstance(given, IntegerAttr) else 1)
+    arguments = [values[0], task, environment, f.value(begin), f.value(end), grain]
     f.append(llvm.Call.of(PARALLEL_FOR, arguments))
 
 
@@ -71,11 +76,11 @@ def _need_task(f: FunctionLowering, body: str, struct: llvm.StructType) -> str:
     return name
 
 
-def _need_pool(f: FunctionLowering) -> None:
-    """Put the pool's functions into the module, once."""
+def need_pool(f: FunctionLowering) -> None:
+    """Put the pool's functions into the module, once; it tells the time where the module does."""
     needed = f.module.needed
     if PARALLEL_FOR not in needed:
-        target = target_of(f.module.module)
-        for function in pool_functions(target.pause, target.system):
+        target, clock = target_of(f.module.module), CLOCK if f.module.defines(CLOCK) else None
+        for function in pool_functions(target, clock):
             # What the model needs too, such as `free`, is declared already.
             needed.setdefault(function.sym_name, function)

@@ -2,6 +2,7 @@
 
 import json
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from pathlib import Path
 
 import nnc
@@ -135,6 +136,29 @@ def test_the_first_runs_do_not_count():
 
     assert measure(run, 2, clock) == [Run(30, (33, 58)), Run(40, (63, 98))]
     assert [r.outside for r in measure(run, 1, clock)] == [5]
+
+
+def test_profile_tells_who_did_the_pieces():
+    module = load_module(small_cnn())
+    x = np.zeros((1, 3, 35, 37), np.float32)
+    profile = profile_model("small", module, lambda executable: {"x": x}, threads=2, runs=3)
+    for kernel in profile.kernels:
+        # All pieces of a run, which are the same in each, or none: on the caller's thread.
+        total = sum(kernel.pieces)
+        assert kernel.pieces == () or (len(kernel.pieces) == 2 and abs(total - round(total)) < 1e-6)
+        assert kernel.waited >= 0
+    # Of two runs, at three moments: waited, pieces of the caller, of the worker.
+    counts = [
+        np.array([[5, 1, 1], [5, 1, 1], [1005, 13, 9]]),
+        np.array([[0, 0, 0], [0, 0, 0], [2000, 12, 8]]),
+    ]
+    two = replace(profile, kernels=profile.kernels[:2]).with_pieces(counts)
+    assert [(k.pieces, k.waited) for k in two.kernels] == [((), 0.0), ((12.0, 8.0), 1500.0)]
+    _, heads, *lines = table(two)
+    (line,) = [line for line in lines if "12+8" in line]
+    assert line[: heads.index("pieces") + len("pieces")].endswith("  12+8")
+    assert line[: heads.index("waited us") + len("waited us")].endswith("  1.5")
+    assert "pieces by thread 12+8, waited 1.5 us" in html_page(two)
 
 
 def test_peaks_are_plausible():

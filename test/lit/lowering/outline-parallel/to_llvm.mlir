@@ -20,7 +20,7 @@
 // CHECK:         llvm.store %[[POOL]]
 // CHECK:         llvm.store %[[A]]
 // CHECK:         llvm.store %[[S]]
-// CHECK:         llvm.call @nnc_parallel_for(%[[POOL]], %[[TASK]], %[[ENV]], %{{.*}}, %{{.*}})
+// CHECK:         llvm.call @nnc_parallel_for(%[[POOL]], %[[TASK]], %[[ENV]], %{{.*}}, %{{.*}}, %{{.*}})
 
 // SEQUENTIAL-NOT: nnc_parallel_for
 // SEQUENTIAL:     llvm.cond_br

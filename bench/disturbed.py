@@ -1,0 +1,145 @@
+"""What a second thread gains, here and in other runtimes, on a quiet machine and a disturbed one.
+
+    python -m bench.disturbed resnet18.onnx squeezenet.onnx
+    python -m bench.disturbed bert_base.onnx --tree before=/path/with/another/nnc --blocks 20
+
+Every runtime has a process for one thread and one for two. They take turns: a pause, so that
+threads fall asleep, then a block of runs, of which the median counts. All take a turn in the quiet,
+then all while another program wants part of one core: bursts of some milliseconds, wherever the
+system puts it. Prints for each model, quiet and disturbed, the median over the blocks of what a
+runtime takes in ms on one thread and on two, the gain of the second thread, and how many times as
+fast nnc is as the runtime; ratios are medians over the turns, each against its neighbours.
+"""
+
+import argparse
+import multiprocessing
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from .compare import PAUSE, Worker, write_inputs
+
+BURST = 0.004
+"""Seconds for which the other program wants a core at a time."""
+
+BLOCK = 0.08
+"""Seconds that a block of runs takes, about."""
+
+Key = tuple[str, int]
+"""A runtime and its number of threads."""
+
+
+def disturb(part: float) -> None:
+    """Keep that part of one core busy, in bursts."""
+    while True:
+        end = time.perf_counter() + BURST
+        while time.perf_counter() < end:
+            pass
+        time.sleep(BURST * (1 - part) / part)
+
+
+@contextmanager
+def disturbance(part: float) -> Iterator[None]:
+    """Another program that wants that part of one core; none for 0."""
+    if not part:
+        yield
+        return
+    program = multiprocessing.Process(target=disturb, args=(part,), daemon=True)
+    program.start()
+    try:
+        yield
+    finally:
+        program.kill()
+        program.join()
+
+
+def measure(
+    model: Path,
+    inputs: Path,
+    runtimes: dict[str, str],
+    threads: list[int],
+    blocks: int,
+    part: float,
+) -> dict[bool, dict[Key, list[float]]]:
+    """Medians of the blocks in ms: by whether there was a disturbance, and by runtime and threads.
+
+    `runtimes` gives the folder of each runtime's nnc, empty for this one.
+    """
+    workers: dict[Key, Worker] = {}
+    found: dict[bool, dict[Key, list[float]]] = {False: {}, True: {}}
+    try:
+        for name, folder in runtimes.items():
+            for count in threads:
+                kind = "nnc" if folder else name
+                worker = Worker(kind, sys.executable, model, inputs, count, folder)
+                workers[name, count] = worker
+        runs: dict[Key, int] = {}
+        for key, worker in workers.items():
+            worker.ask("load")
+            fastest = min(worker.ask("run 5")["ms"])
+            runs[key] = max(3, round(1e3 * BLOCK / fastest))
+        for _ in range(blocks):
+            for disturbed, medians in found.items():
+                with disturbance(part if disturbed else 0.0):
+                    for key, worker in workers.items():
+                        time.sleep(PAUSE)
+                        times = worker.ask(f"run {runs[key]}")["ms"]
+                        medians.setdefault(key, []).append(statistics.median(times))
+    finally:
+        for worker in workers.values():
+            worker.end()
+    return found
+
+
+def rows(
+    model: str, found: dict[bool, dict[Key, list[float]]], runtimes: dict[str, str]
+) -> Iterator[str]:
+    """The table's rows of one model."""
+    for disturbed, medians in found.items():
+        counts = sorted({count for _, count in medians})
+        for name in runtimes:
+            times = [f"{statistics.median(medians[name, count]):.2f}" for count in counts]
+            gain = _ratio(medians[name, counts[0]], medians[name, counts[-1]])
+            faster = [f"{_ratio(medians[name, c], medians['nnc', c]):.2f}" for c in counts]
+            cells = [model, "disturbed" if disturbed else "quiet", name, *times, f"{gain:.2f}"]
+            yield f"| {' | '.join([*cells, *(faster if name != 'nnc' else [''] * len(counts))])} |"
+
+
+def _ratio(above: list[float], below: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))
+
+
+def main() -> None:
+    """Measure the models of the command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", nargs="+", type=Path)
+    parser.add_argument("--peers", nargs="*", default=["onnxruntime"])
+    parser.add_argument("--tree", action="append", default=[], metavar="NAME=FOLDER")
+    parser.add_argument("--threads", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--blocks", type=int, default=15)
+    parser.add_argument(
+        "--part", type=float, default=0.3, help="of one core, for the other program"
+    )
+    args = parser.parse_args()
+    trees = dict(option.split("=", 1) for option in args.tree)
+    runtimes = {"nnc": "", **trees, **dict.fromkeys(args.peers, "")}
+    counts = sorted(args.threads)
+    heads = ["model", "machine", "runtime", *(f"ms, {c} thread(s)" for c in counts), "gain"]
+    heads += [f"nnc is faster by, {c}" for c in counts]
+    print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for model in args.models:
+            inputs = Path(folder) / f"{model.stem}.npz"
+            write_inputs(model, inputs, None)
+            found = measure(model.resolve(), inputs, runtimes, counts, args.blocks, args.part)
+            print("\n".join(rows(model.stem, found, runtimes)), flush=True)
+
+
+if __name__ == "__main__":
+    main()
