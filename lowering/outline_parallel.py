@@ -15,6 +15,8 @@ from ..ir.rewriting import constant_int
 from ..ir.symbols import symbol_name
 from ..ir.traits import ConstantLike
 from ..ir.types import FunctionType, MemRefType, index
+from ..targets.attribute import target_of
+from ..targets.machine import Machine
 from .loop_work import work_of
 
 POOL = "nn.pool"
@@ -24,10 +26,6 @@ PARALLEL = "nn.parallel"
 says how many indices a piece has at least; 1 for one without a number."""
 BODY = "nn.parallel_body"
 IN_PLACE = "nn.in_place"
-
-PIECE_OPERATIONS = 1 << 13
-"""Takes 1 us where all are in registers and 10 where operands come from memory: much longer than
-taking a piece, 0.05 us, and half of what has several threads at least."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +56,15 @@ class OutlineParallel(
     """
 
     piece_operations: int = option(
-        PIECE_OPERATIONS, help="machine operations of a piece, at least", least=1
+        0, help="machine operations of a piece, at least (default: the target's)", least=0
     )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Outline, then pass the pool to whoever needs it."""
-        module = _Module(op, self.piece_operations)
+        machine = target_of(op).machine
+        module = _Module(
+            op, machine, self.piece_operations or machine.costs.threads.piece_operations
+        )
         for function in module.functions:
             for loop in outermost_parallel(function):
                 module.outline(loop, function)
@@ -91,6 +92,7 @@ class _Module:
     """The functions of a module, and which of them need the pool."""
 
     op: Operation
+    machine: Machine
     piece_operations: int
     functions: list[FuncOp] = field(init=False)
     calls: list[Call] = field(default_factory=list)
@@ -121,7 +123,7 @@ class _Module:
         builder = Builder.before_op(loop)
         zero = builder.insert(arith.Constant.index(0)).result
         total = nest.total(builder)
-        grain = -(-self.piece_operations // max(1, work_of(loop.body_block)))
+        grain = -(-self.piece_operations // max(1, work_of(loop.body_block, self.machine)))
         # The pool is put in front when it is known where it comes from.
         call = Call(name, [zero, total, *captured], outs=[], attributes={PARALLEL: I64Attr(grain)})
         builder.insert(call)

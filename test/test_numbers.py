@@ -44,6 +44,7 @@ EXPLAINED = {
     ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
     ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
+    ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/memory_plan.py", "ALIGNMENT"): "the C interface: how buffers are aligned",
     ("lowering/nn_to_linalg/indexing.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",

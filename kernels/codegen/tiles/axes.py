@@ -7,7 +7,7 @@ four copies of sixteen lanes are an axis of 64.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ....ir.core import Value
@@ -76,7 +76,9 @@ def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axi
     come first and the lanes last. Copies of one element are left out.
     """
     chains: dict[Loop, list[list[Loop]]] = {}
-    for loop in sorted(loops, key=lambda loop: -loop.step):
+    wanted = set(loops)
+    nested = [leaf for root in dict.fromkeys(loop.root for loop in loops) for leaf in _leaves(root)]
+    for loop in (leaf for leaf in nested if leaf in wanted):
         runs = chains.setdefault(loop.root, [])
         if runs and _continues(runs[-1][-1], loop):
             runs[-1].append(loop)
@@ -87,6 +89,15 @@ def axes_of(loops: Sequence[Loop], extent: Callable[[Loop], Number]) -> list[Axi
     axes = [a for a in found if a.size != 1 or a.is_lane]
     axes.sort(key=lambda a: (a.is_lane, not a.accumulates, place[a.first]))  # type: ignore[index]
     return axes
+
+
+def _leaves(loop: Loop) -> Iterator[Loop]:
+    """The loops that splits have made of one, from the outside in."""
+    if loop.parts is None:
+        yield loop
+    else:
+        for part in loop.parts:
+            yield from _leaves(part)
 
 
 def _continues(outer: Loop, inner: Loop) -> bool:

@@ -66,7 +66,6 @@ class Expansion:
         """The numbers of accesses' bases."""
         self.accesses: dict[Operation, Any] = {}
         self._chains: dict[Value, int] = {}
-        self._products: dict[Operation, Operation | None] = {}
 
     # -- pieces ------------------------------------------------------------------------------
 
@@ -259,31 +258,7 @@ class Expansion:
 
     # -- element by element ------------------------------------------------------------------
 
-    def product_of(self, op: Operation) -> Operation | None:
-        """The product that goes into a sum alone, where the target adds it in one step."""
-        if op not in self._products:
-            self._products[op] = self._find_product(op)
-        return self._products[op]
-
-    def _find_product(self, op: Operation) -> Operation | None:
-        if not self.machine.has_fma or not isinstance(op, arith.AddF):
-            return None
-        type = op.results[0].type
-        if getattr(type, "element_type", type) not in FUSED_TYPES:
-            return None
-        for value in reversed(op._operands):
-            product = value.defined_by(arith.MulF)
-            if product is not None and value.has_one_use and product.parent is op.parent:
-                return product
-        return None
-
     def _elementwise(self, op: Operation, value: Value, copies: Copies, part: Part) -> Piece:
-        product = self.product_of(op)
-        if product is not None:
-            total = next(v for v in op._operands if v.defining_op is not product)
-            operands = [*product._operands, total]
-            pieces = [self.piece(v, copies, part) for v in operands]
-            return self.compute(math.Fma, pieces, part, (value.type.element_type,), op)[0]
         pieces = [self.piece(v, copies, part) for v in op._operands]
         if isinstance(value.type.element_type, IndexType) and type(op) in _INDEX_SUMS:
             found = index_piece(self.code, type(op), *pieces)

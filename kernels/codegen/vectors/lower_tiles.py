@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ....dialects import arith, func, math, memref, scf, vector
+from ....dialects import func, memref, scf, vector
 from ....ir.core import Block, Operation, Region, Value
 from ....ir.passes import Pass, PassContext, option
 from ....ir.traits import Terminator
@@ -260,20 +260,7 @@ class _Lowering:
         self.e.contents.store(address, op.value)
         self.done.append(op)
 
-    # -- scalars ---------------------------------------------------------------------------------
-
-    def add_floats(self, op: arith.AddF) -> None:
-        """A sum of scalars takes in a product that goes into it alone."""
-        if isinstance(op.results[0].type, VectorType):
-            self._wait(op)
-            return
-        product = self.e.product_of(op)
-        if product is not None:
-            total = next(v for v in op._operands if v.defining_op is not product)
-            fused = make(math.Fma, (*product._operands, total), (op.results[0].type,))
-            fused.loc = op.loc
-            op.results[0].replace_all_uses_with(self.code.value(fused))
-            self.done += [product, op]
+    # -- elements --------------------------------------------------------------------------------
 
     def extract(self, op: vector.Extract) -> None:
         if isinstance(op.results[0].type, VectorType):
@@ -432,7 +419,6 @@ def _captured(op: Operation) -> list[Value]:
 
 
 _HANDLERS: dict[type[Operation], Callable[[_Lowering, Any], None]] = {
-    arith.AddF: _Lowering.add_floats,
     memref.Load: _Lowering.load,
     memref.Store: _Lowering.store,
     scf.For: _Lowering.for_loop,

@@ -1,5 +1,5 @@
 // What is read at places that data give is gathered; a mask stands for lanes beyond an extent that
-// is known only at run time. More lanes than the machine has are noted where the schedule asks for it.
+// is known only at run time.
 // RUN: nn-opt --apply-schedules='machine=avx512' %s | filecheck %s
 
 // CHECK-LABEL: func.func @lookup
