@@ -21,9 +21,8 @@ from ..ir.files import Part, folder_beside, write_together, write_whole
 from ..ir.timing import Timed, untimed
 from ..ir.types import TensorType
 from ..ir.weights_file import write_module
-from ..runtime.abi import ALIGNMENT, ENTRY, PREPARE
+from ..runtime.abi import ALIGNMENT, PARALLEL_FOR, PREPARE, RUN
 from ..runtime.program import Program, Signature
-from ..runtime.threadpool import PARALLEL_FOR
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
 from ..targets.elf import data_object
@@ -73,9 +72,8 @@ def check_linker(module: Operation, path: Path) -> None:
 
 def _renaming(prefix: str) -> Callable[[str], str]:
     """LLVM IR text with the exported functions under another prefix than `nnc`."""
-    names = "|".join(
-        name.removeprefix("nnc") for name in (ENTRY, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
-    )
+    exported = (RUN, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+    names = "|".join(name.removeprefix("nnc") for name in exported)
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..dialects.marks import ENTRY, INPUT_NAMES, OUTPUT_NAMES
 from ..dialects.strict_math import STRICT_MATH
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Operation
@@ -91,7 +92,7 @@ def mark_entry(module: Operation) -> None:
     from ..dialects import func
 
     functions = [op for op in module.body_block if isinstance(op, func.FuncOp)]
-    if any("nn.entry" in f.attributes for f in functions):
+    if any(ENTRY in f.attributes for f in functions):
         return
     public = [f for f in functions if f.sym_visibility != "private" and not f.is_declaration]
     chosen = [f for f in public if f.sym_name == "main"] or public
@@ -99,10 +100,10 @@ def mark_entry(module: Operation) -> None:
         return
     entry = chosen[0]
     type = entry.function_type
-    entry.attributes["nn.entry"] = UnitAttr()
+    entry.attributes[ENTRY] = UnitAttr()
     for key, kind, count in (
-        ("nn.input_names", "input", len(type.inputs)),
-        ("nn.output_names", "output", len(type.results)),
+        (INPUT_NAMES, "input", len(type.inputs)),
+        (OUTPUT_NAMES, "output", len(type.results)),
     ):
         names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
         entry.attributes.setdefault(key, ArrayAttr(names))

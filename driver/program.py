@@ -7,6 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from ..dialects.marks import (
+    ARENA_BYTES,
+    INPUT_NAMES,
+    INPUTS,
+    LIVE_BYTES,
+    OUTPUT_NAMES,
+    OUTPUTS,
+    PREPARE_ARENA_BYTES,
+    PREPARED_BYTES,
+    WEIGHTS_BYTES,
+)
 from ..ir.attributes import ArrayAttr, IntegerAttr, StringAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -65,14 +76,14 @@ def make_program(
 def signature(module: Operation) -> Signature:
     """What the module says of its entry. Raises NncError where it has none."""
     return Signature(
-        _strings(module, "nn.input_names"),
-        _types(module, "nn.inputs"),
-        _strings(module, "nn.output_names"),
-        _types(module, "nn.outputs"),
-        _integer(module, "nn.arena_bytes"),
-        _integer(module, "nn.weights_bytes"),
-        _integer(module, "nn.live_bytes"),
-        *(_integer(module, name, 0) for name in ("nn.prepared_bytes", "nn.prepare_arena_bytes")),
+        _strings(module, INPUT_NAMES),
+        _types(module, INPUTS),
+        _strings(module, OUTPUT_NAMES),
+        _types(module, OUTPUTS),
+        _integer(module, ARENA_BYTES),
+        _integer(module, WEIGHTS_BYTES),
+        _integer(module, LIVE_BYTES),
+        *(_integer(module, name, 0) for name in (PREPARED_BYTES, PREPARE_ARENA_BYTES)),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..dialects.marks import WEIGHTS
 from ..ir.attributes import DenseElements, DenseResource, DictAttr, IntegerAttr
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -42,14 +43,14 @@ def filling(module: Operation, buffer: np.ndarray, timed: Timed = untimed) -> It
             workers.shutdown(cancel_futures=True)
 
 
-def fill_weights(module: Operation, buffer: np.ndarray, table: str = "nn.weights") -> None:
+def fill_weights(module: Operation, buffer: np.ndarray, table: str = WEIGHTS) -> None:
     """Put every weight of a table where the code expects it. Raises NncError as `filling` does."""
     for key, part, data in _places(module, buffer, table):
         _copy(key, data, part)
 
 
 def _places(
-    module: Operation, buffer: np.ndarray, name: str = "nn.weights"
+    module: Operation, buffer: np.ndarray, name: str = WEIGHTS
 ) -> Iterator[tuple[str, np.ndarray, Any]]:
     """(name, part of the buffer, data) of each weight."""
     table = module.attribute(name)

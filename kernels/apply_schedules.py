@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects import func, linalg, memref, schedule
+from ..dialects.memref import base_buffer
 from ..ir.core import Block, Operation
 from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
@@ -16,7 +17,7 @@ from .codegen.code import Code, Scope
 from .codegen.tiles.emission import Emission
 from .model.nest import Node, build_nest
 from .model.plan import Plan
-from .model.stages import Stage, base_buffer, stages_of
+from .model.stages import Stage, stages_of
 from .primitives import cache as caching
 from .primitives.primitive import carry_out
 

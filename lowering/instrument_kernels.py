@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects import arith, func, llvm, memref
+from ..dialects.marks import ENTRY, KERNEL, OUTPUT_NAMES, OUTPUTS, POOL
 from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Region, Value
@@ -12,8 +13,7 @@ from ..ir.diagnostics import PassError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.syntax.parser import parse_module
 from ..ir.types import FunctionType, MemRefType, TensorType, Type, i64, index
-from ..runtime.threadpool import POOL_COUNTS
-from .outline_parallel import POOL
+from ..runtime.abi import POOL_COUNTS
 
 TIMES = "nnc.times"
 """The name of the new output."""
@@ -76,7 +76,7 @@ class InstrumentKernels(
         """Entry functions without kernels stay as they are, and those that have a clock already."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
-            calls = kernel_calls(entry, op) if "nn.entry" in entry.attributes else []
+            calls = kernel_calls(entry, op) if ENTRY in entry.attributes else []
             if calls and not _has_clock(entry):
                 times = _add_output(entry, TIMES, (len(calls) + 1,))
                 for i, builder in enumerate(_moments(calls)):
@@ -93,7 +93,7 @@ class InstrumentKernels(
 
 
 def _has_clock(entry: func.FuncOp) -> bool:
-    names = entry.attributes.get("nn.output_names")
+    names = entry.attributes.get(OUTPUT_NAMES)
     return isinstance(names, ArrayAttr) and StringAttr(TIMES) in names.elements
 
 
@@ -102,7 +102,7 @@ def kernel_calls(entry: func.FuncOp, module: Operation) -> list[func.Call]:
     kernels = {
         f.sym_name
         for f in module.body_block
-        if isinstance(f, func.FuncOp) and "nn.kernel" in f.attributes
+        if isinstance(f, func.FuncOp) and KERNEL in f.attributes
     }
     if len(entry.body.blocks) != 1:
         return []
@@ -129,8 +129,8 @@ def _count_pieces(entry: func.FuncOp, calls: list[func.Call], threads: int) -> N
 
 def _add_output(entry: func.FuncOp, name: str, shape: tuple[int, ...]) -> Value:
     """One more output of 64-bit integers."""
-    _append(entry, "nn.outputs", TensorType(shape, i64))
-    _append(entry, "nn.output_names", StringAttr(name))
+    _append(entry, OUTPUTS, TensorType(shape, i64))
+    _append(entry, OUTPUT_NAMES, StringAttr(name))
     added = _add_argument(entry, MemRefType(shape, i64), DictAttr(()))
     added.name_hint = name.partition(".")[2]
     return added

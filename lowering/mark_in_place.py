@@ -22,13 +22,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..dialects import func, linalg
+from ..dialects.marks import IN_PLACE, KERNEL
+from ..dialects.memref import base_buffer
 from ..ir.affine import AffineMap, is_tiling
 from ..ir.attributes import I64Array, UnitAttr
 from ..ir.core import Operation, Value
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from ..kernels.model.stages import Access, Stage, base_buffer, stages_of
-from .to_llvm.module import IN_PLACE
+from ..kernels.model.stages import Access, Stage, stages_of
 
 Labels = tuple[int | None, ...]
 """For each dimension of a stage or a buffer, the operand's dimension that runs along with it."""
@@ -49,7 +50,7 @@ class MarkInPlace(
 
     def run(self, op: Operation, context: PassContext) -> None:
         for function in op.regions[0].ops:
-            if not isinstance(function, func.FuncOp) or "nn.kernel" not in function.attributes:
+            if not isinstance(function, func.FuncOp) or KERNEL not in function.attributes:
                 continue
             if len(function.body.blocks) == 1:
                 context.statistic("pairs", mark(function))

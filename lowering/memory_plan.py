@@ -14,8 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-ALIGNMENT = 64
-"""Units: bytes. A cache line, and the widest vector register."""
+from ..runtime.abi import ALIGNMENT
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from ..dialects import arith, llvm, memref, scf
 from ..dialects.func import Call, Constant, FuncOp, Return
+from ..dialects.marks import IN_PLACE, KERNEL, PARALLEL, PARALLEL_BODY, POOL
 from ..ir.attributes import DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
@@ -18,14 +19,6 @@ from ..ir.types import FunctionType, MemRefType, index
 from ..targets.attribute import target_of
 from ..targets.machine import Machine
 from .loop_work import work_of
-
-POOL = "nn.pool"
-"""Marks the argument that is the pool, null where there is none."""
-PARALLEL = "nn.parallel"
-"""Marks a call as one whose range of indices may be cut into pieces that run at the same time, and
-says how many indices a piece has at least; 1 for one without a number."""
-BODY = "nn.parallel_body"
-IN_PLACE = "nn.in_place"
 
 
 @dataclass(frozen=True)
@@ -108,7 +101,7 @@ class _Module:
             if isinstance(op, FuncOp)
             and not op.is_declaration
             and op.sym_name not in fixed
-            and BODY not in op.attributes
+            and PARALLEL_BODY not in op.attributes
         ]
 
     def outline(self, loop: scf.Parallel, function: FuncOp) -> None:
@@ -293,7 +286,7 @@ def _body_function(
     loop = nest.loop
     types = [llvm.ptr, index, index, *(v.type for v in captured)]
     function = FuncOp.of(
-        name, types, visibility="private", attributes={BODY: UnitAttr()}, loc=loop.loc
+        name, types, visibility="private", attributes={PARALLEL_BODY: UnitAttr()}, loc=loop.loc
     )
     function.set_arg_attribute(0, POOL, UnitAttr())
     for i in unaliased(captured, caller):
@@ -345,7 +338,7 @@ def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
     What lower-to-llvm knows of a kernel's arguments, and of buffers that the kernel makes,
     would else be lost in its parallel loops.
     """
-    roots = [_root(v) if isinstance(v.type, MemRefType) else None for v in captured]
+    roots = [memref.base_buffer(v) if isinstance(v.type, MemRefType) else None for v in captured]
     return [
         i
         for i, root in enumerate(roots)
@@ -353,28 +346,11 @@ def unaliased(captured: Sequence[Value], caller: FuncOp) -> list[int]:
     ]
 
 
-def _root(value: Value) -> Value:
-    """The buffer that a view looks at."""
-    while (op := value.defining_op) is not None and isinstance(op, _VIEWS):
-        value = op.operands[0]
-    return value
-
-
-_VIEWS = (
-    memref.Cast,
-    memref.CollapseShape,
-    memref.ExpandShape,
-    memref.ReinterpretCast,
-    memref.SubView,
-    memref.View,
-)
-
-
 def _is_own(root: Value, caller: FuncOp) -> bool:
     """Whether nothing else is in the buffer."""
     if isinstance(root.defining_op, memref.Alloc | memref.Alloca):
         return True
-    for i, arg in enumerate(caller.args if "nn.kernel" in caller.attributes else ()):
+    for i, arg in enumerate(caller.args if KERNEL in caller.attributes else ()):
         if arg is root:
             return caller.arg_attribute(i, IN_PLACE) is None
     return False

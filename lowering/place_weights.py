@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..dialects import arith, func, memref
+from ..dialects.marks import ENTRY, MAKER, OFFSET, PREPARED, USED_WEIGHTS, WEIGHT, WEIGHTS
 from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import PassError
 from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
-from ..passes.nn.prepare_weights import PREPARE, WEIGHT
 from .memory_plan import aligned
-from .to_llvm.prepare import OFFSET, USED_WEIGHTS
 
 _BYTE = IntegerType(8)
 
@@ -24,13 +23,13 @@ def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[
     made of lies at the start of the weights, in the order in which it is needed.
     """
     globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
-    entries = [f for f in functions if "nn.entry" in f.attributes and f.body.blocks]
+    entries = [f for f in functions if ENTRY in f.attributes and f.body.blocks]
     uses = {entry: _stored_constants(entry, globals_) for entry in entries}
     used = {op.symbol for found in uses.values() for op in found}
     makers = _makers(functions, [globals_[name] for name in used])
     for function in makers.values():
         uses[function] = _stored_constants(function, globals_)
-    weights, prepared = _Places("weights"), _Places("prepared")
+    weights, prepared = _Places("weights", WEIGHTS), _Places("prepared", PREPARED)
     for function in (*makers.values(), *entries):
         for op in uses[function]:
             places = prepared if op.symbol in makers else weights
@@ -47,7 +46,7 @@ def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[
     _erase_unused(module, [globals_[name] for name in (*weights.offsets, *prepared.offsets)])
     for places in (weights, prepared):
         if places.table:
-            module.attributes[f"nn.{places.name}"] = DictAttr(tuple(places.table.items()))
+            module.attributes[places.mark] = DictAttr(tuple(places.table.items()))
     return weights.total, prepared.total
 
 
@@ -70,8 +69,8 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
     """
     found: dict[str, func.FuncOp] = {}
     by_key = {(g.initial_value.key, g.type): g.sym_name for g in used}  # type: ignore[union-attr]
-    marked = [f for f in functions if PREPARE in f.attributes]
-    for function in sorted(marked, key=lambda f: f.attributes[PREPARE].value):  # type: ignore[attr-defined]
+    marked = [f for f in functions if MAKER in f.attributes]
+    for function in sorted(marked, key=lambda f: f.attributes[MAKER].value):  # type: ignore[attr-defined]
         key = function.arg_attribute(0, WEIGHT)
         name = by_key.get((getattr(key, "value", ""), function.function_type.inputs[0]))
         if name is None:
@@ -84,8 +83,8 @@ def _makers(functions: Iterable[func.FuncOp], used: list[memref.Global]) -> dict
 class _Places:
     """A block of constants: who lies where."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, mark: str) -> None:
+        self.name, self.mark = name, mark
         self.total = 0
         self.offsets: dict[str, int] = {}
         self.table: dict[str, DictAttr] = {}
@@ -104,7 +103,7 @@ class _Places:
 
     def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> None:
         """Replace uses by views of the block, which becomes an argument of the function."""
-        argument = add_argument(function, self.total, self.name, f"nn.{self.name}")
+        argument = add_argument(function, self.total, self.name, self.mark)
         for op in uses:
             builder = Builder.before_op(op)
             offset = builder.insert(arith.Constant.index(self.offsets[op.symbol])).result

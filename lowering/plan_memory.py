@@ -23,6 +23,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from ..dialects import arith, func, memref, scf
+from ..dialects.marks import ARENA, ENTRY, IN_PLACE, LIVE_BYTES, MAKER, SCRATCH
 from ..ir.attributes import (
     DenseArrayAttr,
     I64Array,
@@ -31,14 +32,10 @@ from ..ir.attributes import (
 from ..ir.builder import Builder
 from ..ir.core import Block, Operation, Value
 from ..ir.passes import Pass, PassContext, option
-from ..ir.traits import Pure
 from ..ir.types import IntegerType, MemRefType
-from ..passes.nn.prepare_weights import PREPARE
 from ..targets.attribute import target_of
 from .memory_plan import Buffer, MemoryPlan, aligned, plan
 from .place_weights import add_argument, place_weights
-from .to_llvm.entry import LIVE_BYTES
-from .to_llvm.module import IN_PLACE
 
 _BYTE = IntegerType(8)
 
@@ -81,7 +78,7 @@ class PlanMemory(
                     in_place |= self._plan_function(function, functions, scratch, context)
         _keep_marks(functions.values(), in_place)
         weights, prepared = place_weights(op, functions.values())
-        if any("nn.entry" in function.attributes for function in functions.values()):
+        if any(ENTRY in function.attributes for function in functions.values()):
             context.statistic("weights-bytes", weights)
             context.statistic("prepared-bytes", prepared)
 
@@ -106,11 +103,11 @@ class PlanMemory(
             context.statistic("arena-bytes", made.size)
             context.statistic("peak-live-bytes", made.lower_bound)
             function.attributes[LIVE_BYTES] = I64Attr(made.lower_bound)
-            arena = add_argument(function, made.size, "arena", "nn.arena")
+            arena = add_argument(function, made.size, "arena", ARENA)
         elif made.size:
             scratch[function.sym_name] = made.size
             context.statistic("scratch-bytes", made.size)
-            arena = add_argument(function, made.size, "scratch", "nn.scratch")
+            arena = add_argument(function, made.size, "scratch", SCRATCH)
         else:
             return set()
         needs.apply(made, arena)
@@ -167,7 +164,7 @@ class _Needs:
     ) -> _Needs:
         block = function.body.block
         times = {op: i for i, op in enumerate(block)}
-        roots, uses = _uses_of_buffers(block)
+        uses = _uses_of_buffers(block)
         needs = _Needs(block)
         numbers: dict[Value, int] = {}
         for op in block:
@@ -181,7 +178,7 @@ class _Needs:
                 if scratch.get(op.callee):
                     needs.add(op, scratch[op.callee], times[op], times[op])
                 if (callee := functions.get(op.callee)) is not None:
-                    places = [numbers.get(roots.get(v, v)) for v in op.args]
+                    places = [numbers.get(memref.base_buffer(v)) for v in op.args]
                     needs.join(op, callee, places, times[op])
         return needs
 
@@ -268,27 +265,27 @@ class _Needs:
             owner.erase()
 
 
-def _uses_of_buffers(block: Block) -> tuple[dict[Value, Value], dict[Value, list[Operation]]]:
-    """What each view looks at, and the block's operations that read or write each buffer.
+def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
+    """The block's operations that read or write each buffer.
 
-    Views count through their own uses, `memref.dealloc` does not count.
+    Views count through their own uses, `memref.dealloc` does not count. A result that may be one
+    of several buffers, as of `arith.select`, uses them all.
     """
-    roots: dict[Value, Value] = {}
+    among: dict[Value, list[Value]] = {}
     uses: dict[Value, list[Operation]] = {}
     for op in block:
         for inner in op.walk():
-            held = [v for v in inner.operands if isinstance(v.type, MemRefType)]
-            for value in held:
-                root = roots.get(value, value)
-                is_view = inner.has_trait(Pure) and any(
-                    isinstance(r.type, MemRefType) for r in inner.results
-                )
-                if is_view:
-                    for result in inner.results:
-                        roots[result] = root
-                elif not isinstance(inner, memref.Dealloc):
-                    uses.setdefault(root, []).append(op)
-    return roots, uses
+            if isinstance(inner, memref.Dealloc):
+                continue
+            viewed = len(inner.results) if inner.has_trait(memref.ViewLike) else 0
+            held = inner.operands[viewed:]
+            bases = [memref.base_buffer(v) for v in held if isinstance(v.type, MemRefType)]
+            bases = [buffer for base in bases for buffer in (base, *among.get(base, ()))]
+            for buffer in bases:
+                uses.setdefault(buffer, []).append(op)
+            if not viewed and bases:
+                among.update((r, bases) for r in inner.results if isinstance(r.type, MemRefType))
+    return uses
 
 
 def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
@@ -358,4 +355,4 @@ def _heap_scratch(function: func.FuncOp, scratch: dict[str, int]) -> None:
 
 def _is_entry(function: func.FuncOp) -> bool:
     """Whether C code calls the function."""
-    return "nn.entry" in function.attributes or PREPARE in function.attributes
+    return ENTRY in function.attributes or MAKER in function.attributes

@@ -233,7 +233,7 @@ class NativeFunctions:
                 f"'@{name}' takes {len(frame.arguments)} arguments, but {len(arguments)} are given"
             )
         memory = aligned_buffer(frame.size)
-        memory[:] = 0
+        memory.fill(0)
         for i, (value, leaves) in enumerate(zip(arguments, frame.arguments, strict=True)):
             for leaf in leaves:
                 data = leaf.to_bytes(_at(value, leaf.path))

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from ..dialects import linalg, memref
 from ..dialects.linalg import StructuredOp
+from ..dialects.memref import base_buffer
 from ..ir.affine import AffineMap, is_tiling
 from ..ir.builder import Builder
 from ..ir.core import Block, IRMapping, Operation, Value
 from ..ir.location import fuse_locations
 from ..ir.passes import Pass, PassContext
 from ..ir.types import MemRefType
-from ..kernels.model.stages import base_buffer
 
 
 @dataclass(frozen=True)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ..dialects.func import Call, FuncOp, Return
+from ..dialects.marks import KERNEL
 from ..ir.core import IRMapping, Operation
 from ..ir.passes import Pass, PassContext
 from .dead_code import symbol_references
-
-KERNEL = "nn.kernel"
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,15 @@ from __future__ import annotations
 
 import ctypes
 
-ENTRY = "nnc_run"
+RUN = "nnc_run"
 PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
+PARALLEL_FOR = "nnc_parallel_for"
+POOL_COUNTS = "nnc_pool_counts"
 
 ALIGNMENT = 64
-"""Units: bytes. Of the arena and the weights."""
+"""Units: bytes. Of arena, weights and buffers: a cache line, and the widest vector register."""
 
 
 RUN_TYPE = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 5)

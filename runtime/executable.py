@@ -12,7 +12,7 @@ from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.llvm.native import LoadedCode
-from .abi import ENTRY, PREPARE, PREPARE_TYPE, RUN_TYPE
+from .abi import PREPARE, PREPARE_TYPE, RUN, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
 from .model import Model
 from .program import Program
@@ -26,11 +26,11 @@ class Executable(Model):
         found = program.signature
         super().__init__(found)
         self._arena_bytes = found.arena_bytes
-        exports = [ENTRY]
+        exports = [RUN]
         exports += POOL_SYMBOLS if program.parallel else ()
         exports += [PREPARE] if found.prepared_bytes else []
         self._code = program.target.load(program.code, tuple(exports))
-        self._run = RUN_TYPE(self._code[ENTRY])
+        self._run = RUN_TYPE(self._code[RUN])
         made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
         self._weights = program.weights, made
         self._weights_address = made.ctypes.data

@@ -15,10 +15,6 @@ from ..ir.types import Type, i32, i64
 
 FOLDER = Path(__file__).parent
 
-PARALLEL_FOR = "nnc_parallel_for"
-POOL_CREATE = "nnc_pool_create"
-POOL_DESTROY = "nnc_pool_destroy"
-POOL_COUNTS = "nnc_pool_counts"
 
 LINUX_ONLY = ("sched_getcpu", "pthread_getaffinity_np", "pthread_setaffinity_np")
 """Elsewhere functions of these names say that they failed."""

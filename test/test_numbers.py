@@ -39,18 +39,15 @@ EXPLAINED = {
     ("passes/nn/decompose_graph.py", "ORDINARY"): "numerics: whose reciprocals are precise",
     ("passes/nn/decompose_graph.py", "FEW_NUMBERS"): "time to compile",
     ("passes/nn/fold_constants.py", "GROWTH"): "the size of what is stored",
-    ("passes/nn/fold_constants.py", "WEIGHT_NUMBERS"): "numbers of operands",
     ("passes/nn/known_values.py", "LIMIT"): "time to compile",
     ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
     ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
     ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
-    ("lowering/memory_plan.py", "ALIGNMENT"): "the C interface: how buffers are aligned",
     ("lowering/nn_to_linalg/indexing.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
     ("lowering/nn_to_linalg/winograd.py", "RANK"): "the rank of a blocked image",
     ("lowering/to_llvm/mathematics.py", "_NAN"): "how LLVM names classes of floats",
-    ("lowering/to_llvm/memory.py", "BUFFER_ALIGNMENT"): "the C interface: how buffers are aligned",
     ("lowering/to_llvm/rearrange.py", "ANY"): "how LLVM names a lane that does not matter",
 }  # fmt: skip
 

@@ -8,6 +8,7 @@ shares storage.
 
 from ...ir.dialect import registry
 from .access import *
+from .aliasing import *
 from .atomics import *
 from .buffers import *
 from .casts import *

@@ -62,6 +62,7 @@ from ...ir.traits import (
 from ...ir.types import MemRefType, TensorType
 from ..index_lists import by_field
 from .access import check_alignment
+from .aliasing import ViewLike
 
 OneDimensional = Constraint(
     "1D memref of any type values", lambda t: isinstance(t, MemRefType) and t.rank == 1
@@ -197,7 +198,7 @@ class AllocaScope(
         return frame.run_region(self.body, [])[1]
 
 
-class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):
+class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure, ViewLike)):
     """The memref, of which the code after may believe that it starts at such an address."""
 
     memref: Operand = operand(AnyMemRef)
@@ -216,7 +217,7 @@ class AssumeAlignment(Op, name="memref.assume_alignment", traits=(Pure,)):
         return memref
 
 
-class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure,)):
+class DistinctObjects(Op, name="memref.distinct_objects", traits=(Pure, ViewLike)):
     """The memrefs, of which the code after may believe that they do not overlap."""
 
     memrefs: Operands = operands(AnyMemRef)

@@ -34,6 +34,7 @@ from ...ir.types import (
     index,
 )
 from ...ir.undefined import note_where
+from .aliasing import ViewLike
 from .layouts import (
     compatible,
     element_strides,
@@ -43,7 +44,7 @@ from .layouts import (
 from .views import ReinterpretCast
 
 
-class Cast(Op, name="memref.cast", traits=(Pure,)):
+class Cast(Op, name="memref.cast", traits=(Pure, ViewLike)):
     """The same view under a type that knows more or less about it."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
@@ -96,7 +97,7 @@ def castable(source: Type, target: Type) -> bool:
     return compatible(a[1], b[1]) and all(map(compatible, a[0], b[0]))
 
 
-class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure,)):
+class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure, ViewLike)):
     """The same buffer, named in another memory space."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
@@ -118,7 +119,7 @@ class MemorySpaceCast(Op, name="memref.memory_space_cast", traits=(Pure,)):
         return source
 
 
-class Transpose(Op, name="memref.transpose", traits=(Pure,)):
+class Transpose(Op, name="memref.transpose", traits=(Pure, ViewLike)):
     """The dimensions in another order; only strides change."""
 
     # "in" is the source's name upstream, a keyword here.
@@ -166,7 +167,7 @@ class Transpose(Op, name="memref.transpose", traits=(Pure,)):
         return source.transpose(self.order)
 
 
-class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=(Pure,)):
+class ExtractStridedMetadata(Op, name="memref.extract_strided_metadata", traits=(Pure, ViewLike)):
     """The buffer's start, and the offset, sizes and strides of the view."""
 
     source: Operand = operand(AnyMemRef)

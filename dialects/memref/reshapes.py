@@ -34,6 +34,7 @@ from ...ir.types import (
 )
 from ..index_lists import Mixed, check_list, mix, split, to_dims
 from ..reassociation import Reassociating, reassociation
+from .aliasing import ViewLike
 from .layouts import (
     collapsed_strides,
     element_strides,
@@ -74,7 +75,7 @@ class _Reassociating(Reassociating):
                 )
 
 
-class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
+class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure, ViewLike)):
     """Dimensions split in several."""
 
     src: Operand = operand(AnyMemRef)
@@ -129,7 +130,7 @@ class ExpandShape(_Reassociating, name="memref.expand_shape", traits=(Pure,)):
         return _reshape_in_place(self, src, shape)
 
 
-class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure,)):
+class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure, ViewLike)):
     """Neighbouring dimensions joined; they must be contiguous in memory."""
 
     src: Operand = operand(AnyMemRef)
@@ -181,7 +182,7 @@ def _reshape_in_place(op: Op, array: Any, shape: list[int]) -> Any:
         ) from None
 
 
-class Reshape(Op, name="memref.reshape", traits=(Pure,)):
+class Reshape(Op, name="memref.reshape", traits=(Pure, ViewLike)):
     """A contiguous memref in the shape that another memref holds."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)

@@ -32,6 +32,7 @@ from ...ir.types import (
     MemRefType,
 )
 from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
+from .aliasing import ViewLike
 from .layouts import (
     compatible,
     dropped_dimensions,
@@ -46,7 +47,7 @@ ByteBuffer = Constraint(
 )
 
 
-class View(Op, name="memref.view", traits=(Pure,)):
+class View(Op, name="memref.view", traits=(Pure, ViewLike)):
     """Bytes from a shift on, as a contiguous memref of another type."""
 
     source: Operand = operand(ByteBuffer)
@@ -108,7 +109,7 @@ class _Strided(Op):
     result: Result = result(AnyMemRef)
 
 
-class SubView(_Strided, name="memref.subview", traits=(Pure,)):
+class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
     """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
 
     result_name = "subview"
@@ -250,7 +251,7 @@ def _slice(start: int, size: int, step: int) -> slice:
     return slice(start, end if end >= 0 else None, step or 1)
 
 
-class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure,)):
+class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
     """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)

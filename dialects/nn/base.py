@@ -8,14 +8,17 @@ attributes shape it); other ops give `infer` and `evaluate` themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...ir.attributes import Attribute, StringAttr
 from ...ir.comprehension import Comprehension, bind
+from ...ir.core import Operation
 from ...ir.declare import AttrKind, Op, OpDefinition
 from ...ir.diagnostics import NncError, SizeError, VerifyError
 from ...ir.traits import Pure
 from ...ir.types import Dim, FloatType, TensorType, Type, i64, size_fault
+from .traits import Fusion, operands_by_first_index
 
 if TYPE_CHECKING:
     import numpy as np
@@ -56,6 +59,46 @@ class NnOp(Op, traits=(Pure,)):
     """Base of the ops on tensors."""
 
     format: ClassVar[str | None] = OPERANDS
+
+    # -- what passes ask -----------------------------------------------------------------
+
+    fusion: ClassVar[Fusion] = Fusion.ALONE
+    """What the op is to a kernel."""
+    prologue: ClassVar[tuple[Fusion, ...]] = ()
+    """What its kernel may compute as the op reads its operands."""
+    weight_operand: ClassVar[int | None] = None
+    """The operand that is a weight where it is constant: it is arranged at compile time."""
+    algorithm: ClassVar[tuple[type[NnOp], ...]] = ()
+    """The earlier steps of the algorithm that this op ends; each is the next one's operand 0."""
+    has_whole_tiles: ClassVar[bool] = False
+    """Whether the result may be larger than what is wanted of it, which a slice then takes."""
+    treats_images_apart: ClassVar[bool] = False
+    """Whether images are first in operand 0 and results; the other operands are parameters."""
+    has_own_lowering: ClassVar[bool] = False
+    """Whether `nn_to_linalg` has a function for it, whatever its comprehension."""
+
+    ignores_nan: ClassVar[bool] = False
+    """Whether a maximum passes over NaN."""
+
+    # These may be properties, where attributes decide.
+    keeps_channels: bool | property = False
+    """Whether each channel, dimension 1, of the results needs that of the operands only."""
+    keeps_rows: bool | property = False
+    """Whether a movement's rows are runs of elements of the operand's rows."""
+    places_rows: bool | property = False
+    """Whether the op only says where in its result each row of operand 0 is written."""
+    row_axes: tuple[int, ...] | property | None = None
+    """The axes along which a reduction that keeps dimensions, or a normalization, works."""
+
+    def operands_by_parts(self) -> set[int] | None:
+        """The operands of which a part of the results needs the same part and no others.
+
+        A part is a run of first indices, such as some images of a batch; None where the op
+        mixes them.
+        """
+        if self.treats_images_apart:
+            return {0}
+        return operands_by_first_index(self.comprehension())
 
     # -- semantics -----------------------------------------------------------------------
 
@@ -113,11 +156,20 @@ class NnOp(Op, traits=(Pure,)):
         regions: Sequence[Any] = (),
     ) -> Sequence[Type] | None:
         try:
-            return cls.infer(list(operand_types), Properties(cls.definition, properties))
+            return cls.inferred(operand_types, properties)
         except VerifyError:
             raise
         except NncError as error:
             raise VerifyError(f"'{cls.name}' op {error.message}") from None
+
+    @classmethod
+    def inferred(
+        cls, types: Sequence[Any], properties: Mapping[str, Attribute]
+    ) -> Sequence[Type] | None:
+        """What `infer` says, evaluated once for all ops with these types and properties."""
+        if not types:  # constants, which are not to be kept
+            return cls.infer([], Properties(cls.definition, properties))
+        return _inferred(cls, tuple(types), tuple(properties.items()))
 
     @classmethod
     def infer(cls, types: Sequence[TensorType], attrs: Any) -> Sequence[Type] | None:
@@ -141,7 +193,7 @@ class NnOp(Op, traits=(Pure,)):
             if not isinstance(operand.type, TensorType):
                 return
         try:
-            inferred = self.infer(self.operand_types, self)
+            inferred = self.inferred(self.operand_types, self.properties)
             self.check()
         except VerifyError:
             raise
@@ -153,6 +205,19 @@ class NnOp(Op, traits=(Pure,)):
 
     def check(self) -> None:
         """Further rules of the op; raises NncError with the text after `'nn.x' op`."""
+
+
+@lru_cache(maxsize=1 << 12)
+def _inferred(
+    cls: type[NnOp], types: tuple[Any, ...], properties: tuple[tuple[str, Attribute], ...]
+) -> Sequence[Type] | None:
+    found = cls.infer(list(types), Properties(cls.definition, dict(properties)))
+    return None if found is None else tuple(found)
+
+
+def fusion_of(op: Operation) -> Fusion:
+    """What any operation is to a kernel."""
+    return op.fusion if isinstance(op, NnOp) else Fusion.ALONE
 
 
 # -- types and shapes ------------------------------------------------------------------------

@@ -8,16 +8,24 @@ this form; everything else works on it as on any other tensor.
 from __future__ import annotations
 
 from operator import add
+from typing import ClassVar
 
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.types import TensorType
-from .base import NnOp, check_length, numbers
+from .base import check_length, numbers
+from .products import ProductOp
+from .traits import Fusion
 
 
-class BlockedConvOp(NnOp):
-    """Base: a convolution without padding and bias, which are ops of their own."""
+class BlockedConvOp(ProductOp):
+    """Base: a convolution without padding and bias, which are ops of their own.
+
+    `arrangement` says how the weight of `nn.conv`, [M, C / groups, K..], becomes this op's: its
+    dimensions are split as on the left, and in the order on the right. There `co`, `ci` and
+    `mo`, `mi` are the blocks and what lies in one, `g` the groups, `go` and `gi` their blocks.
+    """
 
     x: Operand = operand(AnyRankedTensor)
     weight: Operand = operand(AnyRankedTensor)
@@ -25,6 +33,8 @@ class BlockedConvOp(NnOp):
     dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     out: Result = result(AnyRankedTensor)
 
+    prologue = (Fusion.MOVEMENT, Fusion.PADDING)
+    arrangement: ClassVar[str]
     outer_rank = 0
     """Dimensions of x that stand for groups."""
     weight_rank = 0
@@ -52,6 +62,7 @@ class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
     Numerics: f16 and bf16 accumulate in f32.
     """
 
+    arrangement = "(mo mi) (co ci) k.. -> mo co k.. ci mi"
     weight_rank = 1
     body = (
         "out[n, mo, p.., mi] += x[n, co, p..*strides + k..*dilations, ci]"
@@ -76,6 +87,8 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
 
     pads: tuple[int, ...] = attribute(INT_ARRAY)
 
+    has_own_lowering = True
+    arrangement = BlockedConv.arrangement
     weight_rank = 1
     example = (
         "%y = nn.blocked_padded_conv %x, %w {dilations = array<i64: 6, 6>, "
@@ -118,6 +131,7 @@ class BlockedDepthwiseConv(BlockedConvOp, name="nn.blocked_depthwise_conv"):
     Shapes: x [N, C / B, D.., B], weight [C / B, K.., B] -> out [N, C / B, P.., B].
     """
 
+    arrangement = "(mo mi) 1 k.. -> mo k.. mi"
     weight_rank = -1
     body = "out[n, mo, p.., mi] += x[n, mo, p..*strides + k..*dilations, mi] * weight[mo, k.., mi]"
     example = (
@@ -134,6 +148,7 @@ class BlockedGroupedConv(BlockedConvOp, name="nn.blocked_grouped_conv"):
     Numerics: f16 and bf16 accumulate in f32.
     """
 
+    arrangement = "(g mo mi) (co ci) k.. -> g mo co k.. ci mi"
     outer_rank = 1
     weight_rank = 1
     body = (
@@ -154,6 +169,7 @@ class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
     Numerics: f16 and bf16 accumulate in f32.
     """
 
+    arrangement = "(go gi m) c k.. -> go m c k.. gi"
     outer_rank = 1
     body = (
         "out[n, go, m, p.., gi] += x[n, go, c, p..*strides + k..*dilations, gi]"
@@ -165,7 +181,7 @@ class BlockedNarrowConv(BlockedConvOp, name="nn.blocked_narrow_conv"):
     )
 
 
-class PackedMatmul(NnOp, name="nn.packed_matmul"):
+class PackedMatmul(ProductOp, name="nn.packed_matmul"):
     """Matrix product with a right-hand side whose columns are blocked.
 
     Shapes: lhs [B.., M, K], rhs [B.., N / A, K, A] -> out [B.., M, N / A, A].
@@ -182,7 +198,7 @@ class PackedMatmul(NnOp, name="nn.packed_matmul"):
     )
 
 
-class BlockedMatmul(NnOp, name="nn.blocked_matmul"):
+class BlockedMatmul(ProductOp, name="nn.blocked_matmul"):
     """Matrix products of blocked columns: a block of each row lies beside that of the next row.
 
     Shapes: lhs [B, K / C, M.., C], rhs [B, N / A, K / C, C, A] -> out [B, N / A, M.., A].

@@ -8,10 +8,15 @@ from ...ir.diagnostics import NncError
 from ...ir.traits import Commutative, Idempotent
 from ...ir.types import Type, i1
 from .base import NnOp
+from .traits import Broadcasting, Fusion, Total
 
 
-class ElementwiseOp(NnOp):
+class ElementwiseOp(NnOp, traits=(Broadcasting,)):
     """Base of the ops whose result at an index needs the operands at that index only."""
+
+    fusion = Fusion.ELEMENTWISE
+    prologue = (Fusion.MOVEMENT, Fusion.ELEMENTWISE)
+    keeps_channels = True
 
 
 class BinaryOp(ElementwiseOp):
@@ -39,21 +44,21 @@ class ComparisonOp(BinaryOp):
         return i1
 
 
-class Add(BinaryOp, name="nn.add", traits=(Commutative,)):
+class Add(BinaryOp, name="nn.add", traits=(Commutative, Total)):
     """Sum. Integers wrap. Source: ONNX Add-14."""
 
     body = "out[i..] = lhs[i..] + rhs[i..]"
     example = "%c = nn.add %a, %b : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>"
 
 
-class Sub(BinaryOp, name="nn.sub"):
+class Sub(BinaryOp, name="nn.sub", traits=(Total,)):
     """Difference. Integers wrap. Source: ONNX Sub-14."""
 
     body = "out[i..] = lhs[i..] - rhs[i..]"
     example = "%c = nn.sub %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
 
 
-class Mul(BinaryOp, name="nn.mul", traits=(Commutative,)):
+class Mul(BinaryOp, name="nn.mul", traits=(Commutative, Total)):
     """Product. Integers wrap. Source: ONNX Mul-14."""
 
     body = "out[i..] = lhs[i..] * rhs[i..]"
@@ -230,7 +235,7 @@ class Where(ElementwiseOp, name="nn.where"):
         return super().infer(types, attrs)
 
 
-class Cast(ElementwiseOp, name="nn.cast"):
+class Cast(ElementwiseOp, name="nn.cast", traits=(Total,)):
     """Every element converted to the result's element type.
 
     Numerics: floats to integers truncate (out of range is undefined), integers wrap, a

@@ -53,6 +53,9 @@ class Gather(NnOp, name="nn.gather"):
 
         return np.take(data, indices, axis=self.axis)
 
+    def operands_by_parts(self):
+        return {1} if self.axis == 0 and self.indices.type.rank else None
+
 
 class GatherElements(NnOp, name="nn.gather_elements"):
     """out[i, j, k] = data[indices[i, j, k], j, k] for axis 0, and so on.

@@ -31,9 +31,10 @@ from .base import (
     shape_operand_length,
     tensor,
 )
+from .traits import Arranging, Fusion, Total
 
 
-class Transpose(NnOp, name="nn.transpose"):
+class Transpose(NnOp, name="nn.transpose", traits=(Total, Arranging)):
     """Dimensions in another order: out's dimension i is x's dimension permutation[i].
 
     Source: ONNX Transpose-25.
@@ -42,6 +43,14 @@ class Transpose(NnOp, name="nn.transpose"):
     x: Operand = operand(AnyRankedTensor)
     permutation: tuple[int, ...] = attribute(INT_ARRAY)
     out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.MOVEMENT
+
+    @property
+    def keeps_rows(self):
+        return self.permutation[-1:] == (len(self.permutation) - 1,)
+
+    places_rows = keeps_rows
 
     example = (
         "%y = nn.transpose %x {permutation = array<i64: 1, 0>} : "
@@ -71,6 +80,9 @@ class Concat(NnOp, name="nn.concat"):
     inputs: Operands = operands(AnyRankedTensor)
     axis: int = attribute(I64)
     out: Result = result(AnyRankedTensor)
+
+    def operands_by_parts(self):
+        return set(range(len(self._operands))) if self.axis != 0 else None
 
     example = (
         "%c = nn.concat %a, %b {axis = 0 : i64} : "
@@ -116,6 +128,9 @@ class Slice(NnOp, name="nn.slice"):
     steps: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.MOVEMENT
+    has_own_lowering = True
+
     example = (
         "%y = nn.slice %x {starts = array<i64: 1, 0>, steps = array<i64: 1, 2>} : "
         "(tensor<4x8xf32>) -> tensor<2x4xf32>"
@@ -154,6 +169,15 @@ class Slice(NnOp, name="nn.slice"):
                     raise NncError(f"elements {start}, .., {last} are not all in dimension {i}")
             elif after is None and (step != 1 or start) and before is not None:
                 raise NncError(f"dimension {i} of '{out}' is known and must be given")
+
+    @property
+    def keeps_rows(self):
+        steps = self.steps or (1,)
+        return min(steps) > 0 and steps[-1] == 1
+
+    def operands_by_parts(self):
+        whole = self.starts[:1] == (0,) and (self.steps or (1,))[0] == 1
+        return {0} if whole and self.out.type.shape[0] == self.x.type.shape[0] else None
 
 
 class SliceDynamic(NnOp, name="nn.slice_dynamic"):
@@ -234,6 +258,9 @@ class Split(NnOp, name="nn.split"):
         if x.shape[self.axis] is not None and x.shape[self.axis] != total:
             raise NncError(f"the parts have {total} elements along axis {self.axis} of '{x}'")
 
+    def operands_by_parts(self):
+        return {0} if self.axis != 0 else None
+
     def evaluate(self, x):
         import numpy as np
 
@@ -248,7 +275,7 @@ class Split(NnOp, name="nn.split"):
         return parts if len(parts) != 1 else parts[0]
 
 
-class Pad(NnOp, name="nn.pad"):
+class Pad(NnOp, name="nn.pad", traits=(Total, Arranging)):
     """Elements added before and after (negative: removed), all begins first, then all ends.
 
     `value` is a 0-d tensor for mode "constant"; without it, zeros. Source: ONNX Pad-25.
@@ -259,6 +286,16 @@ class Pad(NnOp, name="nn.pad"):
     pads: tuple[int, ...] = attribute(INT_ARRAY)
     mode: str = attribute(one_of("constant", "reflect", "edge", "wrap"), default="constant")
     out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.PADDING
+    keeps_channels = True
+
+    @property
+    def places_rows(self):
+        return self.mode == "constant" and min(self.pads, default=0) >= 0
+
+    def operands_by_parts(self):
+        return {0} if self.pads[0] == self.pads[self.x.type.rank] == 0 else None
 
     example = (
         "%y = nn.pad %x, %zero {pads = array<i64: 0, 1, 0, 1>} : "
@@ -347,6 +384,8 @@ class DepthToSpace(NnOp, name="nn.depth_to_space"):
     mode: str = attribute(one_of("DCR", "CRD"), default="DCR")
     out: Result = result(AnyRankedTensor)
 
+    treats_images_apart = True
+
     example = (
         "%y = nn.depth_to_space %x {block = 2 : i64} : (tensor<1x8x4x4xf32>) -> tensor<1x2x8x8xf32>"
     )
@@ -377,6 +416,7 @@ class SpaceToDepth(NnOp, name="nn.space_to_depth"):
     block: int = attribute(I64)
     out: Result = result(AnyRankedTensor)
 
+    treats_images_apart = True
     example = (
         "%y = nn.space_to_depth %x {block = 2 : i64} : (tensor<1x2x8x8xf32>) -> tensor<1x8x4x4xf32>"
     )

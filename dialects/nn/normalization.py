@@ -19,12 +19,19 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from .base import NnOp, broadcast_shapes, check_axis
+from .traits import Fusion
 
 
 class NormalizationOp(NnOp):
     """Base: the result has the type of the operand."""
 
     x: Operand = operand(AnyRankedTensor)
+
+    fusion = Fusion.NORMALIZATION
+    prologue = (Fusion.ELEMENTWISE,)
+
+    def operands_by_parts(self):
+        return {0} if getattr(self, "axis", 1) != 0 else None
 
     @classmethod
     def infer(cls, types, attrs):
@@ -42,6 +49,22 @@ class NormalizationOp(NnOp):
     def compute(self, x, *rest):
         """The result in the accumulator's type."""
         raise TypeError("a normalization defines what it computes")
+
+
+class SoftmaxOp(NormalizationOp):
+    """Base: along one axis, without parameters."""
+
+    axis: int = attribute(I64)
+    out: Result = result(AnyRankedTensor)
+
+    @property
+    def row_axes(self):
+        return (self.axis,)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        check_axis(attrs.axis, types[0].rank)
+        return [types[0]]
 
 
 def per_channel(parameter, rank: int):
@@ -73,6 +96,10 @@ class BatchNorm(NormalizationOp, name="nn.batch_norm"):
     var: Operand = operand(AnyRankedTensor)
     epsilon: float = attribute(F32, default=1e-5)
     out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.ELEMENTWISE
+    prologue = (Fusion.MOVEMENT, Fusion.ELEMENTWISE)
+    keeps_channels = True
 
     example = (
         "%y = nn.batch_norm %x, %scale, %bias, %mean, %var : (tensor<1x8x4x4xf32>, tensor<8xf32>, "
@@ -239,18 +266,10 @@ class Lrn(NormalizationOp, name="nn.lrn"):
         return x / (self.bias + self.alpha / self.size * squares) ** self.beta
 
 
-class Softmax(NormalizationOp, name="nn.softmax"):
+class Softmax(SoftmaxOp, name="nn.softmax"):
     """e**x divided by its sum along the axis. Source: ONNX Softmax-13."""
 
-    axis: int = attribute(I64)
-    out: Result = result(AnyRankedTensor)
-
     example = "%y = nn.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
-
-    @classmethod
-    def infer(cls, types, attrs):
-        check_axis(attrs.axis, types[0].rank)
-        return [types[0]]
 
     def compute(self, x):
         import numpy as np
@@ -261,18 +280,10 @@ class Softmax(NormalizationOp, name="nn.softmax"):
         return powers / powers.sum(axis=self.axis, keepdims=True)
 
 
-class LogSoftmax(NormalizationOp, name="nn.log_softmax"):
+class LogSoftmax(SoftmaxOp, name="nn.log_softmax"):
     """The logarithm of the softmax. Source: ONNX LogSoftmax-13."""
 
-    axis: int = attribute(I64)
-    out: Result = result(AnyRankedTensor)
-
     example = "%y = nn.log_softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
-
-    @classmethod
-    def infer(cls, types, attrs):
-        check_axis(attrs.axis, types[0].rank)
-        return [types[0]]
 
     def compute(self, x):
         import numpy as np

@@ -11,6 +11,7 @@ from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, oper
 from ...ir.diagnostics import NncError
 from ...ir.types import i64
 from .base import NnOp, tensor
+from .traits import Fusion
 from .windows import Window
 
 
@@ -25,6 +26,10 @@ class PoolingOp(NnOp):
     ceil_mode: bool = attribute(BOOL, default=False)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.REDUCTION
+    prologue = (Fusion.PADDING,)
+    treats_images_apart = True
+    keeps_channels = True
     combine = ""
 
     @classmethod
@@ -49,12 +54,13 @@ class PoolingOp(NnOp):
         return cls.pool(types, attrs, cls.combine)
 
     @classmethod
-    def pool(cls, types, attrs, combine: str, value: str = "x[n, c, p..*strides + k..*dilations]"):
+    def pool(cls, types, attrs, combine: str):
         """The reduction of a window with the combiner `combine`."""
         x, window = types[0], cls.window(types, attrs)
         padded = tensor((*x.shape[:2], *window.padded_shape(x.shape[2:])), x.element_type)
         scope = {"strides": window.strides, "dilations": window.dilations}
-        return cls.bind(f"out[n, c, p..] {combine} {value}", [padded], scope, {"k": window.kernel})
+        body = f"out[n, c, p..] {combine} x[n, c, p..*strides + k..*dilations]"
+        return cls.bind(body, [padded], scope, {"k": window.kernel})
 
     @classmethod
     def infer(cls, types, attrs):
@@ -97,6 +103,7 @@ def lowest(dtype):
 class MaxPool(PoolingOp, name="nn.max_pool"):
     """The largest number of each window; padding and NaN never win. Source: ONNX MaxPool-22."""
 
+    ignores_nan = True
     combine = "max="
     example = (
         "%y = nn.max_pool %x {kernel = array<i64: 2, 2>, strides = array<i64: 2, 2>} : "
@@ -119,6 +126,7 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
     Of equal elements the first counts. Source: ONNX MaxPool-22 (storage_order 0).
     """
 
+    has_own_lowering = True
     indices: Result = result(AnyRankedTensor)
 
     example = (

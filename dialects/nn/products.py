@@ -18,10 +18,19 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from .base import NnOp, numbers, tensor
+from .traits import Fusion
 from .windows import Window
 
 
-class Matmul(NnOp, name="nn.matmul"):
+class ProductOp(NnOp):
+    """Base of the sums of products with weights."""
+
+    fusion = Fusion.PRODUCT
+    prologue = (Fusion.MOVEMENT,)
+    weight_operand = 1
+
+
+class Matmul(ProductOp, name="nn.matmul"):
     """Batched matrix product; NumPy broadcasting over the leading dimensions.
 
     Shapes: lhs [B.., M, K], rhs [B.., K, N] -> out [B.., M, N]; an operand of rank 1 is a
@@ -56,7 +65,7 @@ class Matmul(NnOp, name="nn.matmul"):
         return cls.bind(body, types, attrs)
 
 
-class Conv(NnOp, name="nn.conv"):
+class Conv(ProductOp, name="nn.conv"):
     """Convolution (a correlation, as everywhere in machine learning) with optional bias.
 
     Shapes: x [N, C, D..], weight [M, C / groups, K..], bias [M] -> out [N, M, P..].
@@ -73,9 +82,26 @@ class Conv(NnOp, name="nn.conv"):
     groups: int = attribute(I64, default=1)
     out: Result = result(AnyRankedTensor)
 
+    treats_images_apart = True
+    has_own_lowering = True
+    result_channels = 0
+    """The dimension of weight for the channels of the result."""
+
+    @property
+    def is_depthwise(self) -> bool:
+        """Whether each channel of the result needs one channel of x, its own."""
+        return self.groups == self.x.type.shape[1] == self.out.type.shape[1]
+
+    @property
+    def keeps_channels(self):
+        return self.groups == self.weight.type.shape[0]
+
     body = "out[n, m, p..] += x[n, c, p..*strides + k..*dilations] * weight[m, c, k..]"
     grouped = (
         "out[n, m, p..] += x[n, (m // M)*C + c, p..*strides + k..*dilations] * weight[m, c, k..]"
+    )
+    groups_apart = (
+        "out[n, g, m, p..] += x[n, g, c, p..*strides + k..*dilations] * weight[g, m, c, k..]"
     )
     depthwise = "out[n, m, p..] += x[n, m, p..*strides + k..*dilations] * weight[m, c, k..]"
     example = (
@@ -140,7 +166,7 @@ class Conv(NnOp, name="nn.conv"):
         return out
 
 
-class ConvTranspose(NnOp, name="nn.conv_transpose"):
+class ConvTranspose(ProductOp, name="nn.conv_transpose"):
     """The transpose of a convolution: every input element adds a scaled kernel to the result.
 
     Shapes: x [N, C, D..], weight [C, M / groups, K..], bias [M] -> out [N, M, P..] with
@@ -157,6 +183,10 @@ class ConvTranspose(NnOp, name="nn.conv_transpose"):
     output_padding: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     groups: int = attribute(I64, default=1)
     out: Result = result(AnyRankedTensor)
+
+    treats_images_apart = True
+    result_channels = 1
+    """The dimension of weight for the channels of the result within a group."""
 
     example = (
         "%y = nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "

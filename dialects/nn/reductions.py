@@ -7,6 +7,7 @@ from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, oper
 from ...ir.diagnostics import NncError
 from ...ir.types import Dim, i64
 from .base import NnOp, check_axes, check_axis, is_float, tensor
+from .traits import Fusion
 
 
 class ReductionOp(NnOp):
@@ -17,8 +18,17 @@ class ReductionOp(NnOp):
     keep_dims: bool = attribute(BOOL, default=False)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.REDUCTION
+    prologue = (Fusion.ELEMENTWISE,)
     combine = ""
     value = "{x}"
+
+    @property
+    def row_axes(self):
+        return tuple(self.axes) if self.keep_dims else None
+
+    def operands_by_parts(self):
+        return {0} if 0 not in self.axes else None
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
@@ -176,6 +186,8 @@ class ArgOp(NnOp):
     keep_dims: bool = attribute(BOOL, default=False)
     select_last_index: bool = attribute(BOOL, default=False)
     out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.REDUCTION
 
     @classmethod
     def infer(cls, types, attrs):

@@ -10,6 +10,7 @@ from ...ir.declare import BOOL, F32, AttrKind, Operand, Result, attribute, opera
 from ...ir.diagnostics import NncError
 from ...ir.types import f32
 from .base import NnOp, check_length, numbers, one_of
+from .traits import Fusion
 
 F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
     "array<f32>",
@@ -54,6 +55,10 @@ class Resize(NnOp, name="nn.resize"):
     antialias: bool = attribute(BOOL, default=False)
     extrapolation_value: float = attribute(F32, default=0.0)
     out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.REDUCTION
+    treats_images_apart = True
+    keeps_channels = True
 
     example = (
         "%y = nn.resize %x {scales = array<f32: 1.0, 1.0, 2.0, 2.0>} : "

@@ -7,9 +7,10 @@ from ...ir.declare import Operand, Result, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.types import Dim
 from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
+from .traits import Arranging, Fusion, Total
 
 
-class Reshape(NnOp, name="nn.reshape"):
+class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
     """The same elements in row-major order in another shape; one `?` takes what is left.
 
     Source: ONNX Reshape-25.
@@ -18,6 +19,8 @@ class Reshape(NnOp, name="nn.reshape"):
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.VIEW
+    treats_images_apart = True
     example = "%y = nn.reshape %x : (tensor<4x8xf32>) -> tensor<2x16xf32>"
 
     @classmethod
@@ -57,6 +60,7 @@ class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
     shape: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.VIEW
     example = (
         "%y = nn.reshape_dynamic %x, %shape : (tensor<?x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
     )
@@ -79,6 +83,8 @@ class BroadcastTo(NnOp, name="nn.broadcast_to"):
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
 
+    fusion = Fusion.MOVEMENT
+    keeps_rows = True
     example = "%y = nn.broadcast_to %x : (tensor<8xf32>) -> tensor<4x8xf32>"
 
     @classmethod

@@ -21,6 +21,8 @@ from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import I64, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from .base import NnOp, tensor
+from .blocked import BlockedMatmul
+from .traits import Fusion, Total
 
 
 @dataclass(frozen=True)
@@ -176,13 +178,15 @@ class WinogradOp(NnOp):
         return TRANSFORMS[self.tile, self.stride]
 
 
-class WinogradWeight(WinogradOp, name="nn.winograd_weight"):
+class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
     """A blocked 3x3 kernel at all points of a tile, as `nn.blocked_matmul` takes it.
 
     Shapes: x [M / A, C / B, 3, 3, B, A] -> out [points, M / A, C / B, B, A].
     Numerics: in f64, where sums are exact but for kernels whose numbers differ by many orders of
     magnitude, as all points are fractions of 4; the division comes last, and rounding after it.
     """
+
+    weight_operand = 0
 
     @property
     def scales(self) -> list[list[float]]:
@@ -225,6 +229,8 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
     where step = stride * tile, and border = 3 - stride; stride - 1 more elements do not matter.
     """
 
+    fusion = Fusion.REDUCTION
+    prologue = (Fusion.PADDING,)
     example = "%v = nn.winograd_input %x : (tensor<1x2x10x14x16xf32>) -> tensor<36x2x1x2x3x16xf32>"
 
     @classmethod
@@ -255,6 +261,9 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
     Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A].
     """
 
+    fusion = Fusion.PRODUCT
+    algorithm = (WinogradInput, BlockedMatmul)
+    has_whole_tiles = True
     example = "%y = nn.winograd_output %x : (tensor<36x2x1x2x3x16xf32>) -> tensor<1x2x8x12x16xf32>"
 
     @classmethod

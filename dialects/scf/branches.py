@@ -31,6 +31,7 @@ from ...ir.traits import (
     Terminator,
 )
 from ...ir.types import Type
+from ..marks import KERNEL
 
 REGION_OPS = ("scf.execute_region", "scf.for", "scf.if", "scf.index_switch", "scf.while")
 
@@ -73,7 +74,7 @@ def names_in_kernel(loop: Operation, arguments: Sequence[Value]) -> list[str | N
     function = loop.parent_op
     while function is not None and function.name != "func.func":
         function = function.parent_op
-    if function is None or "nn.kernel" not in function.attributes:
+    if function is None or KERNEL not in function.attributes:
         return []
     hints = (arg.name_hint for arg in arguments)
     return [None if hint is None or _NUMBERED.fullmatch(hint) else hint for hint in hints]

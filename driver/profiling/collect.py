@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...dialects import func
+from ...dialects.marks import ENTRY
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import FusedLoc, Location, NameLoc
@@ -185,7 +186,7 @@ class _Instrumented:
     def _describe(self, module: Operation) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
         for entry in functions.values():
-            if "nn.entry" in entry.attributes:
+            if ENTRY in entry.attributes:
                 for call in kernel_calls(entry, module):
                     cost = kernel_cost(functions[call.callee])
                     self.calls.append((call.callee, node_names(call.loc), cost))

@@ -13,6 +13,7 @@ import onnx
 
 from ...dialects import func, nn
 from ...dialects.builtin import ModuleOp
+from ...dialects.marks import ENTRY, INPUT_NAMES, OUTPUT_NAMES
 from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError
@@ -144,9 +145,9 @@ class Importer:
             body=Region([self.block]),
             loc=self.model.loc,
             attributes={
-                "nn.entry": UnitAttr(),
-                "nn.input_names": ArrayAttr(tuple(StringAttr(name) for name in inputs)),
-                "nn.output_names": ArrayAttr(tuple(StringAttr(name) for name in names)),
+                ENTRY: UnitAttr(),
+                INPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in inputs)),
+                OUTPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in names)),
             },
         )
         module = ModuleOp.of([main])

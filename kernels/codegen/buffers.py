@@ -14,7 +14,7 @@ from ...targets.machine import Machine
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
 from ..model.polynomial import Size
-from ..model.stages import VIEWS, Access, Stage
+from ..model.stages import Access, Stage
 
 
 @dataclass
@@ -249,7 +249,7 @@ def _writes(buffer: Value) -> list[Operation] | None:
     """All users of a buffer and its views, innermost first, or None if one may read it."""
     found: list[Operation] = []
     for user in buffer.users:
-        if isinstance(user, VIEWS):
+        if user.has_trait(memref.ViewLike):
             inner = _writes(user.results[0])
             if inner is None:
                 return None

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ...dialects.memref import base_buffer
 from ...ir.diagnostics import Diagnostic
 from .legality import IllegalScheduleError, illegal
 from .plan import Loop, Plan
-from .stages import Access, Stage, base_buffer
+from .stages import Access, Stage
 
 MAX_LANES = 64
 MAX_UNROLLED = 4096

@@ -364,24 +364,6 @@ def _keeps_larger(op: arith.Select, kept: Value) -> bool:
     )
 
 
-def base_buffer(value: Value) -> Value:
-    """The buffer that a chain of views starts from."""
-    while (op := value.defining_op) is not None and isinstance(op, VIEWS):
-        value = as_value(op.operands[0])
-    return value
-
-
-VIEWS = (
-    memref.Cast,
-    memref.CollapseShape,
-    memref.ExpandShape,
-    memref.ReinterpretCast,
-    memref.SubView,
-    memref.Transpose,
-    memref.View,
-)
-
-
 def correspondences(host: Stage, stages: Sequence[Stage]) -> dict[Stage, dict[int, int]]:
     """For each stage, which of its dimensions are the host's: {its dimension: the host's}.
 

@@ -15,13 +15,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import memref, schedule
+from ...dialects.memref import base_buffer
 from ...ir.affine import AffineExpr
 from ...ir.core import Operation, Value
 from ...ir.traits import is_pure
 from ...ir.types import MemRefType
 from ..model.legality import illegal
 from ..model.plan import Plan
-from ..model.stages import Access, Stage, base_buffer
+from ..model.stages import Access, Stage
 from .primitive import check_uncollapsed, check_unfused, primitive
 
 

@@ -12,7 +12,7 @@ from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...passes.nn.decompose import Decompose
-from . import (
+from . import (  # noqa: F401 - they fill LOWERINGS
     creation,
     indexing,
     movement,
@@ -50,18 +50,3 @@ class LowerToLinalg(
         for function in [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]:
             convert_function(function, globals_)
             context.statistic("functions")
-
-
-__all__ = [
-    "LowerToLinalg",
-    "creation",
-    "indexing",
-    "movement",
-    "padding",
-    "reshaping",
-    "resizing",
-    "searching",
-    "sorting",
-    "windows",
-    "winograd",
-]

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 
 from ...dialects import math, memref
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr, AffineMap
-from ...ir.attributes import UnitAttr
 from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
@@ -88,7 +87,7 @@ def lower(e: Emitter, op) -> None:
     inputs = [e.operand(v) for v in operands]
     result = op.results[0]
     out = e.destination(result, result_sizes(e, form, inputs))
-    over_nan = isinstance(op.attributes.get(OVER_NAN), UnitAttr)
+    over_nan = op.ignores_nan or OVER_NAN in op.attributes
     write(e, form, inputs, out, result.type.element_type, over_nan)
     if FLUSHES in op.attributes and e.block.last is not None:
         for inner in e.block.last.walk():
@@ -161,9 +160,7 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
     if not unsure:
         return buffer
-    strides: list[Size] = [1] * len(extents)
-    for axis in reversed(range(len(extents) - 1)):
-        strides[axis] = e.mul(strides[axis + 1], extents[axis + 1])
+    strides = e.strides(extents)
     for axis in unsure:
         is_one = e.compare("eq", extents[axis], 1)
         strides[axis] = e.select(is_one, 0, strides[axis])

@@ -256,6 +256,13 @@ class Emitter(Builder):
             total = self.mul(total, size)
         return total
 
+    def strides(self, sizes: Sequence[Size]) -> list[Size]:
+        """Those of a contiguous buffer."""
+        found: list[Size] = [1] * len(sizes)
+        for axis in range(len(sizes) - 2, -1, -1):
+            found[axis] = self.mul(found[axis + 1], sizes[axis + 1])
+        return found
+
     def compare(self, predicate: str, a: Size, b: Size) -> Value:
         return self.insert(arith.CmpI(predicate, self.value(a), self.value(b))).result
 

@@ -12,11 +12,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...dialects import func, memref, nn
+from ...dialects.marks import ENTRY, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.traits import Pure
 from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
 from . import comprehensions
@@ -95,9 +95,9 @@ def _check_sizes(function: func.FuncOp) -> None:
 
 def _convert_attributes(function: func.FuncOp, old: FunctionType, signature: Signature) -> None:
     """Attributes of results that became arguments go along; the entry keeps its tensor types."""
-    if "nn.entry" in function.attributes:
-        function.attributes["nn.inputs"] = ArrayAttr(old.inputs)
-        function.attributes["nn.outputs"] = ArrayAttr(old.results)
+    if ENTRY in function.attributes:
+        function.attributes[INPUTS] = ArrayAttr(old.inputs)
+        function.attributes[OUTPUTS] = ArrayAttr(old.results)
     empty = DictAttr(())
     if function.arg_attrs is None and function.res_attrs is None:
         return
@@ -123,7 +123,7 @@ class _Body:
     ) -> None:
         self.old, self.new, self.signature, self.function = old, new, signature, function
         self.e = Emitter(new, globals, function.loc)
-        if "nn.kernel" not in function.attributes:
+        if KERNEL not in function.attributes:
             self.e.parts = parts_of(old)
         self.mapping = IRMapping()
         for before, after in zip(old.args, new.args, strict=False):
@@ -145,7 +145,7 @@ class _Body:
         self.e.loc = last.loc
         returned = self._return(last, outs)
         # Schedules move a kernel's stages, so nothing but stages may stand between them.
-        at_end = "nn.kernel" in self.function.attributes
+        at_end = KERNEL in self.function.attributes
         free_buffers(self.new, self.e.owned, returned, at_end)
 
     # -- results -----------------------------------------------------------------------
@@ -195,8 +195,8 @@ class _Body:
     def _heap_result(self, value: Value, buffer: Value, earlier: list[Value]) -> Value:
         """A buffer that the caller may free: one that this function owns, given once."""
         e = self.e
-        root = root_of(buffer)
-        if root in e.owned and all(root_of(r) is not root for r in earlier):
+        root = memref.base_buffer(buffer)
+        if root in e.owned and all(memref.base_buffer(r) is not root for r in earlier):
             return buffer
         copy = e.alloc_typed(buffer_type(value.type), e.sizes(buffer))
         e.copy(buffer, copy)
@@ -300,16 +300,6 @@ class _Body:
 # -- the life of buffers --------------------------------------------------------------------------
 
 
-def root_of(buffer: Value) -> Value:
-    """The buffer that a view looks at."""
-    at = buffer
-    while (op := at.defining_op) is not None and op.has_trait(Pure) and op.operands:
-        if not isinstance(op.operands[0].type, MemRefType):
-            break
-        at = op.operands[0]
-    return at
-
-
 def free_buffers(
     block: Block, owned: list[Value], returned: list[Value], at_end: bool = False
 ) -> None:
@@ -317,14 +307,14 @@ def free_buffers(
 
     With `at_end`, before the block's terminator instead.
     """
-    given = {root_of(v) for v in returned if isinstance(v.type, MemRefType)}
+    given = {memref.base_buffer(v) for v in returned if isinstance(v.type, MemRefType)}
     wanted = set(owned) - given
     last: dict[Value, Operation] = {}
     for op in block:
         for inner in op.walk():
             for value in inner.operands:
-                if isinstance(value.type, MemRefType) and (root := root_of(value)) in wanted:
-                    last[root] = op
+                if (base := memref.base_buffer(value)) in wanted:
+                    last[base] = op
     for buffer in owned:
         if buffer not in wanted:
             continue

@@ -10,7 +10,6 @@ from .comprehensions import lower
 from .emitter import Emitter, Size, buffer_type, storage_type
 from .reading import is_viewed
 from .table import lowers
-from .windows import split_dimension
 
 
 @lowers(nn.Concat)
@@ -36,21 +35,6 @@ def lower_concat(e: Emitter, op: nn.Concat) -> None:
         own = e.sizes(part)
         e.copy(part, e.subview(out, offsets, own))
         at = e.add(at, extent)
-
-
-@lowers(nn.Split)
-def lower_split(e: Emitter, op: nn.Split) -> None:
-    """Each part copied out of the operand."""
-    source = e.buffer(op.x)
-    at = 0
-    for out in op.outs:
-        sizes = e.sizes(source)
-        length = out.type.shape[op.axis]  # type: ignore[attr-defined]
-        sizes[op.axis] = length
-        offsets = [0] * len(sizes)
-        offsets[op.axis] = at
-        e.copy(e.subview(source, offsets, sizes), e.destination(out, sizes))
-        at += length
 
 
 @lowers(nn.Slice)
@@ -174,9 +158,7 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
         e.fill(source, out)
         return
     extents = e.sizes(source)
-    steps: list[Size] = [1] * own
-    for axis in reversed(range(own - 1)):
-        steps[axis] = e.mul(steps[axis + 1], extents[axis + 1])
+    steps = e.strides(extents)
     for axis, extent in enumerate(extents):
         repeats = extent == 1 if isinstance(extent, int) else e.compare("eq", extent, 1)
         if isinstance(repeats, Value):
@@ -189,43 +171,6 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
         AffineMap.identity(type.rank),
     ]
     e.generic([view], [out], maps, ["parallel"] * type.rank, lambda e, x, _: x)
-
-
-@lowers(nn.Tile)
-def lower_tile(e: Emitter, op: nn.Tile) -> None:
-    """The result seen with a dimension of repeats before each dimension: a broadcast."""
-    source = e.buffer(op.x)
-    extents = e.sizes(source)
-    rank = len(extents)
-    sizes = [e.mul(n, r) for n, r in zip(extents, op.repeats, strict=True)]
-    out = e.destination(op.out, sizes)
-    if 0 in op.repeats:
-        return
-    shape: list[Size] = []
-    for repeat, extent in zip(op.repeats, extents, strict=True):
-        shape += [repeat, extent]
-    groups = [[2 * d, 2 * d + 1] for d in range(rank)]
-    view = out
-    if rank:
-        # The declared type may know less than the operand's extents say.
-        view = e.insert(memref.ExpandShape.of(out, groups, _conform(e, out, shape))).result
-    maps = [
-        AffineMap(2 * rank, 0, tuple(AffineDim(2 * d + 1) for d in range(rank))),
-        AffineMap.identity(2 * rank),
-    ]
-    e.generic([source], [view], maps, ["parallel"] * (2 * rank), lambda e, x, _: x)
-
-
-def _conform(e: Emitter, out: Value, shape: list[Size]) -> list[Size]:
-    """Extents of an expansion that agree in knowledge with the buffer's type."""
-    found = list(shape)
-    for d, known in enumerate(out.type.shape):  # type: ignore[attr-defined]
-        repeat, extent = shape[2 * d], shape[2 * d + 1]
-        if known is None and isinstance(extent, int):
-            found[2 * d + 1] = e.value(extent)
-        elif known is not None and not isinstance(extent, int):
-            found[2 * d + 1] = known // repeat  # type: ignore[operator]
-    return found
 
 
 @lowers(nn.Trilu)
@@ -250,43 +195,3 @@ def lower_trilu(e: Emitter, op: nn.Trilu) -> None:
 
 def _in_memory(value: Value) -> bool:
     return isinstance(value.type, MemRefType)
-
-
-@lowers(nn.DepthToSpace, nn.SpaceToDepth)
-def lower_blocks(e: Emitter, op: nn.DepthToSpace | nn.SpaceToDepth) -> None:
-    """A transposition between views in which the blocks have dimensions of their own."""
-    b = op.block
-    source = e.buffer(op.x)
-    N, C, H, W = e.sizes(source)
-    if isinstance(op, nn.SpaceToDepth):
-        sizes = [N, e.mul(C, b * b), e.floordiv(H, b), e.floordiv(W, b)]
-        out = e.destination(op.out, sizes)
-        wide, deep = source, out
-        order = "byx"
-    else:
-        sizes = [N, e.floordiv(C, b * b), e.mul(H, b), e.mul(W, b)]
-        out = e.destination(op.out, sizes)
-        wide, deep = out, source
-        order = "byx" if op.mode == "DCR" else "cyx"
-    # Iteration: n, c, h, y, w, x, the order of the wide side.
-    wide = split_dimension(e, wide, 3, _ratio(e, wide, 3, b), b)
-    wide = split_dimension(e, wide, 2, _ratio(e, wide, 2, b), b)
-    deep = _split_channels(e, deep, b, order)
-    n, c, h, y, w, x = (AffineDim(i) for i in range(6))
-    by_channel = (n, y, x, c, h, w) if order == "byx" else (n, c, y, x, h, w)
-    maps = {wide: AffineMap.identity(6), deep: AffineMap(6, 0, by_channel)}
-    from_, to = (wide, deep) if isinstance(op, nn.SpaceToDepth) else (deep, wide)
-    e.generic([from_], [to], [maps[from_], maps[to]], ["parallel"] * 6, lambda e, x, _: x)
-
-
-def _ratio(e: Emitter, buffer: Value, axis: int, block: int) -> Size:
-    return e.floordiv(e.size(buffer, axis), block)
-
-
-def _split_channels(e: Emitter, buffer: Value, block: int, order: str) -> Value:
-    """[N, C * b * b, H, W] as [N, b, b, C, H, W] or [N, C, b, b, H, W]."""
-    N, D, H, W = e.sizes(buffer)
-    C = e.floordiv(D, block * block)
-    middle = [block, block, C] if order == "byx" else [C, block, block]
-    groups = [[0], [1, 2, 3], [4], [5]]
-    return e.insert(memref.ExpandShape.of(buffer, groups, [N, *middle, H, W])).result

@@ -12,26 +12,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import nn
+from ...dialects.nn.traits import Fusion
 from ...ir.comprehension import Comprehension
 from ...ir.core import Operation, Value
 from ...ir.types import TensorType
-from .table import LOWERINGS
-
-MOVEMENTS = (nn.Transpose, nn.BroadcastTo)
 
 
 def is_read_through(op: Operation) -> bool:
     """Whether an op need not be computed: all its users read its operand instead."""
-    if not isinstance(op, MOVEMENTS) or not _is_static(op) or not _keeps_rows(op):
+    if not isinstance(op, nn.NnOp) or op.fusion is not Fusion.MOVEMENT or op.has_own_lowering:
         return False
-    if isinstance(op.operands[0].defining_op, nn.Constant):
+    if not _keeps_rows(op):
         return False
-    return _readers_take_maps(op)
+    return op.operands[0].defined_by(nn.Constant) is None and _readers_take_maps(op)
 
 
 def is_viewed(op: nn.Slice) -> bool:
     """Whether a slice need not be copied: all its users can read a strided view."""
-    return _is_static(op) and _keeps_rows(op) and _readers_take_maps(op)
+    return _keeps_rows(op) and _readers_take_maps(op)
 
 
 def _readers_take_maps(op: Operation) -> bool:
@@ -46,18 +44,13 @@ def _is_static(op: Operation) -> bool:
     return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
 
 
-def _keeps_rows(op: Operation) -> bool:
-    match op:
-        case nn.Transpose():
-            return op.permutation[-1:] == (len(op.permutation) - 1,)
-        case nn.Slice():
-            return op.steps is None or (min(op.steps) > 0 and op.steps[-1:] == (1,))
-    return True
+def _keeps_rows(op: nn.NnOp) -> bool:
+    return _is_static(op) and bool(op.keeps_rows)
 
 
 def _reads_by_map(op: Operation) -> bool:
     """Whether the op is lowered by its comprehension alone, of static shape."""
-    if not isinstance(op, nn.NnOp) or type(op) in LOWERINGS or not _is_static(op):
+    if not isinstance(op, nn.NnOp) or op.has_own_lowering or not _is_static(op):
         return False
     return op.comprehension() is not None
 

@@ -11,8 +11,6 @@ from ...ir.types import MemRefType
 from .emitter import Emitter, Size, buffer_type
 from .table import lowers
 
-Groups = list[list[int]]
-
 
 def matching_groups(a: Sequence[int], b: Sequence[int]) -> list[tuple[list[int], list[int]]]:
     """Runs of dimensions of two shapes with equal products, as fine as possible.
@@ -65,10 +63,7 @@ def reshaped(e: Emitter, buffer: Value, shape: Sequence[int]) -> Value:
 
 def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
     """A contiguous buffer under a shape that is known only at run time."""
-    steps: list[Size] = [1] * len(sizes)
-    for axis in reversed(range(len(sizes) - 1)):
-        steps[axis] = e.mul(steps[axis + 1], sizes[axis + 1])
-    made = memref.ReinterpretCast.of(buffer, 0, sizes, steps)
+    made = memref.ReinterpretCast.of(buffer, 0, sizes, e.strides(sizes))
     found = e.insert(made).result
     # The strides are those of a contiguous buffer, so the type need not name them.
     found.type = MemRefType(found.type.shape, found.type.element_type)  # type: ignore[attr-defined]

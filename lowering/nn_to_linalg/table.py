@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...dialects.nn.base import NnOp
+from ...ir.diagnostics import DeclarationError
 from .emitter import Emitter
 
 Lowering = Callable[[Emitter, Any], None]
@@ -19,6 +20,9 @@ def lowers(*classes: type[NnOp]) -> Callable[[Lowering], Lowering]:
 
     def register(function: Lowering) -> Lowering:
         for cls in classes:
+            of_its_own = cls.comprehend.__func__ is not NnOp.comprehend.__func__  # type: ignore[attr-defined]
+            if not cls.has_own_lowering and (of_its_own or isinstance(cls.body, str)):
+                raise DeclarationError(f"'{cls.name}' has a comprehension; say has_own_lowering")
             LOWERINGS[cls] = function
         return function
 

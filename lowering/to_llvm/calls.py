@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm
+from ...dialects.marks import PARALLEL
 from ...ir.core import Operation, Value
-from ...runtime.threadpool import POOL_COUNTS
-from ..outline_parallel import PARALLEL
+from ...runtime.abi import POOL_COUNTS
 from .conversion import FunctionLowering, lowers
 from .loops import bind_all, flatten
 from .parallel import lower_parallel_call, need_pool

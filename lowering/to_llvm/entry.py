@@ -16,11 +16,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import func, llvm
+from ...dialects.marks import (
+    ARENA,
+    ARENA_BYTES,
+    INPUT_NAMES,
+    INPUTS,
+    LIVE_BYTES,
+    OUTPUT_NAMES,
+    OUTPUTS,
+    POOL,
+    PREPARED,
+    PREPARED_BYTES,
+    WEIGHTS,
+    WEIGHTS_BYTES,
+)
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
-from ...runtime.abi import ENTRY
+from ...runtime.abi import RUN
 from .calls import bind_call_results
 from .conversion import FunctionLowering
 from .types import MemRef, function_results
@@ -28,14 +42,10 @@ from .types import MemRef, function_results
 if TYPE_CHECKING:
     from .module import ModuleLowering
 
-SPECIAL = ("nn.arena", "nn.weights", "nn.pool")
+SPECIAL = (ARENA, WEIGHTS, POOL)
 """Marks of the arguments that are neither inputs nor outputs, in the order of nnc_run's."""
-PREPARED = "nn.prepared"
-"""Marks the argument that is the weights made at creation."""
 HEADER = 64
 """Bytes before the prepared weights; the first of them are the address of the stored ones."""
-LIVE_BYTES = "nn.live_bytes"
-"""Of an entry function, by `plan-memory`: how much of its arena is in use at one time at most."""
 TENSOR = llvm.StructType((llvm.ptr, llvm.ptr))
 """nnc_tensor"""
 
@@ -61,16 +71,16 @@ class EntrySignature:
 
         made: dict[str, Attribute] = {}
         if self.prepared is not None:
-            made["nn.prepared_bytes"] = I64Attr(HEADER + self.prepared.num_bytes)
+            made[PREPARED_BYTES] = I64Attr(HEADER + self.prepared.num_bytes)
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
         return {
-            "nn.inputs": ArrayAttr(self.inputs),
-            "nn.outputs": ArrayAttr(self.outputs),
-            "nn.input_names": strings(self.input_names),
-            "nn.output_names": strings(self.output_names),
-            "nn.arena_bytes": arena_bytes,
+            INPUTS: ArrayAttr(self.inputs),
+            OUTPUTS: ArrayAttr(self.outputs),
+            INPUT_NAMES: strings(self.input_names),
+            OUTPUT_NAMES: strings(self.output_names),
+            ARENA_BYTES: arena_bytes,
             LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
-            "nn.weights_bytes": I64Attr(self.weights.num_bytes if self.weights else 0),
+            WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
         } | made
 
 
@@ -89,10 +99,10 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
     return EntrySignature(
         inputs,
         outputs,
-        _names(op, "nn.input_names", len(inputs), "input"),
-        _names(op, "nn.output_names", len(outputs), "output"),
-        special["nn.arena"],
-        special["nn.weights"],
+        _names(op, INPUT_NAMES, len(inputs), "input"),
+        _names(op, OUTPUT_NAMES, len(outputs), "output"),
+        special[ARENA],
+        special[WEIGHTS],
         special[PREPARED],
         op.attributes.get(LIVE_BYTES),
     )
@@ -102,11 +112,11 @@ def _tensors(
     op: func.FuncOp, types: list[Type]
 ) -> tuple[tuple[TensorType, ...], tuple[TensorType, ...]]:
     """Inputs and outputs, from the attributes or, without them, from the names' number."""
-    given = [op.attributes.get(name) for name in ("nn.inputs", "nn.outputs")]
+    given = [op.attributes.get(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(a, ArrayAttr) for a in given):
         inputs, outputs = (tuple(a.elements) for a in given)  # type: ignore[union-attr]
     else:
-        names = op.attributes.get("nn.output_names")
+        names = op.attributes.get(OUTPUT_NAMES)
         if not isinstance(names, ArrayAttr):
             raise PassError("an entry function needs 'nn.inputs' and 'nn.outputs'", op.loc)
         results = [_tensor(t) for t in op.function_type.results]
@@ -140,15 +150,15 @@ class _Entry(FunctionLowering):
 
     def __init__(self, module: ModuleLowering, op: func.FuncOp) -> None:
         type = llvm.function_type((llvm.ptr,) * 5, i32)
-        made = llvm.Func.define(ENTRY, type, loc=op.loc)
+        made = llvm.Func.define(RUN, type, loc=op.loc)
         super().__init__(module, made)
         self.op = op
         self.signature = signature_of(op)
         self.inputs, self.outputs, *rest = made.regions[0].blocks[0].args
         self.special: dict[str, Value] = dict(zip(SPECIAL, rest, strict=True))
         if self.signature.prepared is not None:
-            block = self.special["nn.weights"]
-            self.special["nn.weights"] = self._load(block, llvm.ptr)
+            block = self.special[WEIGHTS]
+            self.special[WEIGHTS] = self._load(block, llvm.ptr)
             after = llvm.GetElementPtr.of(block, [HEADER], i8, "inbounds")
             self.special[PREPARED] = self.append(after).results[0]
 

@@ -18,13 +18,11 @@ from ...ir.attributes import (
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from ...runtime.abi import ALIGNMENT
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
 from .loops import counted_loop
 from .types import MemRef, Size, byte_width, memref_layout, scalar_type, storage_type
-
-BUFFER_ALIGNMENT = 64
-"""Units: bytes. Of every buffer that we allocate: a cache line, and the widest vector."""
 
 
 def linear_of(f: FunctionLowering, entry: int | Value) -> Linear:
@@ -147,7 +145,7 @@ def _require_contiguous(type: MemRefType) -> None:
 
 def allocate(f: FunctionLowering, count: Linear, element: Type, alignment: int = 0) -> Value:
     """A heap buffer for a number of elements; its size is rounded up to the alignment."""
-    alignment = max(alignment, BUFFER_ALIGNMENT)
+    alignment = max(alignment, ALIGNMENT)
     width = byte_width(element)
     if not count.terms:
         size = f.integer(max(1, -(-count.constant * width // alignment)) * alignment)
@@ -207,7 +205,7 @@ def _alloca(f: FunctionLowering, op: memref.Alloca) -> None:
     _require_contiguous(type)
     sizes = sizes_of(type, op.dynamicSizes, f)
     count = count_elements(f, sizes)
-    alignment = max(op.alignment or 0, BUFFER_ALIGNMENT)
+    alignment = max(op.alignment or 0, ALIGNMENT)
     properties = {"elem_type": storage_type(type.element_type), "alignment": I64Attr(alignment)}
     if count.terms:
         pointer = f.emit(llvm.Alloca, [f.materialize(count)], llvm.ptr, properties)
@@ -248,7 +246,7 @@ def lower_global(op: memref.Global) -> llvm.Global:
         value,
         linkage="external" if external else "internal",
         constant=bool(op.constant),
-        alignment=max(op.alignment or 0, BUFFER_ALIGNMENT),
+        alignment=max(op.alignment or 0, ALIGNMENT),
         loc=op.loc,
     )
     return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm, memref
+from ...dialects.marks import ENTRY, IN_PLACE, KERNEL, USED_WEIGHTS
 from ...ir.attributes import Attribute, UnitAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError, PassError
@@ -15,11 +16,8 @@ from .conversion import FunctionLowering
 from .entry import make_entry
 from .loops import bind_all
 from .memory import lower_global
-from .prepare import USED_WEIGHTS, make_prepare
+from .prepare import make_prepare
 from .types import flat_types, function_results
-
-IN_PLACE = "nn.in_place"
-"""Marks an argument of a kernel that may be the same buffer as another argument."""
 
 
 class ModuleLowering:
@@ -100,7 +98,7 @@ class ModuleLowering:
         marked = [
             op
             for op in self.module.body_block
-            if isinstance(op, func.FuncOp) and "nn.entry" in op.attributes
+            if isinstance(op, func.FuncOp) and ENTRY in op.attributes
         ]
         if len(marked) > 1:
             names = ", ".join(f"@{op.sym_name}" for op in marked)
@@ -123,7 +121,7 @@ class ModuleLowering:
             loc=op.loc,
         )
         made.attributes.update(op.attributes)
-        if "nn.kernel" in op.attributes:
+        if KERNEL in op.attributes:
             # A kernel that is called once would else be copied into its caller.
             made.no_inline = True
         if not op.is_declaration:
@@ -143,7 +141,7 @@ class ModuleLowering:
     def _argument_attributes(self, op: func.FuncOp) -> list[dict[str, Attribute]] | None:
         """Of all flat arguments: what is given, and that a kernel's buffers do not overlap."""
         found: list[dict[str, Attribute]] = []
-        kernel = "nn.kernel" in op.attributes
+        kernel = KERNEL in op.attributes
         for i, type in enumerate(op.function_type.inputs):
             given = dict(op.arg_attrs[i].items()) if op.arg_attrs else {}  # type: ignore[attr-defined]
             own = {key: value for key, value in given.items() if key.startswith("llvm.")}
@@ -157,5 +155,5 @@ class ModuleLowering:
 
 
 def _is_private(op: func.FuncOp) -> bool:
-    called_here = any(mark in op.attributes for mark in ("nn.entry", USED_WEIGHTS))
+    called_here = any(mark in op.attributes for mark in (ENTRY, USED_WEIGHTS))
     return op.sym_visibility in ("private", "nested") or called_here

@@ -16,14 +16,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm
+from ...dialects.marks import PARALLEL
 from ...ir.attributes import IntegerAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.types import i64
-from ...runtime.threadpool import PARALLEL_FOR, pool_functions
+from ...runtime.abi import PARALLEL_FOR
+from ...runtime.threadpool import pool_functions
 from ...targets.attribute import target_of
 from ..instrument_kernels import CLOCK
-from ..outline_parallel import PARALLEL
 from .conversion import FunctionLowering
 
 

@@ -13,17 +13,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm
+from ...dialects.marks import ARENA, OFFSET, POOL, PREPARE_ARENA_BYTES, USED_WEIGHTS, WEIGHTS
 from ...ir.attributes import Attribute, I64Attr
 from ...ir.builder import Builder
 from ...ir.core import Block, Value
 from ...ir.types import i8, i32, i64
 from ...runtime.abi import PREPARE
 from .entry import HEADER
-
-USED_WEIGHTS = "nn.used_weights"
-"""Of a function that makes a weight: so many bytes of the weights are not needed after it."""
-OFFSET = "nn.offset"
-"""Of the argument that it writes: where it lies in the block of prepared weights."""
 
 
 def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, Attribute]]:
@@ -33,7 +29,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
     weights, block, arena, pool, step = region.blocks[0].args
     b = Builder.at_end(region.blocks[0])
     b.insert(llvm.Store(weights, block))
-    special = {"nn.weights": weights, "nn.arena": arena, "nn.pool": pool}
+    special = {WEIGHTS: weights, ARENA: arena, POOL: pool}
     cases: list[tuple[int, Block, tuple[()]]] = []
     arena_bytes = 0
     for number, op in enumerate(makers):
@@ -44,7 +40,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
         for i, type in list(enumerate(op.function_type.inputs))[1:]:
             mark = next(key for key in special if op.arg_attribute(i, key) is not None)
             arguments.append(special[mark])
-            if mark == "nn.arena":
+            if mark == ARENA:
                 arena_bytes = max(arena_bytes, type.num_bytes)  # type: ignore[attr-defined]
         case.prepend(llvm.Call.of(op.sym_name, arguments))
         case.prepend(address)
@@ -54,7 +50,7 @@ def make_prepare(makers: Sequence[func.FuncOp]) -> tuple[llvm.Func, dict[str, At
     for _, case, _ in cases:
         region.append(case)
     region.append(last)
-    return made, {"nn.prepare_arena_bytes": I64Attr(arena_bytes)}
+    return made, {PREPARE_ARENA_BYTES: I64Attr(arena_bytes)}
 
 
 def _returning(value: Attribute) -> Block:

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func, llvm
+from ...dialects.marks import ENTRY, INPUTS, USED_WEIGHTS
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType, Type
 from ...ir.undefined import watch
-from ...lowering.to_llvm.prepare import USED_WEIGHTS
 from ..buffer_functions import BufferFunctions, call_flat
 from ..interpreter import CannotInterpretError, Interpreter, TooManyStepsError
 from ..isolated import run_isolated
@@ -69,7 +69,7 @@ class Runner:
         return self._is_lowered_entry(subject) or (op is not None and not op.is_declaration)  # type: ignore[attr-defined]
 
     def _is_lowered_entry(self, subject: Subject) -> bool:
-        return subject.is_entry and self.module.attribute("nn.inputs") is not None
+        return subject.is_entry and self.module.attribute(INPUTS) is not None
 
     def run_all(
         self, subject: Subject, samples: Sequence[Sample], interpret: bool = True
@@ -260,7 +260,7 @@ def without_entry(module: Operation) -> Operation:
     """A copy in which no function is called from C."""
     copy = module.clone()
     for op in copy.body_block:
-        op.attributes.pop("nn.entry", None)
+        op.attributes.pop(ENTRY, None)
     return copy
 
 

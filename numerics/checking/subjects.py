@@ -18,18 +18,19 @@ from typing import Any
 import numpy as np
 
 from ...dialects import func, llvm
+from ...dialects.marks import ARENA, ENTRY, INPUTS, OUTPUTS, POOL, PREPARED, SCRATCH, WEIGHTS
 from ...ir.attributes import ArrayAttr
 from ...ir.core import Operation
 from ...ir.numpy_types import type_to_numpy
 from ...ir.symbols import symbol_name
 from ...ir.types import FunctionType, MemRefType, ShapedType, TensorType, Type
-from ...runtime.abi import ENTRY
+from ...runtime.abi import RUN
 from ..interpreter import CannotInterpretError
 from .inputs import aligned_array
 
-CONSTANTS = ("nn.weights", "nn.prepared")
+CONSTANTS = (WEIGHTS, PREPARED)
 """What marks a block of constants, and the module's table of what is in it."""
-SPECIAL = ("nn.arena", *CONSTANTS, "nn.scratch", "nn.pool")
+SPECIAL = (ARENA, *CONSTANTS, SCRATCH, POOL)
 
 
 @dataclass(frozen=True)
@@ -46,10 +47,10 @@ def find_subjects(module: Operation) -> list[Subject]:
 
     Of a module whose entry is lowered, the entry alone.
     """
-    types = [module.attribute(name) for name in ("nn.inputs", "nn.outputs")]
+    types = [module.attribute(name) for name in (INPUTS, OUTPUTS)]
     if all(isinstance(t, ArrayAttr) for t in types):
         inputs, outputs = (tuple(t.elements) for t in types)  # type: ignore[union-attr]
-        return [Subject(ENTRY, FunctionType(inputs, outputs), is_entry=True)]
+        return [Subject(RUN, FunctionType(inputs, outputs), is_entry=True)]
     functions = [op for op in module.body_block if is_function(op)]
     called = {
         name
@@ -58,7 +59,7 @@ def find_subjects(module: Operation) -> list[Subject]:
         if (name := callee_of(inner)) is not None and name != symbol_name(op)
     }
     return [
-        Subject(str(symbol_name(op)), type_of(op), "nn.entry" in op.attributes)
+        Subject(str(symbol_name(op)), type_of(op), ENTRY in op.attributes)
         for op in functions
         if _is_public(op) or symbol_name(op) not in called
     ]
@@ -84,7 +85,7 @@ def callee_of(op: Operation) -> str | None:
 
 
 def _is_public(op: Operation) -> bool:
-    if "nn.entry" in op.attributes:
+    if ENTRY in op.attributes:
         return True
     if isinstance(op, llvm.Func):
         return op.linkage == "external"
@@ -174,7 +175,7 @@ class Convention:
         ]
 
     def _special(self, name: str, type: Type) -> Any:
-        if name == "nn.pool":
+        if name == POOL:
             return 0
         if name in self.weights:
             return self.weights[name].view(np.int8)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ...dialects import nn
+from ...dialects.nn.traits import Arranging
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
@@ -33,6 +35,17 @@ def element_of(value: ValueLike) -> Type:
     return as_value(value).type.element_type  # type: ignore[attr-defined]
 
 
+Extent = int | Value
+"""Known, or a tensor of one i64."""
+
+
+def is_arranged_constant(value: Value) -> bool:
+    """Whether a value is a constant in another shape and order."""
+    while (op := value.defining_op) is not None and op.has_trait(Arranging):
+        value = op.operands[0]
+    return value.defined_by(nn.Constant) is not None
+
+
 def scalar(b: Builder, number: float, element: Type) -> Value:
     """A 0-d constant."""
     return b.insert(nn.Constant(DenseElements.splat(number, TensorType((), element)))).result
@@ -49,6 +62,57 @@ def reshape(b: Builder, x: ValueLike, shape: Sequence[Dim]) -> Value:
     x = as_value(x)
     out = TensorType(tuple(shape), element_of(x))
     return x if out is x.type else b.insert(nn.Reshape(x, out=out)).result
+
+
+def extent(b: Builder, x: ValueLike, axis: int, times: int = 1, over: int = 1) -> Extent:
+    """An extent of x, multiplied or divided."""
+    known = shape_of(x)[axis]
+    if known is not None:
+        return known * times // over
+    shape = b.insert(nn.ShapeOf(as_value(x)))
+    found = b.insert(nn.Slice(shape, (axis,), out=TensorType((1,), i64))).result
+    if times != 1:
+        found = b.insert(nn.Mul(found, integers(b, [times]))).result
+    return found if over == 1 else b.insert(nn.Div(found, integers(b, [over]))).result
+
+
+def reshape_to(b: Builder, x: ValueLike, extents: Sequence[Extent]) -> Value:
+    """x in a shape of which several extents may be known at run time only."""
+    shape = tuple(n if isinstance(n, int) else None for n in extents)
+    if shape.count(None) <= 1:
+        return reshape(b, x, shape)
+    parts = [integers(b, [n]) if isinstance(n, int) else n for n in extents]
+    out = TensorType(shape, element_of(x))
+    return b.insert(nn.ReshapeDynamic(as_value(x), b.insert(nn.Concat(parts, 0)), out=out)).result
+
+
+def arranged(b: Builder, x: Value, text: str, sizes: Mapping[str, int]) -> Value:
+    """x with its dimensions split and put into another order, as in "(a b) c.. -> b c.. a".
+
+    A group is one dimension, of which one name may have no size given; `c..` takes all
+    dimensions that are left, and 1 is dropped.
+    """
+    left, _, right = text.partition(" -> ")
+    groups = re.findall(r"\(.*?\)|\S+", left)
+    shape: list[int] = []
+    places: dict[str, list[int]] = {}
+    extents = list(shape_of(x))
+    several = len(extents) - len(groups) + 1
+    for group in groups:
+        count = several if group.endswith("..") else 1
+        own, extents = extents[:count], extents[count:]
+        names = group.strip("()").split()
+        if len(names) > 1:
+            known = math.prod(sizes.get(name, 1) for name in names)
+            own = [sizes.get(name, own[0] // known) for name in names]
+        if group == "1":
+            continue
+        for i, name in enumerate(names):
+            mine = own if len(names) == 1 else own[i : i + 1]
+            places[name] = list(range(len(shape), len(shape) + len(mine)))
+            shape += mine
+    order = [place for name in right.split() for place in places[name]]
+    return b.insert(nn.Transpose(reshape(b, x, shape), order)).result
 
 
 def cast(b: Builder, x: ValueLike, element: Type) -> Value:

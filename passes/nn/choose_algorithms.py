@@ -15,7 +15,7 @@ from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
 from ...targets.costs import AlgorithmCosts
 from ...targets.machine import Machine
-from .building import element_of, scalar, shape_of
+from .building import element_of, is_arranged_constant, scalar, shape_of
 from .dilations import dilations_of, undilate
 
 F32 = 4
@@ -71,11 +71,8 @@ class ChooseAlgorithms(
 def is_winograd(conv: nn.BlockedConv) -> bool:
     """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32, static."""
     weight = conv.weight
-    definer = weight.defining_op
-    while isinstance(definer, nn.Reshape | nn.Transpose):
-        definer = definer.x.defining_op
     return (
-        isinstance(definer, nn.Constant)
+        is_arranged_constant(weight)
         and element_of(conv.x) is FloatType("f32")
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ...dialects import nn
+from ...dialects.nn.blocked import BlockedConvOp
 from ...dialects.nn.windows import Window, runs
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
@@ -27,11 +28,9 @@ from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, FloatType, TensorType
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
-from .building import element_of, reshape, scalar, shape_of
+from .building import arranged, element_of, reshape, scalar, shape_of
 from .grouped_layouts import (
-    grouped,
     is_narrow,
-    narrow,
     same_channels,
     shuffle_operand,
     shuffled,
@@ -77,20 +76,18 @@ class ChooseLayouts(
         """Products first, one by one; then layout changes sink and cancel."""
         costs = target_of(op, self.target).machine.costs.layouts
         layouts = Layouts(replace(costs, block=self.block or costs.block))
-        products = [p for p in op.walk() if isinstance(p, nn.Conv | nn.Matmul)]
-        convolutions = [p for p in products if isinstance(p, nn.Conv)]
+        convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
+        products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
         wanted = layouts.wanted_blocks(convolutions)
         blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
         # Narrow groups shuffle channels while those before and after are still plain.
-        products.sort(key=lambda p: not (isinstance(p, nn.Conv) and layouts.is_shuffled(p)))
-        for product in products:
-            if isinstance(product, nn.Matmul):
-                if layouts.is_packable(product):
-                    pack_matmul(product, layouts.columns_of(product))
-                    context.statistic("matrices-packed")
-            elif (found := blocks[product]) is not None:
-                block_conv(product, *found, costs)
+        for conv in sorted(convolutions, key=lambda c: not layouts.is_shuffled(c)):
+            if (found := blocks[conv]) is not None:
+                block_conv(conv, *found, costs)
                 context.statistic("convolutions-blocked")
+        for product in filter(layouts.is_packable, products):
+            pack_matmul(product, layouts.columns_of(product))
+            context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
 
@@ -107,7 +104,7 @@ class Layouts:
 
     def is_shuffled(self, conv: nn.Conv) -> bool:
         """Whether the convolution's channels take another order."""
-        return conv.groups > 1 and not _is_depthwise(conv) and is_narrow(conv, self.block)
+        return conv.groups > 1 and not conv.is_depthwise and is_narrow(conv, self.block)
 
     def wanted_blocks(self, convolutions: Sequence[nn.Conv]) -> dict[Value, int]:
         """The blocks of tensors that convolutions within groups read and write.
@@ -134,7 +131,7 @@ class Layouts:
         if groups == 1:
             before = wanted.get(conv.x) or self.block_of(C)
             after = wanted.get(conv.out) or self.block_of(M)
-        elif _is_depthwise(conv):
+        elif conv.is_depthwise:
             before = after = wanted.get(conv.x) or self.block_of(C)
             if self.block > C:
                 return None
@@ -189,10 +186,6 @@ class Layouts:
         return part if size > half else part * self.costs.half_filled
 
 
-def _is_depthwise(conv: nn.Conv) -> bool:
-    return conv.groups == shape_of(conv.x)[1] == shape_of(conv.out)[1]
-
-
 # -- changes of layout -----------------------------------------------------------------------
 
 
@@ -226,37 +219,41 @@ def blocked_source(value: Value) -> Value | None:
     return moved.x
 
 
+def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp]:
+    """The op that a convolution becomes on blocks of so many results."""
+    if conv.groups == 1:
+        window = conv.window(conv.operand_types, conv)
+        return nn.BlockedPaddedConv if skips_padding(conv, window, costs) else nn.BlockedConv
+    if conv.is_depthwise:
+        return nn.BlockedDepthwiseConv
+    return nn.BlockedNarrowConv if is_narrow(conv, block) else nn.BlockedGroupedConv
+
+
 def block_conv(conv: nn.Conv, before: int, after: int, costs: LayoutCosts) -> None:
     """Replace a convolution by one on blocked tensors."""
-    M, C, *kernel = shape_of(conv.weight)
-    is_depthwise = _is_depthwise(conv)
-    shuffles = conv.groups > 1 and not is_depthwise and is_narrow(conv, after)
+    M, _, *kernel = shape_of(conv.weight)
+    form = form_of(conv, after, costs)
+    shuffles = form is nn.BlockedNarrowConv
     operand = shuffle_operand(conv, after) if shuffles else conv.x
     b = Builder.before_op(conv)
     window = conv.window(conv.operand_types, conv)
     x = blocked(b, operand, before)
-    skips = conv.groups == 1 and skips_padding(conv, window, costs)
-    if window.has_padding and not skips:
+    attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
+    if form is nn.BlockedPaddedConv:
+        attributes["pads"] = (*window.begin, *window.end)
+    elif window.has_padding:
         pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    rest = range(4, 4 + len(kernel))
-    attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
-    if conv.groups == 1:
-        apart = reshape(b, conv.weight, (M // after, after, C // before, before, *kernel))
-        weight = b.insert(nn.Transpose(apart, (0, 2, *rest, 3, 1)))
-        if skips:
-            pads = (*window.begin, *window.end)
-            out = b.insert(nn.BlockedPaddedConv(x, weight, pads=pads, **attributes)).result
-        else:
-            out = b.insert(nn.BlockedConv(x, weight, **attributes)).result
-    elif is_depthwise:
-        apart = reshape(b, conv.weight, (M // after, after, *kernel))
-        weight = b.insert(nn.Transpose(apart, (0, *range(2, 2 + len(kernel)), 1)))
-        out = b.insert(nn.BlockedDepthwiseConv(x, weight, **attributes)).result
-    elif shuffles:
-        out = narrow(b, conv, x, after, attributes)
-    else:
-        out = grouped(b, conv, x, after, attributes)
+    sizes = {"mi": after, "ci": before, "gi": after, "g": conv.groups, "m": M // conv.groups}
+    weight = arranged(b, conv.weight, form.arrangement, sizes)
+    if form.outer_rank:
+        N, blocks, *rest = shape_of(x)
+        outer = shape_of(weight)[0]
+        x = reshape(b, x, (N, outer, blocks // outer, *rest))
+    out = b.insert(form(x, weight, **attributes)).result
+    if form.outer_rank:
+        N, _, _, *rest = shape_of(out)
+        out = reshape(b, out, (N, M // after, *rest))
     if conv.bias is not None:
         bias = conv.bias
         if shuffles:

@@ -22,6 +22,7 @@ LAYOUT: tuple[Pattern, ...] = (*decompose_graph.LAYOUT, decompose_windows.max_po
 """What is best taken apart after layouts are chosen."""
 
 KERNEL: tuple[Pattern, ...] = (
+    *decompose_graph.KERNEL,
     *decompose_normalization.PATTERNS,
     *decompose_reductions.PATTERNS,
     *decompose_windows.PATTERNS,

@@ -8,11 +8,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.nn.windows import Window
 from ...ir.core import Value
+from ...ir.diagnostics import PassError
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
 from ...targets.attribute import target_of
-from .building import element_of, finish, per_channel, reshape, scalar, shape_of
+from .building import (
+    element_of,
+    extent,
+    finish,
+    per_channel,
+    reshape,
+    reshape_to,
+    scalar,
+    shape_of,
+)
 
 
 @rewrite(nn.ConvTranspose)
@@ -26,31 +37,44 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
     b = rewriter
     window = op.window(op.operand_types, op)
     x_shape, w_shape = shape_of(op.x), shape_of(op.weight)
-    if None in x_shape[1:] or None in w_shape:
-        return
+    if None in w_shape[2:]:
+        raise PassError(
+            f"'{op.name}' op needs a kernel of known extents, got '{op.weight.type}'", op.loc
+        )
     weight, kernel = _undilated(b, op.weight, window.dilations)
-    wanted, strides = shape_of(op.out)[2:], window.strides
-    shifts = [
-        [_Shift.of(at, *sizes) for at in range(sizes[0])]
-        for sizes in zip(strides, kernel, window.begin, x_shape[2:], wanted, strict=True)
-    ]
-    apart = math.prod(sum(s.products for s in along) for along in shifts)
-    together = math.prod(
-        (extent + -(-k // s) - 1) * -(-k // s) * s
-        for extent, k, s in zip(x_shape[2:], kernel, strides, strict=True)
-    )
-    most = target_of(op).machine.costs.algorithms.phases * together
-    if apart < most and all(s.is_plain for along in shifts for s in along):
+    strides = window.strides
+    shifts = _shifts(op, window, kernel)
+    if shifts is not None:
         out = _phase_by_phase(b, op.x, weight, op.groups, shifts)
         out = _interleave(b, out, strides, is_outer=True)
-        begin = [0] * len(strides)
+        after = [w - e for w, e in zip(shape_of(op.out)[2:], shape_of(out)[2:], strict=True)]
+        out = _padded(b, out, [0] * len(strides), after)
     else:
-        out = _phases_at_once(b, op, weight, kernel, strides)
-        begin = window.begin
-    out = _crop(b, out, begin, wanted)
+        taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
+        out = _interleave(b, _phases_at_once(b, op, weight, kernel, strides), strides)
+        after = [
+            window.reach(i) + more - window.end[i] - taps[i] * strides[i]
+            for i, more in enumerate(op.extra(op, len(strides)))
+        ]
+        out = _padded(b, out, [-p for p in window.begin], after)
     if op.bias is not None:
         out = b(nn.Add(out, per_channel(b, op.bias, len(x_shape)))).result
     finish(b, op, out)
+
+
+def _shifts(
+    op: nn.ConvTranspose, window: Window, kernel: Sequence[int]
+) -> list[list[_Shift]] | None:
+    """Along each dimension, the phases whose convolutions are worth it; None where they are not."""
+    extents, wanted = shape_of(op.x)[2:], shape_of(op.out)[2:]
+    if None in (*extents, *wanted, *shape_of(op.weight)):
+        return None
+    sizes = list(zip(window.strides, kernel, window.begin, extents, wanted, strict=True))
+    shifts = [[_Shift.of(at, *along) for at in range(along[0])] for along in sizes]
+    apart = math.prod(sum(s.products for s in along) for along in shifts)
+    together = math.prod((d + -(-k // s) - 1) * -(-k // s) * s for s, k, _, d, _ in sizes)
+    most = target_of(op).machine.costs.algorithms.phases * together
+    return shifts if apart < most and all(s.is_plain for along in shifts for s in along) else None
 
 
 @dataclass(frozen=True)
@@ -104,7 +128,7 @@ def _phase_by_phase(
 def _phases_at_once(
     b: Rewriter, op: nn.ConvTranspose, weight: Value, kernel: Sequence[int], strides
 ) -> Value:
-    """[N, M, (T + Q - 1) * stride..]: one convolution whose results are those of all phases."""
+    """[N, M * phases, T + Q - 1..]: one convolution whose results are those of all phases."""
     spatial = len(strides)
     taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
     missing = [q * s - k for q, s, k in zip(taps, strides, kernel, strict=True)]
@@ -115,8 +139,7 @@ def _phases_at_once(
     # The kernel is at every place once that it overlaps the operand.
     border = [q - 1 for q in taps]
     pads = border * 2 if any(border) else None
-    phases = b(nn.Conv(op.x, weight, pads=pads, groups=op.groups)).result
-    return _interleave(b, phases, strides)
+    return b(nn.Conv(op.x, weight, pads=pads, groups=op.groups)).result
 
 
 def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]:
@@ -140,13 +163,14 @@ def _undilated(b: Rewriter, weight: Value, dilations) -> tuple[Value, list[int]]
 
 def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
     """[C, M, K..] as [groups * M * phases, C / groups, Q..], each kernel reversed."""
-    C, M = shape_of(weight)[:2]
+    C, M = (extent(b, weight, axis, over=n) for axis, n in ((0, groups), (1, 1)))
     spatial = len(taps)
     split = [d for q, s in zip(taps, strides, strict=True) for d in (q, s)]
-    apart = reshape(b, weight, (groups, C // groups, M, *split))
+    apart = reshape_to(b, weight, (groups, C, M, *split))
     order = [0, 2, *(4 + 2 * i for i in range(spatial)), 1, *(3 + 2 * i for i in range(spatial))]
     moved = b(nn.Transpose(apart, order))
-    merged = reshape(b, moved, (groups * M * math.prod(strides), C // groups, *taps))
+    results = extent(b, weight, 1, times=groups * math.prod(strides))
+    merged = reshape_to(b, moved, (results, C, *taps))
     if all(q == 1 for q in taps):
         return merged
     shape = shape_of(merged)
@@ -157,31 +181,30 @@ def _phases(b: Rewriter, weight: Value, groups: int, taps, strides) -> Value:
 
 def _interleave(b: Rewriter, phases: Value, strides, is_outer: bool = False) -> Value:
     """[N, M * phases, T..] (phases outside of M: [N, phases * M, T..]) as [N, M, T * stride..]."""
-    N, channels, *extents = shape_of(phases)
     if all(s == 1 for s in strides):
         return phases
-    spatial, M = len(strides), channels // math.prod(strides)
+    spatial, M = len(strides), extent(b, phases, 1, over=math.prod(strides))
+    N, *extents = (extent(b, phases, axis) for axis in (0, *range(2, 2 + spatial)))
     order = (*strides, M) if is_outer else (M, *strides)
-    apart = reshape(b, phases, (N, *order, *extents))
+    apart = reshape_to(b, phases, (N, *order, *extents))
     m, first = (1 + spatial, 1) if is_outer else (1, 2)
     places = [0, m, *(d for i in range(spatial) for d in (2 + spatial + i, first + i))]
     moved = b(nn.Transpose(apart, places))
-    wide = (t * s for t, s in zip(extents, strides, strict=True))  # type: ignore[operator]
-    return reshape(b, moved, (N, M, *wide))
+    wide = (extent(b, phases, 2 + i, times=s) for i, s in enumerate(strides))
+    return reshape_to(b, moved, (N, M, *wide))
 
 
-def _crop(b: Rewriter, x: Value, begin, wanted) -> Value:
-    """`wanted` elements from `begin` on in each spatial dimension, zeros where there are none."""
-    extents = shape_of(x)[2:]
-    before = [-p for p in begin]
-    after = [w + p - e for w, p, e in zip(wanted, begin, extents, strict=True)]
+def _padded(b: Rewriter, x: Value, before: Sequence[int], after: Sequence[int]) -> Value:
+    """x with so many zeros more, or elements less, around each spatial dimension."""
     if not any(before) and not any(after):
         return x
-    if any(a > 0 for a in (*before, *after)):
+    shape = shape_of(x)
+    if None in shape[2:] or any(n > 0 for n in (*before, *after)):
         pads = (0, 0, *before, 0, 0, *after)
         return b(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
-    out = TensorType((*shape_of(x)[:2], *wanted), element_of(x))
-    return b(nn.Slice(x, (0, 0, *begin), out=out)).result
+    wanted = (d + p + q for d, p, q in zip(shape[2:], before, after, strict=True))
+    out = TensorType((*shape[:2], *wanted), element_of(x))
+    return b(nn.Slice(x, (0, 0, *(-n for n in before)), out=out)).result
 
 
 PATTERNS = (decompose_conv_transpose,)

@@ -11,7 +11,7 @@ from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
-from .building import element_of, finish, reshape, shape_of
+from .building import element_of, extent, finish, reshape, reshape_to, shape_of
 
 x = Var("x")
 mul, pow_, reciprocal = (term(c) for c in (nn.Mul, nn.Pow, nn.Reciprocal))
@@ -50,28 +50,26 @@ def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
 @rewrite(nn.DepthToSpace)
 def decompose_depth_to_space(op: nn.DepthToSpace, rewriter: Rewriter) -> None:
     """depth_to_space(x) -> reshape(transpose(reshape(x)))"""
-    N, C, H, W = shape_of(op.x)
-    if C is None or [N, H, W].count(None) > 1:
-        return
     b, k = rewriter, op.block
-    depth = C // (k * k)
+    N, _, H, W = (extent(b, op.x, axis) for axis in range(4))
+    depth = extent(b, op.x, 1, over=k * k)
     if op.mode == "DCR":
         split, order = (N, k, k, depth, H, W), (0, 3, 4, 1, 5, 2)
     else:
         split, order = (N, depth, k, k, H, W), (0, 1, 4, 2, 5, 3)
-    moved = b(nn.Transpose(reshape(b, op.x, split), order))
-    finish(b, op, reshape(b, moved, shape_of(op.out)))
+    moved = b(nn.Transpose(reshape_to(b, op.x, split), order))
+    rows, columns = (extent(b, op.x, axis, times=k) for axis in (2, 3))
+    finish(b, op, reshape_to(b, moved, (N, depth, rows, columns)))
 
 
 @rewrite(nn.SpaceToDepth)
 def decompose_space_to_depth(op: nn.SpaceToDepth, rewriter: Rewriter) -> None:
     """space_to_depth(x) -> reshape(transpose(reshape(x)))"""
-    N, C, H, W = shape_of(op.x)
-    if H is None or W is None or [N, C].count(None) > 1:
-        return
     b, k = rewriter, op.block
-    split = reshape(b, op.x, (N, C, H // k, k, W // k, k))
-    finish(b, op, reshape(b, b(nn.Transpose(split, (0, 3, 5, 1, 2, 4))), shape_of(op.out)))
+    N, C = (extent(b, op.x, axis) for axis in (0, 1))
+    rows, columns = (extent(b, op.x, axis, over=k) for axis in (2, 3))
+    moved = b(nn.Transpose(reshape_to(b, op.x, (N, C, rows, k, columns, k)), (0, 3, 5, 1, 2, 4)))
+    finish(b, op, reshape_to(b, moved, (N, extent(b, op.x, 1, times=k * k), rows, columns)))
 
 
 @rewrite(nn.MaxPool)
@@ -108,16 +106,11 @@ def split_large_max_pool(op: nn.MaxPool, rewriter: Rewriter) -> None:
 @rewrite(nn.Tile)
 def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
     """tile(x) -> reshape(broadcast_to(reshape(x)))"""
-    shape = shape_of(op.x)
-    if None in shape:
-        return
-    b = rewriter
-    apart = [d for extent in shape for d in (1, extent)]
-    wide = [d for n, extent in zip(op.repeats, shape, strict=True) for d in (n, extent)]
-    spread = b(
-        nn.BroadcastTo(reshape(b, op.x, apart), out=TensorType(tuple(wide), element_of(op.x)))
-    )
-    finish(b, op, reshape(b, spread, shape_of(op.out)))
+    b, shape, pairs = rewriter, shape_of(op.x), list(enumerate(op.repeats))
+    apart = reshape_to(b, op.x, [d for axis, _ in pairs for d in (1, extent(b, op.x, axis))])
+    wide = tuple(d for axis, n in pairs for d in (n, shape[axis]))
+    spread = b(nn.BroadcastTo(apart, out=TensorType(wide, element_of(op.x))))
+    finish(b, op, reshape_to(b, spread, [extent(b, op.x, axis, times=n) for axis, n in pairs]))
 
 
 @rewrite(nn.Resize)
@@ -162,6 +155,17 @@ def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
     finish(b, op, reshape(b, out, result_shape))
 
 
+@rewrite(nn.Split)
+def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
+    """split(x) -> slice(x), slice(x), .."""
+    at, parts = 0, []
+    for out in op.outs:
+        starts = [at if d == op.axis else 0 for d in range(len(shape_of(op.x)))]
+        parts.append(rewriter(nn.Slice(op.x, starts, out=out.type)))
+        at += shape_of(out)[op.axis] or 0
+    rewriter.replace(op, parts)
+
+
 PATTERNS = (
     *POWERS,
     divide_by_constant,
@@ -173,3 +177,6 @@ PATTERNS = (
 
 LAYOUT = (decompose_resize,)
 """Once layouts are chosen: a repeated dimension is one more, which no layout has."""
+
+KERNEL = (split_into_slices,)
+"""`sink-views` does it before fusion, too."""

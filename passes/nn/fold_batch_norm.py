@@ -64,8 +64,8 @@ def _conv_before(value: Value) -> nn.Conv | nn.ConvTranspose | None:
     op = value.defining_op
     if not isinstance(op, nn.Conv | nn.ConvTranspose) or not value.has_one_use:
         return None
-    if isinstance(op, nn.ConvTranspose) and op.groups != 1:
-        return None
+    if op.result_channels and op.groups != 1:
+        return None  # the channels of other groups are elsewhere
     if not isinstance(element_of(value), FloatType):
         return None
     return op if _are_constant(op.weight, op.bias) and shape_of(value)[1] is not None else None
@@ -78,10 +78,8 @@ def _scaled(
     element = element_of(conv.weight)
     weight, bias = conv.weight, conv.bias
     if scale is not None:
-        rank = len(shape_of(weight))
-        lead = (-1,) if isinstance(conv, nn.Conv) else (1, -1)
-        shape = [shape_of(scale)[0] if d == -1 else d for d in lead]
-        shape += [1] * (rank - len(shape))
+        shape = [1] * len(shape_of(weight))
+        shape[conv.result_channels] = shape_of(scale)[0]
         weight = cast(b, b(nn.Mul(widen(b, weight), reshape(b, scale, shape))), element)
     if bias is not None and scale is not None:
         bias = b(nn.Mul(widen(b, bias), scale)).result

@@ -7,6 +7,8 @@ from typing import Any
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
+from ...dialects.marks import KERNEL, MAKER
+from ...dialects.nn.traits import Arranging, Total
 from ...ir.attributes import DenseElements, DenseResource, UnitAttr
 from ...ir.core import Operation, OpResult, Value
 from ...ir.diagnostics import NncError
@@ -16,7 +18,6 @@ from ...ir.types import TensorType
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 from .known_values import KnownValues
-from .prepare_weights import PREPARE
 
 GROWTH = 4
 """How many times larger than its operands a large result may be (weights of i8 become f32)."""
@@ -43,7 +44,7 @@ class FoldConstants(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, as constants come before what they make constant."""
-        if isinstance(op.attributes.get("nn.kernel"), UnitAttr) or PREPARE in op.attributes:
+        if isinstance(op.attributes.get(KERNEL), UnitAttr) or MAKER in op.attributes:
             return
         for block in op.regions[0].blocks:
             known = KnownValues()
@@ -99,7 +100,7 @@ class FoldConstants(
 
     def later(self, op: nn.NnOp) -> list[nn.Constant] | None:
         """A large weight, computed when it is needed; only what cannot fail."""
-        if not isinstance(op, CERTAIN) or len(op.results) != 1:
+        if not op.has_trait(Total) or len(op.results) != 1:
             return None
         type = op.result_types[0]
         if not isinstance(type, TensorType) or not type.has_static_shape:
@@ -140,44 +141,18 @@ class FoldConstants(
         return made <= max(self.limit, GROWTH * given) or is_weight(op)
 
 
-WEIGHT_NUMBERS: dict[type[nn.NnOp], int] = {
-    nn.Conv: 1,
-    nn.ConvTranspose: 1,
-    nn.Matmul: 1,
-    nn.PackedMatmul: 1,
-    nn.BlockedMatmul: 1,
-    nn.BlockedConv: 1,
-    nn.BlockedDepthwiseConv: 1,
-    nn.BlockedGroupedConv: 1,
-    nn.BlockedNarrowConv: 1,
-    nn.BlockedPaddedConv: 1,
-    nn.WinogradWeight: 0,
-}
-"""Which operand of a product is a weight where it is constant."""
-
-ARRANGEMENTS = (nn.Reshape, nn.Transpose, nn.Pad)
-"""What may stand between a weight and its product."""
-
-
-CERTAIN = (
-    *ARRANGEMENTS,
-    *(nn.WinogradWeight, nn.Cast, nn.Add, nn.Sub, nn.Mul),
-)
-"""Ops on weights that give a result whatever the values of their operands are."""
-
-
-def is_weight(op: nn.NnOp) -> bool:
+def is_weight(op: Operation) -> bool:
     """Whether an op makes the weights of products, through changes of layout, and only those."""
     users = [(user, result) for result in op.results for user in result.users]
     return bool(users) and all(
-        (isinstance(user, ARRANGEMENTS) and user.operands[0] is result and is_weight(user))
+        (user.has_trait(Arranging) and user.operands[0] is result and is_weight(user))
         or _takes_as_weight(user, result)
         for user, result in users
     )
 
 
 def _takes_as_weight(user: Operation, value: OpResult) -> bool:
-    number = WEIGHT_NUMBERS.get(type(user))  # type: ignore[arg-type]
+    number = user.weight_operand if isinstance(user, nn.NnOp) else None
     return number is not None and user.operands[number] is value
 
 

@@ -16,11 +16,14 @@ stood: its operands are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import Any, TypeGuard
 
 from ...dialects import nn
+from ...dialects.marks import KERNEL
+from ...dialects.nn.traits import Fusion
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.core import Block, IRMapping, Operation, Region, Value
 from ...ir.location import fuse_locations
@@ -30,36 +33,6 @@ from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
 from .choose_algorithms import Work
 from .parts import prepare
-
-VIEWS = (nn.Reshape, nn.ReshapeDynamic)
-"""Ops that only rename elements; they stay outside of kernels."""
-
-BLOCKED = (
-    nn.BlockedConv,
-    nn.BlockedDepthwiseConv,
-    nn.BlockedGroupedConv,
-    nn.BlockedNarrowConv,
-    nn.BlockedPaddedConv,
-)
-PRODUCTS = (
-    nn.WinogradOutput,
-    nn.Matmul,
-    nn.PackedMatmul,
-    nn.BlockedMatmul,
-    nn.Conv,
-    nn.ConvTranspose,
-    *BLOCKED,
-)
-REDUCTIONS = (
-    nn.WinogradInput,
-    nn.reductions.ReductionOp,
-    nn.normalization.NormalizationOp,
-    nn.pooling.PoolingOp,
-    nn.reductions.ArgOp,
-    nn.Resize,
-)
-MOVEMENTS = (nn.Transpose, nn.BroadcastTo, nn.Slice)
-"""What a consumer may do while it reads."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +58,7 @@ class Fuse(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Fuse in each block of the function."""
-        if isinstance(op.attributes.get("nn.kernel"), UnitAttr):
+        if isinstance(op.attributes.get(KERNEL), UnitAttr):
             return
         work = Work(target_of(op, self.target).machine)
         for block in op.regions[0].blocks:
@@ -95,14 +68,7 @@ class Fuse(
                 context.statistic("ops-fused", len(group) - 1)
 
 
-def is_elementwise(op: Operation) -> bool:
-    """Whether a result element needs the operands' elements at that place only."""
-    return isinstance(op, nn.elementwise.ElementwiseOp | nn.BatchNorm)
-
-
-def is_padding(op: Operation) -> bool:
-    """Whether an op puts a tensor into a larger one whose border holds one number."""
-    return isinstance(op, nn.Pad) and op.mode == "constant" and min(op.pads, default=0) >= 0
+Joins = Callable[[nn.NnOp], bool]
 
 
 class Grouping:
@@ -113,39 +79,29 @@ class Grouping:
         self.work = work
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
-        self.found: list[list[Operation]] = []
-        ops = [op for op in self.order if _is_fusable(op) and op not in views]
+        self.found: list[list[nn.NnOp]] = []
+        ops: list[nn.NnOp] = [op for op in self.order if _is_fusable(op) and op not in views]
         for op in ops:
             if isinstance(op, nn.Matmul) and (chain := self.rows_between(op)):
-                self.start(op, self._is_product_epilogue(op), _is_movement, chain)
+                self.start(op, self._is_product_epilogue(op), self._is_prologue(op), chain)
         for op in ops:
-            if isinstance(op, nn.WinogradOutput) and (chain := self.transforms_around(op)):
-                self.start(op, self._is_product_epilogue(op), lambda o: False, chain)
+            if op.algorithm and (steps := self.steps_before(op)):
+                self.start(op, self._is_product_epilogue(op), self._is_prologue(op), steps)
         for op in ops:
-            if isinstance(op, PRODUCTS):
-                follows = self._is_product_epilogue(op)
-                before = (*MOVEMENTS, nn.Pad) if isinstance(op, BLOCKED) else MOVEMENTS
-                self.start(op, follows, lambda o, before=before: isinstance(o, before))
-        # What no kernel before them writes into a padded tensor, they pad themselves.
+            if op.fusion is Fusion.PRODUCT:
+                self.start(op, self._is_product_epilogue(op), self._is_prologue(op))
+        # What no kernel before it writes into a padded tensor, an algorithm's first step pads.
         for i, members in enumerate(self.found):
-            if any(isinstance(op, nn.WinogradInput) for op in members):
+            if members[0].fusion is Fusion.REDUCTION:
                 group = set(members)
-                self.grow_backward(group, lambda o: isinstance(o, nn.Pad))
+                self.grow_backward(group, self._is_prologue(members[0]))
                 self.found[i] = sorted(group, key=self.order.__getitem__)
         for op in ops:
-            if isinstance(op, REDUCTIONS) and not is_elementwise(op):
+            if op.fusion in (Fusion.REDUCTION, Fusion.NORMALIZATION):
                 self.start(op, self._is_row_wise(op), self._is_prologue(op))
         for op in ops:
-            if is_elementwise(op):
-                shape = _shape(op.results[0])
-                self.start(
-                    op,
-                    self._is_epilogue(op),
-                    lambda o, s=shape: (
-                        isinstance(o, MOVEMENTS)
-                        or (is_elementwise(o) and _shape(o.results[0]) == s)
-                    ),
-                )
+            if op.fusion is Fusion.ELEMENTWISE:
+                self.start(op, self._is_epilogue(op), self._is_prologue(op))
         for op in ops:
             if op not in self.taken:
                 self.found.append([op])
@@ -154,60 +110,64 @@ class Grouping:
 
     # -- what may join ---------------------------------------------------------------------
 
-    def _is_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
+    @staticmethod
+    def _is_epilogue(anchor: nn.NnOp) -> Joins:
         shape = _shape(anchor.results[0])
-        return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
+        return lambda op: op.fusion is Fusion.ELEMENTWISE and _shape(op.results[0]) == shape
 
-    def _is_product_epilogue(self, anchor: Operation) -> Callable[[Operation], bool]:
+    def _is_product_epilogue(self, anchor: nn.NnOp) -> Joins:
         """Elementwise, and what writes results elsewhere as they are: a transpose that keeps
         rows, or the middle of a padded tensor.
         """
+        if anchor.has_whole_tiles:
+            return self._is_on_tiles(anchor)
         shape, elementwise = _shape(anchor.results[0]), self._is_epilogue(anchor)
+        return lambda op: elementwise(op) or (op.places_rows and _shape(op.operands[0]) == shape)
 
-        def joins(op: Operation) -> bool:
-            if isinstance(anchor, nn.WinogradOutput):
-                cut = isinstance(op, nn.Slice) and op.x is anchor.out
-                return cut or elementwise(op) or self._is_on_cut(anchor, op)
-            if is_padding(op):
-                return _shape(op.operands[0]) == shape
-            if isinstance(op, nn.Transpose):
-                last = len(op.permutation) - 1
-                return _shape(op.x) == shape and op.permutation[last] == last
-            return elementwise(op)
+    def _is_on_tiles(self, anchor: nn.NnOp) -> Joins:
+        """Slices of the tiles, and elementwise on them or on the part that is wanted of them."""
+        tiles, elementwise = anchor.results[0], self._is_epilogue(anchor)
+        cuts = [u.results[0] for u in tiles.users if isinstance(u, nn.Slice)]
+        shapes = [_shape(value) for value in cuts or [tiles]]
+
+        def joins(op: nn.NnOp) -> bool:
+            match op.fusion:
+                case Fusion.MOVEMENT:
+                    return op.results[0] in cuts
+                case Fusion.PADDING:
+                    return op.places_rows and _shape(op.operands[0]) in shapes
+                case Fusion.ELEMENTWISE:
+                    return elementwise(op) or _shape(op.results[0]) in shapes
+            return False
+
+        return joins
+
+    def _is_row_wise(self, anchor: nn.NnOp) -> Joins:
+        """Elementwise on the rows or on what they are reduced to, and like reductions of them."""
+        axes = anchor.row_axes
+        if axes is None or anchor.fusion is not Fusion.REDUCTION:
+            return self._is_epilogue(anchor)
+        rows = _shape(anchor.operands[0])
+        shapes = (rows, _shape(anchor.results[0]))
+
+        def joins(op: nn.NnOp) -> bool:
+            if op.fusion is Fusion.REDUCTION:
+                return op.row_axes == axes and _shape(op.operands[0]) == rows
+            return op.fusion is Fusion.ELEMENTWISE and _shape(op.results[0]) in shapes
 
         return joins
 
     @staticmethod
-    def _is_on_cut(anchor: nn.WinogradOutput, op: Operation) -> bool:
-        """Elementwise on the part of the tiles that are results."""
-        cuts = [u for u in anchor.out.users if isinstance(u, nn.Slice)]
-        value = op.operands[0] if is_padding(op) else op.results[0]
-        fits = any(_shape(value) == _shape(c.results[0]) for c in cuts or [anchor])
-        return fits and (is_elementwise(op) or is_padding(op))
+    def _is_prologue(anchor: nn.NnOp) -> Joins:
+        """What the anchor says; elementwise ops only on its rows, or to its result."""
+        rows = anchor.results[0] if anchor.fusion is Fusion.ELEMENTWISE else anchor.operands[0]
+        shape = _shape(rows)
+        return lambda op: (
+            op.fusion in anchor.prologue
+            and (op.fusion is not Fusion.ELEMENTWISE or _shape(op.results[0]) == shape)
+        )
 
-    def _is_row_wise(self, anchor: Operation) -> Callable[[Operation], bool]:
-        """Elementwise on the rows or on what they are reduced to, and like reductions of them."""
-        if not isinstance(anchor, nn.reductions.ReductionOp) or not anchor.keep_dims:
-            return self._is_epilogue(anchor)
-        rows, axes = _shape(anchor.x), anchor.axes
-        shapes = (rows, _shape(anchor.out))
-
-        def joins(op: Operation) -> bool:
-            if isinstance(op, nn.reductions.ReductionOp):
-                return op.keep_dims and op.axes == axes and _shape(op.x) == rows
-            return is_elementwise(op) and _shape(op.results[0]) in shapes
-
-        return joins
-
-    def _is_prologue(self, anchor: Operation) -> Callable[[Operation], bool]:
-        if isinstance(anchor, nn.WinogradInput | nn.pooling.PoolingOp):
-            return lambda op: isinstance(op, nn.Pad)
-        if not isinstance(anchor, nn.reductions.ReductionOp | nn.normalization.NormalizationOp):
-            return lambda op: False
-        shape = _shape(anchor.operands[0])
-        return lambda op: is_elementwise(op) and _shape(op.results[0]) == shape
-
-    def rows_between(self, product: nn.Matmul) -> set[Operation]:
+    def rows_between(self, product: nn.Matmul) -> set[nn.NnOp]:
         """A product whose rows are normalized and multiplied by another one, and all between.
 
         That is attention. Each row of scores is needed for a row of the result only, so that
@@ -217,14 +177,15 @@ class Grouping:
         definer = product.lhs.defining_op
         if not _has_known_broadcasts(product, rows):
             return set()
-        members: set[Operation] = set()
-        first: Operation | None = None
+        members: set[nn.NnOp] = set()
+        first: nn.Matmul | None = None
         waiting = {definer} if definer is not None else set[Operation]()
         while waiting:
             op = max(waiting, key=lambda o: self.order.get(o, -1))
             waiting.remove(op)
-            free = op in self.order and op not in self.taken and _is_fusable(op)
-            if not free or any(u is not product and u not in members for u in op.results[0].users):
+            if op in self.taken or op not in self.order or not _is_fusable(op):
+                continue
+            if any(u is not product and u not in members for u in op.results[0].users):
                 continue
             if not _has_known_broadcasts(op, rows):
                 continue
@@ -235,34 +196,38 @@ class Grouping:
                 members.add(op)
                 waiting.update(v.defining_op for v in op.operands if v.defining_op is not None)
         # What the first product does not lead to can be computed elsewhere.
-        needed: set[Operation] = set()
+        needed: set[nn.NnOp] = set()
         for op in sorted(members, key=self.order.__getitem__):
             if op is first or any(v.defining_op in needed for v in op.operands):
                 needed.add(op)
-        normalized = any(not is_elementwise(op) for op in needed if op is not first)
+        normalized = any(op.fusion is not Fusion.ELEMENTWISE for op in needed if op is not first)
         return needed if normalized and len(needed) < self.limit else set()
 
-    def transforms_around(self, output: nn.WinogradOutput) -> set[Operation]:
-        """The product and the transform before Winograd's last one, if blocks of tiles pay."""
-        product = output.x.defined_by(nn.BlockedMatmul)
-        values = product.lhs.defined_by(nn.WinogradInput) if product is not None else None
-        if product is None or values is None:
-            return set()
-        chain: set[Operation] = {values, product}
-        if any(op in self.taken or op not in self.order for op in chain):
-            return set()
-        if _escapes(values.out, {product}) or _escapes(product.out, {output}):
-            return set()
-        between = _count(values.out) + _count(product.out)
-        return chain if self.work.is_blocked(between, _count(product.rhs)) else set()
+    def steps_before(self, last: nn.NnOp) -> set[Operation]:
+        """An algorithm's steps before its last one, if it pays to do all on one block of tiles."""
+        steps: set[Operation] = set()
+        between = weights = 0
+        for cls in reversed(last.algorithm):
+            value = last.operands[0]
+            step = value.defined_by(cls)
+            if step is None or step in self.taken or step not in self.order:
+                return set()
+            if _escapes(value, {last}):
+                return set()
+            steps.add(step)
+            between += _count(value)
+            if step.weight_operand is not None:
+                weights += _count(step.operands[step.weight_operand])
+            last = step
+        return steps if self.work.is_blocked(between, weights) else set()
 
     # -- growing -----------------------------------------------------------------------------
 
     def start(
         self,
-        anchor: Operation,
-        follows: Callable[[Operation], bool],
-        precedes: Callable[[Operation], bool],
+        anchor: nn.NnOp,
+        follows: Joins,
+        precedes: Joins,
         known: Iterable[Operation] = (),
     ) -> None:
         """A group from the anchor and what is known to be in it, with what may follow and
@@ -270,14 +235,14 @@ class Grouping:
         """
         if anchor in self.taken:
             return
-        group = {anchor, *known}
+        group: set[Any] = {anchor, *known}
         self.taken |= group
         if len(anchor.results) == 1:
             self.grow_forward(group, follows)
             self.grow_backward(group, precedes)
         self.found.append(sorted(group, key=self.order.__getitem__))
 
-    def grow_forward(self, group: set[Operation], joins: Callable[[Operation], bool]) -> None:
+    def grow_forward(self, group: set[Any], joins: Joins) -> None:
         """Add users, in order, as far as the group then has one result again."""
         trial = set(group)
         while len(trial) < self.limit:
@@ -298,7 +263,7 @@ class Grouping:
                 group |= trial
                 self.taken |= trial
 
-    def grow_backward(self, group: set[Operation], joins: Callable[[Operation], bool]) -> None:
+    def grow_backward(self, group: set[Any], joins: Joins) -> None:
         """Add ops of which the group is the only user."""
         pending = sorted(group, key=self.order.__getitem__)
         while pending and len(group) < self.limit:
@@ -315,20 +280,13 @@ class Grouping:
                 pending.append(op)
 
 
-def _is_movement(op: Operation) -> bool:
-    return isinstance(op, MOVEMENTS)
-
-
-def _is_along_rows(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
+def _is_along_rows(op: nn.NnOp, rows: tuple[Dim, ...] | None) -> bool:
     """Whether each row of an op's result needs only the same row of operands of that shape."""
     if rows is None:
         return False
-    last = len(rows) - 1
-    if isinstance(op, nn.reductions.ReductionOp):
-        return _shape(op.x) == rows and op.keep_dims and tuple(op.axes) == (last,)
-    if isinstance(op, nn.Softmax | nn.LogSoftmax):
-        return _shape(op.x) == rows and op.axis == last
-    return is_elementwise(op) and _shape(op.results[0]) in (rows, (*rows[:-1], 1))
+    if op.fusion is Fusion.ELEMENTWISE:
+        return _shape(op.results[0]) in (rows, (*rows[:-1], 1))
+    return op.row_axes == (len(rows) - 1,) and _shape(op.operands[0]) == rows
 
 
 def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
@@ -342,8 +300,10 @@ def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
     return len(shapes) == 1 or not any(None in s for s in shapes if s != rows)
 
 
-def _is_fusable(op: Operation) -> bool:
-    return isinstance(op, nn.NnOp) and not isinstance(op, VIEWS) and not op.has_trait(ConstantLike)
+def _is_fusable(op: Operation) -> TypeGuard[nn.NnOp]:
+    if not isinstance(op, nn.NnOp) or op.has_trait(ConstantLike):
+        return False
+    return op.fusion is not Fusion.VIEW
 
 
 def _count(value: Value) -> int:
@@ -362,7 +322,7 @@ def _escapes(value: Value, group: set[Operation]) -> bool:
 # -- building --------------------------------------------------------------------------------
 
 
-def make_kernel(ops: list[Operation]) -> nn.Kernel:
+def make_kernel(ops: Sequence[Operation]) -> nn.Kernel:
     """Move ops, given in order, into a kernel where the last one stands.
 
     Constants of one repeated element are copied inside, so that they become immediate values.

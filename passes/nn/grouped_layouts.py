@@ -11,46 +11,19 @@ before and after take over.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from ...dialects import nn
+from ...dialects.nn.traits import Broadcasting
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
-from .building import reshape, shape_of
-from .fuse import is_elementwise
+from .building import is_arranged_constant, reshape, shape_of
 
 
 def is_narrow(conv: nn.Conv, block: int) -> bool:
     """Whether groups are too small for blocks of their own, and enough to be the lanes."""
     M, C = shape_of(conv.weight)[:2]
     return conv.groups % block == 0 and min(C, M // conv.groups) < block
-
-
-def grouped(b: Builder, conv: nn.Conv, x: Value, after: int, attributes: dict[str, Any]) -> Value:
-    """The convolution of blocked x with blocks inside of groups."""
-    N, blocks, *extents, before = shape_of(x)
-    M, C, *kernel = shape_of(conv.weight)
-    G = conv.groups
-    rest = range(5, 5 + len(kernel))
-    apart = reshape(b, conv.weight, (G, M // G // after, after, C // before, before, *kernel))
-    weight = b.insert(nn.Transpose(apart, (0, 1, 3, *rest, 4, 2)))
-    view = reshape(b, x, (N, G, blocks // G, *extents, before))
-    out = b.insert(nn.BlockedGroupedConv(view, weight, **attributes)).result
-    return reshape(b, out, (N, M // after, *shape_of(out)[3:]))
-
-
-def narrow(b: Builder, conv: nn.Conv, x: Value, block: int, attributes: dict[str, Any]) -> Value:
-    """The convolution of blocked x, whose channels are shuffled, with groups as lanes."""
-    N, _, *extents, _ = shape_of(x)
-    M, C, *kernel = shape_of(conv.weight)
-    outer = conv.groups // block
-    rest = range(4, 4 + len(kernel))
-    apart = reshape(b, conv.weight, (outer, block, M // conv.groups, C, *kernel))
-    weight = b.insert(nn.Transpose(apart, (0, 2, 3, *rest, 1)))
-    view = reshape(b, x, (N, outer, C, *extents, block))
-    out = b.insert(nn.BlockedNarrowConv(view, weight, **attributes)).result
-    return reshape(b, out, (N, M // block, *shape_of(out)[3:]))
 
 
 # -- channels in another order -----------------------------------------------------------------
@@ -71,12 +44,14 @@ def shuffle_operand(conv: nn.Conv, block: int) -> Value:
     shape = (conv.groups // block, block, C)
     chain: list[Operation] = []
     value = conv.x
-    while value.has_one_use and (op := _on_channels(value)) is not None:
+    while value.has_one_use and (op := value.defining_op) is not None:
         chain.append(op)
-        if isinstance(op, nn.Conv):
+        if _is_dense(op):
             for member in chain:
                 _shuffle_constants(member, shape)
             return conv.x
+        if not _is_along_channels(op):
+            break
         value = op.operands[0]
     return shuffled(Builder.before_op(conv), conv.x, 1, shape)
 
@@ -90,41 +65,32 @@ def unshuffle_result(conv: nn.Conv, result: Value, block: int) -> Value:
     shape = (conv.groups // block, block, per_group)
     chain: list[Operation] = []
     value = conv.out
-    while value.has_one_use and (user := value.users[0]) in _users_on_channels(value):
-        if isinstance(user, nn.Conv):
+    while value.has_one_use:
+        (user,) = value.users
+        if _is_dense(user) and user.x is value:
             for member in chain:
                 _shuffle_constants(member, shape)
             b = Builder.before_op(user)
             user.set_operand(1, shuffled(b, user.weight, 1, shape))
             return result
+        if not _is_along_channels(user):
+            break
         chain.append(user)
         value = user.results[0]
     back = (shape[0], shape[2], shape[1])
     return shuffled(Builder.before_op(conv), result, 1, back)
 
 
-def _on_channels(value: Value) -> Operation | None:
-    """The op that makes a value, if it is a dense convolution or acts on each channel alone."""
-    op = value.defining_op
-    if isinstance(op, nn.Conv):
-        return op if op.groups == 1 and is_arranged_constant(op.weight) else None
-    return op if op is not None and _is_along_channels(op, value) else None
+def _is_dense(op: Operation) -> TypeGuard[nn.Conv]:
+    """Whether an op is a convolution of all channels with constant weights."""
+    return isinstance(op, nn.Conv) and op.groups == 1 and is_arranged_constant(op.weight)
 
 
-def _users_on_channels(value: Value) -> Iterator[Operation]:
-    for op in value.users:
-        if isinstance(op, nn.Conv):
-            if op.groups == 1 and op.x is value and is_arranged_constant(op.weight):
-                yield op
-        elif op.results and _is_along_channels(op, op.results[0]):
-            yield op
-
-
-def _is_along_channels(op: Operation, result: Value) -> bool:
+def _is_along_channels(op: Operation) -> bool:
     """Elementwise on one tensor and constants that are one number each or one per channel."""
-    if not is_elementwise(op) or isinstance(op, nn.BatchNorm) or not op.operands:
+    if not op.has_trait(Broadcasting):
         return False
-    shape = shape_of(result)
+    shape = shape_of(op.results[0])
     return shape_of(op.operands[0]) == shape and all(
         value.defined_by(nn.Constant) is not None
         and (math.prod(shape_of(value)) == 1 or _is_per_channel(value, shape))
@@ -143,17 +109,9 @@ def _shuffle_constants(op: Operation, shape: tuple[int, int, int]) -> None:
     b = Builder.before_op(op)
     for i, value in enumerate(op.operands[1:], 1):
         own = shape_of(value)
-        if isinstance(op, nn.Conv):
-            op.set_operand(i, shuffled(b, value, 0, shape))
-        elif math.prod(own) != 1:
-            op.set_operand(i, shuffled(b, value, own.index(math.prod(own)), shape))
-
-
-def is_arranged_constant(value: Value) -> bool:
-    """Whether a value is a constant in another shape and order."""
-    while (op := value.defining_op) is not None and isinstance(op, nn.Reshape | nn.Transpose):
-        value = op.x
-    return value.defined_by(nn.Constant) is not None
+        if math.prod(own) != 1:
+            axis = 0 if _is_dense(op) else own.index(math.prod(own))
+            op.set_operand(i, shuffled(b, value, axis, shape))
 
 
 # -- blocks that fit together ------------------------------------------------------------------
@@ -170,12 +128,6 @@ def same_channels(start: Value) -> set[Value]:
         found.add(value)
         near = [value.defining_op] if value.defining_op is not None else []
         for op in (*near, *value.users):
-            if _keeps_channels(op):
+            if isinstance(op, nn.NnOp) and op.keeps_channels:
                 pending += [*op.operands, *op.results]
     return found
-
-
-def _keeps_channels(op: Operation) -> bool:
-    if isinstance(op, nn.Conv):
-        return op.groups == shape_of(op.weight)[0]
-    return is_elementwise(op) or isinstance(op, nn.pooling.PoolingOp | nn.Pad | nn.Resize)

@@ -65,7 +65,7 @@ def refined_shapes(op: nn.NnOp, known: KnownValues) -> list[Shape | None]:
     if not all(isinstance(t, TensorType) for t in op.operand_types):
         return [None] * len(current)
     try:
-        inferred: Any = op.infer(op.operand_types, op)
+        inferred: Any = op.inferred(op.operand_types, op.properties)
         shapes = [t.shape for t in inferred] if inferred is not None else list(current)
         more = _by_values(op, known)
     except NncError as error:

@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
+from ...dialects.marks import KERNEL
+from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
 from ...ir.core import Operation, Region, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.symbols import symbol_name
 from ...ir.traits import ConstantLike
-from .fuse import MOVEMENTS, VIEWS
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class OutlineKernels(
             kernel.operand_types,
             kernel.result_types,
             visibility="private",
-            attributes={"nn.kernel": UnitAttr()},
+            attributes={KERNEL: UnitAttr()},
             loc=kernel.loc,
         )
         entry = function.body.blocks[0]
@@ -91,7 +92,8 @@ class OutlineKernels(
             for op in kernel.body.ops
             if not op.has_trait(ConstantLike) and not isinstance(op, nn.Yield)
         ]
-        working = [op for op in ops if not isinstance(op, (*MOVEMENTS, *VIEWS))] or ops
+        moving = (Fusion.MOVEMENT, Fusion.VIEW)
+        working = [op for op in ops if nn.fusion_of(op) not in moving] or ops
         words = [op.name.partition(".")[2] for op in working]
         return [w for i, w in enumerate(words) if not i or w != words[i - 1]][: self.words]
 

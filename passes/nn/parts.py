@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from math import prod
 
 from ...dialects import func, nn
+from ...dialects.nn.traits import Fusion
 from ...ir.builder import Builder
 from ...ir.core import Block, Operation, Value
 from ...ir.traits import ConstantLike
@@ -62,7 +63,7 @@ class Parts:
         return (
             is_contiguous(op)
             and op.out not in self.returned
-            and not isinstance(op.x.defining_op, nn.WinogradOutput)
+            and not getattr(op.x.defining_op, "has_whole_tiles", False)
             and self._is_made(whole)
         )
 
@@ -85,12 +86,9 @@ class Parts:
         op = value.defining_op
         if op is None or value in self.returned or not has_known_bytes(value):
             return False
-        if isinstance(op, nn.Concat | nn.Slice):
-            return True
-        is_view = isinstance(op, nn.Reshape | nn.ReshapeDynamic)
-        return (
-            isinstance(op, nn.NnOp | nn.Kernel | func.Call) and not is_view and not _is_constant(op)
-        )
+        if isinstance(op, nn.NnOp):
+            return op.fusion is not Fusion.VIEW and not op.has_trait(ConstantLike)
+        return isinstance(op, nn.Kernel | func.Call)
 
 
 def parts_of(block: Block) -> Parts:
@@ -156,10 +154,6 @@ def _first_element(op: nn.Slice) -> int:
 def _is_static(op: Operation) -> bool:
     types = [*op.operand_types, *op.result_types]
     return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
-
-
-def _is_constant(op: Operation) -> bool:
-    return op.has_trait(ConstantLike)
 
 
 def _count(value: Value) -> int:

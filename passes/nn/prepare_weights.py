@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
+from ...dialects.marks import MAKER, WEIGHT
+from ...dialects.nn.traits import Fusion
 from ...ir.attributes import DenseElements, DenseResource, DictAttr, I64Attr, StringAttr
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
@@ -17,15 +19,10 @@ from ...targets.attribute import target_of
 from ...targets.machine import Machine
 from .constants import Computation
 
-PREPARE = "nn.prepare"
-"""Marks a function that makes a weight when a model is created; its value is the order."""
-WEIGHT = "nn.weight"
-"""Of its result: the key of the constants that the weight is."""
-
 WORTH = 0.75
 """What a weight is made of, and what is made on the way, has at most this part of its bytes; else
 it is stored as it is."""
-FUSED = (nn.elementwise.ElementwiseOp, nn.Reshape)
+FUSED = (Fusion.ELEMENTWISE, Fusion.VIEW)
 """Steps that need no memory of their own: they become a part of the next one, or of the last."""
 
 
@@ -128,7 +125,7 @@ def _ways(weight: DenseResource) -> Iterator[_Source]:
 
 def _between(steps: tuple[Computation, ...]) -> int:
     """The bytes of the largest tensor that is made on the way."""
-    moves = [step.op for step in steps if not isinstance(step.op, FUSED)]
+    moves = [step.op for step in steps if step.op.fusion not in FUSED]
     return max((op.result_types[0].num_bytes for op in moves[:-1]), default=0)  # type: ignore[attr-defined]
 
 
@@ -143,7 +140,7 @@ def _computation(value: DenseElements | DenseResource) -> Computation | None:
 
 def _function(name: str, number: int, weight: DenseResource, source: _Source) -> FuncOp:
     """The function that makes a weight."""
-    function = FuncOp.of(name, [], [weight.type], attributes={PREPARE: I64Attr(number)})
+    function = FuncOp.of(name, [], [weight.type], attributes={MAKER: I64Attr(number)})
     function.res_attrs = [DictAttr(((WEIGHT, StringAttr(weight.key)),))]
     b = Builder.at_end(function.body.blocks[0])
     value: Value = b.insert(nn.Constant(source.constant)).result

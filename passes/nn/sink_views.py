@@ -11,13 +11,14 @@ import math
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.nn.traits import Broadcasting, Fusion
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
 from ...ir.types import Dim, TensorType
 from .building import element_of, reshape, shape_of
-from .fuse import PRODUCTS, is_elementwise
+from .decompose_graph import split_into_slices
 
 Shape = tuple[Dim, ...]
 
@@ -46,11 +47,11 @@ class SinkViews(
         for block in op.regions[0].blocks:
             from_product: set[Value] = set()
             for inner in block:
-                if isinstance(inner, PRODUCTS):
+                if nn.fusion_of(inner) is Fusion.PRODUCT:
                     from_product.update(inner.results)
                 elif isinstance(inner, nn.Reshape) and inner.x in from_product:
                     from_product.add(inner.out)
-                elif is_elementwise(inner) and not isinstance(inner, nn.BatchNorm):
+                elif inner.has_trait(Broadcasting):
                     context.statistic("reshapes-sunk", sink(inner, from_product))
 
 
@@ -150,17 +151,6 @@ def _seen_as(b: Builder, value: Value, shape: Shape, old: Shape) -> Value:
     regrouped = _regrouped(own, shape, old)
     assert regrouped is not None
     return reshape(b, value, regrouped)
-
-
-@rewrite(nn.Split)
-def split_into_slices(op: nn.Split, rewriter: Rewriter) -> None:
-    """split(x) -> slice(x), slice(x), .."""
-    at, parts = 0, []
-    for out in op.outs:
-        starts = [at if d == op.axis else 0 for d in range(len(shape_of(op.x)))]
-        parts.append(rewriter(nn.Slice(op.x, starts, out=out.type)))
-        at += shape_of(out)[op.axis] or 0
-    rewriter.replace(op, parts)
 
 
 @rewrite(nn.Reshape)

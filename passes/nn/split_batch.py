@@ -23,7 +23,8 @@ from itertools import accumulate
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
-from ...dialects.nn.elementwise import ElementwiseOp
+from ...dialects.marks import ENTRY
+from ...dialects.nn.traits import Fusion
 from ...ir.builder import Builder
 from ...ir.core import IRMapping, Operation, Value
 from ...ir.diagnostics import NncError
@@ -66,7 +67,7 @@ class SplitBatch(
         cache, parts = self.cache_bytes or costs.cache, self.parts or costs.parts
         costs = replace(costs, cache=cache, parts=parts)
         for function in list(op.body_block):
-            if not isinstance(function, FuncOp) or "nn.entry" not in function.attributes:
+            if not isinstance(function, FuncOp) or ENTRY not in function.attributes:
                 continue
             if len(function.body.blocks) != 1:
                 continue
@@ -136,7 +137,7 @@ class Layers:
 
     def moved(self, op: nn.NnOp) -> int:
         """Bytes that an op reads and writes; what fuses with another moves nothing itself."""
-        if isinstance(op, (ElementwiseOp, nn.BatchNorm, nn.Reshape, nn.Pad)):
+        if op.fusion in (Fusion.ELEMENTWISE, Fusion.VIEW, Fusion.PADDING):
             return 0
         return sum(_bytes(op.operands[i]) for i in self.by_parts[op]) + sum(map(_bytes, op.results))
 

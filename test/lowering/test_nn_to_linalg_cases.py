@@ -70,6 +70,22 @@ CONVOLUTIONS = {
         "groups = 2 : i64} : (tensor<1x4x6x6xf32>, tensor<4x3x2x2xf32>) -> tensor<1x6x7x7xf32>",
         ("%x: tensor<1x4x6x6xf32>", "%w: tensor<4x3x2x2xf32>"),
     ),
+    "transposed, unknown image": (
+        "nn.conv_transpose %x, %w, %b {strides = array<i64: 2, 3>, pads = array<i64: 1, 0, 2, 1>, "
+        "dilations = array<i64: 2, 1>, output_padding = array<i64: 1, 0>} : "
+        "(tensor<?x3x?x?xf32>, tensor<3x4x3x3xf32>, tensor<4xf32>) -> tensor<?x4x?x?xf32>",
+        ("%x: tensor<?x3x?x?xf32>", "%w: tensor<3x4x3x3xf32>", "%b: tensor<4xf32>"),
+    ),
+    "transposed in groups, unknown image": (
+        "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>, pads = array<i64: 3, 1, 2, 1>, "
+        "groups = 2 : i64} : (tensor<1x4x?x?xf32>, tensor<4x3x3x2xf32>) -> tensor<1x6x?x?xf32>",
+        ("%x: tensor<1x4x?x?xf32>", "%w: tensor<4x3x3x2xf32>"),
+    ),
+    "transposed, unknown channels": (
+        "nn.conv_transpose %x, %w {strides = array<i64: 2, 2>} : "
+        "(tensor<1x4x5x6xf32>, tensor<4x?x3x3xf32>) -> tensor<1x?x11x13xf32>",
+        ("%x: tensor<1x4x5x6xf32>", "%w: tensor<4x?x3x3xf32>"),
+    ),
     "unknown batch": (
         "nn.conv %x, %w {pads = array<i64: 1, 1, 1, 1>, groups = 2 : i64} : "
         "(tensor<?x4x5x5xf32>, tensor<6x2x3x3xf32>) -> tensor<?x6x5x5xf32>",
@@ -87,7 +103,7 @@ CONVOLUTIONS = {
 def test_convolution(name):
     text, args = CONVOLUTIONS[name]
     tolerance = 2e-2 if "f16" in text else 1e-4
-    compare(one_op(text, *args), sizes=[3, 7], rtol=tolerance, atol=tolerance)
+    compare(one_op(text, *args), sizes=[3, 7, 5], rtol=tolerance, atol=tolerance)
 
 
 def test_linear_maps_only():
@@ -242,6 +258,18 @@ MOVEMENT = {
              "tensor<4x3x6xf32>", ["%x: tensor<2x3x2xf32>"], []),
     "tile of unknown": ("nn.tile %x {repeats = array<i64: 2, 3>} : (tensor<?x2xf32>) -> "
                         "tensor<?x6xf32>", ["%x: tensor<?x2xf32>"], [3]),
+    "tile of two unknown": ("nn.tile %x {repeats = array<i64: 2, 1, 3>} : (tensor<?x2x?xf32>) -> "
+                            "tensor<?x2x?xf32>", ["%x: tensor<?x2x?xf32>"], [3, 2]),
+    "depth to space of unknown": ("nn.depth_to_space %x {block = 2 : i64} : (tensor<?x8x?x?xf32>) "
+                                  "-> tensor<?x2x?x?xf32>",
+                                  ["%x: tensor<?x8x?x?xf32>"], [2, 3, 4]),
+    "depth of unknown to space": ('nn.depth_to_space %x {block = 2 : i64, mode = "CRD"} : '
+                                  "(tensor<2x?x3x?xf32>) -> tensor<2x?x6x?xf32>",
+                                  ["%x: tensor<2x?x3x?xf32>"], [8, 5]),
+    "space of unknown to depth": ("nn.space_to_depth %x {block = 3 : i64} : (tensor<1x?x?x?xf32>) -> "
+                                  "tensor<1x?x?x?xf32>", ["%x: tensor<1x?x?x?xf32>"], [2, 6, 9]),
+    "split of unknown": ("nn.split %x {axis = 1 : i64} : (tensor<?x5xf32>) -> (tensor<?x2xf32>, "
+                         "tensor<?x3xf32>)", ["%x: tensor<?x5xf32>"], [3]),
     "depth to space, CRD": ('nn.depth_to_space %x {block = 2 : i64, mode = "CRD"} : '
                             "(tensor<2x8x3x4xf32>) -> tensor<2x2x6x8xf32>",
                             ["%x: tensor<2x8x3x4xf32>"], []),

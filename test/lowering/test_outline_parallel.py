@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from nnc.dialects import scf
+from nnc.dialects.marks import PARALLEL
 from nnc.driver.program import compile_module
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
-from nnc.lowering.outline_parallel import PARALLEL, OutlineParallel
+from nnc.lowering.outline_parallel import OutlineParallel
 from nnc.lowering.to_llvm import LowerToLlvm
 from nnc.numerics.interpreter import Interpreter
 

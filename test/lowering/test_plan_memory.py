@@ -9,9 +9,10 @@ from nnc.dialects import func, memref
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.mark_in_place import MarkInPlace
-from nnc.lowering.memory_plan import ALIGNMENT, Buffer, aligned, plan
+from nnc.lowering.memory_plan import Buffer, aligned, plan
 from nnc.lowering.plan_memory import PlanMemory
 from nnc.numerics.interpreter import Interpreter
+from nnc.runtime.abi import ALIGNMENT
 
 from ..processor import runnable
 
@@ -245,3 +246,37 @@ def test_results_in_place_of_operands(machine):
 
     found = nnc.compile(parse_module(IN_PLACE), target=machine, cache=False)(x)
     np.testing.assert_allclose(found, k(k(x, k(k(x, x), x)), x), rtol=1e-5)
+
+
+CHOSEN = """
+    func.func private @main(%c: i1, %x: memref<16xf32>, %s: memref<1xindex>, %y: memref<16xf32>) {
+      %a = memref.alloc() : memref<16xf32>
+      memref.copy %x, %a : memref<16xf32> to memref<16xf32>
+      %b = memref.alloc() : memref<16xf32>
+      linalg.map { arith.addf } ins(%x, %x : memref<16xf32>, memref<16xf32>)
+          outs(%b : memref<16xf32>)
+      %one = arith.select %c, %a, %b : memref<16xf32>
+      %shape = memref.alloc() : memref<1xindex>
+      memref.copy %s, %shape : memref<1xindex> to memref<1xindex>
+      %view = memref.reshape %one(%shape) : (memref<16xf32>, memref<1xindex>) -> memref<16xf32>
+      %t = memref.alloc() : memref<16xf32>
+      linalg.map { math.sqrt } ins(%x : memref<16xf32>) outs(%t : memref<16xf32>)
+      linalg.map { arith.addf } ins(%view, %t : memref<16xf32>, memref<16xf32>)
+          outs(%y : memref<16xf32>)
+      return
+    }
+"""
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_one_of_several_buffers(first):
+    """What may be one of two buffers keeps both alive, through views that look at it."""
+    module = parse_module(CHOSEN)
+    module.verify()
+    PlanMemory().run(module, PassContext())
+    module.verify()
+    x, y = np.arange(1, 17, dtype=np.float32), np.zeros(16, np.float32)
+    function = next(f for f in module.body_block if isinstance(f, func.FuncOp))
+    extra = [np.zeros(t.shape, np.int8) for t in function.function_type.inputs[4:]]
+    Interpreter(module).call("main", [first, x, np.array([16]), y, *extra])
+    np.testing.assert_allclose(y, x * (1 if first else 2) + np.sqrt(x))

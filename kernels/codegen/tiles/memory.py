@@ -10,10 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ....dialects import memref, ub, vector
+from ....dialects.memref import base_buffer
 from ....ir.attributes import IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1, i64
-from ...model.stages import Access, base_buffer
+from ...model.stages import Access
 from ..code import Code, make
 from .axes import Axis, Tiled, shape_of, vector_type
 from .places import Coordinates, Place, Position, disjoint

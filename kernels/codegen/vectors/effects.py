@@ -7,6 +7,8 @@ from typing import Any
 
 from ....dialects import memref
 from ....dialects.func import Call
+from ....dialects.marks import KERNEL
+from ....dialects.memref import ViewLike, base_buffer
 from ....ir.core import BlockArgument, Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.traits import (
@@ -18,10 +20,6 @@ from ....ir.traits import (
     WritesMemory,
 )
 from ....ir.types import MemRefType, UnrankedMemRefType
-from ...model.stages import VIEWS, base_buffer
-
-KERNEL = "nn.kernel"
-"""The attribute of functions whose arguments share no memory."""
 
 
 class Everything(frozenset):
@@ -63,12 +61,12 @@ class Effects:
 
     def _alias(self, buffer: Value) -> Hashable:
         root = buffer
-        while (op := root.defining_op) is not None and isinstance(op, VIEWS):
+        while (op := root.defining_op) is not None and op.has_trait(ViewLike):
             if op in self._ranges:
                 if self._is_separate or _is_made_here(base_buffer(root)):
                     return self._ranges[op]
                 break
-            root = op._operands[0]
+            root = op._operands[op.results.index(root)]
         if _is_made_here(root):
             return root
         if not self._is_separate:

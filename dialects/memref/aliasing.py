@@ -1,0 +1,21 @@
+"""Which buffer a memref is part of."""
+
+from __future__ import annotations
+
+from ...ir.core import Value
+from ...ir.traits import Trait
+from ...ir.types import MemRefType, UnrankedMemRefType
+
+
+class ViewLike(Trait):
+    """A result that is a buffer is the operand of the same number, seen in another way."""
+
+
+def base_buffer(value: Value) -> Value:
+    """The buffer that a chain of views starts from; any other value is its own."""
+    while isinstance(value.type, MemRefType | UnrankedMemRefType):
+        op = value.defining_op
+        if op is None or not op.has_trait(ViewLike):
+            break
+        value = op.operands[op.results.index(value)]
+    return value
