@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from .ir.core import Operation
-    from .runtime.executable import Executable
+    from .runtime.model import Model
 
 __version__ = "0.1.0"
 __all__ = ["NncError", "compile", "load", "parse"]
@@ -32,7 +32,7 @@ def compile(
     fast_math: bool = True,
     cache: bool = True,
     machine: str | None = None,
-) -> Executable:
+) -> Model:
     """A callable executable from a model.
 
     `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an

@@ -58,7 +58,7 @@ def write_artifact(
         return [path]
     program = make_program(module, rename=_renaming(options.prefix), timed=timed)
     progress(_memory(program.signature))
-    return _write_binary(program, path, options, timed)
+    return write_binary(program, path, options, timed)
 
 
 def check_linker(module: Operation, path: Path) -> None:
@@ -78,10 +78,10 @@ def _renaming(prefix: str) -> Callable[[str], str]:
     return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
 
 
-def _write_binary(
-    program: Program, path: Path, options: ArtifactOptions, timed: Timed
+def write_binary(
+    program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
 ) -> list[Path]:
-    """Write an object file or library, and the files beside it."""
+    """Write an object file or library, and the files beside it; returns them, `path` first."""
     library = path.suffix != ".o"
     inside = library and options.weights != "beside"
     if inside and program.weights.size > _INSIDE_LIMIT:

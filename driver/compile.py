@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from ..ir.passes import Instrumentation
-    from ..runtime.executable import Executable
+    from ..runtime.model import Model
     from ..runtime.program import Program
     from .cache import ModelCache
 
@@ -162,22 +162,24 @@ def compile_model(
     target: str | None = None,
     fast_math: bool = True,
     cache: bool = True,
+    emulate: bool = True,
     progress: Progress | None = None,
-) -> Executable:
-    """An executable from a model in any form that `load_module` takes.
+) -> Model:
+    """A callable from a model in any form that `load_module` takes: an executable in this process
+    where the target's code runs here, else in an emulator, unless `emulate` forbids it.
 
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
     """
-    from ..runtime.executable import Executable
     from ..targets.attribute import attach, target_of
     from ..targets.base import HOST
     from ..targets.base import target as find_target
     from .cache import ModelCache, file_key, model_key
+    from .emulation import check_runs, running
 
     def load() -> Operation:
         module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
-        attach(module, target_of(module, target)).check_runs_here()
+        check_runs(attach(module, target_of(module, target)), emulate)
         return module
 
     def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
@@ -185,12 +187,12 @@ def compile_model(
 
     models = ModelCache() if cache else None
     if models is None or not models.limit:
-        return Executable(compile(load()), threads=threads)
+        return running(compile(load()), threads, progress)
     key = chosen = None
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         options = repr((sorted((shapes or {}).items()), fast_math))
         chosen = find_target(target or HOST)
-        chosen.check_runs_here()
+        check_runs(chosen, emulate)
         key = file_key(Path(model), chosen, options)
     program = models.find(key, chosen) if key and chosen else None
     if program is None:
@@ -200,10 +202,10 @@ def compile_model(
             key = model_key(module, chosen)
             program = models.find(key, chosen) if key else None
         if program is None:
-            return Executable(_compile_into(models, key, module, compile), threads=threads)
+            return running(_compile_into(models, key, module, compile), threads, progress)
     if progress is not None:
         progress("found in the cache")
-    return Executable(program, threads=threads)
+    return running(program, threads, progress)
 
 
 def _needs_other_files(path: Any) -> bool:

@@ -1,9 +1,9 @@
-"""A compiled model in this process: a callable on NumPy arrays."""
+"""A compiled model in this process."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,17 +14,17 @@ from ..ir.types import TensorType
 from ..targets.llvm.native import LoadedCode
 from .abi import PREPARE, PREPARE_TYPE, RUN, RUN_TYPE
 from .memory import OutputMemory, aligned_buffer
+from .model import Model
 from .program import Program
 from .threads import POOL_SYMBOLS, Pool
 
 
-class Executable:
-    """A compiled model. Calls may come from several threads at once."""
+class Executable(Model):
+    """A compiled model in this process. Calls may come from several threads at once."""
 
     def __init__(self, program: Program, *, threads: int = 1) -> None:
         found = program.signature
-        self.input_names, self.input_types = found.input_names, found.input_types
-        self.output_names, self.output_types = found.output_names, found.output_types
+        super().__init__(found)
         self._arena_bytes = found.arena_bytes
         exports = [RUN]
         exports += POOL_SYMBOLS if program.parallel else ()
@@ -34,10 +34,6 @@ class Executable:
         made = _prepared_weights(self._code, program) if found.prepared_bytes else program.weights
         self._weights = program.weights, made
         self._weights_address = made.ctypes.data
-        self._inputs = {
-            name: _Input(name, type)
-            for name, type in zip(found.input_names, found.input_types, strict=True)
-        }
         self._outputs = [
             OutputMemory(type) if type.has_static_shape else None for type in found.output_types
         ]
@@ -47,49 +43,11 @@ class Executable:
 
     @property
     def threads(self) -> int:
-        """How many threads a call may use; without parallel loops the number has no effect."""
         return self._pool.threads
 
     @threads.setter
     def threads(self, count: int) -> None:
         self._pool.resize(count)
-
-    # -- calling -----------------------------------------------------------------------------
-
-    def __call__(self, *arrays: Any, **named: Any) -> Any:
-        """The output, or a tuple of several. Inputs in order, by name, or as one mapping.
-
-        Raises NncError for inputs of another type or shape than the model's.
-        """
-        if len(arrays) == 1 and isinstance(arrays[0], Mapping) and not named:
-            named, arrays = dict(arrays[0]), ()
-        outputs = tuple(self._call(self._in_order(arrays, named)))
-        return outputs[0] if len(outputs) == 1 else outputs
-
-    def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """The outputs by name, from inputs by name."""
-        outputs = self._call(self._in_order((), inputs))
-        return dict(zip(self.output_names, outputs, strict=True))
-
-    def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
-        inputs = self._inputs
-        if not arrays and len(named) == len(inputs) and all(map(named.__contains__, inputs)):
-            return [one.checked(named[name]) for name, one in inputs.items()]
-        names = self.input_names
-        if len(arrays) > len(names):
-            raise NncError(f"expected {len(names)} inputs, got {len(arrays)}")
-        given = dict(zip(names, arrays, strict=False))
-        for name, array in named.items():
-            if name not in inputs:
-                known = ", ".join(f"'{n}'" for n in names) or "none"
-                raise NncError(f"there is no input '{name}'; the inputs are {known}")
-            if name in given:
-                raise NncError(f"input '{name}' is given twice")
-            given[name] = array
-        missing = [n for n in names if n not in given]
-        if missing:
-            raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))
-        return [one.checked(given[name]) for name, one in inputs.items()]
 
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         try:
@@ -209,36 +167,3 @@ def _c_free(address: int) -> None:
     free.argtypes = [ctypes.c_void_p]
     free.restype = None
     free(address)
-
-
-# -- inputs ------------------------------------------------------------------------------------
-
-
-class _Input:
-    """What an input must be."""
-
-    def __init__(self, name: str, type: TensorType) -> None:
-        self.name, self.type = name, type
-        self.dtype = type_to_numpy(type.element_type)
-        self.shape = type.shape
-
-    def checked(self, value: Any) -> np.ndarray:
-        """The input as a contiguous array of the right type. Raises NncError."""
-        if (
-            type(value) is np.ndarray
-            and value.dtype is self.dtype
-            and value.shape == self.shape
-            and value.flags.c_contiguous
-        ):
-            return value
-        array = np.asarray(value)
-        fits = array.ndim == len(self.shape) and all(
-            want is None or want == have
-            for want, have in zip(self.shape, array.shape, strict=False)
-        )
-        if array.dtype.newbyteorder("=") != self.dtype or not fits:
-            expected = f"expected {self.type}, got {array.dtype} {array.shape}"
-            raise NncError(f"input '{self.name}': {expected}")
-        if array.dtype != self.dtype:
-            array = array.astype(self.dtype)
-        return np.ascontiguousarray(array) if array.ndim else array.reshape(())

@@ -1,8 +1,8 @@
 """What a target is, and the table of all there are.
 
-A family is a package here that lists its targets as `TARGETS` and tells by `host()` which of
-them this machine is. Adding one takes the package and its name in `FAMILIES`; a target more in
-a family takes an entry of its list.
+A family is a package or a module here that lists its targets as `TARGETS` and tells by `host()`
+which of them this machine is. Adding one takes that and its name in `FAMILIES`; a target more
+in a family takes an entry of its list.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
+from .emulator import Emulator
 from .machine import Machine
 
 if TYPE_CHECKING:
     from .linker import Toolchain
 
-FAMILIES = ("x86",)
-"""The packages here that hold targets. A family is loaded when a name is looked for in it."""
+FAMILIES = ("x86", "aarch64", "power")
+"""The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
 """What stands for the target that this machine is."""
@@ -52,6 +53,8 @@ class Target(ABC):
     """Which threads the code may use."""
     pause: tuple[str, int | None] | None = None
     """The intrinsic that tells the processor that its thread only waits, and its argument."""
+    emulator: Emulator | None = None
+    """What runs its code on other machines."""
 
     @abstractmethod
     def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:

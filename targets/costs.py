@@ -41,6 +41,8 @@ class TileCosts:
     """The norm in which cycles of arithmetic and of loads add up: 3 fits products of all tiles."""
     loop_cycles: float = 0.25
     """What one pass through the tile's code takes besides."""
+    loop_micro_ops: float = 1.5
+    """The same in micro-operations, of which loops of four steps at once have 6."""
     spill_cycles: float = 2.0
     """For each register that is missing: a store and a load."""
     scattered_store_cycles: float = 2.0

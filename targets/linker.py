@@ -32,6 +32,10 @@ class Toolchain:
         libraries = ("-lm", "-lpthread")
         self._run([*self.driver, *options, "-o", str(output), *map(str, objects), *libraries])
 
+    def program(self, source: Path, output: Path) -> None:
+        """A program of C text that loads libraries, for the libc that is there."""
+        self._run([*self.driver, "-Os", "-s", str(source), "-o", str(output), "-ldl"])
+
     def archive(self, objects: Sequence[Path], output: Path) -> None:
         """A static library with an index of its symbols."""
         self._run([*self.archiver, "rcs", str(output), *map(str, objects)])

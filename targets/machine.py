@@ -42,6 +42,12 @@ class Machine:
     memory_bandwidth: float
     cores: int
     gigahertz: float
+    has_lane_operands: bool = False
+    """A multiply-add may take one lane of a vector for all lanes."""
+    issue_width: int = 6
+    """Micro-operations that start in one cycle."""
+    load_micro_ops: int = 1
+    """How many of them the load of a vector is."""
     fresh_bandwidth: float = 0.8
     """Of the first writes to memory that the system has just given: it clears the pages first.
     Measured: 2.8 GB/s in large pages, Linux 6.18 on an AVX-512 server."""

@@ -14,6 +14,9 @@ ALLOWED: dict[str, str] = {
     "zsh is not installed": "install zsh; the completion for it is read by zsh itself",
     "fish is not installed": "install fish; the completion for it is tried in fish itself",
     "/dev/full": "Linux has it",
+    "QEMU or a libc for it is not installed": "install qemu-user, libc6-arm64-cross; an error in CI",
+    "llvm-mca is not installed": "install the distribution's llvm-22; an error in CI",
+    "ziglang is not installed": "pip install -e .[cross]; an error in CI",
     "no C compiler": "install cc; CI has it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",
 }

@@ -16,7 +16,7 @@ def run_pytest(tmp_path: Path, source: str, **environment: str) -> str:
     (tmp_path / "test" / "diagnostics").mkdir(parents=True)
     for file in ("recorder.py", "sites.py"):
         shutil.copy(HERE / "diagnostics" / file, tmp_path / "test" / "diagnostics")
-    for file in ("conftest.py", "skips.py"):
+    for file in ("conftest.py", "processor.py", "skips.py"):
         shutil.copy(HERE / file, tmp_path / "test")
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers = mlir_opt: needs mlir-opt\n")
     (tmp_path / "test" / "test_it.py").write_text(f"import pytest\n{source}\n")

@@ -25,6 +25,7 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
         target=args.target,
         fast_math=session.fast_math,
         cache=False,
+        emulate=False,
         progress=session.progress,
     )
     seconds = time.perf_counter() - started

@@ -16,11 +16,11 @@ from .command import Streams
 
 if TYPE_CHECKING:
     from ..ir.types import TensorType
-    from ..runtime.executable import Executable
+    from ..runtime.model import Model
 
 
 def gather_inputs(
-    executable: Executable, args: argparse.Namespace, streams: Streams
+    executable: Model, args: argparse.Namespace, streams: Streams
 ) -> dict[str, np.ndarray]:
     """Every input by name, from `--input` and `--random`. Raises NncError for what is missing."""
     names = list(executable.input_names)

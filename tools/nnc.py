@@ -21,6 +21,7 @@ from .command import Streams, run_command
 if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..numerics.checking import CheckNumerics
+    from ..targets.base import Target
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -427,9 +428,16 @@ def _targets(streams: Streams) -> int:
     rows = [(", ".join((one.name, *one.aliases)), one) for one in all_targets()]
     width = max(len(names) for names, _ in rows)
     for names, one in rows:
-        runs = "runs here" if one.obstacle() is None else "compiles only"
-        print(f"{names:{width}}  {runs:13}  {one.summary}", file=streams.stdout)
+        print(f"{names:{width}}  {_runs(one):13}  {one.summary}", file=streams.stdout)
     return 0
+
+
+def _runs(one: Target) -> str:
+    """Where a target's code runs."""
+    if one.obstacle() is None:
+        return "runs here"
+    emulated = one.emulator is not None and one.emulator.missing() is None
+    return "emulated" if emulated else "compiles only"
 
 
 _COMMANDS = {

@@ -24,7 +24,7 @@ from ..compile import compile_model, run_stages
 from .peaks import Peaks, measure_peaks
 
 if TYPE_CHECKING:
-    from ...runtime.executable import Executable
+    from ...runtime.model import Model
 
 WARM_UP = 2
 """Runs that do not count: they pay for memory that is touched for the first time."""
@@ -179,7 +179,9 @@ class _Instrumented:
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
         PassManager(clock, PassContext(), (), False).run(module)
         self._describe(module)
-        self.executable = compile_model(module, threads=threads, cache=False, progress=progress)
+        self.executable = compile_model(
+            module, threads=threads, cache=False, emulate=False, progress=progress
+        )
 
     def _describe(self, module: Operation) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
@@ -195,7 +197,7 @@ class _Instrumented:
 def profile_model(
     name: str,
     module: Operation,
-    make_inputs: Callable[[Executable], Mapping[str, Any]],
+    make_inputs: Callable[[Model], Mapping[str, Any]],
     *,
     threads: int = 1,
     target: str | None = None,

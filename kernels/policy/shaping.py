@@ -113,9 +113,21 @@ class Shaping:
     def window(
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
-        """Small reductions to unroll, (unrolled, others): windows whose loads overlap."""
+        """Reductions to unroll, (unrolled, others): small windows, whose loads overlap, or a few
+        steps of the innermost one, of which an operand is one vector.
+        """
         unrolled = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
-        return unrolled, [l for l in reductions if l not in unrolled]
+        others = [l for l in reductions if l not in unrolled]
+        if unrolled or not others:
+            return unrolled, others
+        *outer, last = others
+        model = TileModel(stage, self.machine, frozenset(), others)
+        if model.steps_at_once(tile.lane_dim) != last.dims[-1]:
+            return [], others
+        if last.extent == model.full_lanes:
+            return [last], outer
+        around, steps = self.writer.put(split, last, model.full_lanes)
+        return [steps], [*outer, around]
 
     def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
         for loop in (*window, *inner):

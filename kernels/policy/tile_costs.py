@@ -229,15 +229,38 @@ class TileEstimate:
         if not is_reduction:
             loads += copies * sum(self._store_cycles(w, lane_dim, sizes) for w in vectors)
         latency = machine.fma_latency if is_reduction else 1
-        # One operand is held in registers, the others stream through one more.
-        needed = accumulators + (min(held) if len(held) > 1 else 0) + self.costs.streaming_registers
+        # One operand is held in registers, the others stream through one more. Of several steps
+        # at once all are held: the compiler loads what it can early.
+        steps = self.steps_at_once(lane_dim)
+        kept = sum(held) if steps is not None else min(held) if len(held) > 1 else 0
+        needed = accumulators + kept + self.costs.streaming_registers
         spill = max(0, needed - machine.vector_registers)
         again = sum(self._refetch(a, tile, sizes) for a in self.inputs)
         # They overlap, the worse the more each has to do.
         work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
-        busy = max(work ** (1 / self.costs.overlap), latency)
+        micro_ops = accumulators * self.arithmetic + self.costs.loop_micro_ops
+        micro_ops += loads * machine.loads_per_cycle * machine.load_micro_ops
+        busy = max(work ** (1 / self.costs.overlap), latency, micro_ops / machine.issue_width)
         code = accumulators * self.arithmetic + (sum(held) if held else 0)
         return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
+
+    def steps_at_once(self, lane_dim: int | None) -> int | None:
+        """The reduction of which as many steps as there are lanes are made at once.
+
+        The innermost one, where the processor multiplies by a lane of a vector: one vector then
+        holds what an operand without lanes has for these steps.
+        """
+        reductions = [l for l in self.loops if l.is_reduction and l.extent != 1]
+        if not self.machine.has_lane_operands or lane_dim is None or not reductions:
+            return None
+        last = reductions[-1].dims[-1]
+        if last in self.fixed or not self.known[last] or self.extents[last] < self.full_lanes:
+            return None
+        found = self.stage.kinds[lane_dim] == "parallel" and any(
+            self.coefficient(a, last) == 1 and self.coefficient(a, lane_dim) == 0
+            for a in self.inputs
+        )
+        return last if found else None
 
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
         """Reductions that are unrolled around the tile, as `Shaping.window` has them.
@@ -297,7 +320,9 @@ class TileEstimate:
             count *= min(every, reach)
         coefficient = self.coefficient(access, lane) if lane is not None else 0
         if coefficient == 0:
-            return count / machine.loads_per_cycle, count
+            steps = self.steps_at_once(lane)
+            by_lanes = steps is not None and self.coefficient(access, steps) == 1
+            return count / (self.full_lanes if by_lanes else 1) / machine.loads_per_cycle, count
         registers = count * len(vectors)
         if coefficient == 1:
             aligned = not self._slides(access, lane)

@@ -120,10 +120,15 @@ def _optimized(
 
 
 _NAMES = re.compile(r'"(target-cpu|tune-cpu|target-features)"="([^"]*)"')
+_INTRINSIC = re.compile(r"^declare .*@(llvm\.[\w.]+)\(", re.MULTILINE)
 
 
 def _check_names(text: str, target: LlvmTarget) -> None:
-    """Raise NncError for a processor or feature of a function that LLVM does not know."""
+    """Raise NncError for a processor or feature of a function that LLVM does not know, or for an
+    intrinsic of other processors.
+    """
+    for name in set(_INTRINSIC.findall(text)):
+        target.names.check_intrinsic(name, target.name)
     if '"target-' not in text and '"tune-cpu"' not in text:
         return
     for kind, name in set(_NAMES.findall(text)):

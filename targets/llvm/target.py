@@ -14,6 +14,30 @@ from ..linker import Toolchain, find_toolchain
 if TYPE_CHECKING:
     from .native import LoadedCode
 
+_ARCHITECTURES = frozenset(
+    (
+        "aarch64",
+        "amdgcn",
+        "arm",
+        "bpf",
+        "dx",
+        "hexagon",
+        "loongarch",
+        "mips",
+        "nvvm",
+        "ppc",
+        "r600",
+        "riscv",
+        "s390",
+        "spv",
+        "ve",
+        "wasm",
+        "x86",
+        "xcore",
+    )
+)
+"""What `llvm.` is followed by in names of intrinsics that not every processor has."""
+
 
 @dataclass(frozen=True)
 class ProcessorNames:
@@ -26,10 +50,18 @@ class ProcessorNames:
 
     processors: frozenset[str]
     features: frozenset[str]
+    intrinsics: str
+    """What follows `llvm.` in the names of the architecture's own intrinsics."""
 
     def check_processor(self, name: str) -> None:
         """Raises NncError that names the nearest, for a name that is none."""
         _check("processor", name, self.processors)
+
+    def check_intrinsic(self, name: str, processor: str) -> None:
+        """Raises NncError for an intrinsic of another architecture, where LLVM ends the process."""
+        architecture = name.split(".")[1]
+        if architecture in _ARCHITECTURES and architecture != self.intrinsics:
+            raise NncError(f"'{processor}' has no '{name}', an intrinsic of other processors")
 
     def check_features(self, text: str) -> None:
         """Of `+avx2,-fma`. Raises NncError that names the nearest, for a name that is none."""
@@ -62,8 +94,6 @@ class LlvmTarget(Target):
     names: ProcessorNames = field(repr=False)
     level: int = 0
     """Of two targets of one family, the one of the higher level runs the other's code."""
-    emulator: str = ""
-    """The program that runs its code on other machines."""
 
     def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
         from .native import emit_object

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..emulator import Emulator
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
 from .names import X86_NAMES
@@ -49,6 +50,9 @@ _SSE = replace(
     l2_bytes=256 << 10,
 )
 
+_EMULATOR = Emulator("qemu-x86_64", "max", "x86_64-linux-gnu", "amd64")
+"""QEMU has no AVX-512."""
+
 
 def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str) -> LlvmTarget:
     return LlvmTarget(
@@ -62,7 +66,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str
         pause=("llvm.x86.sse2.pause", None),
         names=X86_NAMES,
         level=number,
-        emulator="qemu-x86_64",
+        emulator=None if number == 4 else _EMULATOR,
     )
 
 

@@ -44,4 +44,4 @@ _FEATURES = """
     xsaves zu
 """
 
-X86_NAMES = ProcessorNames(frozenset(_PROCESSORS.split()), frozenset(_FEATURES.split()))
+X86_NAMES = ProcessorNames(frozenset(_PROCESSORS.split()), frozenset(_FEATURES.split()), "x86")

@@ -33,7 +33,7 @@ from nnc.targets.base import target
 from .loop_kernels import KERNELS
 from .to_llvm.native import call_native
 
-MACHINES = ("avx512", "avx2", "sse")
+MACHINES = ("avx512", "avx2", "sse", "cortex-a76")
 
 LARGE = ("matmul_colliding", "matvec_streamed", "attention_blocks")
 """Too large for the interpreter without vectors."""

@@ -78,8 +78,13 @@ def small_cnn() -> onnx.ModelProto:
     return g.model({"x": (1, 3, 35, 37)}, g.op("Softmax", x, axis=-1))
 
 
-def small_transformer(length: int = 11, width: int = 32, heads: int = 4) -> onnx.ModelProto:
-    """Embedding, one attention block with a mask, layer norms, GELU feed-forward."""
+def small_transformer(
+    length: int = 11, width: int = 32, heads: int = 4, blocks: int = 1, causal: bool = True
+) -> onnx.ModelProto:
+    """Embedding, attention blocks with a mask, layer norms, GELU feed-forward.
+
+    The mask is of what follows, or of the last two tokens.
+    """
     g = GraphMaker(1)
     x = g.op("Gather", g.weight(50, width), "ids", axis=0)
     x = g.op("Add", x, g.weight(length, width, scale=0.1))
@@ -95,21 +100,24 @@ def small_transformer(length: int = 11, width: int = 32, heads: int = 4) -> onnx
         shape = g.constant(np.array([0, 0, heads, width // heads], np.int64))
         return g.op("Transpose", g.op("Reshape", x, shape), perm=perm)
 
-    y = norm(x)
-    q = split(project(y, width, width), [0, 2, 1, 3])
-    k = split(project(y, width, width), [0, 2, 3, 1])
-    v = split(project(y, width, width), [0, 2, 1, 3])
-    scores = g.op("Div", g.op("MatMul", q, k), g.constant(np.float32((width // heads) ** 0.5)))
     mask = np.triu(np.full((length, length), -1e9, np.float32), 1)
-    weights = g.op("Softmax", g.op("Add", scores, g.constant(mask)), axis=-1)
-    y = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
-    y = g.op("Reshape", y, g.constant(np.array([0, 0, width], np.int64)))
-    x = g.op("Add", x, project(y, width, width))
-    y = project(norm(x), width, 4 * width)
-    half = g.constant(np.float32(0.5))
-    erf = g.op("Erf", g.op("Div", y, g.constant(np.float32(2**0.5))))
-    y = g.op("Mul", g.op("Mul", y, half), g.op("Add", erf, g.constant(np.float32(1))))
-    x = g.op("Add", x, project(y, 4 * width, width))
+    if not causal:
+        mask = np.where(np.arange(length) < length - 2, 0, -1e9).astype(np.float32)
+    for _ in range(blocks):
+        y = norm(x)
+        q = split(project(y, width, width), [0, 2, 1, 3])
+        k = split(project(y, width, width), [0, 2, 3, 1])
+        v = split(project(y, width, width), [0, 2, 1, 3])
+        scores = g.op("Div", g.op("MatMul", q, k), g.constant(np.float32((width // heads) ** 0.5)))
+        weights = g.op("Softmax", g.op("Add", scores, g.constant(mask)), axis=-1)
+        y = g.op("Transpose", g.op("MatMul", weights, v), perm=[0, 2, 1, 3])
+        y = g.op("Reshape", y, g.constant(np.array([0, 0, width], np.int64)))
+        x = g.op("Add", x, project(y, width, width))
+        y = project(norm(x), width, 4 * width)
+        half = g.constant(np.float32(0.5))
+        erf = g.op("Erf", g.op("Div", y, g.constant(np.float32(2**0.5))))
+        y = g.op("Mul", g.op("Mul", y, half), g.op("Add", erf, g.constant(np.float32(1))))
+        x = g.op("Add", x, project(y, 4 * width, width))
     return g.model({"ids": (1, length)}, norm(x), TensorProto.INT64)
 
 

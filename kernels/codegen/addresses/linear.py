@@ -250,9 +250,17 @@ def _reinterpret(forms: Forms, op: memref.ReinterpretCast, source: View) -> View
     found = root.strides_and_offset()
     own: Size = forms.extent(source.root, 0, "offset") if found[1] is None else found[1]
     offset = forms.mixed(mix(op.static_offsets, op.offsets)[0]) + own * -1
+    if any(_is_offset_of(value, op.source) for value in op.offsets):
+        offset = source.offset
     sizes = [forms.mixed(n) for n in mix(op.static_sizes, op.sizes)]
     strides = [forms.mixed(n) for n in mix(op.static_strides, op.strides)]
     return View(source.root, offset, tuple(sizes), tuple(strides))
+
+
+def _is_offset_of(value: Value, buffer: Value) -> bool:
+    """Whether a value is the offset of a memref, so that its first element is meant."""
+    metadata = value.defined_by(memref.ExtractStridedMetadata)
+    return metadata is not None and metadata.offset is value and metadata.source is buffer
 
 
 def _transpose(forms: Forms, op: memref.Transpose, source: View) -> View | None:

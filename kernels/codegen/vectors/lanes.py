@@ -107,6 +107,14 @@ class Widths:
         widths = [self.machine.lanes(getattr(t, "byte_width", 8)) for t in counted]
         return min(widths)
 
+    def has_lanes_for(self, value: Value) -> bool:
+        """Whether elements, each used for all lanes, may be lanes of vectors themselves."""
+        type = value.type
+        if not self.machine.has_lane_operands or not isinstance(type, VectorType):
+            return False
+        width = self.machine.lanes(getattr(type.element_type, "byte_width", 8))
+        return lanes_of(type) % width == 0
+
     # -- components --------------------------------------------------------------------------
 
     def _root(self, value: Value) -> Value:
@@ -197,7 +205,7 @@ def _contract(widths: Widths, op: vector.Contract) -> None:
         if map.results and map.results[-1] == lanes:
             widths.join(value, op.result if out.results else op.lhs)
             widths.note(value, vectors=True)
-        else:
+        elif not widths.has_lanes_for(value):
             widths.note(value, scalars=1)
 
 

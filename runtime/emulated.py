@@ -1,0 +1,118 @@
+"""A compiled model in an emulator: a library for another processor, and the process it runs in."""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+import threading
+import weakref
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import IO
+
+import numpy as np
+
+from ..ir.diagnostics import NncError
+from ..ir.numpy_types import type_to_numpy
+from ..ir.types import TensorType
+from .model import Model
+from .program import Program
+
+RUNNER_SOURCE = Path(__file__).parent / "runner.c"
+"""The program on the other end, which says what goes over the pipes."""
+
+
+class Emulated(Model):
+    """A compiled model whose calls go to a process in an emulator, one at a time."""
+
+    def __init__(
+        self,
+        program: Program,
+        command: Sequence[str],
+        folder: TemporaryDirectory[str],
+        threads: int,
+    ) -> None:
+        """`command` starts the runner on a library in the folder, which is removed at the end.
+
+        Raises NncError where it does not start.
+        """
+        super().__init__(program.signature)
+        self._threads, self._lock = threads, threading.Lock()
+        self._said = Path(folder.name) / "stderr"
+        with self._said.open("wb") as said:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=said
+            )
+        weakref.finalize(self, _end, self._process, folder)
+        assert self._process.stdin is not None and self._process.stdout is not None
+        self._to: IO[bytes] = self._process.stdin
+        self._from: IO[bytes] = self._process.stdout
+        self._check("the library cannot be used")
+
+    @property
+    def threads(self) -> int:
+        return self._threads
+
+    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        with self._lock:
+            self._send(inputs)
+            self._check("the compiled model failed")
+            return [self._receive(type) for type in self.output_types]
+
+    def _send(self, inputs: list[np.ndarray]) -> None:
+        try:
+            self._to.write(_numbers(len(inputs), len(self.output_types)))
+            for array in inputs:
+                self._to.write(_kind(array.ndim, array.itemsize, array.shape))
+                self._to.write(array.tobytes())
+            for type in self.output_types:
+                itemsize = type_to_numpy(type.element_type).itemsize
+                shape = type.shape if type.has_static_shape else None
+                self._to.write(_kind(type.rank, itemsize, shape))
+            self._to.flush()
+        except OSError:
+            raise self._ended() from None
+
+    def _receive(self, type: TensorType) -> np.ndarray:
+        """An output: its shape and its elements."""
+        shape = struct.unpack(f"<{type.rank}q", self._read(8 * type.rank))
+        array = np.empty(shape, type_to_numpy(type.element_type))
+        array.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._read(array.nbytes), np.uint8)
+        return array
+
+    def _check(self, what: str) -> None:
+        """Raise NncError for a status other than 0."""
+        (status,) = struct.unpack("<q", self._read(8))
+        if status:
+            raise NncError(f"{what}: status {status}")
+
+    def _read(self, size: int) -> bytes:
+        data = self._from.read(size)
+        if len(data) < size:
+            raise self._ended()
+        return data
+
+    def _ended(self) -> NncError:
+        """What there is to say of a process that is no more."""
+        status = self._process.wait()
+        said = self._said.read_text(errors="replace").strip()
+        return NncError(f"the emulator ended with status {status}" + (f": {said}" if said else ""))
+
+
+def _numbers(*values: int) -> bytes:
+    return struct.pack(f"<{len(values)}q", *values)
+
+
+def _kind(rank: int, itemsize: int, shape: Sequence[int | None] | None) -> bytes:
+    return _numbers(rank, itemsize, shape is not None, *(shape or ()))  # type: ignore[arg-type]
+
+
+def _end(process: subprocess.Popen[bytes], folder: TemporaryDirectory[str]) -> None:
+    for pipe in (process.stdin, process.stdout):
+        assert pipe is not None
+        with suppress(OSError):
+            pipe.close()
+    process.wait()
+    folder.cleanup()

@@ -1,0 +1,130 @@
+"""Every nn op on other processors, under their emulators: what NumPy says."""
+
+import re
+
+import nnc
+import numpy as np
+import pytest
+from nnc.ir.attributes import ArrayAttr, StringAttr, UnitAttr
+from nnc.ir.syntax.parser import parse_module
+from nnc.numerics.interpreter import Interpreter
+
+from ..lowering.running import check_equal, entry, inputs_of
+from ..lowering.test_nn_to_linalg import OPS, example_of
+from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
+from .emulated import TOLERANCES, require_emulator
+
+TOGETHER = 12
+"""Ops in one model, to start the linker and the emulator less often."""
+GROUPS = [OPS[i : i + TOGETHER] for i in range(0, len(OPS), TOGETHER)]
+
+FUNCTION = re.compile(
+    r"func\.func @main\((.*?)\) -> \((.*?)\) \{\n(.*)\n  func\.return (.*?) : [^:]*\}\n?", re.DOTALL
+)
+
+
+def one_function(texts: list[str]) -> str:
+    """A function that does what these functions do, its arguments and results in their order."""
+    parts = []
+    for i, text in enumerate(texts):
+        match = FUNCTION.fullmatch(re.sub(r"%(\w+)", rf"%v{i}_\1", text))
+        assert match, text
+        parts.append(match.groups())
+    arguments, types, ops, results = zip(*parts, strict=True)
+    listed = (", ".join(filter(None, one)) for one in (arguments, types, results))
+    arguments, types, results = listed
+    body = "\n".join(ops)
+    return (
+        f"func.func @main({arguments}) -> ({types}) {{\n{body}\n"
+        f"  func.return {results} : {types}\n}}\n"
+    )
+
+
+def check_together(functions, name):
+    """Check that functions (what it is, its text, inputs or None, sizes) give the expected numbers.
+
+    They run as one model.
+    """
+    require_emulator(name)
+    values, expected = [], []
+    for label, text, given, sizes in functions:
+        module = parse_module(text)
+        module.verify()
+        inputs = inputs_of(entry(module).function_type.inputs, given, sizes, seed=0)
+        with np.errstate(all="ignore"):
+            expected += [(label, one) for one in Interpreter(module).call("main", inputs)]
+        values += inputs
+    module = parse_module(one_function([text for _, text, *_ in functions]))
+    module.verify()
+    function = entry(module)
+    function.attributes["nn.entry"] = UnitAttr()
+    for kind, count in (("input", len(values)), ("output", len(expected))):
+        names = tuple(StringAttr(f"{kind}{i}") for i in range(count))
+        function.attributes[f"nn.{kind}_names"] = ArrayAttr(names)
+    found = nnc.compile(module, target=name)(*values)
+    found = found if isinstance(found, tuple) else (found,)
+    for (label, want), got in zip(expected, found, strict=True):
+        want = np.asarray(want)
+        tolerance = TOLERANCES["f16" if want.dtype == np.float16 else "operator"]
+        try:
+            check_equal(got, want, tolerance, tolerance)
+        except AssertionError as error:
+            raise AssertionError(f"{label}: {error}") from None
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", ["aarch64", "neoverse-v2"])
+@pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
+def test_examples(group, name):
+    check_together([(cls.name, *example_of(cls)) for cls in group], name)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", ["cortex-a72", "cortex-a76"])
+def test_convolutions(name):
+    """Also in groups, of f16, of unknown extents."""
+    check_together(
+        [
+            (label, one_op(text, *args), None, [3, 7])
+            for label, (text, args) in CONVOLUTIONS.items()
+        ],
+        name,
+    )
+
+
+@pytest.mark.emulated
+def test_movement():
+    check_together(
+        [
+            (label, one_op(text, *args), None, sizes)
+            for label, (text, args, sizes) in MOVEMENT.items()
+        ],
+        "aarch64",
+    )
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8", "i64"])
+def test_remainders(element):
+    """Rows and columns that are no multiple of a vector: smaller vectors finish them."""
+    functions = []
+    for rows, columns in ((1, 3), (2, 5), (3, 7), (5, 9), (6, 13), (7, 31), (19, 18)):
+        x = f"tensor<{rows}x{columns}x{element}>"
+        turned, row = f"tensor<{columns}x{rows}x{element}>", f"tensor<{rows}x{element}>"
+        square = f"tensor<{rows}x{rows}x{element}>"
+        texts = [
+            (f"nn.add %x, %y : ({x}, {x}) -> {x}", [x, x]),
+            (f"nn.transpose %x {{permutation = array<i64: 1, 0>}} : ({x}) -> {turned}", [x]),
+            (f"nn.reduce_max %x {{axes = array<i64: 1>}} : ({x}) -> {row}", [x]),
+            (f"nn.reduce_sum %x {{axes = array<i64: 1>}} : ({x}) -> {row}", [x]),
+            (f"nn.matmul %x, %y : ({x}, {turned}) -> {square}", [x, turned]),
+            (f"nn.slice %x {{starts = array<i64: 0, 1>, steps = array<i64: 1, 2>}} : ({x}) -> "
+             f"tensor<{rows}x{columns // 2}x{element}>", [x]),
+        ]  # fmt: skip
+        if element.startswith("f"):
+            texts.append((f"nn.softmax %x {{axis = 1 : i64}} : ({x}) -> {x}", [x]))
+            texts.append((f"nn.gelu %x : ({x}) -> {x}", [x]))
+        for text, types in texts:
+            arguments = [f"%{letter}: {type}" for letter, type in zip("xy", types, strict=False)]
+            functions.append((text, one_op(text, *arguments), None, ()))
+    check_together(functions, "cortex-a76")
