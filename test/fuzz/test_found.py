@@ -104,8 +104,8 @@ PIPELINES = {
     ),
     "an option below its range": (
         "module {}",
-        "builtin.module(choose-layouts{block=0})",
-        "1:16: error: option 'block' is at least 1; found '0'",
+        "builtin.module(choose-layouts{block=-1})",
+        "1:16: error: option 'block' is at least 0; found '-1'",
     ),
     "pipelines in pipelines": (
         "module {}",

@@ -47,7 +47,7 @@ INPUTS = ("--input", "x.npy", "--input", "y.npy", "--expect", "want.npy", "--no-
 def test_every_stage_goes_on_without_flags(folder: Path) -> None:
     assert run_nnc(folder, "stages", "in.mlir", "-q", "--target", "avx2", "-o", "st")[0] == 0
     files = sorted((folder / "st").glob("*.mlir"))
-    assert len(files) == 7
+    assert len(files) == 8
     for path in files:
         says = 'nnc.target = "x86-64-v3"' in path.read_text()
         assert says == (path.name != "0-import.mlir"), path.name

@@ -5,7 +5,8 @@
 // 10 x (load, add) and a store: 21.
 // CHECK-LABEL: func.func @loop
 // CHECK: call @loop_parallel_0{{.*}} {nn.parallel = 48 : i64}
-func.func @loop(%a: memref<512xf32>) {
+module attributes {nnc.target = "x86-64-v4"} {
+func.func @loop(%a: memref<521xf32>, %b: memref<512xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
   %c10 = arith.constant 10 : index
@@ -14,11 +15,11 @@ func.func @loop(%a: memref<512xf32>) {
   scf.parallel (%i) = (%c0) to (%c512) step (%c1) {
     %sum = scf.for %j = %c0 to %c10 step %c1 iter_args(%s = %zero) -> (f32) {
       %at = arith.addi %i, %j : index
-      %x = memref.load %a[%at] : memref<512xf32>
+      %x = memref.load %a[%at] : memref<521xf32>
       %t = arith.addf %s, %x : f32
       scf.yield %t : f32
     }
-    memref.store %sum, %a[%i] : memref<512xf32>
+    memref.store %sum, %b[%i] : memref<512xf32>
     scf.reduce
   }
   return
@@ -53,3 +54,4 @@ func.func @calls() {
   return
 }
 func.func private @outside(index)
+}
