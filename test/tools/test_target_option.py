@@ -97,7 +97,13 @@ def test_the_list_of_targets(folder: Path) -> None:
 
 def test_a_target_that_does_not_run_here(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nnc.targets.llvm.target.find_host", lambda: target("x86-64"))
-    message = "code for 'x86-64-v3' does not run here: this machine is no more than x86-64"
+    monkeypatch.setattr(
+        "nnc.targets.emulator.Emulator.missing", lambda self: "an emulator is missing"
+    )
+    message = (
+        "code for 'x86-64-v3' does not run here: this machine is no more than x86-64, "
+        "and an emulator is missing"
+    )
     for more in ((), ("--no-cache",)):
         code, _, said = run_nnc(folder, "run", "in.mlir", "-q", "--target", "avx2", *more)
         assert (code, said) == (1, f"error: {message}\n")
