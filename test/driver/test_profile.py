@@ -152,7 +152,8 @@ def test_profile_tells_who_did_the_pieces():
         np.array([[5, 1, 1], [5, 1, 1], [1005, 13, 9]]),
         np.array([[0, 0, 0], [0, 0, 0], [2000, 12, 8]]),
     ]
-    two = replace(profile, kernels=profile.kernels[:2]).with_pieces(counts)
+    plain = [replace(kernel, pieces=(), waited=0.0) for kernel in profile.kernels[:2]]
+    two = replace(profile, kernels=plain).with_pieces(counts)
     assert [(k.pieces, k.waited) for k in two.kernels] == [((), 0.0), ((12.0, 8.0), 1500.0)]
     _, heads, *lines = table(two)
     (line,) = [line for line in lines if "12+8" in line]
