@@ -89,9 +89,7 @@ STAGES: tuple[Stage, ...] = (
         "vectors",
         "the same with vectors that registers hold, and flat addresses",
         ("lower-tiles", "after plan-memory: temporaries are parts of the arena now"),
-        "flatten-addresses",
-        "canonicalize",
-        "cse",
+        ("flatten-addresses", "after vectors, which know neighbours by their subscripts"),
     ),
     stage(
         "llvm",

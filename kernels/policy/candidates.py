@@ -47,9 +47,10 @@ def candidates(kernel: str, block: Block, machine: Machine, every: bool = False)
     """
     policies = _Policies(kernel, block, machine)
     found = [policies.fused(chained=True)]
-    if policies.has_chains:
+    better = machine.costs.loops.clearly_better
+    if policies.has_chains and (every or policies.least_grouped < better * found[0].cycles):
         found.append(policies.fused(chained=False))
-    most = machine.costs.loops.clearly_better * min(one.cycles for one in found)
+    most = better * min(one.cycles for one in found)
     if every or policies.least_apart < most:
         found.append(policies.apart())
     if all(one.fault for one in found):
@@ -74,6 +75,8 @@ class _Policies:
         stages = stages_of(block)
         self.least_apart = least_cycles([[stage] for stage in stages], machine)
         """Cycles that stages in loops of their own take at least."""
+        self.least_grouped = 0.0
+        """The same of groups that share loops, once they are known."""
         self.has_chains = False
 
     def fused(self, chained: bool) -> Candidate:
@@ -87,6 +90,7 @@ class _Policies:
             groups = partition(writer.plan.stages)
             joined = chains(groups, writer.plan) if chained else []
             self.has_chains |= bool(joined)
+            self.least_grouped = least_cycles([list(group.maps) for group in groups], self.machine)
             for chain in joined:
                 heuristics.chain(chain)
             for group in groups:
