@@ -85,7 +85,7 @@ def test_convolutions(name):
     """Also in groups, of f16, of unknown extents."""
     check_together(
         [
-            (label, one_op(text, *args), None, [3, 7])
+            (label, one_op(text, *args), None, [3, 7, 5])
             for label, (text, args) in CONVOLUTIONS.items()
         ],
         name,
