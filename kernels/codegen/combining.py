@@ -6,8 +6,11 @@ import math
 
 from ...dialects import arith
 from ...ir.core import Operation
-from ...ir.types import FloatType, IntegerType, Type
+from ...ir.types import FloatType, IntegerType, Type, f32, f64
 from ..model.stages import COMBINERS
+
+FUSED_TYPES = (f32, f64)
+"""The element types that targets multiply and add in one step."""
 
 _ON_FLOATS = frozenset(
     (arith.AddF, arith.MulF, arith.MaximumF, arith.MinimumF, arith.MaxNumF, arith.MinNumF)

@@ -10,14 +10,13 @@ from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ....ir.core import IRMapping, Operation, Value
 from ....ir.rewriting import constant_value
 from ....ir.traits import ConstantLike
-from ....ir.types import FloatType, VectorType, index
+from ....ir.types import VectorType, index
 from ...model.stages import Access, Extents, Stage
 from ..code import Code, make
+from ..combining import FUSED_TYPES
 from .axes import Axis, Tiled, shape_of, vector_type
 from .memory import Memory
 from .places import Coordinates, Position
-
-_FUSED_TYPES = (FloatType("f32"), FloatType("f64"))
 
 
 class Bodies:
@@ -39,7 +38,7 @@ class Bodies:
         products: dict[Operation, Operation] = {}
         if self.use_fma:
             for op in ops:
-                if isinstance(op, arith.AddF) and op.results[0].type in _FUSED_TYPES:
+                if isinstance(op, arith.AddF) and op.results[0].type in FUSED_TYPES:
                     for value in reversed(op.operands):
                         product = value.defined_by(arith.MulF)
                         if product is not None and value.has_one_use and product in ops:

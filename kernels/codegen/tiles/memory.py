@@ -106,12 +106,11 @@ class Memory:
         """Set the content of a place; memory learns of it later."""
         base = self.base(place.access.value)
         table = self.code.scope.entries.setdefault(base, {})
-        if place.key not in table:
-            for key, entry in list(table.items()):
-                if not disjoint(entry.place, place):
-                    if entry.dirty:
-                        self._write(entry)
-                    del table[key]
+        for key, entry in list(table.items()):
+            if key != place.key and not disjoint(entry.place, place):
+                if entry.dirty:
+                    self._write(entry)
+                del table[key]
         table[place.key] = Entry(place, at.copy(), value, True)
 
     def take(self, place: Place, at: Position) -> Tiled:

@@ -66,10 +66,6 @@ class Contents:
                 del table[key]
         table[address.key] = Entry(address, value, True)
 
-    def remember(self, address: Address, value: Value) -> None:
-        """Note what was read at an address."""
-        self._table(address.access.alias)[address.key] = Entry(address, value, False)
-
     def flush(self, aliases: Iterable[Hashable] | None = None) -> None:
         """Carry out the delayed stores into these buffers, or all, of the current block."""
         tables = self.code.scope.entries

@@ -14,10 +14,11 @@ from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.traits import ConstantLike, Elementwise
-from ....ir.types import FloatType, IndexType, VectorType, f32, f64, i1
+from ....ir.types import FloatType, IndexType, VectorType, i1
 from ....targets.machine import Machine
 from ..addresses.walk import Walk
 from ..code import make
+from ..combining import FUSED_TYPES
 from .contents import Contents
 from .effects import Effects
 from .lanes import ONE, Part, Widths, copies_of, fits_any, lanes_of
@@ -317,10 +318,6 @@ class Expansion:
         product, addition = (arith.MulF, arith.AddF) if is_float else (arith.MulI, arith.AddI)
         term = self.compute(product, [a, b], part, (kind,), like)[0]
         return self.compute(addition, [total, term], part, (kind,), like)[0]
-
-
-FUSED_TYPES = (f32, f64)
-"""The element types that targets multiply and add in one step."""
 
 
 def _scalar(number: Any, type: Any) -> FloatAttr | IntegerAttr:
