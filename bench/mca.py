@@ -29,9 +29,42 @@ ITERATIONS = 200
 SHARE = 0.03
 """Of a model's operations: kernels with less are left out."""
 
-MULTIPLY_ADD = re.compile(r"\tfml[as]\tv\d+\.(4s|2d), ")
 LABEL = re.compile(r"^(\.?\w+):")
-BRANCH = re.compile(r"\t(?:b\.\w+|cbn?z\t\w+,|tbn?z\t\w+, #\d+,)\s*(\.\w+)$")
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What the assembler text of a family says for what is counted here."""
+
+    multiply_add: re.Pattern[str]
+    scaled: str
+    """What a multiply-add has that takes one number for all lanes."""
+    branch: re.Pattern[str]
+    """Branches within a function; the label is a group."""
+    peak: str
+    """A multiply-add into register `{0}`, the others being the same in all."""
+    scalable_peak: str = ""
+    """The same on scalable vectors."""
+    context: tuple[str, ...] = ()
+    """What llvm-mca has to know of the code around."""
+
+
+FAMILIES = {
+    "aarch64": Assembly(
+        re.compile(r"\tfm(?:l[as]|ad|sb)\t(?:v\d+\.(?:4s|2d)|z\d+\.[sd]), "),
+        "[",
+        re.compile(r"\t(?:b\.\w+|cbn?z\t\w+,|tbn?z\t\w+, #\d+,)\s*(\.\w+)$"),
+        "\tfmla\tv{0}.4s, v30.4s, v31.s[0]",
+        "\tfmla\tz{0}.s, p0/m, z30.s, z31.s",
+    ),
+    "riscv": Assembly(
+        re.compile(r"\tvfn?m(acc|add)\.v[vf]\t"),
+        ".vf",
+        re.compile(r"\tb(?:ne|eq|lt|ge|ltu|geu|nez|eqz|lez|gez|ltz|gtz)\t(?:\w+, )+(\.\w+)$"),
+        "\tvfmacc.vf\tv{0}, fa0, v31",
+        context=("# LLVM-MCA-RISCV-LMUL M1", "# LLVM-MCA-RISCV-SEW E32"),
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -40,17 +73,24 @@ class Loop:
 
     function: str
     instructions: tuple[str, ...]
+    text: Assembly
 
     @property
     def multiply_adds(self) -> int:
-        return sum(bool(MULTIPLY_ADD.match(line)) for line in self.instructions)
+        return len(self._multiply_adds)
 
     @property
     def products(self) -> tuple[int, int]:
-        """How much of a product it is: multiply-adds by a lane, which transforms have not."""
-        return sum("[" in line for line in self.instructions if MULTIPLY_ADD.match(line)), (
-            self.multiply_adds
-        )
+        """How much of a product it is: multiply-adds by one number, or loads that repeat one where
+        there are none; transforms have neither.
+        """
+        scaled = sum(self.text.scaled in line for line in self._multiply_adds)
+        repeated = sum(line.startswith("\tld1r") for line in self.instructions)
+        return scaled or repeated, self.multiply_adds
+
+    @property
+    def _multiply_adds(self) -> list[str]:
+        return [line for line in self.instructions if self.text.multiply_add.match(line)]
 
 
 @dataclass(frozen=True)
@@ -69,7 +109,7 @@ class Row:
         return self.multiply_adds / self.cycles / self.peak
 
 
-def loops(assembly: str) -> Iterator[Loop]:
+def loops(assembly: str, text: Assembly) -> Iterator[Loop]:
     """The innermost loops of assembler text that are one block."""
     function = label = ""
     block: list[str] = []
@@ -79,9 +119,9 @@ def loops(assembly: str) -> Iterator[Loop]:
             function = function if label.startswith(".L") else label
         elif line.startswith("\t") and not line.startswith("\t."):
             block.append(line)
-            match = BRANCH.match(line)
+            match = text.branch.match(line)
             if match and match[1] == label:
-                yield Loop(function, tuple(block))
+                yield Loop(function, tuple(block), text)
 
 
 def mca() -> str:
@@ -95,8 +135,9 @@ def mca() -> str:
 def cycles(instructions: tuple[str, ...], one: LlvmTarget) -> float:
     """Cycles of one iteration, of many."""
     command = [mca(), f"-mtriple={one.triple}", f"-mcpu={one.cpu}", f"-iterations={ITERATIONS}"]
+    lines = (*FAMILIES[one.family].context, *instructions, "")
     done = subprocess.run(
-        command, input="\n".join(instructions) + "\n", capture_output=True, text=True, check=True
+        command, input="\n".join(lines), capture_output=True, text=True, check=True
     )
     match = re.search(r"Total Cycles: +(\d+)", done.stdout)
     assert match, done.stdout
@@ -107,7 +148,9 @@ def cycles(instructions: tuple[str, ...], one: LlvmTarget) -> float:
 def peak(one: LlvmTarget) -> float:
     """Multiply-adds per cycle where nothing else is done."""
     count = 24
-    lines = tuple(f"\tfmla\tv{i}.4s, v30.4s, v31.s[0]" for i in range(count))
+    text = FAMILIES[one.family]
+    form = text.scalable_peak if one.scalable else text.peak
+    lines = tuple(form.format(i) for i in range(count))
     return round(count / cycles(lines, one), 1)
 
 
@@ -134,7 +177,8 @@ def rows(model: Path, target: str) -> Iterator[Row]:
     one = target_of(module)
     assert isinstance(one, LlvmTarget)
     found: dict[str, Loop] = {}
-    for loop in loops(one.emit_assembly(llvm_ir(module), has_scalar_loops(module))):
+    assembly = one.emit_assembly(llvm_ir(module), has_scalar_loops(module))
+    for loop in loops(assembly, FAMILIES[one.family]):
         kernel = re.sub(r"_parallel_\d+$", "", loop.function)
         best = found.get(kernel)
         if best is None or loop.products > best.products:

@@ -89,6 +89,8 @@ MODELS: dict[str, Callable[[bool, int], Workload]] = {
     "resnet50": image_classifier(vision.resnet50),
     "vgg16": image_classifier(vision.vgg16),
     "mobilenet_v2": image_classifier(vision.mobilenet_v2),
+    "squeezenet": image_classifier(vision.squeezenet),
+    "efficientnet_b0": image_classifier(vision.efficientnet_b0),
     "bert_base": bert_base,
     "gpt2": gpt2,
     "gpt2_step": gpt2_step,

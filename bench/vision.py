@@ -1,7 +1,8 @@
 """Image classifiers in PyTorch, written from their papers, with random but realistic weights.
 
 Sources: He et al. 2015 (ResNet; the stride is on the 3x3 convolution, as is usual since), Simonyan
-and Zisserman 2014 (VGG), Sandler et al. 2018 (MobileNetV2).
+and Zisserman 2014 (VGG), Sandler et al. 2018 (MobileNetV2), Iandola et al. 2016 (SqueezeNet, in the
+later version 1.1), Tan and Le 2019 (EfficientNet-B0).
 """
 
 import math
@@ -167,6 +168,104 @@ def mobilenet_v2(tiny: bool = False) -> nn.Module:
     return Classifier(nn.Sequential(*layers), last, classes)
 
 
+class Fire(nn.Module):
+    """A squeezing 1x1 convolution, then a 1x1 and a 3x3 side by side."""
+
+    def __init__(self, channels: int, squeezed: int, expanded: int) -> None:
+        super().__init__()
+        self.squeeze = nn.Conv2d(channels, squeezed, 1)
+        self.one = nn.Conv2d(squeezed, expanded, 1)
+        self.three = nn.Conv2d(squeezed, expanded, 3, padding=1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = torch.relu(self.squeeze(x))
+        return torch.relu(torch.cat([self.one(x), self.three(x)], 1))
+
+
+class SqueezeNet(nn.Sequential):
+    """Features, a convolution for the classes, and its mean over the image."""
+
+
+def squeezenet(tiny: bool = False) -> nn.Module:
+    """SqueezeNet 1.1; tiny: of a quarter of the width."""
+    divisor, classes = (4, 10) if tiny else (1, 1000)
+    channels = 64 // divisor
+    layers: list[nn.Module] = [nn.Conv2d(3, channels, 3, 2), nn.ReLU(), nn.MaxPool2d(3, 2)]
+    for squeezed, expanded, pooled in (
+        (16, 64, False), (16, 64, True), (32, 128, False), (32, 128, True),
+        (48, 192, False), (48, 192, False), (64, 256, False), (64, 256, False),
+    ):  # fmt: skip
+        layers.append(Fire(channels, squeezed // divisor, expanded // divisor))
+        channels = 2 * expanded // divisor
+        if pooled:
+            layers.append(nn.MaxPool2d(3, 2))
+    last = (nn.Conv2d(channels, classes, 1), nn.ReLU(), nn.AdaptiveAvgPool2d(1), nn.Flatten())
+    return SqueezeNet(*layers, *last)
+
+
+class Excitation(nn.Module):
+    """Each channel times a number between 0 and 1 that two dense layers make of all means."""
+
+    def __init__(self, channels: int, squeezed: int) -> None:
+        super().__init__()
+        self.narrow = nn.Conv2d(channels, squeezed, 1)
+        self.widen = nn.Conv2d(squeezed, channels, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        means = x.mean((2, 3), keepdim=True)
+        return x * torch.sigmoid(self.widen(nn.functional.silu(self.narrow(means))))
+
+
+class MobileBlock(nn.Module):
+    """Widen by 1x1, one kernel per channel, excite, narrow; the input is added where it fits."""
+
+    def __init__(
+        self, channels: int, filters: int, kernel: int, stride: int, expansion: int
+    ) -> None:
+        super().__init__()
+        hidden = channels * expansion
+        layers: list[nn.Module] = []
+        if expansion != 1:
+            layers.append(ConvNorm(channels, hidden, 1, activation=nn.SiLU()))
+        layers += [
+            ConvNorm(hidden, hidden, kernel, stride, groups=hidden, activation=nn.SiLU()),
+            Excitation(hidden, max(1, channels // 4)),
+            ConvNorm(hidden, filters, 1),
+        ]
+        self.branch = nn.Sequential(*layers)
+        self.adds_input = stride == 1 and channels == filters
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.branch(x) if self.adds_input else self.branch(x)
+
+
+# Expansion, filters, kernel, repeats, stride of the first: table 1 of the paper.
+EFFICIENTNET_B0_STAGES = (
+    (1, 16, 3, 1, 1),
+    (6, 24, 3, 2, 2),
+    (6, 40, 5, 2, 2),
+    (6, 80, 3, 3, 2),
+    (6, 112, 5, 3, 1),
+    (6, 192, 5, 4, 2),
+    (6, 320, 3, 1, 1),
+)
+
+
+def efficientnet_b0(tiny: bool = False) -> nn.Module:
+    """EfficientNet-B0; tiny: of a quarter of the width."""
+    divisor, classes = (4, 10) if tiny else (1, 1000)
+    channels = 32 // divisor
+    layers: list[nn.Module] = [ConvNorm(3, channels, 3, 2, activation=nn.SiLU())]
+    for expansion, filters, kernel, repeats, first_stride in EFFICIENTNET_B0_STAGES:
+        for index in range(min(repeats, 2) if tiny else repeats):
+            stride = first_stride if index == 0 else 1
+            layers.append(MobileBlock(channels, filters // divisor, kernel, stride, expansion))
+            channels = filters // divisor
+    last = 1280 // divisor
+    layers.append(ConvNorm(channels, last, 1, activation=nn.SiLU()))
+    return Classifier(nn.Sequential(*layers), last, classes)
+
+
 def random_images(batch: int, size: int) -> Tensor:
     """Images with coarse and fine structure and differing contrast, about zero mean, unit scale."""
     coarse = nn.functional.interpolate(
@@ -195,7 +294,7 @@ def settle(model: nn.Module, image_size: int, batches: int = 4, batch: int = 8) 
                 nn.init.normal_(module.bias, std=0.2)
                 module.momentum = None  # the plain mean over all batches
     for module in model.modules():
-        if isinstance(module, Residual | InvertedResidual):
+        if isinstance(module, Residual | InvertedResidual | MobileBlock):
             # The sums of many blocks would grow otherwise.
             norms = [part for part in module.branch.modules() if isinstance(part, nn.BatchNorm2d)]
             norms[-1].weight.mul_(0.5)
@@ -203,6 +302,7 @@ def settle(model: nn.Module, image_size: int, batches: int = 4, batch: int = 8) 
     model.train()
     for _ in range(batches):
         logits = model(random_images(batch, image_size))
-    linears[-1].weight.mul_(2.0 / logits.std())
+    classifier = linears[-1] if linears else model[-4]  # type: ignore[index]
+    classifier.weight.mul_(2.0 / logits.std())  # type: ignore[operator, union-attr]
     assert math.isfinite(logits.std().item())
     model.eval()

@@ -92,6 +92,8 @@ def fold_elementwise(
         return None if value is None else number_attribute(value, type)
     if any(isinstance(c, PoisonAttr) for c in constants):
         return POISON
+    if any(c is None for c in constants):
+        return None  # before the elements of the others are looked at
     columns = [numbers_of(c) for c in constants]
     element = element_type(type)
     if any(c is None for c in columns) or _is_inexact(element, constants):

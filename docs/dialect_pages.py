@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -41,8 +42,6 @@ def _heading(dialect: Any) -> str:
 
 def _module_doc(dialect: Any) -> str:
     """The docstring of the module or package that declares the dialect."""
-    import sys
-
     return inspect.cleandoc(sys.modules[f"nnc.dialects.{dialect.name}"].__doc__ or "")
 
 

@@ -1,9 +1,11 @@
 """What `nnc compile` writes: a module of the llvm dialect as a file for the world outside.
 
 By suffix: `.mlir` the llvm dialect, `.ll` LLVM IR, `.s` assembler text, `.o` an object file,
-`.so` a shared library, `.a` a static one. Beside the last three go a C header and a JSON
-description of inputs, outputs and memory. A library holds its weights, or has them beside it
-as one file to map (`.weights`), as an object file always has.
+`.so`, `.dll` or `.dylib` the shared library of the target's system, `.a` a static one. Beside
+an object file or library go a C header and a JSON description of inputs, outputs and memory, beside
+a `.dll` its import library (`.lib`). A library holds its weights, or has them beside it as one file
+to map (`.weights`), as an object file always has. Bindings are a folder with a shared library, and
+a folder for each language.
 """
 
 from __future__ import annotations
@@ -13,25 +15,35 @@ import re
 from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
 
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
-from ..ir.files import Part, folder_beside, write_together, write_whole
+from ..ir.files import Part, folder_beside, folders_of, write_together, write_whole
 from ..ir.timing import Timed, untimed
-from ..ir.types import TensorType
-from ..ir.weights_file import write_module
-from ..runtime.abi import ALIGNMENT, PARALLEL_FOR, PREPARE, RUN
+from ..ir.weights_file import write_module as write_ir
+from ..runtime.abi import ALIGNMENT, FAILURE, PARALLEL_FOR, PREPARE, RUN
 from ..runtime.program import Program, Signature
 from ..runtime.threads import POOL_SYMBOLS
 from ..targets.attribute import target_of
+from ..targets.base import Target, all_targets
 from ..targets.elf import data_object
 from ..targets.llvm.ir import has_scalar_loops, llvm_ir
-from .artifact_options import LIBRARIES, ArtifactOptions, check_output
+from .artifact_options import (
+    LIBRARIES,
+    SHARED,
+    WASM,
+    ArtifactOptions,
+    check_bindings,
+    check_output,
+)
+from .bindings.language import files_of
 from .header import c_header
+from .interface import Interface
 from .program import make_program
+from .wasm import write_module
 
-CONTEXT_SOURCE = Path(__file__).parent.parent / "runtime" / "context.c"
+RUNTIME = Path(__file__).parent.parent / "runtime"
+"""Where the C text is that libraries get beside the model's code."""
 _INSIDE_LIMIT = 1 << 30
 """Bytes of weights that a library may hold: code reaches no further than 2 GiB."""
 
@@ -46,8 +58,10 @@ def write_artifact(
     """Write `path` and what belongs to it; returns the files. Raises NncError."""
     options = options or ArtifactOptions()
     check_output(path, options)
+    check_bindings(target_of(module), options)
+    path = options.file_in(path)
     if path.suffix == ".mlir":
-        write_module(module, path)
+        write_ir(module, path)
         return [path]
     texts: dict[str, Callable[[], str]] = {
         ".ll": lambda: llvm_ir(module),
@@ -56,8 +70,10 @@ def write_artifact(
     if path.suffix in texts:
         write_whole(path, texts[path.suffix]())
         return [path]
-    program = make_program(module, rename=_renaming(options.prefix), timed=timed)
+    program = make_program(module, rename=renaming(options.prefix), timed=timed)
     progress(_memory(program.signature))
+    if path.suffix == WASM:
+        return write_module(program, path, options, timed)
     return write_binary(program, path, options, timed)
 
 
@@ -66,16 +82,42 @@ def check_linker(module: Operation, path: Path) -> None:
 
     Raises NncError.
     """
+    target = target_of(module)
+    check_system(target, path)
     if path.suffix in LIBRARIES:
-        target_of(module).toolchain()
+        target.toolchain()
 
 
-def _renaming(prefix: str) -> Callable[[str], str]:
-    """LLVM IR text with the exported functions under another prefix than `nnc`."""
-    exported = (RUN, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
+def check_system(target: Target, path: Path) -> None:
+    """Refuse a shared library of another system than the target's. Raises NncError."""
+    alone = target.library == WASM and path.suffix == ".a"
+    if not alone and (path.suffix not in (*SHARED, WASM) or path.suffix == target.library):
+        return
+    rows = ((row, *row.variants) for row in all_targets())
+    row = next((row for row in rows if target.name in (one.name for one in row)), ())
+    named = [one.name for one in row if one.library == path.suffix]
+    instead = f"; a {path.suffix} file is for target '{named[0]}'" if named else ""
+    raise NncError(
+        f"a shared library for '{target.name}' is a {target.library} file, "
+        f"not '{path.name}'{instead}"
+    )
+
+
+def renaming(prefix: str, hidden: bool = False) -> Callable[[str], str]:
+    """LLVM IR text with the exported functions under another prefix than `nnc`.
+
+    `hidden` ones are seen inside of the library alone.
+    """
+    exported = (RUN, FAILURE, PREPARE, PARALLEL_FOR, *POOL_SYMBOLS)
     names = "|".join(name.removeprefix("nnc") for name in exported)
     pattern = re.compile(rf'("(?:[^"\\]|\\.)*")|@nnc({names})\b')
-    return lambda text: pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
+    defined = re.compile(rf"^define (?=[^@\n]*@nnc(?:{names})\()", re.MULTILINE)
+
+    def rename(text: str) -> str:
+        text = defined.sub("define hidden ", text) if hidden else text
+        return pattern.sub(lambda m: m[1] or f"@{prefix}{m[2]}", text)
+
+    return rename
 
 
 def write_binary(
@@ -91,30 +133,42 @@ def write_binary(
                 "leave them beside the library"
             )
         inside = False
-    stamp = blake2b(program.code, digest_size=8).digest()
-    description = _description(program, options.prefix, inside)
-    header = c_header(program.signature, options.prefix, library=library, inside=inside)
-    beside: dict[Path, Sequence[Part]] = {
-        path.with_suffix(".h"): (header,),
-        path.with_suffix(".json"): (json.dumps(description, indent=2), "\n"),
+    codes = [one.code for one in program.levels] or [program.code]
+    stamp = blake2b(b"".join(codes), digest_size=8).digest()
+    levels = tuple(one.target.name for one in program.levels)
+    named = ",".join(levels) or program.target.name
+    found = Interface.of(program.signature, options.prefix, named, inside=inside)
+    header = c_header(
+        program.signature, options.prefix, library=library, inside=inside, levels=levels
+    )
+    stem = path.with_name(options.prefix) if options.bindings else path
+    beside: dict[Path, Sequence[Part] | Path] = {
+        stem.with_suffix(".h"): (header,),
+        stem.with_suffix(".json"): (json.dumps(found.as_json(), indent=2), "\n"),
     }
     if not inside:
-        beside[path.with_suffix(".weights")] = (program.weights.data, stamp)
+        beside[stem.with_suffix(".weights")] = (program.weights.data, stamp)
+    for language in options.bindings:
+        for name, text in files_of(language, found, path.name).items():
+            beside[path.parent / language / name] = (text,)
     # Beside its place: it may be too large for the folder of temporary files.
-    with folder_beside(path) as folder:
+    with folders_of(beside), folder_beside(path) as folder:
         made: Sequence[Part] | Path = (program.code,)
         if library:
             with timed("Link"):
-                made = _linked(program, folder, path.suffix, options.prefix, inside, stamp)
+                made = _linked(program, folder, path.name, options.prefix, inside, stamp)
+            imports = made.with_suffix(".lib")
+            if imports.exists():
+                beside[path.with_suffix(".lib")] = imports
         with timed("Output"):
             write_together({path: made, **beside})
     return [path, *beside]
 
 
 def _linked(
-    program: Program, folder: Path, suffix: str, prefix: str, inside: bool, stamp: bytes
+    program: Program, folder: Path, name: str, prefix: str, inside: bool, stamp: bytes
 ) -> Path:
-    """A library of the code, its context and perhaps its weights, in the folder."""
+    """A library of a name of the code, its context and perhaps its weights, in the folder."""
     tools = program.target.toolchain()
     found = program.signature
     defines = {
@@ -126,21 +180,73 @@ def _linked(
         "INSIDE": str(int(inside)),
         "PREPARED_BYTES": str(found.prepared_bytes),
         "PREPARE_ARENA_BYTES": str(found.prepare_arena_bytes),
+        "FAILURES": str(int(bool(found.failures))),
     }
-    objects = [folder / f"{prefix}_{name}.o" for name in ("model", "context", "weights")]
-    objects[0].write_bytes(program.code)
-    tools.compile(CONTEXT_SOURCE, objects[1], defines)
+    if program.levels:
+        defines["LEVELS"] = _rows(program)
+    codes = {one.target.name: one.code for one in program.levels} or {"model": program.code}
+    sources = [RUNTIME / "context.c", *([RUNTIME / "levels.c"] if program.levels else [])]
+    objects = []
+    for part, code in codes.items():
+        objects.append(folder / f"{prefix}_{part}.o")
+        objects[-1].write_bytes(code)
+    for source in sources:
+        objects.append(folder / f"{prefix}_{source.stem}.o")
+        tools.compile(source, objects[-1], defines)
     if inside:
+        objects.append(folder / f"{prefix}_weights.o")
         # An empty section would have no address.
         weights = program.weights.data if found.weights_bytes else b"\0"
-        frame = data_object(f"{prefix}_weights", len(weights), ALIGNMENT, program.code)
-        with objects[2].open("wb") as file:
-            file.writelines((frame.head, weights, frame.tail))
+        symbol = f"{prefix}_weights"
+        if program.target.object_format == "elf":
+            frame = data_object(symbol, len(weights), ALIGNMENT, next(iter(codes.values())))
+            with objects[-1].open("wb") as file:
+                file.writelines((frame.head, weights, frame.tail))
+        else:
+            data = folder / f"{symbol}.bin"
+            data.write_bytes(weights)
+            tools.data_object(symbol, data, ALIGNMENT, objects[-1])
+    result = folder / name
+    if result.suffix == ".a":
+        tools.archive(objects, result)
     else:
-        objects.pop()
-    result = folder / f"library{suffix}"
-    (tools.archive if suffix == ".a" else tools.shared_library)(objects, result)
+        tools.shared_library(objects, result, _exports(program, prefix))
     return result
+
+
+def level_prefix(prefix: str, target: Target) -> str:
+    """What the names of one level's functions start with."""
+    return f"{prefix}_{level_word(target)}"
+
+
+def level_word(target: Target) -> str:
+    """The name of a target as a part of names in C."""
+    return re.sub(r"\W", "_", target.name)
+
+
+def _rows(program: Program) -> str:
+    """The levels, as `levels.c` wants them."""
+    rows = []
+    for one in program.levels:
+        made = int(one.signature.prepared_bytes > 0)
+        values = (level_word(one.target), f'"{one.target.name}"', one.target.level, made)
+        flags = one.parallel, bool(one.signature.failures)
+        rows.append(f"ROW({', '.join(map(str, (*values, *map(int, flags))))})")
+    return " ".join(rows)
+
+
+def _exports(program: Program, prefix: str) -> list[str]:
+    """The functions of a library."""
+    names = ["create", "call", "destroy", "free", "message", "run"]
+    if program.parallel:
+        names += ("pool_create", "pool_destroy")
+    if program.signature.prepared_bytes:
+        names.append("prepare")
+    if program.signature.failures:
+        names.append("failure")
+    if program.levels:
+        names.append("target")
+    return [f"{prefix}_{name}" for name in names]
 
 
 def _memory(found: Signature) -> str:
@@ -151,28 +257,3 @@ def _memory(found: Signature) -> str:
         f"memory: an arena of {arena:,.2f} MB (at most {live:,.2f} MB in use at one time), "
         f"{found.weights_bytes / 1e6:,.2f} MB of weights{made}"
     )
-
-
-def _description(program: Program, prefix: str, inside: bool) -> dict[str, Any]:
-    """Target, names and types of inputs and outputs, and the bytes of memory that a run needs."""
-
-    def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
-        return [
-            {"name": name, "type": str(type.element_type), "shape": list(type.shape)}
-            for name, type in zip(names, types, strict=True)
-        ]
-
-    found = program.signature
-    return {
-        "prefix": prefix,
-        "target": program.target.name,
-        "inputs": tensors(found.input_names, found.input_types),
-        "outputs": tensors(found.output_names, found.output_types),
-        "arena_bytes": found.arena_bytes,
-        "live_bytes": found.live_bytes,
-        "weights_bytes": found.weights_bytes,
-        "prepared_bytes": found.prepared_bytes,
-        "prepare_arena_bytes": found.prepare_arena_bytes,
-        "weights": "inside" if inside else "beside",
-        "alignment": ALIGNMENT,
-    }

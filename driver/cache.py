@@ -27,6 +27,7 @@ import numpy as np
 from ..ir.cache_home import cache_home
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
+from ..ir.location import node_of
 from ..ir.types import ComplexType, FloatType, IndexType, IntegerType, ScalarType, TensorType
 from ..runtime.memory import aligned_buffer
 from ..runtime.program import Program, Signature
@@ -187,11 +188,16 @@ def model_key(module: Operation, target: Target, *options: str) -> str | None:
     resources = collect_resources(module)
     if any(isinstance(r.blob.source(), MissingBlob) for r in resources.values()):
         return None
-    digest = _digest(target, *options, str(module))
+    digest = _digest(target, *options, str(module), *_places(module))
     for name, resource in sorted(resources.items()):
         digest.update(f"{len(name)}:{name}".encode())
         digest.update(np.ascontiguousarray(resource.blob.bytes()).data)
     return digest.hexdigest()
+
+
+def _places(module: Operation) -> list[str]:
+    """The nodes that operations came from, which errors of the program name."""
+    return [node_of(op.loc) for op in module.walk()]
 
 
 def file_key(path: Path, target: Target, *options: str) -> str | None:

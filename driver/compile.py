@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..dialects.marks import ENTRY, INPUT_NAMES, OUTPUT_NAMES
 from ..dialects.strict_math import STRICT_MATH
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
+from ..ir.collection import paused_collection
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Progress = Callable[[str], None]
 
 
+@paused_collection()
 def load_module(
     model: Any,
     *,
@@ -109,6 +111,7 @@ def mark_entry(module: Operation) -> None:
         entry.attributes.setdefault(key, ArrayAttr(names))
 
 
+@paused_collection()
 def run_stages(
     module: Operation,
     *,
@@ -125,7 +128,7 @@ def run_stages(
 
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
-    the model is loaded if that takes no longer. Raises NncError where it is for another target.
+    the model is loaded, as many as that long. Raises NncError where it is for another target.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.

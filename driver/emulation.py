@@ -9,12 +9,13 @@ from tempfile import TemporaryDirectory
 
 from ..ir.cache_home import cache_home
 from ..ir.diagnostics import NncError
-from ..runtime.emulated import RUNNER_SOURCE, Emulated
+from ..runtime.emulated import RUNNER_SOURCE, WASM_RUNNER_SOURCE, Emulated
 from ..runtime.executable import Executable
 from ..runtime.model import Model
 from ..runtime.program import Program
 from ..targets.base import Target
 from .artifacts import ArtifactOptions, write_binary
+from .wasm import write_module
 
 
 def check_runs(target: Target, emulate: bool = True) -> None:
@@ -41,14 +42,19 @@ def running(program: Program, threads: int, progress: Callable[[str], None] | No
     target = program.target
     if target.obstacle() is None or target.emulator is None:
         return Executable(program, threads=threads)
+    folder = TemporaryDirectory(prefix="nnc-")
+    if target.object_format == "wasm":
+        loader = write_module(program, Path(folder.name) / "model.wasm", ArtifactOptions())[1]
+        command = [*target.emulator.command(), str(WASM_RUNNER_SOURCE), str(loader), str(threads)]
+        return Emulated(program, command, folder, threads)
     if progress is not None:
         progress(f"linking for {target.emulator.program} (the first time takes half a minute)")
     runner = _runner(target)
-    folder = TemporaryDirectory(prefix="nnc-")
     options = ArtifactOptions()
-    library, *beside = write_binary(program, Path(folder.name) / "model.so", options)
-    weights = [str(path) for path in beside if path.suffix == ".weights"] or [""]
-    command = [str(runner), str(library), options.prefix, *weights, str(threads)]
+    library, *beside = write_binary(program, Path(folder.name) / f"model{target.library}", options)
+    seen = target.emulator.argument
+    weights = [seen(path) for path in beside if path.suffix == ".weights"] or [""]
+    command = [seen(runner), seen(library), options.prefix, *weights, str(threads)]
     return Emulated(program, [*target.emulator.command(), *command], folder, threads)
 
 
@@ -56,13 +62,14 @@ def _runner(target: Target) -> Path:
     """The program that loads libraries of a target; made once. Raises NncError."""
     tools = target.toolchain()
     about = f"{tools.driver}".encode() + RUNNER_SOURCE.read_bytes()
-    runner = cache_home() / "runners" / f"{target.family}-{sha256(about).hexdigest()[:16]}"
+    name = f"{target.family}-{sha256(about).hexdigest()[:16]}.exe"
+    runner = cache_home() / "runners" / name
     if runner.exists():
         return runner
     try:
         runner.parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=runner.parent) as folder:
-            made = Path(folder) / "runner"
+            made = Path(folder) / "runner.exe"
             tools.program(RUNNER_SOURCE, made)
             made.replace(runner)
     except OSError as error:

@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..ir.types import TensorType
+from ..runtime.abi import FIRST_FAILURE
 from ..runtime.program import Signature
+from .interface import BELOW_A_BYTE
 
 
-def c_header(found: Signature, prefix: str, *, library: bool, inside: bool) -> str:
+def c_header(
+    found: Signature, prefix: str, *, library: bool, inside: bool, levels: Sequence[str] = ()
+) -> str:
     """What a C or C++ program includes: for a `library`, or for an object file alone.
 
-    Every name starts with `prefix`; `inside` says that the library holds its weights.
+    Every name starts with `prefix`; `inside` says that the library holds its weights, `levels`
+    which targets it is for, where there are several.
     """
     guard = f"NNC_{prefix.upper()}_H"
     parts = [
@@ -21,11 +26,22 @@ def c_header(found: Signature, prefix: str, *, library: bool, inside: bool) -> s
         _sizes(found, prefix),
         '#ifdef __cplusplus\nextern "C" {\n#endif\n',
         _library(prefix, inside) if library else "",
-        (_RUN + (_PREPARE if found.prepared_bytes else "")).replace("PREFIX", prefix),
+        _LEVELS.format(levels=", ".join(levels), prefix=prefix) if levels else "",
+        _run(found, prefix, library),
         "#ifdef __cplusplus\n}\n#endif\n",
         f"#endif /* {guard} */\n",
     ]
     return "\n".join(part for part in parts if part)
+
+
+def _run(found: Signature, prefix: str, library: bool) -> str:
+    """The code's own functions."""
+    text = _RUN.replace("RETURNS", _MAY_FAIL if found.failures else _ALWAYS)
+    text += _FAILURE if found.failures else ""
+    text += _PREPARE if found.prepared_bytes else ""
+    if any(not type.has_static_shape for type in found.output_types) and not library:
+        text += _OWN_MEMORY
+    return text.replace("PREFIX", prefix)
 
 
 def _about(found: Signature) -> str:
@@ -45,7 +61,16 @@ def _about(found: Signature) -> str:
         *lines("input", found.input_names, found.input_types),
         *lines("output", found.output_names, found.output_types),
     ]
+    types = {str(t.element_type) for t in (*found.input_types, *found.output_types)}
+    if types & BELOW_A_BYTE:
+        text += _LOW_BITS
     return "/* A neural network, compiled by nnc.\n" + "\n".join(text) + " */\n"
+
+
+_LOW_BITS = [
+    "   Numbers of less than 8 bits take a byte each, of which the low bits count; in outputs the",
+    "   others are 0.",
+]
 
 
 def _printable(name: str) -> str:
@@ -84,7 +109,7 @@ typedef struct nnc_pool nnc_pool;
 _RUN = """\
 /* The compiled code itself, for callers that bring their own memory. `arena` is scratch memory,
    aligned to 64 bytes, of one call at a time; so is `pool`, which may be NULL. `weights` are
-   the bytes of the weights file, aligned to 64 bytes. Returns 0. */
+   the bytes of the weights file, aligned to 64 bytes. RETURNS */
 int32_t PREFIX_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
     const void *weights, nnc_pool *pool);
 
@@ -92,6 +117,32 @@ int32_t PREFIX_run(const nnc_tensor *inputs, nnc_tensor *outputs, void *arena,
    Only in models that have parallel loops. */
 nnc_pool *PREFIX_pool_create(int32_t threads);
 void PREFIX_pool_destroy(nnc_pool *pool);
+"""
+
+_LEVELS = """\
+/* The code is there several times: {levels}. The best that the
+   processor runs is used, or the one that the environment's NNC_LEVEL names, if that is no better.
+   This is its name, NULL where the processor runs none. */
+const char *{prefix}_target(void);
+"""
+
+_OWN_MEMORY = """
+/* An output whose shape depends on the input is given in memory that the caller frees: with
+   free(), on Windows with _aligned_free(). */
+"""
+
+_ALWAYS = "Returns 0."
+
+_MAY_FAIL = f"""\
+Returns 0, or the
+   status of a check that failed, {FIRST_FAILURE} or more: sizes that do not fit, say. Outputs of
+   fixed shape then hold anything, the `data` of others is what it was, nothing has to be freed, and
+   the next call may work."""
+
+_FAILURE = """
+/* What a status of PREFIX_run means: the node of the model and what did not hold. NULL where it is
+   none of a failure. */
+const char *PREFIX_failure(int32_t status);
 """
 
 _PREPARE = """
@@ -112,14 +163,19 @@ def _library(prefix: str, inside: bool) -> str:
         else "`weights` is the path of the weights file."
     )
     return f"""\
-/* Every function returns one of these, or nothing. */
+/* Every function returns one of these, or nothing. {prefix}_call returns {FIRST_FAILURE} or more
+   where a check of the model fails, one status for each: {prefix}_message says which node it was
+   and what did not hold. Outputs of fixed shape then hold anything, the `data` of others is what
+   it was, nothing has to be freed, and the next call may work. */
 enum {{
     {prefix.upper()}_OK = 0,
     {prefix.upper()}_NO_ARGUMENT = 1,    /* an argument is NULL or out of range */
     {prefix.upper()}_NO_MEMORY = 2,      /* out of memory */
     {prefix.upper()}_NO_WEIGHTS = 3,     /* the weights file cannot be read */
     {prefix.upper()}_OTHER_WEIGHTS = 4,  /* the weights file is another model's, or damaged */
-    {prefix.upper()}_NO_THREADS = 5      /* the threads cannot be started */
+    {prefix.upper()}_NO_THREADS = 5,     /* the threads cannot be started */
+    {prefix.upper()}_OTHER_PROCESSOR = 6, /* the library has no code for this processor */
+    {prefix.upper()}_FIRST_FAILURE = {FIRST_FAILURE}
 }};
 
 /* What a status means, as text. */
@@ -132,9 +188,13 @@ typedef struct {prefix}_context {prefix}_context;
 int32_t {prefix}_create({prefix}_context **context, const char *weights, int32_t threads);
 
 /* Runs the model. Outputs of fixed shape are written in place; for one whose shape depends on
-   the input, `data` is set to a buffer that the caller frees with free(), and `shape`, which
-   the caller provides, is filled in. */
+   the input, `data` is set to a buffer that the caller frees with {prefix}_free(), and `shape`,
+   which the caller provides, is filled in. */
 int32_t {prefix}_call({prefix}_context *context, const nnc_tensor *inputs, nnc_tensor *outputs);
+
+/* Frees what `data` of an output was set to; NULL is allowed. On Linux and macOS free() does so
+   as well. */
+void {prefix}_free(void *data);
 
 /* Ends a context; NULL is allowed. */
 void {prefix}_destroy({prefix}_context *context);

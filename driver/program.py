@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
 from ..dialects.marks import (
     ARENA_BYTES,
+    FAILURES,
+    INPUT_DIMS,
     INPUT_NAMES,
     INPUTS,
     LIVE_BYTES,
+    OUTPUT_DIMS,
     OUTPUT_NAMES,
     OUTPUTS,
     PREPARE_ARENA_BYTES,
@@ -45,10 +49,11 @@ def make_program(
     new_weights: Callable[[int], np.ndarray] | None = None,
     rename: Callable[[str], str] | None = None,
     timed: Timed = untimed,
+    with_weights: bool = True,
 ) -> Program:
     """The program of a module of the llvm dialect that has an entry, for the module's target.
 
-    Raises NncError.
+    Raises NncError. Without weights the program has none: they are part of another one's.
     `new_weights` makes the buffer of so many bytes that the weights go to; memory by default.
     `rename` may change the names in the LLVM IR text; `timed` is told what is being done.
     """
@@ -58,8 +63,9 @@ def make_program(
     defined = {op.properties.get("sym_name") for op in module.body_block}
     parallel = all(StringAttr(name) in defined for name in POOL_SYMBOLS)
     with timed("Weights"):
-        weights = (new_weights or aligned_buffer)(found.weights_bytes)
-    with filling(module, weights, timed):
+        bytes = found.weights_bytes if with_weights else 0
+        weights = (new_weights or aligned_buffer)(bytes)
+    with filling(module, weights, timed) if with_weights else nullcontext():
         with timed("LLVM IR"):
             text = llvm_ir(module)
             if rename is not None:
@@ -83,7 +89,11 @@ def signature(module: Operation) -> Signature:
         _integer(module, ARENA_BYTES),
         _integer(module, WEIGHTS_BYTES),
         _integer(module, LIVE_BYTES),
-        *(_integer(module, name, 0) for name in (PREPARED_BYTES, PREPARE_ARENA_BYTES)),
+        prepared_bytes=_integer(module, PREPARED_BYTES, 0),
+        prepare_arena_bytes=_integer(module, PREPARE_ARENA_BYTES, 0),
+        input_dims=_dims(module, INPUT_DIMS),
+        output_dims=_dims(module, OUTPUT_DIMS),
+        failures=_strings(module, FAILURES) if module.attribute(FAILURES) is not None else [],
     )
 
 
@@ -106,6 +116,13 @@ def _types(module: Operation, name: str) -> list[TensorType]:
     value = _entry_attribute(module, name)
     assert isinstance(value, ArrayAttr)
     return list(value.elements)  # type: ignore[arg-type]
+
+
+def _dims(module: Operation, name: str) -> list[list[str]]:
+    value = module.attribute(name)
+    if not isinstance(value, ArrayAttr):
+        return []
+    return [[dim.value for dim in dims] for dims in value]  # type: ignore[attr-defined]
 
 
 def _integer(module: Operation, name: str, default: int | None = None) -> int:

@@ -5,5 +5,5 @@ cd "$(dirname "$0")"
 out=$(mktemp -d)
 trap 'rm -r "$out"' EXIT
 nnc stages in.mlir -o "$out" --quiet
-nn-opt --loops --llvm "$out/4-schedule.mlir" -o "$out/finished.mlir"
+nn-opt --loops --vectors --llvm "$out/4-schedule.mlir" -o "$out/finished.mlir"
 nnc run "$out/finished.mlir" --random --quiet

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import random
+import re
 from functools import cache
+from pathlib import Path
 
 from .cases import Case
 from .pipelines import broken_pipeline, passes, pipelines, random_step
@@ -40,10 +43,6 @@ UNSAFE = ("-o", "--output", "--mlir-print-ir-tree-dir", "--mlir-pass-pipeline-cr
 @cache
 def flags() -> tuple[str, ...]:
     """The flags that `nn-opt --help` lists."""
-    import io
-    import re
-    from pathlib import Path
-
     from nnc.tools import nn_opt
     from nnc.tools.command import Streams
 

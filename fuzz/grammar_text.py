@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 from . import vocabulary
@@ -34,8 +35,6 @@ def productions() -> dict[str, list[list[str]]]:
 
 def language() -> Any:
     """What the loaded dialects make of the grammar."""
-    from importlib import import_module
-
     from nnc.ir.dialect import registry
     from nnc.ir.syntax.grammar import current_language
 

@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
@@ -63,8 +64,6 @@ def time_limit(seconds: int) -> Iterator[None]:
 
 def call(case: Case, scratch: Path) -> Outcome:
     """The tool run in this process; exceptions that it does not turn into messages come out."""
-    from importlib import import_module
-
     from nnc.tools.command import Streams
 
     tool = import_module(f"nnc.tools.{case.tool.replace('-', '_')}")

@@ -10,6 +10,8 @@ from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
+from nnc.ir.diagnostics import NncError
+
 ROOT = Path(__file__).resolve().parent.parent
 SPLIT = re.compile(r"^// -----.*$", re.M)
 MAX_SEED = 20_000
@@ -97,7 +99,6 @@ def stages() -> tuple[str, ...]:
 
 def pick_valid(choice: random.Random, folders: tuple[str, ...]) -> str:
     """A seed that nnc accepts as it is."""
-    from nnc.ir.diagnostics import NncError
     from nnc.ir.syntax.parser import parse_module
 
     while True:

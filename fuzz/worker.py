@@ -10,10 +10,12 @@ import signal
 import sys
 import tempfile
 import time
+import traceback
 from dataclasses import dataclass, field
 from hashlib import blake2s
 from pathlib import Path
 
+from . import grammar_text, seeds
 from .cases import Case, random_for
 from .minimize import minimized
 from .modes import modes
@@ -55,8 +57,6 @@ class Run:
 
     def _warm_up(self) -> None:
         """Make what all workers share, before the first of them starts."""
-        from . import grammar_text, seeds
-
         grammar_text.productions()
         grammar_text.literals()
         grammar_text.costs()
@@ -74,8 +74,6 @@ class Run:
                 self._work(scratch, state)
                 code = 0
             except BaseException:
-                import traceback
-
                 traceback.print_exc()
             finally:
                 os._exit(code)

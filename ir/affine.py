@@ -42,16 +42,6 @@ class AffineExpr:
 
     def evaluate(self, dims: Sequence, symbols: Sequence = ()):
         """The value at a point; dims and symbols may be ints, arrays, anything with + * // %."""
-        match self:
-            case AffineConstant(value):
-                return value
-            case AffineDim(position):
-                return dims[position]
-            case AffineSymbol(position):
-                return symbols[position]
-            case AffineBinary(kind, lhs, rhs):
-                a, b = lhs.evaluate(dims, symbols), rhs.evaluate(dims, symbols)
-                return _EVALUATE[kind](a, b)
         raise TypeError(self)
 
     def replace(self, dims: Sequence[AffineExpr], symbols: Sequence[AffineExpr] = ()) -> AffineExpr:
@@ -59,11 +49,6 @@ class AffineExpr:
         return _expr(self.evaluate(dims, symbols)) if not isinstance(self, AffineConstant) else self
 
     def dims_used(self) -> set[int]:
-        match self:
-            case AffineDim(position):
-                return {position}
-            case AffineBinary(_, lhs, rhs):
-                return lhs.dims_used() | rhs.dims_used()
         return set()
 
     def is_symbolic_or_constant(self) -> bool:
@@ -71,18 +56,6 @@ class AffineExpr:
 
     def linear(self, dim_count: int) -> tuple[list[int], int] | None:
         """Coefficients of the dims and the constant term; None if not linear in dims alone."""
-        match self:
-            case AffineConstant(value):
-                return [0] * dim_count, value
-            case AffineDim(position):
-                return [int(i == position) for i in range(dim_count)], 0
-            case AffineBinary("+", lhs, rhs):
-                a, b = lhs.linear(dim_count), rhs.linear(dim_count)
-                if a and b:
-                    return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1]
-            case AffineBinary("*", lhs, AffineConstant(factor)):
-                if a := lhs.linear(dim_count):
-                    return [x * factor for x in a[0]], a[1] * factor
         return None
 
     def __str__(self) -> str:
@@ -95,6 +68,12 @@ class AffineConstant(AffineExpr):
 
     value: int
 
+    def evaluate(self, dims: Sequence, symbols: Sequence = ()):
+        return self.value
+
+    def linear(self, dim_count: int) -> tuple[list[int], int]:
+        return [0] * dim_count, self.value
+
 
 @dataclass(frozen=True, slots=True)
 class AffineDim(AffineExpr):
@@ -102,12 +81,26 @@ class AffineDim(AffineExpr):
 
     position: int
 
+    def evaluate(self, dims: Sequence, symbols: Sequence = ()):
+        return dims[self.position]
+
+    def dims_used(self) -> set[int]:
+        return {self.position}
+
+    def linear(self, dim_count: int) -> tuple[list[int], int]:
+        coefficients = [0] * dim_count
+        coefficients[self.position] = 1
+        return coefficients, 0
+
 
 @dataclass(frozen=True, slots=True)
 class AffineSymbol(AffineExpr):
     """`s0`"""
 
     position: int
+
+    def evaluate(self, dims: Sequence, symbols: Sequence = ()):
+        return symbols[self.position]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +110,21 @@ class AffineBinary(AffineExpr):
     kind: str
     lhs: AffineExpr
     rhs: AffineExpr
+
+    def evaluate(self, dims: Sequence, symbols: Sequence = ()):
+        a, b = self.lhs.evaluate(dims, symbols), self.rhs.evaluate(dims, symbols)
+        return _EVALUATE[self.kind](a, b)
+
+    def dims_used(self) -> set[int]:
+        return self.lhs.dims_used() | self.rhs.dims_used()
+
+    def linear(self, dim_count: int) -> tuple[list[int], int] | None:
+        a = self.lhs.linear(dim_count)
+        if a is not None and self.kind == "*" and isinstance(self.rhs, AffineConstant):
+            return [x * self.rhs.value for x in a[0]], a[1] * self.rhs.value
+        if a is None or self.kind != "+" or (b := self.rhs.linear(dim_count)) is None:
+            return None
+        return [x + y for x, y in zip(a[0], b[0], strict=True)], a[1] + b[1]
 
 
 def _expr(value: AffineExpr | int) -> AffineExpr:

@@ -11,6 +11,7 @@ from .attributes import (
     Attribute,
     BoolAttr,
     DenseArrayAttr,
+    EnumAttr,
     FloatAttr,
     IntegerAttr,
     StringAttr,
@@ -147,8 +148,6 @@ def int_enum(
 
 def instance(attribute_class: type[Attribute], words: str = "") -> AttrKind[Any]:
     """An attribute of a class; an enumeration is given and read as its case name."""
-    from .attributes import EnumAttr
-
     words = words or f"{attribute_class.name or attribute_class.__name__} attribute"
     if issubclass(attribute_class, EnumAttr):
         return AttrKind(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 from .affine import AffineMap, IntegerSet
+from .diagnostics import NncError
 from .float_bits import FloatBits
 from .lazy import np
 
@@ -304,7 +305,6 @@ class EnumAttr(Attribute):
     flags: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        from .diagnostics import NncError
 
         wanted = [v.strip() for v in self.value.split(",")] if self.flags else [self.value]
         for value in wanted:

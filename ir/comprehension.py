@@ -48,12 +48,14 @@ class Extent:
     """How large a dimension is, from `sources`, the axes (operand, axis) of operands.
 
     `expr` gives it with d0, d1, .. for the sources' extents. With `broadcast` it is instead
-    that of the first source that is not 1 (1 if all are).
+    that of the first source that is not 1 (1 if all are). One that is `given` by an attribute need
+    not be an operand's.
     """
 
     expr: AffineExpr
     sources: tuple[tuple[int, int], ...] = ()
     broadcast: bool = False
+    given: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from .comprehension_text import (
     index_names,
     parse_body,
 )
+from .conversions import CASTS
 from .diagnostics import NncError
 from .types import Dim, FloatType, IntegerType, TensorType, Type, i1
 
@@ -190,7 +191,8 @@ class Binder:
             known, size = self.explicit(name)
             if known and size is not None:
                 self._check_against(name, size, sources)
-                self.sizes[name], self.extents[name] = size, Extent(AffineConstant(size))
+                self.sizes[name] = size
+                self.extents[name] = Extent(AffineConstant(size), given=True)
             elif sources:
                 self.sizes[name], self.extents[name] = self._join(name, sources)
 
@@ -363,9 +365,9 @@ class Binder:
         return Number(float(value), type)
 
     def call(self, function: str, args: tuple, wanted: Type) -> Scalar:
-        if function == "cast":
+        if function in CASTS:
             target = self.result_element or self.weak_type()
-            return Apply("cast", (self.typed(args[0], wanted),), target)
+            return Apply(function, (self.typed(args[0], wanted),), target)
         if function == "select":
             condition = self.typed(args[0], i1)
             then, other = self._joint(args[1:], wanted)
@@ -393,7 +395,9 @@ class Binder:
         match value:
             case Element():
                 return True
-            case Call("cast" | "eq" | "ne" | "lt" | "le" | "gt" | "ge" | "is_nan", _):
+            case Call("eq" | "ne" | "lt" | "le" | "gt" | "ge" | "is_nan", _):
+                return True
+            case Call(function, _) if function in CASTS:
                 return True
             case Call("select", args):
                 return any(self._is_strong(a) for a in args[1:])

@@ -16,16 +16,22 @@ import numpy as np
 
 from .affine import AffineExpr, AffineMap
 from .comprehension import Apply, Comprehension, Load, Number, Scalar, combiner_identity
+from .conversions import CASTS, convert, is_small_integer
 from .diagnostics import NncError
-from .numpy_types import type_to_numpy
+from .numpy_types import numpy_to_type, type_to_numpy
 from .types import IntegerType, Type
 
 
 def accumulator(dtype: Any) -> np.dtype:
-    """The dtype that sums of elements are kept in: f32 for the smaller floats, else its own."""
+    """The dtype that sums of elements are kept in: f32 for the smaller floats, else its own.
+
+    Of integers that NumPy does not know, it is the next wider.
+    """
     dtype = np.dtype(dtype)
-    if dtype.kind in "biufc" and dtype != np.float16:
+    if dtype.kind in "biuc" or dtype.char in "fd":
         return dtype
+    if dtype.kind == "V" and is_small_integer(type := numpy_to_type(dtype)):
+        return np.dtype(np.uint8 if type.signedness else np.int8)  # type: ignore[attr-defined]
     return np.dtype(np.float32)
 
 
@@ -47,7 +53,8 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
             result = _contract(form, views, sizes)
         else:
             result = _reduce(form, _scalar(form.value, views), sizes)
-        return np.ascontiguousarray(convert(result, dtype)).reshape(form.shape)
+        kept = convert(result, numpy_to_type(dtype))
+        return np.ascontiguousarray(kept).reshape(form.shape)
 
 
 def _row_major(operand: np.ndarray) -> np.ndarray:
@@ -196,8 +203,8 @@ def _scalar(value: Scalar, views: list[np.ndarray]) -> Any:
             return views[access]
         case Number(number, type):
             return _wide(type_to_numpy(type)).type(number)
-        case Apply("cast", (inner,), type):
-            return convert(_scalar(inner, views), type_to_numpy(type))
+        case Apply(function, (inner,), type) if function in CASTS:
+            return convert(_scalar(inner, views), type, CASTS[function])
         case Apply(function, args, type):
             operands = [_scalar(a, views) for a in args]
             if function == "pow":
@@ -205,21 +212,6 @@ def _scalar(value: Scalar, views: list[np.ndarray]) -> Any:
                 return _pow(base, exponent, type)
             return NUMPY[function](*operands)
     raise TypeError(value)
-
-
-def convert(values: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Elements in another dtype: truncated to integers, true if not 0."""
-    values = np.asarray(values)
-    if dtype == np.bool_ and values.dtype != np.bool_:
-        return values != 0
-    if dtype.kind in "iu" and values.dtype.kind not in "biu":
-        wide = values.astype(np.float64) if values.dtype.kind != "f" else values
-        return (
-            np.trunc(wide).astype(np.int64 if dtype.kind == "i" else np.uint64).astype(dtype)
-            if dtype.itemsize < 8
-            else wide.astype(dtype)
-        )
-    return values.astype(dtype, copy=False)
 
 
 def _div(a: Any, b: Any) -> Any:
@@ -252,7 +244,7 @@ def _pow(base: Any, exponent: Any, type: Type) -> Any:
     if exponent.dtype.kind in "iu" and not (np.asarray(exponent) < 0).any():
         return np.power(base, exponent.astype(base.dtype))
     real = np.power(base.astype(np.float64), exponent.astype(np.float64))
-    return convert(real, base.dtype)
+    return convert(real, type)
 
 
 def _shift(function: Callable, a: Any, b: Any, past: Callable) -> Any:

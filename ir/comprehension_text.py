@@ -15,6 +15,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from .conversions import CASTS
 from .diagnostics import NncError
 
 COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
@@ -22,7 +23,8 @@ COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("neg", "abs", "exp", "log", "sqrt", "ceil", "floor", "round", "sign"), 1),
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
-    **dict.fromkeys(("asinh", "acosh", "atanh", "erf", "not", "is_nan", "cast"), 1),
+    **dict.fromkeys(("asinh", "acosh", "atanh", "erf", "not", "is_nan"), 1),
+    **dict.fromkeys(CASTS, 1),
     **dict.fromkeys(("add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max"), 2),
     **dict.fromkeys(("and", "or", "xor", "shift_left", "shift_right"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), 2),
@@ -30,7 +32,7 @@ FUNCTIONS: dict[str, int] = {
 }
 """The scalar functions and their numbers of arguments. `div` of integers truncates, `mod` has
 the divisor's sign and `fmod` the dividend's, `round` takes halves to even, `max` and `min` give
-NaN if one is NaN, `cast` converts to the result's element type, shifts past the width give what
+NaN if one is NaN, the `CASTS` convert to the result's element type, shifts past the width give what
 shifting bit by bit would."""
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}

@@ -190,6 +190,9 @@ class Operation:
             stack: list[Operation] = [self]
             while stack:
                 op = stack.pop()
+                if not op.regions:
+                    yield op
+                    continue
                 nested = [
                     inner for region in op.regions for block in region.blocks for inner in block
                 ]
@@ -429,10 +432,11 @@ class Block:
         else:
             following._prev = previous
         op.parent = op._prev = op._next = None
-        self._order = None
+        if self._order is not None:
+            self._order.pop(op, None)  # the others stay in order
 
     def comes_before(self, a: Operation, b: Operation) -> bool:
-        """Whether a precedes b; both are in this block. Numbered once, until the block changes."""
+        """Whether a precedes b; both are in this block. Numbered once, until the block grows."""
         if self._order is None:
             self._order = {op: i for i, op in enumerate(self)}
         return self._order[a] < self._order[b]

@@ -18,6 +18,7 @@ DeclarationError when the class is made.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
@@ -64,6 +65,10 @@ class OpMeta(type):
         cls.traits = inherited | frozenset(traits)
         if name is not None:
             cls.name = name
+            if cls.example is not None:
+                cls.example = cls.example.replace("{name}", name)
+            if isinstance(cls.body, str):
+                cls.body = cls.body.replace("{word}", name.partition(".")[2])
             cls.definition = _define(cls)
             registry.register_op(cls)
         return cls
@@ -101,8 +106,6 @@ def _define(cls: Any) -> OpDefinition:
     # A field inherited from a shared base belongs to several ops: each gets its own copy.
     for key, value in list(fields.items()):
         if key not in vars(cls):
-            import copy
-
             own = copy.copy(value)
             own.__set_name__(cls, key)
             type.__setattr__(cls, key, own)
@@ -168,9 +171,15 @@ class Op(Operation, metaclass=OpMeta):
     format: ClassVar[str | None] = None
     """The assembly format; None prints the generic form."""
     example: ClassVar[str | None] = None
-    """One or more lines of text that parse, verify and print back unchanged."""
+    """One or more lines of text that parse, verify and print back unchanged.
+
+    `{name}` stands for the op's name, so that a base may give the example of all its ops.
+    """
     body: ClassVar[str | None] = None
-    """The tensor comprehension, where the op is one (`comprehension.py`)."""
+    """The tensor comprehension, where the op is one (`comprehension.py`).
+
+    `{word}` stands for the op's name without the dialect.
+    """
 
     def __init__(
         self,
@@ -218,13 +227,12 @@ class Op(Operation, metaclass=OpMeta):
 
     @classmethod
     def _bind(cls, args: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
-        positional = [f for f in cls.definition.fields if not isinstance(f, _RESULT_FIELDS)]
+        positional, names = cls.definition.positional, cls.definition.names
         if len(args) > len(positional):
             raise TypeError(f"{cls.name}: {len(args)} positional arguments for {len(positional)}")
-        given = {f.name: value for f, value in zip(positional, args, strict=False)}
-        known = {f.name for f in cls.definition.fields}
+        given = dict(zip(positional, args, strict=False))
         for key, value in named.items():
-            if key not in known or key in given:
+            if key not in names or key in given:
                 raise TypeError(f"{cls.name}: unexpected argument '{key}'")
             given[key] = value
         return given
@@ -284,9 +292,6 @@ class Op(Operation, metaclass=OpMeta):
 
     def verify_op(self) -> None:
         """The op's own rules, beyond fields and traits. Raise self.error(..)."""
-
-
-_RESULT_FIELDS = (Result, Results, OptionalResult)
 
 
 def _values(part: ValueField, value: Any) -> list[Value]:

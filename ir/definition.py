@@ -46,6 +46,9 @@ class OpDefinition:
             for a in self.attributes.values()
             if a.default is not None and not a.optional
         }
+        self.positional = tuple(f.name for f in self.fields if f not in self.results)
+        """The names of what a constructor takes in order."""
+        self.names = frozenset(f.name for f in self.fields)
         self.sized_operands = sum(not f.is_single for f in self.operands) > 1
         self.sized_results = sum(not f.is_single for f in self.results) > 1
 
@@ -112,16 +115,16 @@ class OpDefinition:
         while progress and len(known) < len(fields_by_name):
             progress = False
             for name, part in fields_by_name.items():
+                if name in known:
+                    continue
                 found = self._infer_one(part, known, fields_by_name)
-                if name not in known and found is not None:
+                if found is not None:
                     known[name] = found
                     progress = True
         return known
 
     def _infer_one(self, part: ValueField, known: dict, by_name: dict) -> Type | None:
         constraint = part.constraint
-        if part.name in known:
-            return known[part.name]
         match constraint:
             case Exactly():
                 return constraint.type if part.is_single else None

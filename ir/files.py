@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
@@ -65,6 +65,30 @@ def folder_beside(path: Path) -> Iterator[Path]:
             yield Path(name)
     except OSError as error:
         raise unwritable(path, error) from None
+
+
+@contextmanager
+def folders_of(paths: Iterable[Path]) -> Iterator[None]:
+    """Make the folders of files to be written; what goes wrong inside removes the new ones.
+
+    Raises NncError.
+    """
+    made: list[Path] = []
+    try:
+        for folder in dict.fromkeys(path.parent for path in paths):
+            missing = [one for one in (folder, *folder.parents) if not one.exists()]
+            for one in reversed(missing):
+                try:
+                    one.mkdir()
+                except OSError as error:
+                    raise unwritable(one, error) from None
+                made.append(one)
+        yield
+    except BaseException:
+        for one in reversed(made):
+            with suppress(OSError):  # something else is in it by now
+                one.rmdir()
+        raise
 
 
 class NewFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -107,3 +108,24 @@ def fuse_locations(locations: Iterable[Location], metadata: object | None = None
     if metadata is None and len(known) < 2:
         return known[0] if known else UNKNOWN
     return FusedLoc(known or (UNKNOWN,), metadata)
+
+
+def node_of(loc: Location) -> str:
+    """The place in a model, without the file that it came from; empty if there is none.
+
+    The name of a node with its kind, `conv_1 (Conv)`, is put as `node 'conv_1' (Conv)`.
+    """
+    match loc:
+        case NameLoc(name):
+            found = _NODE.fullmatch(name)
+            return f"node '{found[1]}' ({found[2]})" if found else name
+        case CallSiteLoc(callee, _):
+            return node_of(callee)
+        case FusedLoc(locations):
+            return " + ".join(filter(None, map(node_of, locations)))
+        case FileLineColLoc(_, line, column) | FileLineColRange(_, line, column) if line:
+            return f"line {line}, column {column}"
+    return ""
+
+
+_NODE = re.compile(r"(.*) \((\w+)\)", re.DOTALL)

@@ -22,19 +22,30 @@ _SMALL = {
     "f6E2M3FN": "float6_e2m3fn",
     "f4E2M1FN": "float4_e2m1fn",
 }
+_SMALL_INTEGERS = {
+    IntegerType(4): "int4",
+    IntegerType(4, "u"): "uint4",
+    IntegerType(2): "int2",
+    IntegerType(2, "u"): "uint2",
+}
+"""One byte an element in memory, of which the low bits count."""
 
 
 @cache
 def type_to_numpy(type: Type) -> np.dtype:
     """The dtype of an element type; signless integers are signed. Raises NncError if none.
 
-    An integer of another width than NumPy's is held in the next larger one.
+    An integer of another width than NumPy's or ml_dtypes' is held in the next larger one.
     """
     match type:
         case IndexType():
             return np.dtype(np.int64)
         case IntegerType(1):
             return np.dtype(np.bool_)
+        case IntegerType() if type in _SMALL_INTEGERS:
+            import ml_dtypes
+
+            return np.dtype(getattr(ml_dtypes, _SMALL_INTEGERS[type]))
         case IntegerType(width, signedness) if 0 < width <= 64:
             held = next(w for w in (8, 16, 32, 64) if w >= width)
             return np.dtype(f"{'u' if signedness == 'u' else ''}int{held}")
@@ -49,6 +60,16 @@ def type_to_numpy(type: Type) -> np.dtype:
         case ComplexType(FloatType("f64")):
             return np.dtype(np.complex128)
     raise NncError(f"NumPy has no element type for {type}")
+
+
+def number_kind(dtype: np.dtype) -> str:
+    """`b`, `i`, `u`, `f` or `c` as NumPy has it, for the dtypes of ml_dtypes too."""
+    if dtype.kind not in "Vf":
+        return dtype.kind
+    for type, name in _SMALL_INTEGERS.items():
+        if dtype.name == name:
+            return type.signedness or "i"
+    return "f" if dtype.kind == "f" or dtype.name in _SMALL.values() else dtype.kind
 
 
 def numpy_to_type(dtype: np.dtype) -> Type:
@@ -68,4 +89,7 @@ def numpy_to_type(dtype: np.dtype) -> Type:
     for kind, name in _SMALL.items():
         if dtype.name == name:
             return FloatType(kind)
+    for type, name in _SMALL_INTEGERS.items():
+        if dtype.name == name:
+            return type
     raise NncError(f"nnc has no element type for NumPy's {dtype}")

@@ -14,13 +14,12 @@ A pipeline's text is upstream's, see `pipeline_text.py`.
 from __future__ import annotations
 
 import dataclasses
-import gc
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from .collection import paused_collection
 from .core import Operation
 from .diagnostics import Diagnostic, NncError, PassError, SizeError, VerifyError
 from .dialect import registry
@@ -206,7 +205,7 @@ class PassManager:
         anchor = self.pipeline.anchor
         if anchor is not None and anchor != op.name:
             raise PassError(f"can't run '{anchor}' pass manager on '{op.name}' op", op.loc)
-        with _collector_paused():
+        with paused_collection():
             self._steps(self.pipeline.steps, op)
 
     def _steps(self, steps: Iterable[Pass | Pipeline], op: Operation) -> None:
@@ -273,20 +272,6 @@ class PassManager:
             raise PassError(dataclasses.replace(found, notes=(*found.notes, note))) from error
         for watcher in self.instrumentations:
             watcher.after_verify(op)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No garbage collection meanwhile: walking the many objects of the IR again and again
-    costs more than all passes.
-    """
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _children(op: Operation, anchor: str | None) -> list[Operation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -130,7 +131,6 @@ class SafetensorsFile:
         self._header: dict[str, Any] = {}
 
     def _open(self) -> np.ndarray:
-        import json
 
         if self._map is not None:
             return self._map

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
+from .diagnostics import Diagnostic, VerifyError
+
 if TYPE_CHECKING:
     from .core import Operation
 
@@ -112,7 +114,6 @@ class SymbolTable(Trait):
     @classmethod
     def verify(cls, op: Operation) -> None:
         from .attributes import StringAttr
-        from .diagnostics import Diagnostic
 
         seen: dict[str, Operation] = {}
         for block in op.regions[0].blocks if op.regions else ():
@@ -121,8 +122,6 @@ class SymbolTable(Trait):
                 if not isinstance(name, StringAttr):
                     continue
                 if name.value in seen:
-                    from .diagnostics import VerifyError
-
                     note = Diagnostic(
                         "note", "see existing symbol definition here", seen[name.value].loc
                     )
@@ -201,19 +200,19 @@ _MAX_DEPTH = 64
 
 def _whole(op: Operation, itself: Callable[[Operation], bool | None]) -> bool:
     """What `itself` says of the operation; if None, whether it holds for all in its regions."""
-    stack = [(op, 0)]
+    if (holds := itself(op)) is not None:
+        return holds
+    stack = [(op, 1)]
     while stack:
         at, depth = stack.pop()
-        holds = itself(at)
-        if holds is False or depth > _MAX_DEPTH:
-            return False
-        if holds is None:
-            stack += [
-                (inner, depth + 1)
-                for region in at.regions
-                for inner in region.ops
-                if not inner.has_trait(Terminator)
-            ]
+        for inner in (inner for region in at.regions for inner in region.ops):
+            if inner.has_trait(Terminator):
+                continue
+            holds = itself(inner)
+            if holds is False or depth > _MAX_DEPTH:
+                return False
+            if holds is None:
+                stack.append((inner, depth + 1))
     return True
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 from .affine import AffineMap, strided_form
-from .attributes import Attribute, IntegerAttr, StridedLayoutAttr, attribute_class
+from .attributes import AffineMapAttr, Attribute, IntegerAttr, StridedLayoutAttr, attribute_class
 from .float_bits import PRECISION, FloatBits, decode_wide, encode_wide
 
 DYNAMIC = None
@@ -44,7 +44,7 @@ class NoneType(Type):
 
 @attribute_class
 class IndexType(ScalarType):
-    """`index`: 64 bits on every target so far."""
+    """`index`: as wide as a pointer in code, 64 bits in memory and in what is folded."""
 
     def __str__(self) -> str:
         return "index"
@@ -265,17 +265,17 @@ MOST_BYTES = 2**63 - 64
 
 
 @cache
-def size_fault(type: Any) -> str | None:
-    """That a tensor or buffer has more than MOST_BYTES, or None.
+def size_fault(type: Any, most: int = MOST_BYTES) -> str | None:
+    """That a tensor or buffer has more than `most` bytes, or None.
 
     A dimension of no or unknown extent counts as 1, as strides multiply the others all the same.
     """
     if not isinstance(type, TensorType | MemRefType):
         return None
     width = getattr(type.element_type, "byte_width", 1)
-    if math.prod(d for d in type.shape if d) * width <= MOST_BYTES:
+    if math.prod(d for d in type.shape if d) * width <= most:
         return None
-    return f"'{type}' is too large: more than {MOST_BYTES} bytes"
+    return f"'{type}' is too large: more than {most} bytes"
 
 
 def _shape(shape: Iterable[Dim]) -> tuple[Dim, ...]:
@@ -328,7 +328,6 @@ class MemRefType(ShapedType):
     memory_space: Attribute | None = None
 
     def __post_init__(self) -> None:
-        from .attributes import AffineMapAttr
 
         object.__setattr__(self, "shape", _shape(self.shape))
         if isinstance(self.layout, AffineMapAttr) and self.layout.map.is_identity():

@@ -83,7 +83,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     first = block.first
     assert first is not None
     code = Code(Scope(block, None), first.loc)
-    emission = Emission(plan, code, target.has_fma, target.vector_bits)
+    emission = Emission(plan, code, target)
     for shrunk in shrink_buffers(block, plan, nests, target):
         emission.temporaries.use(shrunk)
     for root, anchor in zip(nests, anchors, strict=True):

@@ -30,6 +30,7 @@ PASS_MODULES: dict[str, str] = {
     "instrument-kernels": ".instrument_kernels",
     "infer-shapes": "..passes.nn.infer_shapes",
     "outline-kernels": "..passes.nn.outline_kernels",
+    "outline-regions": "..passes.nn.outline_regions",
     "outline-parallel": ".outline_parallel",
     "prepare-weights": "..passes.nn.prepare_weights",
     "sink-views": "..passes.nn.sink_views",

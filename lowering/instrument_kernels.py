@@ -6,13 +6,13 @@ from dataclasses import dataclass
 
 from ..dialects import arith, func, llvm, memref
 from ..dialects.marks import ENTRY, KERNEL, OUTPUT_NAMES, OUTPUTS, POOL
-from ..ir.attributes import ArrayAttr, Attribute, DictAttr, StringAttr, UnitAttr
+from ..ir.attributes import ArrayAttr, Attribute, DictAttr, IntegerAttr, StringAttr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import Operation, Region, Value
 from ..ir.diagnostics import PassError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.syntax.parser import parse_module
-from ..ir.types import FunctionType, MemRefType, TensorType, Type, i64, index
+from ..ir.types import FunctionType, MemRefType, TensorType, Type, i64
 from ..runtime.abi import POOL_COUNTS
 
 TIMES = "nnc.times"
@@ -120,9 +120,11 @@ def _count_pieces(entry: func.FuncOp, calls: list[func.Call], threads: int) -> N
     pool = _add_argument(entry, llvm.ptr, DictAttr(((POOL, UnitAttr()),)))
     pool.name_hint = "pool"
     for i, builder in enumerate(_moments(calls)):
-        row, columns = (builder.insert(arith.Constant.index(n)).result for n in (i, threads + 1))
+        row, columns = (
+            builder.insert(arith.Constant(IntegerAttr(n, i64))).result for n in (i, threads + 1)
+        )
         builder.insert(func.Call(POOL_COUNTS, [pool, counts, row, columns], outs=[]))
-    types = [llvm.ptr, counts.type, index, index]
+    types = [llvm.ptr, counts.type, i64, i64]
     declaration = func.FuncOp(POOL_COUNTS, FunctionType(tuple(types), ()), "private", body=Region())
     Builder.before_op(entry).insert(declaration)
 

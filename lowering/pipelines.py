@@ -37,7 +37,8 @@ STAGES: tuple[Stage, ...] = (
     stage(
         "simplify-graph",
         "nn: constants folded, algebra simplified, composite ops taken apart",
-        "canonicalize",
+        ("canonicalize", "branches by known conditions go"),
+        ("outline-regions", "every later pass works on straight lines"),
         ("fold-constants", "shape arithmetic becomes static here"),
         ("infer-shapes", "what is static makes other types static"),
         ("canonicalize", "the static forms of what was dynamic"),

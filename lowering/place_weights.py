@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
+from hashlib import blake2b
 
 from ..dialects import arith, func, memref
-from ..dialects.marks import ENTRY, MAKER, OFFSET, PREPARED, USED_WEIGHTS, WEIGHT, WEIGHTS
-from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, UnitAttr
+from ..dialects.marks import (
+    ENTRY,
+    KERNEL,
+    MAKER,
+    OFFSET,
+    PREPARED,
+    STORED,
+    USED_WEIGHTS,
+    WEIGHT,
+    WEIGHTS,
+)
+from ..ir.attributes import ArrayAttr, DenseResource, DictAttr, I64Attr, IntegerAttr, UnitAttr
 from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import PassError
@@ -24,13 +36,17 @@ def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[
     """
     globals_ = {g.sym_name: g for g in module.regions[0].ops if isinstance(g, memref.Global)}
     entries = [f for f in functions if ENTRY in f.attributes and f.body.blocks]
-    uses = {entry: _stored_constants(entry, globals_) for entry in entries}
+    helpers = _helpers(entries, functions)
+    uses = {one: _stored_constants(one, globals_) for one in (*entries, *helpers.values())}
     used = {op.symbol for found in uses.values() for op in found}
     makers = _makers(functions, [globals_[name] for name in used])
     for function in makers.values():
         uses[function] = _stored_constants(function, globals_)
     weights, prepared = _Places("weights", WEIGHTS), _Places("prepared", PREPARED)
-    for function in (*makers.values(), *entries):
+    stored = module.attribute(STORED)
+    if isinstance(stored, DictAttr):
+        weights = _SharedPlaces("weights", WEIGHTS, stored)
+    for function in (*makers.values(), *entries, *helpers.values()):
         for op in uses[function]:
             places = prepared if op.symbol in makers else weights
             places.give(globals_[op.symbol])
@@ -38,11 +54,15 @@ def place_weights(module: Operation, functions: Iterable[func.FuncOp]) -> tuple[
         ends = [weights.end(globals_[op.symbol]) for op in uses[function]]
         function.attributes[USED_WEIGHTS] = I64Attr(max(ends, default=0))
         function.set_arg_attribute(0, OFFSET, I64Attr(prepared.offsets[name]))
-    for function, found in uses.items():
-        for places in (weights, prepared):
-            of_it = [op for op in found if op.symbol in places.offsets]
-            if places is weights or of_it:
-                places.views(function, of_it)
+    for places in (weights, prepared):
+        of_it = {f: [op for op in ops if op.symbol in places.offsets] for f, ops in uses.items()}
+        needing = _needing({f for f, ops in of_it.items() if ops}, uses, helpers)
+        given: dict[func.FuncOp, BlockArgument] = {}
+        for function, ops in of_it.items():
+            is_called = function.sym_name in helpers
+            if function in needing or (places is weights and not is_called):
+                given[function] = places.views(function, ops)
+        _pass_on(given, helpers)
     _erase_unused(module, [globals_[name] for name in (*weights.offsets, *prepared.offsets)])
     for places in (weights, prepared):
         if places.table:
@@ -92,16 +112,22 @@ class _Places:
     def give(self, target: memref.Global) -> None:
         """Give a constant its place if it has none."""
         if target.sym_name not in self.offsets:
-            self.offsets[target.sym_name] = self.total
-            entry = (("data", target.initial_value), ("offset", I64Attr(self.total)))
-            self.table[target.sym_name] = DictAttr(entry)  # type: ignore[arg-type]
-            self.total += aligned(target.type.num_bytes)
+            self._append(target)
+
+    def _append(self, target: memref.Global) -> None:
+        self.offsets[target.sym_name] = self.total
+        entry = (("data", target.initial_value), ("offset", I64Attr(self.total)))
+        name = target.sym_name
+        while name in self.table:
+            name += "_"
+        self.table[name] = DictAttr(entry)  # type: ignore[arg-type]
+        self.total += aligned(target.type.num_bytes)
 
     def end(self, target: memref.Global) -> int:
         """The first byte after a constant."""
         return self.offsets[target.sym_name] + target.type.num_bytes
 
-    def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> None:
+    def views(self, function: func.FuncOp, uses: list[memref.GetGlobal]) -> BlockArgument:
         """Replace uses by views of the block, which becomes an argument of the function."""
         argument = add_argument(function, self.total, self.name, self.mark)
         for op in uses:
@@ -112,6 +138,89 @@ class _Places:
             made.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(made)
             op.erase()
+        return argument
+
+
+class _SharedPlaces(_Places):
+    """A block in which some constants lie already: equal ones share their places."""
+
+    def __init__(self, name: str, mark: str, stored: DictAttr) -> None:
+        super().__init__(name, mark)
+        self.table.update(stored.items())  # type: ignore[arg-type]
+        self.by_size: dict[int, list[tuple[DenseResource, int]]] = defaultdict(list)
+        self.digests: dict[DenseResource, bytes] = {}
+        for entry in self.table.values():
+            data, offset = entry.get("data"), entry.get("offset")
+            assert isinstance(data, DenseResource) and isinstance(offset, IntegerAttr)
+            size = data.type.num_bytes
+            self.by_size[size].append((data, offset.value))
+            self.total = max(self.total, offset.value + aligned(size))
+
+    def give(self, target: memref.Global) -> None:
+        if target.sym_name in self.offsets:
+            return
+        given = target.initial_value
+        assert isinstance(given, DenseResource)
+        for data, offset in self.by_size.get(target.type.num_bytes, ()):
+            if self._digest(data) == self._digest(given):
+                self.offsets[target.sym_name] = offset
+                return
+        self._append(target)
+
+    def _digest(self, data: DenseResource) -> bytes:
+        """Of the bytes of a constant."""
+        found = self.digests.get(data)
+        if found is None:
+            elements = data.blob.elements(data.type)
+            found = self.digests[data] = blake2b(elements.tobytes(), digest_size=16).digest()
+            data.blob.release()
+        return found
+
+
+# -- functions between an entry and its kernels ----------------------------------------------------
+
+
+def _helpers(
+    entries: Iterable[func.FuncOp], functions: Iterable[func.FuncOp]
+) -> dict[str, func.FuncOp]:
+    """The functions but kernels that entries call, such as the body of a loop, by name."""
+    by_name = {f.sym_name: f for f in functions}
+    found: dict[str, func.FuncOp] = {}
+    work = list(entries)
+    while work:
+        for call in _calls(work.pop()):
+            callee = by_name.get(call.callee)
+            if callee is None or call.callee in found or callee.is_declaration:
+                continue
+            if KERNEL not in callee.attributes and callee.sym_visibility == "private":
+                found[call.callee] = callee
+                work.append(callee)
+    return found
+
+
+def _calls(function: func.FuncOp) -> list[func.Call]:
+    return [op for op in function.walk() if isinstance(op, func.Call)]
+
+
+def _needing(
+    users: set[func.FuncOp], functions: Iterable[func.FuncOp], helpers: dict[str, func.FuncOp]
+) -> set[func.FuncOp]:
+    """The functions that use constants, and those that lead to such by calls of helpers."""
+    found = set(users)
+    callees = {f: {helpers.get(c.callee) for c in _calls(f)} for f in functions}
+    count = -1
+    while count != len(found):
+        count = len(found)
+        found |= {f for f, called in callees.items() if called & found}
+    return found
+
+
+def _pass_on(given: dict[func.FuncOp, BlockArgument], helpers: dict[str, func.FuncOp]) -> None:
+    """Let each call of a function that got an argument pass on the caller's."""
+    for function, argument in given.items():
+        for call in _calls(function):
+            if helpers.get(call.callee) in given:
+                call.args = [*call.args, argument]
 
 
 def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:

@@ -19,7 +19,7 @@ the heap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..dialects import arith, func, memref, scf
@@ -110,7 +110,7 @@ class PlanMemory(
             arena = add_argument(function, made.size, "scratch", SCRATCH)
         else:
             return set()
-        needs.apply(made, arena)
+        needs.apply(made, arena, scratch)
         return {(join.callee, join.operand, join.result) for join in pairs}
 
 
@@ -149,13 +149,25 @@ class Join:
     result: int
 
 
+@dataclass(frozen=True)
+class _Calls:
+    """Calls that never run at the same time, which share their scratch memory."""
+
+    calls: Sequence[func.Call]
+
+    def sizes(self, scratch: dict[str, int]) -> Iterator[tuple[func.Call, int]]:
+        """The calls, and the bytes that each needs."""
+        for call in self.calls:
+            yield call, scratch[call.callee]
+
+
 @dataclass
 class _Needs:
     """The buffers of a function, in the order of their definitions, and their lives."""
 
     block: Block
     buffers: list[Buffer] = field(default_factory=list)
-    owners: list[memref.Alloc | func.Call] = field(default_factory=list)
+    owners: list[memref.Alloc | _Calls] = field(default_factory=list)
     joins: list[Join] = field(default_factory=list)
 
     @staticmethod
@@ -167,8 +179,13 @@ class _Needs:
         uses = _uses_of_buffers(block)
         needs = _Needs(block)
         numbers: dict[Value, int] = {}
+        given_away = _given_away(function)
         for op in block:
+            if op.regions:
+                needs.add_calls_in(op, scratch, times[op])
             if isinstance(op, memref.Alloc) and op.memref.type.has_static_shape:
+                if op.memref in given_away:
+                    continue
                 at = [times[user] for user in uses.get(op.memref, ())]
                 # One that nobody uses lives at its definition.
                 first, last = min(at, default=times[op]), max(at, default=times[op])
@@ -176,15 +193,22 @@ class _Needs:
                 needs.add(op, op.memref.type.num_bytes, first, last)
             elif isinstance(op, func.Call):
                 if scratch.get(op.callee):
-                    needs.add(op, scratch[op.callee], times[op], times[op])
+                    needs.add(_Calls([op]), scratch[op.callee], times[op], times[op])
                 if (callee := functions.get(op.callee)) is not None:
                     places = [numbers.get(memref.base_buffer(v)) for v in op.args]
                     needs.join(op, callee, places, times[op])
         return needs
 
-    def add(self, owner: memref.Alloc | func.Call, size: int, first: int, last: int) -> None:
+    def add(self, owner: memref.Alloc | _Calls, size: int, first: int, last: int) -> None:
         self.owners.append(owner)
         self.buffers.append(Buffer(size, first, last))
+
+    def add_calls_in(self, op: Operation, scratch: dict[str, int], time: int) -> None:
+        """The scratch of the calls in an operation's regions, which run one after the other."""
+        calls = [c for c in op.walk() if isinstance(c, func.Call) and scratch.get(c.callee)]
+        if calls:
+            size = max(scratch[c.callee] for c in calls)
+            self.add(_Calls(calls), size, time, time)
 
     def join(
         self, call: func.Call, callee: func.FuncOp, places: list[int | None], time: int
@@ -241,20 +265,22 @@ class _Needs:
         whole = tuple(offsets[number] for number in leader)
         return replace(together, offsets=whole), self.joins
 
-    def apply(self, made: MemoryPlan, arena: Value) -> None:
+    def apply(self, made: MemoryPlan, arena: Value, scratch: dict[str, int]) -> None:
         """Put views of the arena in place of allocations, and give calls their scratch."""
         start = Builder.at_start(self.block)
         offsets = {
             offset: start.insert(arith.Constant.index(offset)).result
             for offset in dict.fromkeys(made.offsets)
         }
-        for owner, buffer, offset in zip(self.owners, self.buffers, made.offsets, strict=True):
-            builder = Builder.before_op(owner)
-            if isinstance(owner, func.Call):
-                type = MemRefType((aligned(buffer.size),), _BYTE)
-                part = builder.insert(memref.View(arena, offsets[offset], [], result=type))
-                owner.args = [*owner.args, part.result]
+        for owner, offset in zip(self.owners, made.offsets, strict=True):
+            if isinstance(owner, _Calls):
+                for call, size in owner.sizes(scratch):
+                    builder = Builder.before_op(call)
+                    type = MemRefType((aligned(size),), _BYTE)
+                    part = builder.insert(memref.View(arena, offsets[offset], [], result=type))
+                    call.args = [*call.args, part.result]
                 continue
+            builder = Builder.before_op(owner)
             type = owner.memref.type  # type: ignore[assignment]
             view = builder.insert(memref.View(arena, offsets[offset], [], result=type)).result
             view.name_hint = owner.memref.name_hint
@@ -288,6 +314,18 @@ def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
     return uses
 
 
+def _given_away(function: func.FuncOp) -> set[Value]:
+    """The buffers that others own in the end: who called the function, or a branch or a loop."""
+    taking = (func.Return, scf.Yield, scf.Condition, scf.For, scf.While)
+    return {
+        memref.base_buffer(v)
+        for op in function.walk()
+        if isinstance(op, taking)
+        for v in op.operands
+        if isinstance(v.type, MemRefType)
+    }
+
+
 def _keep_marks(functions: Iterable[func.FuncOp], used: set[Pair]) -> None:
     """Take `nn.in_place` from arguments that share no buffer: code need not allow for it."""
     for function in functions:
@@ -312,8 +350,11 @@ def _move_allocations(function: func.FuncOp, stack_bytes: int) -> None:
     An allocation in a loop is of the same size every time, and what it held before is
     undefined, so one for all iterations will do.
     """
+    given_away = _given_away(function)
     for op in list(function.walk()):
         if not isinstance(op, memref.Alloc) or not op.memref.type.has_static_shape:
+            continue
+        if op.memref in given_away:
             continue
         top = _outermost(op, function)
         if top is op:

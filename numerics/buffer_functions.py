@@ -9,6 +9,7 @@ strides that its type leaves open, a vector of higher rank its rows.
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,13 +21,16 @@ from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.passes import PassContext
 from ..ir.symbols import symbol_name
-from ..ir.types import FunctionType, MemRefType, Type, VectorType
+from ..ir.types import FunctionType, MemRefType, Type, VectorType, i64
 from ..kernels.codegen.addresses.flatten_addresses import FlattenAddresses
 from ..kernels.codegen.vectors.lower_tiles import LowerTiles
 from ..lowering.to_llvm import LowerToLlvm
-from ..lowering.to_llvm.types import dynamic_parts, flat_types
+from ..lowering.to_llvm.types import TypeConverter, dynamic_parts
 from ..passes.dead_code import symbol_references
 from .native_functions import NativeFunctions
+
+_TYPES = TypeConverter(i64)
+"""Functions are called in this process, whose pointers have 64 bits."""
 
 
 class BufferFunctions:
@@ -91,11 +95,11 @@ def call_flat(
         part for value, t in zip(arguments, type.inputs, strict=True) for part in _flat(value, t)
     ]
     found = native.call(name, flat)
-    types = [t for result in type.results for t in flat_types(result)]
+    types = [t for result in type.results for t in _TYPES.flat(result)]
     parts = found[0] if len(types) > 1 else found
     results, at = [], 0
     for result in type.results:
-        count = len(flat_types(result))
+        count = len(_TYPES.flat(result))
         results.append(_value(parts[at : at + count], result))
         at += count
     return results
@@ -122,7 +126,7 @@ def _flat(value: Any, type: Type) -> list[Any]:
 
 def _bits(array: np.ndarray, element: Type) -> np.ndarray:
     """Small floats, of which LLVM knows nothing, as the integers that stand for them."""
-    (llvm_type,) = flat_types(element)
+    (llvm_type,) = _TYPES.flat(element)
     dtype = type_to_numpy(llvm_type)
     return (
         array
@@ -153,8 +157,6 @@ def _value(parts: Sequence[Any], type: Type) -> Any:
 
 def _buffer(parts: Sequence[Any], type: MemRefType) -> np.ndarray:
     """A copy of what a returned memref shows."""
-    import ctypes
-
     found = type.strides_and_offset()
     assert found is not None
     shape, strides = list(type.shape), list(found[0])

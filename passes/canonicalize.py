@@ -8,7 +8,7 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError, PassError
 from ..ir.passes import Pass, PassContext, option
 from ..ir.rewriting import Pattern, apply_greedily
-from .canonicalization import patterns_of
+from .canonicalization import all_patterns, patterns_of
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Canonicalize(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Apply every fold and the canonicalization patterns of the dialects in the IR."""
-        dialects = {inner.name.partition(".")[0] for inner in op.walk()}
-        patterns = self.chosen(patterns_of(dialects))
+        names = {inner.name for inner in op.walk()}
+        patterns = self.chosen(patterns_of({name.partition(".")[0] for name in names}))
         if 0 in (self.max_iterations, self.max_num_rewrites):
             return
         limit = self.max_rewrites or None
@@ -68,7 +68,6 @@ class Canonicalize(
         """The patterns that the options leave. Raises NncError for names that no pattern has."""
         if not self.disable_patterns and not self.enable_patterns:
             return patterns
-        from .canonicalization import all_patterns
 
         known = {pattern.name for pattern in all_patterns()}
         for name in (*self.disable_patterns, *self.enable_patterns):

@@ -40,7 +40,7 @@ class Cse(
             for region in parent.regions:
                 for block in region.blocks:
                     for inner in block:
-                        if self._is_dead(inner):
+                        if inner.results and not inner.has_used_results and is_erasable(inner):
                             self._erase(inner, context)
                         elif inner.regions:
                             isolated = inner.has_trait(IsolatedFromAbove)
@@ -49,10 +49,6 @@ class Cse(
                             inner.has_trait(Pure) or inner.has_trait(NoMemoryEffect)
                         ):
                             self._visit(inner, known, dominance, context)
-
-    @staticmethod
-    def _is_dead(op: Operation) -> bool:
-        return bool(op.results) and not any(r.has_uses for r in op.results) and is_erasable(op)
 
     @staticmethod
     def _erase(op: Operation, context: PassContext) -> None:
@@ -84,13 +80,14 @@ class Cse(
 
 
 def _key(op: Operation) -> Hashable:
-    operands = tuple(id(v) for v in op.operands)
+    operands = [id(v) for v in op._operands]
     if op.has_trait(Commutative):
-        operands = tuple(sorted(operands))
+        operands.sort()
+    properties, attributes = op.properties, op.attributes
     return (
         op.name,
-        operands,
-        frozenset(op.properties.items()),
-        frozenset(op.attributes.items()),
-        tuple(op.result_types),
+        tuple(operands),
+        frozenset(properties.items()) if properties else None,
+        frozenset(attributes.items()) if attributes else None,
+        tuple([result.type for result in op.results]),
     )

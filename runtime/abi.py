@@ -5,6 +5,7 @@
                     void *arena, const void *weights, nnc_pool *pool);
     int64_t nnc_prepare(const void *weights, void *prepared, void *arena, nnc_pool *pool,
                         int32_t step);
+    const char *nnc_failure(int32_t status);
     nnc_pool *nnc_pool_create(int32_t threads);
     void nnc_pool_destroy(nnc_pool *pool);
 
@@ -16,11 +17,16 @@ from __future__ import annotations
 import ctypes
 
 RUN = "nnc_run"
+FAILURE = "nnc_failure"
 PREPARE = "nnc_prepare"
 POOL_CREATE = "nnc_pool_create"
 POOL_DESTROY = "nnc_pool_destroy"
 PARALLEL_FOR = "nnc_parallel_for"
 POOL_COUNTS = "nnc_pool_counts"
+
+FIRST_FAILURE = 16
+"""The status of `nnc_run` where the first check of the program fails, by 1 more for each other one.
+Smaller ones are for what is around the code, such as a library's context."""
 
 ALIGNMENT = 64
 """Units: bytes. Of arena, weights and buffers: a cache line, and the widest vector register."""

@@ -5,16 +5,12 @@
    Built with P defined as the prefix of all names, WEIGHTS_BYTES, ARENA_BYTES, STAMP (which
    the last eight bytes of a weights file repeat), PARALLEL (whether the code has a pool),
    INSIDE (whether the weights are part of the library), PREPARED_BYTES (of weights that are made
-   by the code, or 0), and PREPARE_ARENA_BYTES (what making them needs). */
+   by the code, or 0), PREPARE_ARENA_BYTES (what making them needs), FAILURES (whether a run can
+   fail), and LEVELS where the code is that of levels.c. */
 #define _DEFAULT_SOURCE /* madvise, MAP_ANONYMOUS */
-#include <fcntl.h>
-#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
@@ -34,12 +30,20 @@ typedef struct {
     void *pool;
 } context;
 
-enum { OK, NO_ARGUMENT, NO_MEMORY, NO_WEIGHTS, OTHER_WEIGHTS, NO_THREADS };
+enum { OK, NO_ARGUMENT, NO_MEMORY, NO_WEIGHTS, OTHER_WEIGHTS, NO_THREADS, OTHER_PROCESSOR };
+
+#include "system.h"
 
 extern int32_t NAME(_run)(const tensor *, tensor *, void *, const void *, void *);
+#if FAILURES
+extern const char *NAME(_failure)(int32_t);
+#endif
 #if PARALLEL
 extern void *NAME(_pool_create)(int32_t);
 extern void NAME(_pool_destroy)(void *);
+#endif
+#ifdef LEVELS
+extern const char *NAME(_target)(void);
 #endif
 #if PREPARED_BYTES
 extern int64_t NAME(_prepare)(const void *, void *, void *, void *, int32_t);
@@ -59,25 +63,20 @@ PUBLIC const char *NAME(_message)(int32_t status) {
     case NO_WEIGHTS: return "the weights file cannot be read";
     case OTHER_WEIGHTS: return "the weights file belongs to another model, or is damaged";
     case NO_THREADS: return "the threads cannot be started";
-    default: return "unknown status";
+    case OTHER_PROCESSOR: return "the library has no code for this processor";
     }
+    const char *failure = NULL;
+#if FAILURES
+    failure = NAME(_failure)(status);
+#endif
+    return failure ? failure : "unknown status";
 }
 
 #if !INSIDE
 static int32_t map_weights(context *made, const char *path) {
-    struct stat found;
-    const size_t size = (size_t)WEIGHTS_BYTES + STAMP_BYTES;
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0) return NO_WEIGHTS;
-    if (fstat(file, &found) != 0 || (size_t)found.st_size != size) {
-        close(file);
-        return OTHER_WEIGHTS;
-    }
-    void *mapped = mmap(NULL, size, PROT_READ, MAP_SHARED, file, 0);
-    close(file);
-    if (mapped == MAP_FAILED) return NO_MEMORY;
-    made->weights = mapped;
-    const unsigned char *stamp = (const unsigned char *)mapped + WEIGHTS_BYTES;
+    int32_t status = map_file(path, (size_t)WEIGHTS_BYTES + STAMP_BYTES, &made->weights);
+    if (status) return status;
+    const unsigned char *stamp = (const unsigned char *)made->weights + WEIGHTS_BYTES;
     uint64_t value = 0;
     for (size_t i = 0; i < STAMP_BYTES; i++) value |= (uint64_t)stamp[i] << (8 * i);
     return value == STAMP ? OK : OTHER_WEIGHTS;
@@ -86,34 +85,18 @@ static int32_t map_weights(context *made, const char *path) {
 
 #if PREPARED_BYTES
 static struct {
-    pthread_mutex_t lock;
+    lock_type lock;
     size_t users;
     void *prepared;
     void *weights; /* mapped, or NULL: the code reads some of them in each run */
-} shared = {PTHREAD_MUTEX_INITIALIZER, 0, NULL, NULL};
-
-/* Lets the system take pages of stored weights away, of which it has the file. */
-static void forget(const char *weights, int64_t from, int64_t to) {
-#ifdef __linux__
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t first = ((uintptr_t)weights + (uintptr_t)from + page - 1) / page * page;
-    const uintptr_t last = ((uintptr_t)weights + (uintptr_t)to) / page * page;
-    if (first < last) madvise((void *)first, last - first, MADV_DONTNEED);
-#else
-    (void)weights, (void)from, (void)to;
-#endif
-}
+} shared = {UNLOCKED, 0, NULL, NULL};
 
 static int32_t make_weights(const void *weights, void *pool) {
-    void *arena = NULL;
-    const int rights = PROT_READ | PROT_WRITE, kind = MAP_PRIVATE | MAP_ANONYMOUS;
-    void *made = mmap(NULL, PREPARED_BYTES, rights, kind, -1, 0);
-    if (made == MAP_FAILED) return NO_MEMORY;
-#ifdef MADV_HUGEPAGE
-    madvise(made, PREPARED_BYTES, MADV_HUGEPAGE); /* fewer page faults, now and in each run */
-#endif
-    if (PREPARE_ARENA_BYTES && posix_memalign(&arena, 64, PREPARE_ARENA_BYTES)) {
-        munmap(made, PREPARED_BYTES);
+    void *made = new_pages(PREPARED_BYTES);
+    void *arena = PREPARE_ARENA_BYTES ? allocate(PREPARE_ARENA_BYTES) : NULL;
+    if (!made || (PREPARE_ARENA_BYTES && !arena)) {
+        if (made) release_pages(made, PREPARED_BYTES);
+        release(arena);
         return NO_MEMORY;
     }
     int64_t used = 0, end;
@@ -122,7 +105,7 @@ static int32_t make_weights(const void *weights, void *pool) {
         used = end;
     }
     forget(weights, 0, used); /* reading one page maps its neighbours too */
-    free(arena);
+    release(arena);
     shared.prepared = made;
     return OK;
 }
@@ -130,7 +113,7 @@ static int32_t make_weights(const void *weights, void *pool) {
 /* Gives a context the weights that were made, which the first one makes. */
 static int32_t share_weights(context *made) {
     int32_t status = OK;
-    pthread_mutex_lock(&shared.lock);
+    lock(&shared.lock);
     if (!shared.users) status = make_weights(STORED(made), made->pool);
     if (!status) {
         made->prepared = shared.prepared;
@@ -139,17 +122,17 @@ static int32_t share_weights(context *made) {
             made->weights = NULL;
         }
     }
-    pthread_mutex_unlock(&shared.lock);
+    unlock(&shared.lock);
     return status;
 }
 
 static void leave_weights(void) {
-    pthread_mutex_lock(&shared.lock);
+    lock(&shared.lock);
     if (!--shared.users) {
-        munmap(shared.prepared, PREPARED_BYTES);
-        if (shared.weights) munmap(shared.weights, (size_t)WEIGHTS_BYTES + STAMP_BYTES);
+        release_pages(shared.prepared, PREPARED_BYTES);
+        if (shared.weights) unmap_file(shared.weights, (size_t)WEIGHTS_BYTES + STAMP_BYTES);
     }
-    pthread_mutex_unlock(&shared.lock);
+    unlock(&shared.lock);
 }
 #endif
 
@@ -161,18 +144,21 @@ PUBLIC void NAME(_destroy)(context *made) {
 #if PREPARED_BYTES
     if (made->prepared) leave_weights();
 #endif
-    if (made->weights) munmap(made->weights, (size_t)WEIGHTS_BYTES + STAMP_BYTES);
-    free(made->arena);
-    free(made);
+    if (made->weights) unmap_file(made->weights, (size_t)WEIGHTS_BYTES + STAMP_BYTES);
+    release(made->arena);
+    release(made);
 }
 
 PUBLIC int32_t NAME(_create)(context **result, const char *weights, int32_t threads) {
     if (!result || threads < 1 || (!INSIDE && !weights)) return NO_ARGUMENT;
     *result = NULL;
-    context *made = calloc(1, sizeof *made);
+#ifdef LEVELS
+    if (!NAME(_target)()) return OTHER_PROCESSOR;
+#endif
+    context *made = allocate(sizeof *made);
     if (!made) return NO_MEMORY;
-    int32_t status = OK;
-    if (posix_memalign(&made->arena, 64, ARENA_BYTES ? ARENA_BYTES : 64)) status = NO_MEMORY;
+    *made = (context){NULL, NULL, allocate(ARENA_BYTES ? ARENA_BYTES : 64), NULL};
+    int32_t status = made->arena ? OK : NO_MEMORY;
 #if !INSIDE
     if (!status) status = map_weights(made, weights);
 #endif
@@ -195,3 +181,6 @@ PUBLIC int32_t NAME(_call)(context *made, const tensor *inputs, tensor *outputs)
     const void *weights = made->prepared ? made->prepared : STORED(made);
     return NAME(_run)(inputs, outputs, made->arena, weights, made->pool);
 }
+
+/* Frees what `call` has set `data` of an output to. */
+PUBLIC void NAME(_free)(void *data) { release(data); }

@@ -22,6 +22,8 @@ from .program import Program
 
 RUNNER_SOURCE = Path(__file__).parent / "runner.c"
 """The program on the other end, which says what goes over the pipes."""
+WASM_RUNNER_SOURCE = Path(__file__).parent / "wasm_runner.mjs"
+"""The same for models of WebAssembly."""
 
 
 class Emulated(Model):
@@ -49,7 +51,8 @@ class Emulated(Model):
         assert self._process.stdin is not None and self._process.stdout is not None
         self._to: IO[bytes] = self._process.stdin
         self._from: IO[bytes] = self._process.stdout
-        self._check("the library cannot be used")
+        if status := self._status():
+            raise NncError(f"the library cannot be used: status {status}")
 
     @property
     def threads(self) -> int:
@@ -58,7 +61,8 @@ class Emulated(Model):
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         with self._lock:
             self._send(inputs)
-            self._check("the compiled model failed")
+            if status := self._status():
+                raise NncError(self._signature.failure(status))
             return [self._receive(type) for type in self.output_types]
 
     def _send(self, inputs: list[np.ndarray]) -> None:
@@ -82,11 +86,8 @@ class Emulated(Model):
         array.reshape(-1).view(np.uint8)[:] = np.frombuffer(self._read(array.nbytes), np.uint8)
         return array
 
-    def _check(self, what: str) -> None:
-        """Raise NncError for a status other than 0."""
-        (status,) = struct.unpack("<q", self._read(8))
-        if status:
-            raise NncError(f"{what}: status {status}")
+    def _status(self) -> int:
+        return struct.unpack("<q", self._read(8))[0]
 
     def _read(self, size: int) -> bytes:
         data = self._from.read(size)

@@ -19,6 +19,7 @@ class Model(ABC):
 
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
+        self._signature = found
         self.output_names, self.output_types = found.output_names, found.output_types
         self._inputs = {
             name: _Input(name, type)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..ir.types import TensorType
 from ..targets.base import Target
+from .abi import FIRST_FAILURE
 
 
 @dataclass(frozen=True)
@@ -16,7 +17,10 @@ class Signature:
 
     Of the arena, `live_bytes` are in use at one time at most: no arena could be smaller.
     `prepared_bytes` are those of the weights that the code makes of others when it is loaded, in
-    an arena of `prepare_arena_bytes`.
+    an arena of `prepare_arena_bytes`. `failures` says what did not hold, and at which node, where
+    a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
+    names of unknown extents, empty for one without; they have no entries where no dimension has
+    a name.
     """
 
     input_names: list[str]
@@ -28,6 +32,16 @@ class Signature:
     live_bytes: int
     prepared_bytes: int = 0
     prepare_arena_bytes: int = 0
+    input_dims: list[list[str]] = field(default_factory=list)
+    output_dims: list[list[str]] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+    def failure(self, status: int) -> str:
+        """What a status of a run that failed means."""
+        number = status - FIRST_FAILURE
+        if 0 <= number < len(self.failures):
+            return self.failures[number]
+        return f"the compiled model failed with status {status}"
 
 
 @dataclass(frozen=True)
@@ -44,3 +58,6 @@ class Program:
     weights: np.ndarray
     parallel: bool
     target: Target
+    levels: tuple[Program, ...] = ()
+    """Of a program that holds the model for several levels of a family: the code of each, the
+    lowest first, which stands in place of `code`. They read the same weights."""

@@ -7,10 +7,35 @@
    each the rank, the bytes of an element, whether its shape is known, that shape, and the
    elements of an input. The answer is the status of `call` and, where that is 0, the shape and
    the elements of each output. */
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#include <malloc.h>
+#include <windows.h>
+#define RTLD_NOW 0
+#define aligned_alloc(alignment, bytes) _aligned_malloc(bytes, alignment)
+#define free(block) _aligned_free(block)
+static void *dlopen(const char *path, int now) { return (void)now, (void *)LoadLibraryA(path); }
+static void *dlsym(void *library, const char *name) {
+    return (void *)GetProcAddress((HMODULE)library, name);
+}
+static const char *dlerror(void) {
+    static char text[64];
+    snprintf(text, sizeof text, "error %lu of Windows", GetLastError());
+    return text;
+}
+static void set_binary(void) {
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+}
+#else
+#include <dlfcn.h>
+static void set_binary(void) {}
+#endif
 
 typedef struct {
     void *data;
@@ -23,6 +48,7 @@ typedef struct {
 
 typedef int32_t create_function(void **context, const char *weights, int32_t threads);
 typedef int32_t call_function(void *context, const tensor *inputs, tensor *outputs);
+typedef void free_function(void *data);
 
 static void fail(const char *what) {
     fprintf(stderr, "%s\n", what);
@@ -58,7 +84,8 @@ static void receive_kind(kind *of, tensor *one) {
     if (of->known) receive(one->shape, bytes);
 }
 
-static void call(call_function *run, void *context, int64_t inputs, int64_t outputs) {
+static void call(call_function *run, free_function *release, void *context, int64_t inputs,
+    int64_t outputs) {
     const size_t count = (size_t)(inputs + outputs);
     tensor *tensors = memory(count * sizeof *tensors);
     kind *kinds = memory(count * sizeof *kinds);
@@ -76,7 +103,8 @@ static void call(call_function *run, void *context, int64_t inputs, int64_t outp
             answer(tensors[i].shape, (size_t)kinds[i].rank * sizeof(int64_t));
             answer(tensors[i].data, size(&kinds[i], &tensors[i]));
         }
-        free(tensors[i].data);
+        if (kinds[i].known) free(tensors[i].data);
+        else release(tensors[i].data);
         free(tensors[i].shape);
     }
     free(kinds);
@@ -95,16 +123,18 @@ static void *function(void *library, const char *prefix, const char *name) {
 
 int main(int count, char **arguments) {
     if (count != 5) fail("runner LIBRARY PREFIX WEIGHTS THREADS");
+    set_binary();
     void *library = dlopen(arguments[1], RTLD_NOW), *context = NULL;
     if (!library) fail(dlerror());
     create_function *create = (create_function *)function(library, arguments[2], "create");
     call_function *run = (call_function *)function(library, arguments[2], "call");
+    free_function *release = (free_function *)function(library, arguments[2], "free");
     const char *weights = *arguments[3] ? arguments[3] : NULL;
     const int64_t status = create(&context, weights, atoi(arguments[4]));
     answer(&status, sizeof status);
     fflush(stdout);
     int64_t counts[2];
     while (!status && fread(counts, sizeof counts, 1, stdin) == 1)
-        call(run, context, counts[0], counts[1]);
+        call(run, release, context, counts[0], counts[1]);
     return 0;
 }

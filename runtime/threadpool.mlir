@@ -666,7 +666,7 @@ llvm.func internal @nnc_pool_deal(%pool: !llvm.ptr, %length: i64, %grain: i64) {
   llvm.return
 }
 
-// void nnc_pool_counts(nnc_pool *pool, int64_t *counts, index row, index columns)
+// void nnc_pool_counts(nnc_pool *pool, int64_t *counts, int64_t row, int64_t columns)
 //
 // Sets a row of a table: for how long callers of the pool have waited, and how many pieces each
 // thread has done. For what there is not it sets 0.

@@ -9,20 +9,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..ir.diagnostics import NncError
 from ..ir.timing import Timed, untimed
-from .emulator import Emulator
+from .emulator import Runner
 from .machine import Machine
 
 if TYPE_CHECKING:
     from .linker import Toolchain
 
-FAMILIES = ("x86", "aarch64", "power")
+FAMILIES = ("x86", "aarch64", "armv7", "riscv", "power", "wasm")
 """The packages and modules here that hold targets, loaded when a name is looked for in them."""
 
 HOST = "host"
@@ -48,12 +48,23 @@ class Target(ABC):
     byte_order: Literal["little", "big"] = "little"
     system: str = "linux"
     """The operating system, as `platform.system()` names it, in lower case; empty for none."""
+    library: str = ".so"
+    """The suffix of its shared libraries."""
+    level: int = 0
+    """Of two targets of one family, the one of the higher level runs the other's code; 0 where they
+    form no such line."""
+    variants: tuple[Target, ...] = field(default=(), repr=False)
+    """The same processor under other systems, by names such as `x86-64-v3-windows`."""
     object_format: Literal["elf", "macho", "coff", "wasm"] = "elf"
     threads: Literal["posix", "none"] = "posix"
     """Which threads the code may use."""
     pause: tuple[str, int | None] | None = None
     """The intrinsic that tells the processor that its thread only waits, and its argument."""
-    emulator: Emulator | None = None
+    exact_fma: bool = True
+    """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
+    has_maxnum: bool = True
+    """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
+    emulator: Runner | None = None
     """What runs its code on other machines."""
 
     @abstractmethod
@@ -93,9 +104,10 @@ def target(name: str) -> Target:
     """The target of a name or an alias; `host` is this machine. Raises NncError."""
     if name == HOST:
         return host()
-    for one in all_targets():
-        if name == one.name or name in one.aliases:
-            return one
+    for row in all_targets():
+        for one in (row, *row.variants):
+            if name == one.name or name in one.aliases:
+                return one
     from difflib import get_close_matches
 
     near = get_close_matches(name, target_names(), 3)
@@ -104,14 +116,15 @@ def target(name: str) -> Target:
 
 
 def all_targets() -> Iterator[Target]:
-    """Every target, family by family."""
+    """Every target under its usual system, family by family."""
     for family in FAMILIES:
         yield from _room(family).TARGETS
 
 
 def target_names() -> list[str]:
-    """`host`, then every name followed by its aliases."""
-    return [HOST, *(name for one in all_targets() for name in (one.name, *one.aliases))]
+    """`host`, then every name followed by its aliases, and by those under other systems."""
+    found = (one for row in all_targets() for one in (row, *row.variants))
+    return [HOST, *(name for one in found for name in (one.name, *one.aliases))]
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Emulators: programs that run code of other processors on this machine."""
+"""Emulators: programs that run code of other processors, or systems, on this machine."""
 
 from __future__ import annotations
 
@@ -6,8 +6,31 @@ import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from ..ir.cache_home import cache_home
 from ..ir.diagnostics import NncError
+
+
+class Runner(Protocol):
+    """A program that runs code of a target on this machine."""
+
+    @property
+    def program(self) -> str:
+        """Its name."""
+        ...
+
+    def missing(self) -> str | None:
+        """What has to be installed first; None where all is there."""
+        ...
+
+    def command(self) -> list[str]:
+        """The start of a command line that runs a program. Raises NncError."""
+        ...
+
+    def argument(self, path: Path) -> str:
+        """What a file is called there."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -43,3 +66,39 @@ class Emulator:
         if missing := self.missing():
             raise NncError(missing)
         return [self.program, "-cpu", self.processor, "-L", str(self.root)]
+
+    def argument(self, path: Path) -> str:
+        """A file by the name that it has for the programs that run."""
+        return str(path)
+
+
+@dataclass(frozen=True)
+class Wine(Emulator):
+    """Wine, which runs programs of Windows for this machine's processor.
+
+    `processor` is the name of the target whose code the machine has to run.
+    """
+
+    program: str = "wine"
+    processor: str = "x86-64"
+    libraries: str = ""
+    architecture: str = ""
+
+    def missing(self) -> str | None:
+        from .base import target
+
+        obstacle = target(self.processor).obstacle()
+        if obstacle is not None:
+            return f"wine runs code for '{self.processor}' where Linux does: {obstacle}"
+        if not shutil.which(self.program):
+            return "wine is not installed: `apt-get install wine64 wine`"
+        return None
+
+    def command(self) -> list[str]:
+        if missing := self.missing():
+            raise NncError(missing)
+        home = os.environ.get("WINEPREFIX") or str(cache_home() / "wine")
+        return ["env", f"WINEPREFIX={home}", "WINEDEBUG=-all", self.program]
+
+    def argument(self, path: Path) -> str:
+        return f"Z:{path}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import shutil
 import subprocess
 import sys
@@ -11,14 +12,48 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ..ir.diagnostics import NncError
+from .system import LINUX, SYSTEMS, System, system_of
+
+_DATA = {
+    "elf": """\
+.section .rodata.{0},"a"
+.globl {0}
+.hidden {0}
+.balign {2}
+{0}: .incbin "{1}"
+.section .note.GNU-stack,""
+""",
+    "macho": """\
+.section __TEXT,__const
+.globl _{0}
+.private_extern _{0}
+.balign {2}
+_{0}: .incbin "{1}"
+.subsections_via_symbols
+""",
+    "coff": """\
+.section .rdata,"dr"
+.globl {0}
+.balign {2}
+{0}: .incbin "{1}"
+""",
+}
+"""Assembler text of a symbol, the bytes of a file at it, and an alignment."""
+
+
+_CRT_PARTS = ("heap", "math", "string", "environment")
+_WINDOWS_LIBRARIES = ("kernel32", *(f"api-ms-win-crt-{one}-l1-1-0" for one in _CRT_PARTS))
+"""What a library for Windows may need: parts of the system since Windows 10. Nothing of a
+compiler's own run-time library is started with it, and nothing of C's but these."""
 
 
 @dataclass(frozen=True)
 class Toolchain:
-    """The commands of a C compiler driver and of an archiver."""
+    """The commands of a C compiler driver and of an archiver, for a system."""
 
     driver: tuple[str, ...]
     archiver: tuple[str, ...]
+    system: System = LINUX
 
     def compile(self, source: Path, output: Path, defines: dict[str, str]) -> None:
         """An object file of C or assembler text, position-independent. Raises NncError."""
@@ -26,23 +61,47 @@ class Toolchain:
         flags += [f"-D{name}={value}" for name, value in defines.items()]
         self._run([*self.driver, "-c", *flags, str(source), "-o", str(output)])
 
-    def shared_library(self, objects: Sequence[Path], output: Path) -> None:
-        """A stripped shared library that needs libc, libm and the threads library alone."""
-        options = ("-shared", "-s", "-Wl,--gc-sections,--build-id=none")
-        libraries = ("-lm", "-lpthread")
-        self._run([*self.driver, *options, "-o", str(output), *map(str, objects), *libraries])
+    def data_object(self, symbol: str, data: Path, alignment: int, output: Path) -> None:
+        """An object file that has the bytes of a file at a hidden symbol."""
+        text = output.with_suffix(".s")
+        text.write_text(_DATA[self.system.object_format].format(symbol, data.name, alignment))
+        self._run([*self.driver, "-c", text.name, "-o", output.name], data.parent)
+
+    def shared_library(
+        self, objects: Sequence[Path], output: Path, exports: Sequence[str] = ()
+    ) -> None:
+        """A stripped shared library that needs libc, libm and the threads library alone.
+
+        Beside one for Windows goes its import library, with the suffix `.lib`. `exports` are its
+        functions, where the object files do not say it: all of those that they have by default.
+        """
+        given = list(map(str, objects))
+        match self.system.object_format:
+            case "elf":
+                options = ["-Wl,--gc-sections,--build-id=none", "-lm", "-lpthread"]
+            case "macho":
+                options = ["-Wl,-x", f"-Wl,-install_name,@rpath/{output.name}"]
+            case "coff":
+                names = output.with_suffix(".def")
+                names.write_text("\n".join(("EXPORTS", *exports, "")))
+                given.append(str(names))
+                options = ["-nostdlib", "-rtlib=compiler-rt", "-Wl,--gc-sections,--no-entry"]
+                options += [f"-Wl,--out-implib={output.with_suffix('.lib')}"]
+                options += [f"-l{one}" for one in _WINDOWS_LIBRARIES]
+        self._run([*self.driver, "-shared", "-s", "-o", str(output), *given, *options])
 
     def program(self, source: Path, output: Path) -> None:
         """A program of C text that loads libraries, for the libc that is there."""
-        self._run([*self.driver, "-Os", "-s", str(source), "-o", str(output), "-ldl"])
+        libraries = ["-ldl"] if self.system is LINUX else []
+        self._run([*self.driver, "-Os", "-s", str(source), "-o", str(output), *libraries])
 
     def archive(self, objects: Sequence[Path], output: Path) -> None:
         """A static library with an index of its symbols."""
         self._run([*self.archiver, "rcs", str(output), *map(str, objects)])
 
-    def _run(self, command: list[str]) -> None:
+    def _run(self, command: list[str], folder: Path | None = None) -> None:
         try:
-            done = subprocess.run(command, capture_output=True, text=True, check=False)
+            done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
         except OSError as error:
             raise NncError(f"cannot run {command[0]}: {error.strerror or error}") from None
         if done.returncode:
@@ -61,15 +120,17 @@ def find_toolchain(triple: str | None = None) -> Toolchain:
                 f"a library for {triple} needs a linker: `pip install 'nnc[cross]'`; "
                 "or write a .o instead"
             )
-        architecture, _, *system = triple.split("-")
-        named = "-".join((architecture, *system))
-        return Toolchain((*zig, "cc", "-target", named), (*zig, "ar"))
+        architecture, _, *rest = triple.split("-")
+        system = system_of(triple)
+        named = "-".join((architecture, *((system.linker,) if system is not LINUX else rest)))
+        return Toolchain((*zig, "cc", "-target", named), (*zig, "ar"), system)
     driver = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     archiver = shutil.which("ar") or shutil.which("llvm-ar")
+    here = next((one for one in SYSTEMS if one.name == platform.system().lower()), LINUX)
     if driver and archiver:
-        return Toolchain((driver,), (archiver,))
+        return Toolchain((driver,), (archiver,), here)
     if find_spec("ziglang"):
-        return Toolchain((*zig, "cc"), (*zig, "ar"))
+        return Toolchain((*zig, "cc"), (*zig, "ar"), here)
     raise NncError(
         "a library needs a linker: install a C compiler (cc), or `pip install ziglang`; "
         "or write a .o instead"

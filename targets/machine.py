@@ -19,8 +19,8 @@ class Machine:
 
     vector_bits: int
     vector_registers: int
-    full_width_units: int
-    """Multiply-adds of the full vector width that start in one cycle."""
+    full_width_units: float
+    """Multiply-adds of the full vector width that start in one cycle; 0.25 take it in quarters."""
     unit_bits: int
     """The width of one multiply-add unit: narrower vectors run at one per unit and cycle."""
     fma_latency: int
@@ -42,8 +42,15 @@ class Machine:
     memory_bandwidth: float
     cores: int
     gigahertz: float
+    masked_bytes: tuple[int, ...] = ()
+    """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
+    loads_early: bool = False
+    """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
+    all that is loaded is in registers at once."""
+    widest_lane: int = 8
+    """Bytes of the largest elements that there is arithmetic on vectors of."""
     issue_width: int = 6
     """Micro-operations that start in one cycle."""
     load_micro_ops: int = 1
@@ -55,8 +62,14 @@ class Machine:
     """The numbers of cost models, layouts and thresholds that do not follow from the others."""
 
     def lanes(self, element_bytes: int) -> int:
-        """Elements in a full vector."""
+        """Elements in a full vector; 1 where there is no arithmetic on vectors of them."""
+        if element_bytes > self.widest_lane:
+            return 1
         return max(1, self.vector_bits // (8 * element_bytes))
+
+    def can_mask(self, element_bytes: int) -> bool:
+        """Whether an instruction loads or stores some lanes of a vector, not one for each."""
+        return self.has_masks or element_bytes in self.masked_bytes
 
     def load_cycles(self, vector_bytes: int, aligned: bool = True) -> float:
         """Cycles that one load takes from the throughput; unaligned ones may cross lines."""

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 
 from .diagnostics.recorder import Recorder
-from .processor import pretend
+from .processor import pretend, typical
 from .skips import is_allowed
 
 IN_CI = os.environ.get("CI", "").lower() in ("1", "true")
@@ -31,7 +31,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # Tests compile anew; those of the cache set a limit of their own.
 os.environ["NNC_CACHE_LIMIT"] = "0"
 
-if processor := os.environ.get("NNC_TEST_PROCESSOR"):
+if (processor := os.environ.get("NNC_TEST_PROCESSOR") or typical()) != "native":
     pretend(processor)
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -1,4 +1,7 @@
-"""Tests as on another processor: NNC_TEST_PROCESSOR=haswell makes `host` mean a Haswell.
+"""Which processor `host` means in tests: one typical of this machine's level, whatever it is.
+
+Two machines of a level so get the same schedules. NNC_TEST_PROCESSOR=haswell makes it a Haswell,
+NNC_TEST_PROCESSOR=native this machine with its own caches, cores and name.
 
 It replaces what LLVM says of this machine, in the tests' process alone: code is made and
 scheduled as for that processor, and code for a higher level is refused as it would be there.
@@ -21,6 +24,10 @@ LEVELS = {
     "znver4": 4,
 }
 
+_TYPICAL = {0: "native", 1: "x86-64", 2: "nehalem", 3: "haswell", 4: "skylake-avx512"}
+_CORES = 2
+_machine_level: int | None = None  # before another was pretended
+
 # Features that only levels from this one on have.
 _SINCE = {
     4: re.compile(r"avx512|avx10|amx|evex"),
@@ -36,6 +43,22 @@ def runnable(*names: str) -> list[str]:
     return [name for name in names if target(name).obstacle() is None]
 
 
+def machine_level() -> int:
+    """The level of x86 that this machine has, whatever `host` means in tests: what other processes
+    find. 0 on other machines."""
+    from nnc.targets.base import find_host
+
+    return _machine_level if _machine_level is not None else getattr(find_host(), "level", 0)
+
+
+def typical() -> str:
+    """The processor that stands for this machine's level; the machine itself if it is no x86."""
+    from nnc.targets.base import find_host
+
+    here = find_host()
+    return _TYPICAL[getattr(here, "level", 0)]
+
+
 def pretend(name: str) -> None:
     """From now on, this machine is a processor of that name."""
     import llvmlite.binding as llvm
@@ -44,9 +67,11 @@ def pretend(name: str) -> None:
 
     if name not in LEVELS:
         raise pytest.UsageError(f"NNC_TEST_PROCESSOR={name}: choose one of {', '.join(LEVELS)}")
+    global _machine_level
     here, level = find_host(), LEVELS[name]
     if here is None or here.family != "x86" or here.level < level:
         raise pytest.UsageError(f"NNC_TEST_PROCESSOR={name}: this machine cannot run its code")
+    _machine_level = here.level
     features = llvm.get_host_cpu_features()
     for since, names in _SINCE.items():
         if level < since:
@@ -55,6 +80,7 @@ def pretend(name: str) -> None:
     patch.setattr(llvm, "get_host_cpu_name", lambda: name)
     patch.setattr(llvm, "get_host_cpu_features", lambda: features)
     patch.setattr(host, "_cache_sizes", dict)
+    patch.setattr(host, "_cores", lambda: _CORES)
     find_host.cache_clear()
     found = find_host()
     assert found is not None and found.level == level

@@ -16,6 +16,7 @@ ALLOWED: dict[str, str] = {
     "/dev/full": "Linux has it",
     "QEMU or a libc for it is not installed": "install qemu-user, libc6-arm64-cross; an error in CI",
     "llvm-mca is not installed": "install the distribution's llvm-22; an error in CI",
+    "no tools for *": "install the language's compiler, see .ci/run; an error in CI",
     "ziglang is not installed": "pip install -e .[cross]; an error in CI",
     "no C compiler": "install cc; CI has it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",

@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ..driver.compile import compile_model
 from .inputs import gather_inputs
 
@@ -74,7 +76,6 @@ def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | 
 
 
 def _difference(ours: dict, theirs: dict) -> float:
-    import numpy as np
 
     worst = 0.0
     for name, want in theirs.items():

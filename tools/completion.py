@@ -9,6 +9,7 @@ import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from ..driver.bindings import LANGUAGES
 from ..targets.base import target_names
 from .flags import FlagGroup
 
@@ -74,11 +75,14 @@ def command_from_parser(name: str, parser: argparse.ArgumentParser) -> Command:
                 command.subcommands[sub] = helps.get(sub, ""), made
         elif action.option_strings:
             values = tuple(str(choice) for choice in action.choices or ())
-            if getattr(action.type, "__name__", "") == "target_argument":
+            if getattr(action.type, "__name__", "") in ("target_argument", "targets_argument"):
                 values = tuple(target_names())
-            command.options.append(
-                Option(tuple(action.option_strings), action.help or "", action.nargs != 0, values)
-            )
+            several = getattr(action.type, "__name__", "") == "bindings_argument"
+            if several:
+                values = (*LANGUAGES, "all")
+            takes = action.nargs != 0
+            names = tuple(action.option_strings)
+            command.options.append(Option(names, action.help or "", takes, values, several))
     return command
 
 

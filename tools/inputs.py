@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +12,7 @@ import numpy as np
 
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
-from ..ir.numpy_types import type_to_numpy
+from ..ir.numpy_types import number_kind, type_to_numpy
 from .command import Streams
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def random_array(type: TensorType, generator: np.random.Generator, name: str) ->
         raise NncError(f"input '{name}' is {type}: give its shape with --shape {name}=..")
     dtype = type_to_numpy(type.element_type)
     try:
-        if dtype.kind in "biu":
+        if number_kind(dtype) in "biu":
             return generator.integers(0, 2, type.shape).astype(dtype)
         return generator.standard_normal(type.shape, dtype=np.float32).astype(dtype)
     except (MemoryError, ValueError):  # NumPy's two ways to say it
@@ -80,8 +81,6 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
 
 def save_outputs(path: Path, outputs: Mapping[str, np.ndarray]) -> None:
     """As .npy for one output, else .npz."""
-    import io
-
     buffer = io.BytesIO()
     if path.suffix == ".npz":
         named: dict[str, Any] = dict(outputs)
@@ -101,14 +100,17 @@ def describe(name: str, array: np.ndarray) -> str:
         return head
     flat = array.reshape(-1)
     values = " ".join(_number(v) for v in flat[:5]) + (" .." if flat.size > 5 else "")
-    if array.dtype.kind in "biu":
+    if number_kind(array.dtype) in "biu":
+        flat = flat if array.dtype.kind in "biu" else flat.astype(np.int64)
         return f"{head} min {flat.min()} max {flat.max()}: {values}"
     wide = flat.astype(np.float64)
     return f"{head} min {wide.min():.6g} max {wide.max():.6g} mean {wide.mean():.6g}: {values}"
 
 
 def _number(value: Any) -> str:
-    return f"{float(value):.6g}" if np.asarray(value).dtype.kind not in "biu" else str(value)
+    return (
+        f"{float(value):.6g}" if number_kind(np.asarray(value).dtype) not in "biu" else str(value)
+    )
 
 
 def compare(

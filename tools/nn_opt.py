@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+from .. import __version__
 from .command import Streams, file_place, read_text, run_command, with_source
 
 if TYPE_CHECKING:
@@ -52,8 +53,6 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
 def _information(args: SimpleNamespace) -> str | None:
     """What an option asks to be told instead of a run."""
     if args.version:
-        from .. import __version__
-
         return f"nn-opt {__version__}\n"
     if args.help:
         from .opt_options import full_help

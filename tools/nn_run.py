@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
 from ..ir.diagnostics import NncError
 from .command import Streams, read_text, run_command
 
@@ -93,8 +94,6 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return 0
     args = parser.parse_args(argv)
     if args.version:
-        from .. import __version__
-
         print(f"nn-run {__version__}", file=streams.stdout)
         return 0
     if args.completion:

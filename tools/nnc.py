@@ -9,18 +9,32 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..driver.artifact_options import FORMS, PLACES, ArtifactOptions, check_output
+from .. import __version__
+from ..driver.artifact_options import (
+    FORMS,
+    PLACES,
+    ArtifactOptions,
+    check_bindings,
+    check_output,
+    chosen_languages,
+    prefix_of,
+)
+from ..driver.bindings import LANGUAGES
 from ..ir.diagnostics import NncError
+from ..ir.location import FileLineColLoc
+from ..ir.timing import untimed
 from ..numerics.options import add_arguments as add_numerics
 from ..numerics.options import options_of
+from ..targets.base import all_targets, find_host
 from ..targets.base import target as find_target
 from .command import Streams, run_command
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
     from ..numerics.checking import CheckNumerics
+    from ..runtime.model import Model
     from ..targets.base import Target
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
@@ -72,9 +86,15 @@ def argument_parser() -> argparse.ArgumentParser:
                 "--target",
                 "--machine",
                 metavar="NAME",
-                type=target_argument,
+                type=target_argument if name != "compile" else targets_argument,
                 help="what to compile for, see `nnc targets` (default: what the IR says, else "
-                "this machine); --machine is its older name",
+                "this machine); --machine is its older name"
+                + (
+                    ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
+                    "each and chooses when it is loaded"
+                    if name == "compile"
+                    else ""
+                ),
             )
         sub.add_argument(
             "--fast-math",
@@ -89,9 +109,12 @@ def argument_parser() -> argparse.ArgumentParser:
     sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
     sub = command(
         "compile",
-        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .a.",
+        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
+        ".dylib .a, with a JavaScript module .wasm.",
     )
-    sub.add_argument("-o", "--output", required=True, metavar="FILE")
+    sub.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="a folder with --bindings"
+    )
     sub.add_argument(
         "--weights",
         action="append",
@@ -99,9 +122,20 @@ def argument_parser() -> argparse.ArgumentParser:
         choices=(*PLACES, *FORMS),
         help="where a library has its weights (default: inside, above 1 GiB beside), and in which "
         "form: as the model has them, made ready when it is loaded, or packed, ready and larger "
-        "(default: original where that takes less than 50 ms); may be given for both",
+        "(default: original as far as that takes less than 50 ms); may be given for both",
     )
-    sub.add_argument("--prefix", default="nnc", help="the start of the names in C (default: nnc)")
+    sub.add_argument(
+        "--prefix",
+        help="the start of the names in C (default: nnc; with --bindings the model's file name)",
+    )
+    sub.add_argument(
+        "--bindings",
+        default=(),
+        metavar="LANGUAGE,..",
+        type=bindings_argument,
+        help="write a folder with a library and what it takes to call it from "
+        f"{', '.join(LANGUAGES)} or all: sources, build files, an example",
+    )
     sub.add_argument("--static", action="store_true", help="a static library, .a")
     sub.add_argument(
         "--mlir-timing",
@@ -145,6 +179,18 @@ def target_argument(text: str) -> str:
     return text
 
 
+def bindings_argument(text: str) -> tuple[str, ...]:
+    """The languages that bindings are made for. Raises NncError."""
+    return chosen_languages(text)
+
+
+def targets_argument(text: str) -> str:
+    """The names of targets between commas, checked. Raises NncError."""
+    for name in text.split(","):
+        find_target(name)
+    return text
+
+
 def _add_inputs(sub: argparse.ArgumentParser) -> None:
     sub.add_argument(
         "--input",
@@ -168,8 +214,6 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
     except SystemExit as done:  # --help
         return int(done.code or 0)
     if args.version:
-        from .. import __version__
-
         print(f"nnc {__version__}", file=streams.stdout)
         return 0
     if args.completion:
@@ -213,6 +257,13 @@ class _Session:
         return load_module(
             self.model, shapes=self.shapes, fast_math=self.fast_math, progress=self.progress
         )
+
+    def run(self, executable: Model, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The outputs by name; an error of the run names the model."""
+        try:
+            return executable.run(inputs)
+        except NncError as error:
+            raise NncError(error.message, FileLineColLoc(self.model, 0, 0)) from None
 
     def say(self, text: str) -> None:
         print(text, file=self.streams.stdout)
@@ -264,37 +315,58 @@ def _import(args: argparse.Namespace, session: _Session) -> int:
 
 
 def _compile(args: argparse.Namespace, session: _Session) -> int:
-    from ..driver.artifacts import check_linker, write_artifact
+    from ..driver.artifacts import check_linker, write_artifact, write_binary
     from ..driver.compile import run_stages
-    from ..ir.timing import untimed
+    from ..driver.levels import check_levels, make_levels
     from ..targets.attribute import target_of
     from .opt_report import Timing
 
     output = session.streams.path(args.output)
     place, form = (_one_of(args.weights, names) for names in (PLACES, FORMS))
-    options = ArtifactOptions(place, form, args.prefix, args.static)
+    prefix = args.prefix
+    if prefix is None:
+        prefix = prefix_of(args.model) if args.bindings else "nnc"
+    options = ArtifactOptions(place, form, prefix, args.static, args.bindings)
     check_output(output, options)
+    file = options.file_in(output)
+    several = args.target.split(",") if args.target and "," in args.target else []
+    levels = check_levels(several, file) if several else []
     check = _numerics(args, session)
     timing = Timing() if args.mlir_timing else None
     timed = timing.scope if timing is not None else untimed
     with timed("Import"):
         module = session.load()
-    if args.target:
+    if args.target and not levels:
         target_of(module, args.target)
-    check_linker(module, output)
-    try:
+    for target in levels or [target_of(module)]:
+        check_bindings(target, options)
+    if not levels:
+        check_linker(module, file)
+
+    def stages(module: Operation) -> None:
         run_stages(
             module,
             progress=session.progress,
-            prepare_milliseconds=options.prepare_milliseconds(output),
+            prepare_milliseconds=options.prepare_milliseconds(file),
             instrumentations=[one for one in (check, timing) if one is not None],
             timed=timed,
         )
+
+    try:
+        if levels:
+            program = make_levels(module, levels, stages, options, timed)
+            written = write_binary(program, file, options, timed)
+        else:
+            stages(module)
+            written = write_artifact(module, output, options, timed, session.progress)
     finally:
         if check is not None:
             check.print_notes(session.streams.stderr)
-    for path in write_artifact(module, output, options, timed, session.progress):
-        session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
+    for path in written:
+        if path.parent == file.parent:
+            session.progress(f"wrote {path.name} ({path.stat().st_size:,} bytes)")
+    for language in options.bindings:
+        session.progress(f"wrote {language}/, which its README.md says how to build")
     if timing is not None:
         report = timing.report(args.mlir_timing_display)
         print(report, end="", file=session.streams.stderr)
@@ -327,7 +399,7 @@ def _run(args: argparse.Namespace, session: _Session) -> int:
     )
     inputs = gather_inputs(executable, args, session.streams)
     started = time.perf_counter()
-    outputs = executable.run(inputs)
+    outputs = session.run(executable, inputs)
     session.progress(f"ran in {1e3 * (time.perf_counter() - started):.2f} ms")
     for name, array in outputs.items():
         session.say(describe(name, array))
@@ -420,12 +492,12 @@ def _cache(args: argparse.Namespace, streams: Streams) -> int:
 
 def _targets(streams: Streams) -> int:
     from ..targets.attribute import detailed
-    from ..targets.base import all_targets, find_host
 
     here = find_host()
     if here is not None:
         print(f"host: {detailed(here)}", file=streams.stdout)
-    rows = [(", ".join((one.name, *one.aliases)), one) for one in all_targets()]
+    found = (one for row in all_targets() for one in (row, *row.variants))
+    rows = [(", ".join((one.name, *one.aliases)), one) for one in found]
     width = max(len(names) for names, _ in rows)
     for names, one in rows:
         print(f"{names:{width}}  {_runs(one):13}  {one.summary}", file=streams.stdout)

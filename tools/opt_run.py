@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import Diagnostic, NncError, SourceFile
 from ..ir.files import write_whole
+from ..ir.location import FileLineColLoc
 from ..ir.passes import Instrumentation, PassContext, PassManager, Pipeline
 from ..targets.attribute import target_of
 from .command import Streams
@@ -119,8 +121,6 @@ class Run:
             )
         ops = parse_ops(part.text, part.name, allow_unregistered=unregistered, resources=folder)
         if len(ops) != 1:
-            from ..ir.location import FileLineColLoc
-
             raise NncError(
                 f"source must contain a single top-level operation, found: {len(ops)}",
                 FileLineColLoc(part.name, 0, 0),
@@ -237,7 +237,6 @@ class Run:
         target = self.args.trace_rewrites
         if target is None:
             return None
-        import io
 
         from .rewrite_trace import TraceRewrites
 

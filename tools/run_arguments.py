@@ -23,7 +23,7 @@ import numpy as np
 
 from ..dialects.llvm import PointerType
 from ..ir.diagnostics import NncError
-from ..ir.numpy_types import numpy_to_type, type_to_numpy
+from ..ir.numpy_types import number_kind, numpy_to_type, type_to_numpy
 from ..ir.types import FLOAT_KINDS, FloatType, IndexType, IntegerType, ScalarType, ShapedType, Type
 from .inputs import read_arrays
 
@@ -138,7 +138,7 @@ def _made(text: str, element: ScalarType, shape: tuple[int, ...], generator: Any
         case "random":
             if dtype.kind == "b":
                 return generator.integers(0, 2, shape).astype(dtype)
-            if dtype.kind in "iu":
+            if number_kind(dtype) in "iu":
                 return generator.integers(0, 10, shape).astype(dtype)
             return np.asarray(generator.standard_normal(shape)).astype(dtype)
     numbers = [_number(part, element) for part in re.sub(r"[\[\]\s]", "", text).split(",") if part]

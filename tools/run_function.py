@@ -10,7 +10,7 @@ import numpy as np
 from ..dialects import func, llvm
 from ..ir.core import Operation, Value
 from ..ir.diagnostics import NncError
-from ..ir.passes import Pipeline
+from ..ir.passes import PassManager, Pipeline
 from ..ir.symbols import lookup_symbol, symbol_name
 from ..ir.types import FunctionType, MemRefType, Type
 from ..numerics.checking.running import Runner, without_entry
@@ -18,6 +18,7 @@ from ..numerics.checking.subjects import Subject, is_function, special_arguments
 from ..numerics.checking.trace import buffers_written, is_view
 from ..numerics.interpreter import Interpreter
 from ..numerics.isolated import run_isolated
+from ..numerics.native_functions import NativeFunctions
 from ..numerics.options import NumericsOptions
 from .command import Streams
 from .run_arguments import read_arguments, split_arguments
@@ -179,7 +180,6 @@ def _run_compiled(
 
 def _lower_to_loops(module: Operation) -> None:
     """Everything but the change to the llvm dialect, which has its own convention of calls."""
-    from ..ir.passes import PassManager
     from ..lowering.pipelines import passes_between, pipeline, stage_names
 
     names = [p for p in passes_between(None, stage_names()[-1]) if p != "lower-to-llvm"]
@@ -190,7 +190,6 @@ def _lower_to_loops(module: Operation) -> None:
 def _run_llvm(
     module: Operation, function: llvm.Func, inputs: list[Any], streams: Streams
 ) -> dict[str, Any]:
-    from ..numerics.native_functions import NativeFunctions
 
     name = function.sym_name
     pairs = list(zip(inputs, function.function_type.inputs, strict=True))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..ir.diagnostics import NncError
-from ..ir.numpy_types import numpy_to_type
+from ..ir.numpy_types import number_kind, numpy_to_type
 
 SHOWN = 8
 
@@ -35,7 +35,7 @@ def number_text(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     array = np.asarray(value)
-    if array.dtype.kind in "iu":
+    if number_kind(array.dtype) in "iu":
         return str(int(value))
     if array.dtype.kind == "c":
         return f"({number_text(np.real(array)[()])}, {number_text(np.imag(array)[()])})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ...ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap, AffineSymbol
@@ -20,8 +21,9 @@ from ...ir.syntax.parts import (
     ASSIGNMENTS,
     arrow_types,
     assignment_text,
-    assignments_of,
     index_items_text,
+    read_carried,
+    read_region,
     region_text,
     types_of_arrow,
 )
@@ -192,7 +194,6 @@ class _Subscripts:
 
 def _spelled(text: str, dims: list[str], symbols: list[str]) -> str:
     """An expression's text with values in place of d0, s0 and so on."""
-    import re
 
     def value(found: re.Match[str]) -> str:
         kind, number = found[1], int(found[2])
@@ -234,16 +235,9 @@ class AffineForLoop(Directive):
         state.properties[step] = IndexAttr(int(by[0][0], 0) if by else 1)
         if by and state.properties[step].value < 0:
             state.fail("expected step to be representable as a positive signed integer")
-        names, values = assignments_of(carried[0]) if carried else ([], [])
-        types = types_of_arrow(carried[1]) if carried else []
-        if len(types) != len(names):
-            state.fail("mismatch between the number of loop-carried values and results")
-        state.operands[inits], state.types[inits] = values, types
-        state.types[results] = types
-        state.regions[body] = [region]
-        state.entry_args[body] = [
-            (name, t, None) for name, t in zip([induction, *names], [index, *types], strict=True)
-        ]
+        fault = "mismatch between the number of loop-carried values and results"
+        names, types = read_carried(state, carried, inits, results, fault)
+        read_region(state, body, region, [induction, *names], [index, *types])
 
     def write(self, op: Any, printer: Any) -> None:
         low_map, low, up_map, up, step, inits, _, body = (getattr(op, n) for n in self.names)
@@ -388,8 +382,7 @@ class AffineParallelLoop(Directive):
             tuple(self._kind(state, kind) for (kind,) in kinds)
         )
         state.types[results] = types_of_arrow(reduced[1]) if reduced else []
-        state.regions[body] = [region]
-        state.entry_args[body] = [(name, index, None) for name in names]
+        read_region(state, body, region, names, [index] * len(names))
 
     @staticmethod
     def _kind(state: Any, token: Any) -> IntegerAttr:

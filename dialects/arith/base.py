@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, IntegerAttr
 from ...ir.constraints import FloatLike, Same, SignlessIntegerLike
+from ...ir.conversions import narrowed
 from ...ir.core import Value
 from ...ir.declare import Op, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
@@ -36,7 +37,9 @@ from .attributes import FASTMATH, OVERFLOW, FastMathAttr
 
 def as_signed(x: Any) -> Any:
     """NumPy integers read as signed; true is -1."""
-    return -x.astype(np.int8) if x.dtype == np.bool_ else x
+    if x.dtype == np.bool_:
+        return -x.astype(np.int8)
+    return x.astype(np.int8) if x.dtype.kind == "V" else x  # those of ml_dtypes
 
 
 def as_unsigned(x: Any, type: Type | None = None) -> Any:
@@ -54,6 +57,8 @@ def as_type(x: Any, type: Type) -> Any:
     if dtype == np.bool_:
         return (np.asarray(x) & 1).astype(np.bool_)[()]
     wrapped = np.asarray(x).astype(dtype)
+    if dtype.kind == "V":  # ml_dtypes wraps
+        return wrapped[()]
     spare = 8 * dtype.itemsize - width_of(type)
     if spare:
         # The sign fills the bits that the type does not have.
@@ -62,20 +67,10 @@ def as_type(x: Any, type: Type) -> Any:
 
 
 def round_to(x: Any, type: Type) -> Any:
-    """NumPy numbers rounded once to a float type, to nearest even.
-
-    ml_dtypes goes from f64 to its small floats by way of f32; what f32 cannot hold is
-    rounded to odd there, so that the second rounding sees on which side it was.
-    """
+    """NumPy numbers rounded once to a float type, to nearest even."""
     dtype = type_to_numpy(element_type(type))
     with np.errstate(all="ignore"):
-        if dtype.char in "efd" or x.dtype != np.float64:
-            return x.astype(dtype)
-        near = np.asarray(x, np.float32)
-        even = (near.view(np.uint32) & 1) == 0
-        toward = np.where(near < x, np.float32(np.inf), np.float32(-np.inf))
-        inexact = np.isfinite(near) & (near != x)
-        return np.where(inexact & even, np.nextafter(near, toward), near).astype(dtype)[()]
+        return x.astype(dtype) if dtype.char in "efd" else narrowed(x, dtype)[()]
 
 
 @lru_cache(1024)
@@ -111,6 +106,8 @@ class IntBinary(Op, traits=(Elementwise,)):
     absorbing: ClassVar[int | str | None] = None
     """z with x op z = z."""
     of_equals: ClassVar[int | None] = None
+
+    example = "%0 = {name} %a, %b : i32"
     """x op x, where that is a constant."""
 
     def limit(self, which: int | str) -> int:
@@ -258,6 +255,8 @@ class FloatUnary(Op, traits=(Pure, Elementwise)):
     compute: ClassVar[Callable[..., Any]]  # gives a float, or None where it has none
     ufunc: ClassVar[str] = ""
 
+    example = "%0 = {name} %a : f32"
+
     def fold(self):
         if inner := self.operand.defined_by(type(self)):
             if self.has_trait(Involution):
@@ -295,6 +294,8 @@ class FloatBinary(Op, traits=(Pure, Elementwise)):
     compute: ClassVar[Callable[..., Any]]  # gives a float, or None where it has none
     ufunc: ClassVar[str] = ""
     identity: ClassVar[float | None] = None
+
+    example = "%0 = {name} %a, %b : f32"
     """e with x op e = x for every x, NaN and -0.0 included; may itself be NaN."""
 
     def fold(self):

@@ -17,6 +17,7 @@ class _Quotient(IntDivision):
 
     needs_width = True
     identity = 1
+    example = "%0 = {name} %a, %b : i32"
 
     def compute(self, a: int, b: int, width: int) -> int | None:
         if b == 0 or (not self.is_unsigned and b == -1 and a == -(1 << (width - 1))):
@@ -54,7 +55,6 @@ class DivSI(_Quotient, name="arith.divsi"):
     isExact = attribute(UNIT)  # noqa: N815
 
     format = "$lhs `,` $rhs (`exact` $isExact^)? attr-dict `:` type($result)"
-    example = "%0 = arith.divsi %a, %b : i32"
 
     def quotient(self, a, b):
         return truncated_quotient(a, b)
@@ -71,7 +71,6 @@ class CeilDivUI(_Quotient, name="arith.ceildivui"):
     """
 
     is_unsigned = True
-    example = "%0 = arith.ceildivui %a, %b : i32"
 
     def quotient(self, a, b):
         return -(-a // b)
@@ -85,8 +84,6 @@ class CeilDivSI(_Quotient, name="arith.ceildivsi"):
 
     Source: upstream arith.ceildivsi.
     """
-
-    example = "%0 = arith.ceildivsi %a, %b : i32"
 
     def quotient(self, a, b):
         return -(-a // b)
@@ -102,7 +99,6 @@ class FloorDivSI(_Quotient, name="arith.floordivsi"):
     """
 
     ufunc = "floor_divide"
-    example = "%0 = arith.floordivsi %a, %b : i32"
 
     def quotient(self, a, b):
         return a // b

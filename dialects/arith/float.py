@@ -19,7 +19,6 @@ class NegF(FloatUnary, name="arith.negf", traits=(Involution,)):
 
     compute = staticmethod(operator.neg)
     ufunc = "negative"
-    example = "%0 = arith.negf %a : f32"
 
 
 class AddF(FloatBinary, name="arith.addf", traits=(Commutative,)):
@@ -55,7 +54,6 @@ class MulF(FloatBinary, name="arith.mulf", traits=(Commutative,)):
     compute = staticmethod(operator.mul)
     ufunc = "multiply"
     identity = 1.0
-    example = "%0 = arith.mulf %a, %b : f32"
 
     def fold(self):
         """With nnan and nsz, x * 0.0 is 0.0."""
@@ -94,7 +92,6 @@ class RemF(FloatBinary, name="arith.remf"):
     """
 
     ufunc = "fmod"
-    example = "%0 = arith.remf %a, %b : f32"
 
     @staticmethod
     def compute(a: float, b: float) -> float:
@@ -124,6 +121,8 @@ def _apply_smaller(a, b, of_nan):
 class _MinMaxF(FloatBinary, traits=(Commutative, Idempotent)):
     """The smaller or the larger of two floats, where -0.0 < 0.0."""
 
+    example = "%0 = {name} %a, %b : f32"
+
 
 class MaximumF(_MinMaxF, name="arith.maximumf"):
     """The larger number; NaN if one is NaN.
@@ -132,7 +131,6 @@ class MaximumF(_MinMaxF, name="arith.maximumf"):
     """
 
     identity = -math.inf
-    example = "%0 = arith.maximumf %a, %b : f32"
 
     @staticmethod
     def compute(a: float, b: float) -> float:
@@ -149,7 +147,6 @@ class MaxNumF(_MinMaxF, name="arith.maxnumf"):
     """
 
     identity = math.nan
-    example = "%0 = arith.maxnumf %a, %b : f32"
 
     @staticmethod
     def compute(a: float, b: float) -> float:
@@ -168,7 +165,6 @@ class MinimumF(_MinMaxF, name="arith.minimumf"):
     """
 
     identity = math.inf
-    example = "%0 = arith.minimumf %a, %b : f32"
 
     @staticmethod
     def compute(a: float, b: float) -> float:
@@ -185,7 +181,6 @@ class MinNumF(_MinMaxF, name="arith.minnumf"):
     """
 
     identity = math.nan
-    example = "%0 = arith.minnumf %a, %b : f32"
 
     @staticmethod
     def compute(a: float, b: float) -> float:

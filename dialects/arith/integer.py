@@ -95,7 +95,6 @@ class AndI(IntBinary, name="arith.andi", traits=(Pure, Commutative, Idempotent))
     ufunc = "bitwise_and"
     identity = "ones"
     absorbing = 0
-    example = "%0 = arith.andi %a, %b : i32"
 
     def simplify(self, left, right):
         """X & (x & y) is x & y."""
@@ -112,7 +111,6 @@ class OrI(IntBinary, name="arith.ori", traits=(Pure, Commutative, Idempotent)):
     ufunc = "bitwise_or"
     identity = 0
     absorbing = "ones"
-    example = "%0 = arith.ori %a, %b : i32"
 
     def simplify(self, left, right):
         """X | (x | y) is x | y."""
@@ -137,7 +135,6 @@ class XOrI(IntBinary, name="arith.xori", traits=(Pure, Commutative)):
     ufunc = "bitwise_xor"
     identity = 0
     of_equals = 0
-    example = "%0 = arith.xori %a, %b : i32"
 
     def simplify(self, left, right):
         """(x ^ y) ^ y is x."""
@@ -225,6 +222,8 @@ class ShRSI(_RightShift, name="arith.shrsi"):
 class _MinMax(IntBinary, traits=(Pure, Commutative, Idempotent)):
     """The smaller or the larger of two integers."""
 
+    example = "%0 = {name} %a, %b : i32"
+
 
 class MaxSI(_MinMax, name="arith.maxsi"):
     """The larger of two signed integers.
@@ -236,7 +235,6 @@ class MaxSI(_MinMax, name="arith.maxsi"):
     ufunc = "maximum"
     identity = "signed_min"
     absorbing = "signed_max"
-    example = "%0 = arith.maxsi %a, %b : i32"
 
 
 class MaxUI(_MinMax, name="arith.maxui"):
@@ -250,7 +248,6 @@ class MaxUI(_MinMax, name="arith.maxui"):
     ufunc = "maximum"
     identity = 0
     absorbing = "ones"
-    example = "%0 = arith.maxui %a, %b : i32"
 
 
 class MinSI(_MinMax, name="arith.minsi"):
@@ -263,7 +260,6 @@ class MinSI(_MinMax, name="arith.minsi"):
     ufunc = "minimum"
     identity = "signed_max"
     absorbing = "signed_min"
-    example = "%0 = arith.minsi %a, %b : i32"
 
 
 class MinUI(_MinMax, name="arith.minui"):
@@ -277,4 +273,3 @@ class MinUI(_MinMax, name="arith.minui"):
     ufunc = "minimum"
     identity = "ones"
     absorbing = 0
-    example = "%0 = arith.minui %a, %b : i32"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.attributes import ArrayAttr, DenseArrayAttr
+from ...ir.core import Block
 from ...ir.dialect import registry
 from ...ir.syntax.directive import Directive, directive
 from ...ir.syntax.literals import number_of
@@ -17,7 +18,7 @@ from ...ir.syntax.parts import (
     trait_entries,
     types_of_arrow,
 )
-from ...ir.types import i64
+from ...ir.types import MemRefType, TensorType, i64
 from .attributes import IteratorType
 
 OPERANDS = {
@@ -114,17 +115,19 @@ def write_region_with_arguments(region: Any, printer: Any) -> None:
     printer.region(region, entry_args=False, indent=inner)
 
 
+def payload_operands(block: Block, init_first: bool) -> list[Any]:
+    """The arguments that the only operation of a body takes: the result so far first, or not."""
+    *args, last = block.args
+    return [last, *args] if init_first else args or [last]
+
+
 def short_form(op: Any, region: Any, init_first: bool) -> Any:
     """The only operation of a body that applies it to all arguments in order, else None."""
     block = region.blocks[0]
     if len(block.ops) != 2:
         return None
     payload, last = block.ops
-    args = list(block.args)
-    if init_first:
-        args = [args[-1], *args[:-1]]
-    elif len(args) > 1:
-        args = args[:-1]
+    args = payload_operands(block, init_first)
     fits = list(payload._operands) == args and len(payload.results) == 1
     if not fits or payload.regions or list(last._operands) != [payload.results[0]]:
         return None
@@ -138,20 +141,49 @@ def short_text(payload: Any, printer: Any) -> str:
     return f" {{ {payload.name}{rest} }}"
 
 
+class _Payload(Directive):
+    """Base of the directives of ops whose body may be given as its only operation."""
+
+    init_first = False
+    """Whether that operation takes the result so far, before what is read."""
+    rules = {  # noqa: RUF012
+        "payload": '| "{" BARE_ID dict_opt "}"',
+        "payload_body": '| "(" block_args ")" region',
+        **OPERANDS,
+    }
+
+    def read_body(self, state: Any, payload: Any, body: Any, field: str, types: list[Any]) -> None:
+        """Note the region, whichever way it is given; `types` are those of all operands."""
+        if body:
+            state.regions[field] = [body[1]]
+            state.entry_args[field] = [tuple(arg) for arg in body[0]]
+        elif payload:
+            make_payload(state, payload, field, types, self.init_first)
+        else:
+            state.fail("expected a body, or its only operation in braces")
+
+    def write_around(self, op: Any, region: Any, printer: Any, tail: str, *elided: str) -> None:
+        """The operation or the body, around the operands and what follows them."""
+        payload = short_form(op, region, self.init_first)
+        text = short_text(payload, printer) if payload is not None else ""
+        text += operands_text(printer, "ins", op.inputs)
+        text += operands_text(printer, "outs", op.outputs)
+        printer.out.append(text + tail)
+        printer.attr_dict(op, elided)
+        if payload is None:
+            write_region_with_arguments(region, printer)
+
+
 @directive("LinalgReduce")
-class LinalgReduce(Directive):
+class LinalgReduce(_Payload):
     """`ins(..) outs(..) dimensions = [1] (%in: f32, %init: f32) {..}`
 
     or, for a body of one operation, `{ arith.addf } ins(..) outs(..) dimensions = [1]`.
     Arguments: $values, $dimensions, $combiner, type($result_tensors), attr-dict.
     """
 
-    fragment = 'reduce_payload ins outs "dimensions" "=" bare_array dict_opt reduce_body'
-    rules = {  # noqa: RUF012
-        "reduce_payload": '| "{" BARE_ID dict_opt "}"',
-        "reduce_body": '| "(" block_args ")" region',
-        **OPERANDS,
-    }
+    init_first = True
+    fragment = 'payload ins outs "dimensions" "=" bare_array dict_opt payload_body'
 
     def read(self, child: Any, state: Any) -> None:
         values, dimensions, combiner, results = self.names[:4]
@@ -165,32 +197,17 @@ class LinalgReduce(Directive):
             i64, tuple(number_of(state.session, token, i64) for token in dims)
         )
         state.add_attributes(attributes or {})
-        if body:
-            state.regions[combiner] = [body[1]]
-            state.entry_args[combiner] = [tuple(arg) for arg in body[0]]
-        elif payload:
-            make_payload(state, payload, combiner, types, init_first=True)
-        else:
-            state.fail("expected a body, or its only operation in braces")
+        self.read_body(state, payload, body, combiner, types)
 
     def write(self, op: Any, printer: Any) -> None:
         _, dimensions, combiner, _results = self.names[:4]
-        region = getattr(op, combiner)
-        payload = short_form(op, region, init_first=True)
-        text = short_text(payload, printer) if payload is not None else ""
-        text += operands_text(printer, "ins", op.inputs)
-        text += operands_text(printer, "outs", op.outputs)
         numbers = ", ".join([str(n) for n in getattr(op, dimensions)])
-        printer.out.append(f"{text} dimensions = [{numbers}] ")
-        printer.attr_dict(op, (dimensions,))
-        if payload is None:
-            write_region_with_arguments(region, printer)
+        tail = f" dimensions = [{numbers}] "
+        self.write_around(op, getattr(op, combiner), printer, tail, dimensions)
 
 
 def is_memref(type: Any) -> bool:
     """Whether an output of the type gives no result."""
-    from ...ir.types import MemRefType
-
     return isinstance(type, MemRefType)
 
 
@@ -203,17 +220,10 @@ def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_f
     state.regions[region] = [([], [])]
 
     def finish(op: Any) -> None:
-        from ...ir.core import Block
-        from ...ir.types import MemRefType, TensorType
 
         shaped = (MemRefType, TensorType)
         block = Block([t.element_type if isinstance(t, shaped) else t for t in types])
-        args = list(block.args)
-        if init_first:
-            args = [args[-1], *args[:-1]]
-        elif len(args) > 1:
-            args = args[:-1]
-        made = cls(*args)  # type: ignore[misc]
+        made = cls(*payload_operands(block, init_first))  # type: ignore[misc]
         made.loc = op.loc
         for key, value in (attributes or {}).items():
             inherent = made.definition.is_inherent(key)
@@ -226,18 +236,13 @@ def make_payload(state: Any, payload: Any, region: str, types: list[Any], init_f
 
 
 @directive("LinalgMap")
-class LinalgMap(Directive):
+class LinalgMap(_Payload):
     """`ins(..) outs(..) (%in: f32, %init: f32) {..}`, or `{ math.exp } ins(..) outs(..)`.
 
     Arguments: $inputs, $init, $mapper, type($result_tensors), attr-dict.
     """
 
-    fragment = "map_payload ins outs dict_opt map_body"
-    rules = {  # noqa: RUF012
-        "map_payload": '| "{" BARE_ID dict_opt "}"',
-        "map_body": '| "(" block_args ")" region',
-        **OPERANDS,
-    }
+    fragment = "payload ins outs dict_opt payload_body"
 
     def read(self, child: Any, state: Any) -> None:
         inputs, init, mapper, results = self.names[:4]
@@ -248,21 +253,7 @@ class LinalgMap(Directive):
         state.operands[init], state.types[init] = outs
         state.types[results] = [t for t in outs[1] if not is_memref(t)]
         state.add_attributes(attributes or {})
-        if body:
-            state.regions[mapper] = [body[1]]
-            state.entry_args[mapper] = [tuple(arg) for arg in body[0]]
-        elif payload:
-            types = [*(ins[1] if ins else []), *outs[1]]
-            make_payload(state, payload, mapper, types, init_first=False)
-        else:
-            state.fail("expected a body, or its only operation in braces")
+        self.read_body(state, payload, body, mapper, [*(ins[1] if ins else []), *outs[1]])
 
     def write(self, op: Any, printer: Any) -> None:
-        region = getattr(op, self.names[2])
-        payload = short_form(op, region, init_first=False)
-        text = short_text(payload, printer) if payload is not None else ""
-        text += operands_text(printer, "ins", op.inputs)
-        printer.out.append(text + operands_text(printer, "outs", op.outputs))
-        printer.attr_dict(op)
-        if payload is None:
-            write_region_with_arguments(region, printer)
+        self.write_around(op, getattr(op, self.names[2]), printer, "")

@@ -56,6 +56,7 @@ class IntegerBinary(Op):
     res: Result = result(Same("lhs"))
 
     format = "$lhs `,` $rhs attr-dict `:` type($res)"
+    example = "%r = {name} %a, %b : i64"
 
 
 class OverflowBinary(IntegerBinary):
@@ -72,6 +73,7 @@ class ExactBinary(IntegerBinary):
     isExact: bool = attribute(UNIT)
 
     format = "(`exact` $isExact^)? $lhs `,` $rhs attr-dict `:` type($res)"
+    example = "%r = {name} %a, %b : i64"
 
 
 class Add(OverflowBinary, name="llvm.add", traits=(Pure, Commutative)):
@@ -101,8 +103,6 @@ class Shl(OverflowBinary, name="llvm.shl", traits=(Pure,)):
 class UDiv(ExactBinary, name="llvm.udiv", traits=(Pure,)):
     """Unsigned quotient."""
 
-    example = "%r = llvm.udiv %a, %b : i64"
-
 
 class SDiv(ExactBinary, name="llvm.sdiv", traits=(Pure,)):
     """Signed quotient, rounded to zero."""
@@ -113,31 +113,21 @@ class SDiv(ExactBinary, name="llvm.sdiv", traits=(Pure,)):
 class LShr(ExactBinary, name="llvm.lshr", traits=(Pure,)):
     """Shift right, zeros in."""
 
-    example = "%r = llvm.lshr %a, %b : i64"
-
 
 class AShr(ExactBinary, name="llvm.ashr", traits=(Pure,)):
     """Shift right, sign in."""
-
-    example = "%r = llvm.ashr %a, %b : i64"
 
 
 class URem(IntegerBinary, name="llvm.urem", traits=(Pure,)):
     """Unsigned remainder."""
 
-    example = "%r = llvm.urem %a, %b : i64"
-
 
 class SRem(IntegerBinary, name="llvm.srem", traits=(Pure,)):
     """Signed remainder, with the sign of the dividend."""
 
-    example = "%r = llvm.srem %a, %b : i64"
-
 
 class And(IntegerBinary, name="llvm.and", traits=(Pure, Commutative)):
     """Bitwise and."""
-
-    example = "%r = llvm.and %a, %b : i64"
 
 
 class Or(IntegerBinary, name="llvm.or", traits=(Pure, Commutative)):
@@ -151,8 +141,6 @@ class Or(IntegerBinary, name="llvm.or", traits=(Pure, Commutative)):
 
 class Xor(IntegerBinary, name="llvm.xor", traits=(Pure, Commutative)):
     """Bitwise exclusive or."""
-
-    example = "%r = llvm.xor %a, %b : i64"
 
 
 class ICmp(Op, name="llvm.icmp", traits=(Pure,)):
@@ -179,6 +167,7 @@ class FloatBinary(Op):
     res: Result = result(Same("lhs"))
 
     format = "$lhs `,` $rhs attr-dict `:` type($res)"
+    example = "%r = {name} %a, %b : f32"
 
 
 class FAdd(FloatBinary, name="llvm.fadd", traits=(Pure, Commutative)):
@@ -190,8 +179,6 @@ class FAdd(FloatBinary, name="llvm.fadd", traits=(Pure, Commutative)):
 class FSub(FloatBinary, name="llvm.fsub", traits=(Pure,)):
     """Difference of floats."""
 
-    example = "%r = llvm.fsub %a, %b : f32"
-
 
 class FMul(FloatBinary, name="llvm.fmul", traits=(Pure, Commutative)):
     """Product of floats."""
@@ -202,13 +189,9 @@ class FMul(FloatBinary, name="llvm.fmul", traits=(Pure, Commutative)):
 class FDiv(FloatBinary, name="llvm.fdiv", traits=(Pure,)):
     """Quotient of floats."""
 
-    example = "%r = llvm.fdiv %a, %b : f32"
-
 
 class FRem(FloatBinary, name="llvm.frem", traits=(Pure,)):
     """Remainder of floats, with the sign of the dividend (C's fmod)."""
-
-    example = "%r = llvm.frem %a, %b : f32"
 
 
 class FNeg(Op, name="llvm.fneg", traits=(Pure,)):

@@ -142,6 +142,23 @@ SECTIONS = (
         _FUNCTIONAL,
         _FUNCTIONAL_EXAMPLE,
         """
+        rint | x:float -> =x | The nearest integer in the current rounding mode.
+        exp | x:float -> =x | e to the power of the operand.
+        exp2 | x:float -> =x | 2 to the power of the operand.
+        log | x:float -> =x | Natural logarithm.
+        log2 | x:float -> =x | Logarithm to base 2.
+        log10 | x:float -> =x | Logarithm to base 10.
+        sin | x:float -> =x | Sine.
+        cos | x:float -> =x | Cosine.
+        tan | x:float -> =x | Tangent.
+        asin | x:float -> =x | Arc sine.
+        acos | x:float -> =x | Arc cosine.
+        atan | x:float -> =x | Arc tangent.
+        sinh | x:float -> =x | Hyperbolic sine.
+        cosh | x:float -> =x | Hyperbolic cosine.
+        tanh | x:float -> =x | Hyperbolic tangent.
+        pow | a:float b:=a -> =a | a to the power of b.
+        powi | val:float power:int -> =val | A float to an integer power.
         exp10 | x:float -> =x | 10 to the power of the operand.
         atan2 | y:float x:=y -> =y | The angle of a point.
         ldexp | val:float power:scalar_int -> =val | A float times 2 to an integer power.
@@ -154,6 +171,8 @@ SECTIONS = (
         _FUNCTIONAL,
         _FUNCTIONAL_EXAMPLE,
         """
+        bitreverse | x:int -> =x | The bits in reverse order.
+        bswap | x:int -> =x | The bytes in reverse order.
         fshl | a:int b:=a c:=a -> =a | The high bits of two words shifted left as one.
         fshr | a:int b:=a c:=a -> =a | The low bits of two words shifted right as one.
         sadd.sat | a:int b:=a -> =a | Signed sum that stops at the ends of the range.

@@ -33,6 +33,7 @@ class FloatIntrinsic(Op):
     res: Result = result(Same("x"))
 
     format = _FUNCTIONAL
+    example = "%r = {name}(%x) : (f32) -> f32"
 
 
 class BinaryFloatIntrinsic(Op):
@@ -44,10 +45,63 @@ class BinaryFloatIntrinsic(Op):
     res: Result = result(Same("a"))
 
     format = _FUNCTIONAL
+    example = "%r = {name}(%a, %b) : (f32, f32) -> f32"
 
 
-class TernaryFloatIntrinsic(Op):
-    """Base of functions of three floats, element by element."""
+class IntrFabs(FloatIntrinsic, name="llvm.intr.fabs", traits=(Pure,)):
+    """The magnitude; clears the sign of NaN too."""
+
+
+class IntrSqrt(FloatIntrinsic, name="llvm.intr.sqrt", traits=(Pure,)):
+    """Square root, correctly rounded."""
+
+
+class IntrFloor(FloatIntrinsic, name="llvm.intr.floor", traits=(Pure,)):
+    """The largest integer not above."""
+
+
+class IntrCeil(FloatIntrinsic, name="llvm.intr.ceil", traits=(Pure,)):
+    """The smallest integer not below."""
+
+
+class IntrNearbyInt(FloatIntrinsic, name="llvm.intr.nearbyint", traits=(Pure,)):
+    """The nearest integer in the rounding mode; raises no flag."""
+
+
+class IntrRoundEven(FloatIntrinsic, name="llvm.intr.roundeven", traits=(Pure,)):
+    """The nearest integer, ties to even."""
+
+
+class IntrRound(FloatIntrinsic, name="llvm.intr.round", traits=(Pure,)):
+    """The nearest integer, ties away from zero."""
+
+
+class IntrTrunc(FloatIntrinsic, name="llvm.intr.trunc", traits=(Pure,)):
+    """The integer towards zero."""
+
+
+class IntrCopySign(BinaryFloatIntrinsic, name="llvm.intr.copysign", traits=(Pure,)):
+    """The magnitude of a with the sign of b."""
+
+
+class IntrMaxNum(BinaryFloatIntrinsic, name="llvm.intr.maxnum", traits=(Pure, Commutative)):
+    """The larger; the other one where one is NaN."""
+
+
+class IntrMinNum(BinaryFloatIntrinsic, name="llvm.intr.minnum", traits=(Pure, Commutative)):
+    """The smaller; the other one where one is NaN."""
+
+
+class IntrMaximum(BinaryFloatIntrinsic, name="llvm.intr.maximum", traits=(Pure, Commutative)):
+    """The larger; NaN where one is NaN; +0 is larger than -0."""
+
+
+class IntrMinimum(BinaryFloatIntrinsic, name="llvm.intr.minimum", traits=(Pure, Commutative)):
+    """The smaller; NaN where one is NaN; -0 is smaller than +0."""
+
+
+class IntrFma(Op, name="llvm.intr.fma", traits=(Pure,)):
+    """a * b + c, rounded once."""
 
     a: Operand = operand(FloatLike)
     b: Operand = operand(Same("a"))
@@ -56,204 +110,20 @@ class TernaryFloatIntrinsic(Op):
     res: Result = result(Same("a"))
 
     format = _FUNCTIONAL
-
-
-class IntrFabs(FloatIntrinsic, name="llvm.intr.fabs", traits=(Pure,)):
-    """The magnitude; clears the sign of NaN too."""
-
-    example = "%r = llvm.intr.fabs(%x) : (f32) -> f32"
-
-
-class IntrSqrt(FloatIntrinsic, name="llvm.intr.sqrt", traits=(Pure,)):
-    """Square root, correctly rounded."""
-
-    example = "%r = llvm.intr.sqrt(%x) : (f32) -> f32"
-
-
-class IntrFloor(FloatIntrinsic, name="llvm.intr.floor", traits=(Pure,)):
-    """The largest integer not above."""
-
-    example = "%r = llvm.intr.floor(%x) : (f32) -> f32"
-
-
-class IntrCeil(FloatIntrinsic, name="llvm.intr.ceil", traits=(Pure,)):
-    """The smallest integer not below."""
-
-    example = "%r = llvm.intr.ceil(%x) : (f32) -> f32"
-
-
-class IntrRint(FloatIntrinsic, name="llvm.intr.rint", traits=(Pure,)):
-    """The nearest integer in the current rounding mode."""
-
-    example = "%r = llvm.intr.rint(%x) : (f32) -> f32"
-
-
-class IntrNearbyInt(FloatIntrinsic, name="llvm.intr.nearbyint", traits=(Pure,)):
-    """The nearest integer in the current rounding mode, raising no flag."""
-
-    example = "%r = llvm.intr.nearbyint(%x) : (f32) -> f32"
-
-
-class IntrRoundEven(FloatIntrinsic, name="llvm.intr.roundeven", traits=(Pure,)):
-    """The nearest integer, ties to even."""
-
-    example = "%r = llvm.intr.roundeven(%x) : (f32) -> f32"
-
-
-class IntrRound(FloatIntrinsic, name="llvm.intr.round", traits=(Pure,)):
-    """The nearest integer, ties away from zero."""
-
-    example = "%r = llvm.intr.round(%x) : (f32) -> f32"
-
-
-class IntrTrunc(FloatIntrinsic, name="llvm.intr.trunc", traits=(Pure,)):
-    """The integer towards zero."""
-
-    example = "%r = llvm.intr.trunc(%x) : (f32) -> f32"
-
-
-class IntrExp(FloatIntrinsic, name="llvm.intr.exp", traits=(Pure,)):
-    """e to the power of the operand."""
-
-    example = "%r = llvm.intr.exp(%x) : (f32) -> f32"
-
-
-class IntrExp2(FloatIntrinsic, name="llvm.intr.exp2", traits=(Pure,)):
-    """2 to the power of the operand."""
-
-    example = "%r = llvm.intr.exp2(%x) : (f32) -> f32"
-
-
-class IntrLog(FloatIntrinsic, name="llvm.intr.log", traits=(Pure,)):
-    """Natural logarithm."""
-
-    example = "%r = llvm.intr.log(%x) : (f32) -> f32"
-
-
-class IntrLog2(FloatIntrinsic, name="llvm.intr.log2", traits=(Pure,)):
-    """Logarithm to base 2."""
-
-    example = "%r = llvm.intr.log2(%x) : (f32) -> f32"
-
-
-class IntrLog10(FloatIntrinsic, name="llvm.intr.log10", traits=(Pure,)):
-    """Logarithm to base 10."""
-
-    example = "%r = llvm.intr.log10(%x) : (f32) -> f32"
-
-
-class IntrSin(FloatIntrinsic, name="llvm.intr.sin", traits=(Pure,)):
-    """Sine."""
-
-    example = "%r = llvm.intr.sin(%x) : (f32) -> f32"
-
-
-class IntrCos(FloatIntrinsic, name="llvm.intr.cos", traits=(Pure,)):
-    """Cosine."""
-
-    example = "%r = llvm.intr.cos(%x) : (f32) -> f32"
-
-
-class IntrTan(FloatIntrinsic, name="llvm.intr.tan", traits=(Pure,)):
-    """Tangent."""
-
-    example = "%r = llvm.intr.tan(%x) : (f32) -> f32"
-
-
-class IntrAsin(FloatIntrinsic, name="llvm.intr.asin", traits=(Pure,)):
-    """Arc sine."""
-
-    example = "%r = llvm.intr.asin(%x) : (f32) -> f32"
-
-
-class IntrAcos(FloatIntrinsic, name="llvm.intr.acos", traits=(Pure,)):
-    """Arc cosine."""
-
-    example = "%r = llvm.intr.acos(%x) : (f32) -> f32"
-
-
-class IntrAtan(FloatIntrinsic, name="llvm.intr.atan", traits=(Pure,)):
-    """Arc tangent."""
-
-    example = "%r = llvm.intr.atan(%x) : (f32) -> f32"
-
-
-class IntrSinh(FloatIntrinsic, name="llvm.intr.sinh", traits=(Pure,)):
-    """Hyperbolic sine."""
-
-    example = "%r = llvm.intr.sinh(%x) : (f32) -> f32"
-
-
-class IntrCosh(FloatIntrinsic, name="llvm.intr.cosh", traits=(Pure,)):
-    """Hyperbolic cosine."""
-
-    example = "%r = llvm.intr.cosh(%x) : (f32) -> f32"
-
-
-class IntrTanh(FloatIntrinsic, name="llvm.intr.tanh", traits=(Pure,)):
-    """Hyperbolic tangent."""
-
-    example = "%r = llvm.intr.tanh(%x) : (f32) -> f32"
-
-
-class IntrPow(BinaryFloatIntrinsic, name="llvm.intr.pow", traits=(Pure,)):
-    """a to the power of b."""
-
-    example = "%r = llvm.intr.pow(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrCopySign(BinaryFloatIntrinsic, name="llvm.intr.copysign", traits=(Pure,)):
-    """The magnitude of a with the sign of b."""
-
-    example = "%r = llvm.intr.copysign(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrMaxNum(BinaryFloatIntrinsic, name="llvm.intr.maxnum", traits=(Pure, Commutative)):
-    """The larger; the other one where one is NaN."""
-
-    example = "%r = llvm.intr.maxnum(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrMinNum(BinaryFloatIntrinsic, name="llvm.intr.minnum", traits=(Pure, Commutative)):
-    """The smaller; the other one where one is NaN."""
-
-    example = "%r = llvm.intr.minnum(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrMaximum(BinaryFloatIntrinsic, name="llvm.intr.maximum", traits=(Pure, Commutative)):
-    """The larger; NaN where one is NaN; +0 is larger than -0."""
-
-    example = "%r = llvm.intr.maximum(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrMinimum(BinaryFloatIntrinsic, name="llvm.intr.minimum", traits=(Pure, Commutative)):
-    """The smaller; NaN where one is NaN; -0 is smaller than +0."""
-
-    example = "%r = llvm.intr.minimum(%a, %b) : (f32, f32) -> f32"
-
-
-class IntrFma(TernaryFloatIntrinsic, name="llvm.intr.fma", traits=(Pure,)):
-    """a * b + c, rounded once."""
-
     example = "%r = llvm.intr.fma(%a, %b, %c) : (f32, f32, f32) -> f32"
 
 
-class IntrFMulAdd(TernaryFloatIntrinsic, name="llvm.intr.fmuladd", traits=(Pure,)):
+class IntrFMulAdd(Op, name="llvm.intr.fmuladd", traits=(Pure,)):
     """a * b + c, rounded once or twice, whichever is faster."""
 
-    example = "%r = llvm.intr.fmuladd(%a, %b, %c) : (f32, f32, f32) -> f32"
-
-
-class IntrPowI(Op, name="llvm.intr.powi", traits=(Pure,)):
-    """A float to an integer power."""
-
-    val: Operand = operand(FloatLike)
-    power: Operand = operand(IntegerLike)
+    a: Operand = operand(FloatLike)
+    b: Operand = operand(Same("a"))
+    c: Operand = operand(Same("a"))
     fastmathFlags: str = attribute(FASTMATH, default="none")
-    res: Result = result(Same("val"))
+    res: Result = result(Same("a"))
 
     format = _FUNCTIONAL
-    example = "%r = llvm.intr.powi(%x, %n) : (f32, i32) -> f32"
+    example = "%r = llvm.intr.fmuladd(%a, %b, %c) : (f32, f32, f32) -> f32"
 
 
 class IntrIsFPClass(Op, name="llvm.intr.is.fpclass", traits=(Pure,)):
@@ -286,48 +156,29 @@ class BinaryIntegerIntrinsic(Op):
     res: Result = result(Same("a"))
 
     format = _FUNCTIONAL
+    example = "%r = {name}(%a, %b) : (i32, i32) -> i32"
 
 
 class IntrSMax(BinaryIntegerIntrinsic, name="llvm.intr.smax", traits=(Pure, Commutative)):
     """The larger signed integer."""
 
-    example = "%r = llvm.intr.smax(%a, %b) : (i32, i32) -> i32"
-
 
 class IntrSMin(BinaryIntegerIntrinsic, name="llvm.intr.smin", traits=(Pure, Commutative)):
     """The smaller signed integer."""
-
-    example = "%r = llvm.intr.smin(%a, %b) : (i32, i32) -> i32"
 
 
 class IntrUMax(BinaryIntegerIntrinsic, name="llvm.intr.umax", traits=(Pure, Commutative)):
     """The larger unsigned integer."""
 
-    example = "%r = llvm.intr.umax(%a, %b) : (i32, i32) -> i32"
-
 
 class IntrUMin(BinaryIntegerIntrinsic, name="llvm.intr.umin", traits=(Pure, Commutative)):
     """The smaller unsigned integer."""
-
-    example = "%r = llvm.intr.umin(%a, %b) : (i32, i32) -> i32"
 
 
 class IntrCtPop(IntegerIntrinsic, name="llvm.intr.ctpop", traits=(Pure,)):
     """The number of ones."""
 
     example = "%r = llvm.intr.ctpop(%x) : (i32) -> i32"
-
-
-class IntrBitReverse(IntegerIntrinsic, name="llvm.intr.bitreverse", traits=(Pure,)):
-    """The bits in reverse order."""
-
-    example = "%r = llvm.intr.bitreverse(%x) : (i32) -> i32"
-
-
-class IntrBSwap(IntegerIntrinsic, name="llvm.intr.bswap", traits=(Pure,)):
-    """The bytes in reverse order."""
-
-    example = "%r = llvm.intr.bswap(%x) : (i32) -> i32"
 
 
 class IntrCtLz(IntegerIntrinsic, name="llvm.intr.ctlz", traits=(Pure,)):

@@ -234,7 +234,7 @@ class IntrVaCopy(Op, name="llvm.intr.vacopy", traits=(WritesMemory,)):
     dest_list: Operand = operand(PointerLike)
     src_list: Operand = operand(PointerLike)
 
-    format = "custom<CopyTo>($src_list, $dest_list) attr-dict `:` type(operands)"
+    format = "$src_list `to` $dest_list attr-dict `:` type(operands)"
     example = """func.func @f(%arg0: !llvm.ptr, %arg1: !llvm.ptr) {
   llvm.intr.vacopy %arg0 to %arg1 : !llvm.ptr, !llvm.ptr
   return

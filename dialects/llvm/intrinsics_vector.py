@@ -26,6 +26,8 @@ class VectorReduction(Op):
     vec: Operand = operand(LLVMVector)
     res: Result = result(LLVMType)
 
+    example = '%r = "{name}"(%v) : (vector<4xi32>) -> i32'
+
     @classmethod
     def infer_result_types(cls, operand_types, properties, regions=()):
         """The element type."""
@@ -38,6 +40,7 @@ class FloatVectorReduction(VectorReduction):
     fastmathFlags: str = attribute(FASTMATH, default="none")
 
     format = _FUNCTIONAL
+    example = "%r = {name}(%v) : (vector<4xf32>) -> f32"
 
 
 class SeededVectorReduction(Op):
@@ -52,55 +55,37 @@ class SeededVectorReduction(Op):
 class IntrVectorReduceAdd(VectorReduction, name="llvm.intr.vector.reduce.add", traits=(Pure,)):
     """The sum of the elements."""
 
-    example = '%r = "llvm.intr.vector.reduce.add"(%v) : (vector<4xi32>) -> i32'
-
 
 class IntrVectorReduceMul(VectorReduction, name="llvm.intr.vector.reduce.mul", traits=(Pure,)):
     """The product of the elements."""
-
-    example = '%r = "llvm.intr.vector.reduce.mul"(%v) : (vector<4xi32>) -> i32'
 
 
 class IntrVectorReduceAnd(VectorReduction, name="llvm.intr.vector.reduce.and", traits=(Pure,)):
     """The bitwise and of the elements."""
 
-    example = '%r = "llvm.intr.vector.reduce.and"(%v) : (vector<4xi32>) -> i32'
-
 
 class IntrVectorReduceOr(VectorReduction, name="llvm.intr.vector.reduce.or", traits=(Pure,)):
     """The bitwise or of the elements."""
-
-    example = '%r = "llvm.intr.vector.reduce.or"(%v) : (vector<4xi32>) -> i32'
 
 
 class IntrVectorReduceXor(VectorReduction, name="llvm.intr.vector.reduce.xor", traits=(Pure,)):
     """The bitwise exclusive or of the elements."""
 
-    example = '%r = "llvm.intr.vector.reduce.xor"(%v) : (vector<4xi32>) -> i32'
-
 
 class IntrVectorReduceSMax(VectorReduction, name="llvm.intr.vector.reduce.smax", traits=(Pure,)):
     """The largest signed element."""
-
-    example = '%r = "llvm.intr.vector.reduce.smax"(%v) : (vector<4xi32>) -> i32'
 
 
 class IntrVectorReduceSMin(VectorReduction, name="llvm.intr.vector.reduce.smin", traits=(Pure,)):
     """The smallest signed element."""
 
-    example = '%r = "llvm.intr.vector.reduce.smin"(%v) : (vector<4xi32>) -> i32'
-
 
 class IntrVectorReduceUMax(VectorReduction, name="llvm.intr.vector.reduce.umax", traits=(Pure,)):
     """The largest unsigned element."""
 
-    example = '%r = "llvm.intr.vector.reduce.umax"(%v) : (vector<4xi32>) -> i32'
-
 
 class IntrVectorReduceUMin(VectorReduction, name="llvm.intr.vector.reduce.umin", traits=(Pure,)):
     """The smallest unsigned element."""
-
-    example = '%r = "llvm.intr.vector.reduce.umin"(%v) : (vector<4xi32>) -> i32'
 
 
 class IntrVectorReduceFMax(
@@ -108,15 +93,11 @@ class IntrVectorReduceFMax(
 ):
     """The largest element that is not NaN."""
 
-    example = "%r = llvm.intr.vector.reduce.fmax(%v) : (vector<4xf32>) -> f32"
-
 
 class IntrVectorReduceFMin(
     FloatVectorReduction, name="llvm.intr.vector.reduce.fmin", traits=(Pure,)
 ):
     """The smallest element that is not NaN."""
-
-    example = "%r = llvm.intr.vector.reduce.fmin(%v) : (vector<4xf32>) -> f32"
 
 
 class IntrVectorReduceFMaximum(
@@ -124,15 +105,11 @@ class IntrVectorReduceFMaximum(
 ):
     """The largest element; NaN if one is."""
 
-    example = "%r = llvm.intr.vector.reduce.fmaximum(%v) : (vector<4xf32>) -> f32"
-
 
 class IntrVectorReduceFMinimum(
     FloatVectorReduction, name="llvm.intr.vector.reduce.fminimum", traits=(Pure,)
 ):
     """The smallest element; NaN if one is."""
-
-    example = "%r = llvm.intr.vector.reduce.fminimum(%v) : (vector<4xf32>) -> f32"
 
 
 class IntrVectorReduceFAdd(
@@ -181,10 +158,7 @@ class IntrVectorInsert(Op, name="llvm.intr.vector.insert", traits=(Pure,)):
     pos: int = attribute(I64)
     res: Result = result(Same("dstvec"))
 
-    format = (
-        "custom<InsertIntoVector>($srcvec, $dstvec) `[` $pos `]` attr-dict `:` type($srcvec) "
-        "`into` type($res)"
-    )
+    format = "$srcvec `,` $dstvec `[` $pos `]` attr-dict `:` type($srcvec) `into` type($res)"
     example = """func.func @f(%arg0: vector<4xf32>, %arg1: vector<8xf32>) {
   %0 = llvm.intr.vector.insert %arg0, %arg1[4] : vector<4xf32> into vector<8xf32>
   return

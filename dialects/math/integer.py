@@ -27,6 +27,8 @@ class _IntUnary(Op, traits=(Pure, Elementwise)):
     format = "$operand attr-dict `:` type($result)"
 
     compute: Callable[[int, int], int]
+
+    example = "%0 = {name} %a : i32"
     """The result from the unsigned bits and the width."""
 
     def fold(self):
@@ -51,8 +53,6 @@ class AbsI(_IntUnary, name="math.absi", traits=(Idempotent,)):
     Source: upstream math.absi.
     """
 
-    example = "%0 = math.absi %a : i32"
-
     @staticmethod
     def compute(bits: int, width: int) -> int:
         return abs(signed(bits, width))
@@ -63,8 +63,6 @@ class CtLz(_IntUnary, name="math.ctlz"):
 
     Source: upstream math.ctlz.
     """
-
-    example = "%0 = math.ctlz %a : i32"
 
     @staticmethod
     def compute(bits: int, width: int) -> int:
@@ -77,8 +75,6 @@ class CtTz(_IntUnary, name="math.cttz"):
     Source: upstream math.cttz.
     """
 
-    example = "%0 = math.cttz %a : i32"
-
     @staticmethod
     def compute(bits: int, width: int) -> int:
         return (bits & -bits).bit_length() - 1 if bits else width
@@ -89,8 +85,6 @@ class CtPop(_IntUnary, name="math.ctpop"):
 
     Source: upstream math.ctpop.
     """
-
-    example = "%0 = math.ctpop %a : i32"
 
     @staticmethod
     def compute(bits: int, width: int) -> int:
@@ -106,7 +100,6 @@ class IPowI(IntBinary, name="math.ipowi", traits=(NoMemoryEffect,)):
 
     needs_width = True
     identity = 1
-    example = "%0 = math.ipowi %a, %b : i32"
 
     @staticmethod
     def compute(base: int, power: int, width: int) -> int | None:
@@ -150,6 +143,8 @@ class _Question(TruthOp):
 
     compute: Callable[[float], bool]
 
+    example = "%0 = {name} %a : f32"
+
     def fold(self):
         folded = fold_elementwise(
             lambda v: int(self.compute(v)), [constant_value(self.operand)], self.result.type
@@ -164,7 +159,6 @@ class IsFinite(_Question, name="math.isfinite"):
     """
 
     compute = staticmethod(math.isfinite)
-    example = "%0 = math.isfinite %a : f32"
 
     def evaluate(self, x):
         return np.isfinite(x)
@@ -177,7 +171,6 @@ class IsInf(_Question, name="math.isinf"):
     """
 
     compute = staticmethod(math.isinf)
-    example = "%0 = math.isinf %a : f32"
 
     def evaluate(self, x):
         return np.isinf(x)
@@ -190,7 +183,6 @@ class IsNan(_Question, name="math.isnan"):
     """
 
     compute = staticmethod(math.isnan)
-    example = "%0 = math.isnan %a : f32"
 
     def evaluate(self, x):
         return np.isnan(x)
@@ -201,8 +193,6 @@ class IsNormal(_Question, name="math.isnormal"):
 
     Source: upstream math.isnormal.
     """
-
-    example = "%0 = math.isnormal %a : f32"
 
     @property
     def _smallest(self) -> float:

@@ -26,7 +26,6 @@ class Atan2(FloatBinary, name="math.atan2"):
 
     compute = staticmethod(math.atan2)
     ufunc = "arctan2"
-    example = "%0 = math.atan2 %a, %b : f32"
 
 
 class CopySign(FloatBinary, name="math.copysign"):
@@ -37,7 +36,6 @@ class CopySign(FloatBinary, name="math.copysign"):
 
     compute = staticmethod(math.copysign)
     ufunc = "copysign"
-    example = "%0 = math.copysign %a, %b : f32"
 
 
 class PowF(FloatBinary, name="math.powf"):
@@ -49,7 +47,6 @@ class PowF(FloatBinary, name="math.powf"):
     compute = where_defined(math.pow)
     ufunc = "power"
     identity = 1.0
-    example = "%0 = math.powf %a, %b : f32"
 
 
 class FPowI(Op, name="math.fpowi", traits=(Pure, Elementwise)):

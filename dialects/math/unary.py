@@ -57,7 +57,6 @@ class AbsF(FloatUnary, name="math.absf", traits=(Idempotent,)):
 
     compute = staticmethod(math.fabs)
     ufunc = "abs"
-    example = "%0 = math.absf %a : f32"
 
 
 class Ceil(FloatUnary, name="math.ceil", traits=(Idempotent,)):
@@ -68,7 +67,6 @@ class Ceil(FloatUnary, name="math.ceil", traits=(Idempotent,)):
 
     compute = _to_integral(math.ceil)
     ufunc = "ceil"
-    example = "%0 = math.ceil %a : f32"
 
 
 class Floor(FloatUnary, name="math.floor", traits=(Idempotent,)):
@@ -79,7 +77,6 @@ class Floor(FloatUnary, name="math.floor", traits=(Idempotent,)):
 
     compute = _to_integral(math.floor)
     ufunc = "floor"
-    example = "%0 = math.floor %a : f32"
 
 
 class Trunc(FloatUnary, name="math.trunc", traits=(Idempotent,)):
@@ -90,7 +87,6 @@ class Trunc(FloatUnary, name="math.trunc", traits=(Idempotent,)):
 
     compute = _to_integral(math.trunc)
     ufunc = "trunc"
-    example = "%0 = math.trunc %a : f32"
 
 
 class RoundEven(FloatUnary, name="math.roundeven", traits=(Idempotent,)):
@@ -101,7 +97,6 @@ class RoundEven(FloatUnary, name="math.roundeven", traits=(Idempotent,)):
 
     compute = _to_integral(round)
     ufunc = "rint"
-    example = "%0 = math.roundeven %a : f32"
 
 
 class Round(FloatUnary, name="math.round", traits=(Idempotent,)):
@@ -111,7 +106,6 @@ class Round(FloatUnary, name="math.round", traits=(Idempotent,)):
     """
 
     compute = staticmethod(half_away_from_zero)
-    example = "%0 = math.round %a : f32"
 
     def apply(self, x):
         whole = np.trunc(x)
@@ -130,7 +124,6 @@ class Sqrt(FloatUnary, name="math.sqrt"):
 
     compute = where_defined(math.sqrt)
     ufunc = "sqrt"
-    example = "%0 = math.sqrt %a : f32"
 
 
 class Rsqrt(FloatUnary, name="math.rsqrt"):
@@ -140,7 +133,6 @@ class Rsqrt(FloatUnary, name="math.rsqrt"):
     """
 
     compute = where_defined(lambda x: 1.0 / math.sqrt(x))
-    example = "%0 = math.rsqrt %a : f32"
 
     def apply(self, x):
         wide = x.astype(np.float64)
@@ -155,7 +147,6 @@ class Cbrt(FloatUnary, name="math.cbrt"):
 
     compute = where_defined(math.cbrt)
     ufunc = "cbrt"
-    example = "%0 = math.cbrt %a : f32"
 
 
 # -- exponentials and logarithms -----------------------------------------------------------------
@@ -169,7 +160,6 @@ class Exp(FloatUnary, name="math.exp"):
 
     compute = where_defined(math.exp)
     ufunc = "exp"
-    example = "%0 = math.exp %a : f32"
 
 
 class Exp2(FloatUnary, name="math.exp2"):
@@ -180,7 +170,6 @@ class Exp2(FloatUnary, name="math.exp2"):
 
     compute = where_defined(math.exp2)
     ufunc = "exp2"
-    example = "%0 = math.exp2 %a : f32"
 
 
 class ExpM1(FloatUnary, name="math.expm1"):
@@ -191,7 +180,6 @@ class ExpM1(FloatUnary, name="math.expm1"):
 
     compute = where_defined(math.expm1)
     ufunc = "expm1"
-    example = "%0 = math.expm1 %a : f32"
 
 
 class Log(FloatUnary, name="math.log"):
@@ -202,7 +190,6 @@ class Log(FloatUnary, name="math.log"):
 
     compute = where_defined(math.log)
     ufunc = "log"
-    example = "%0 = math.log %a : f32"
 
 
 class Log10(FloatUnary, name="math.log10"):
@@ -213,7 +200,6 @@ class Log10(FloatUnary, name="math.log10"):
 
     compute = where_defined(math.log10)
     ufunc = "log10"
-    example = "%0 = math.log10 %a : f32"
 
 
 class Log1p(FloatUnary, name="math.log1p"):
@@ -224,7 +210,6 @@ class Log1p(FloatUnary, name="math.log1p"):
 
     compute = where_defined(math.log1p)
     ufunc = "log1p"
-    example = "%0 = math.log1p %a : f32"
 
 
 class Log2(FloatUnary, name="math.log2"):
@@ -235,7 +220,6 @@ class Log2(FloatUnary, name="math.log2"):
 
     compute = where_defined(math.log2)
     ufunc = "log2"
-    example = "%0 = math.log2 %a : f32"
 
 
 # -- trigonometric and hyperbolic functions, and their inverses ------------------------------------
@@ -249,7 +233,6 @@ class Sin(FloatUnary, name="math.sin"):
 
     compute = where_defined(math.sin)
     ufunc = "sin"
-    example = "%0 = math.sin %a : f32"
 
 
 class Cos(FloatUnary, name="math.cos"):
@@ -260,7 +243,6 @@ class Cos(FloatUnary, name="math.cos"):
 
     compute = where_defined(math.cos)
     ufunc = "cos"
-    example = "%0 = math.cos %a : f32"
 
 
 class Tan(FloatUnary, name="math.tan"):
@@ -271,7 +253,6 @@ class Tan(FloatUnary, name="math.tan"):
 
     compute = where_defined(math.tan)
     ufunc = "tan"
-    example = "%0 = math.tan %a : f32"
 
 
 class Asin(FloatUnary, name="math.asin"):
@@ -282,7 +263,6 @@ class Asin(FloatUnary, name="math.asin"):
 
     compute = where_defined(math.asin)
     ufunc = "arcsin"
-    example = "%0 = math.asin %a : f32"
 
 
 class Acos(FloatUnary, name="math.acos"):
@@ -293,7 +273,6 @@ class Acos(FloatUnary, name="math.acos"):
 
     compute = where_defined(math.acos)
     ufunc = "arccos"
-    example = "%0 = math.acos %a : f32"
 
 
 class Atan(FloatUnary, name="math.atan"):
@@ -304,7 +283,6 @@ class Atan(FloatUnary, name="math.atan"):
 
     compute = where_defined(math.atan)
     ufunc = "arctan"
-    example = "%0 = math.atan %a : f32"
 
 
 class Sinh(FloatUnary, name="math.sinh"):
@@ -315,7 +293,6 @@ class Sinh(FloatUnary, name="math.sinh"):
 
     compute = where_defined(math.sinh)
     ufunc = "sinh"
-    example = "%0 = math.sinh %a : f32"
 
 
 class Cosh(FloatUnary, name="math.cosh"):
@@ -326,7 +303,6 @@ class Cosh(FloatUnary, name="math.cosh"):
 
     compute = where_defined(math.cosh)
     ufunc = "cosh"
-    example = "%0 = math.cosh %a : f32"
 
 
 class Tanh(FloatUnary, name="math.tanh"):
@@ -337,7 +313,6 @@ class Tanh(FloatUnary, name="math.tanh"):
 
     compute = where_defined(math.tanh)
     ufunc = "tanh"
-    example = "%0 = math.tanh %a : f32"
 
 
 class Asinh(FloatUnary, name="math.asinh"):
@@ -348,7 +323,6 @@ class Asinh(FloatUnary, name="math.asinh"):
 
     compute = where_defined(math.asinh)
     ufunc = "arcsinh"
-    example = "%0 = math.asinh %a : f32"
 
 
 class Acosh(FloatUnary, name="math.acosh"):
@@ -359,7 +333,6 @@ class Acosh(FloatUnary, name="math.acosh"):
 
     compute = where_defined(math.acosh)
     ufunc = "arccosh"
-    example = "%0 = math.acosh %a : f32"
 
 
 class Atanh(FloatUnary, name="math.atanh"):
@@ -370,7 +343,6 @@ class Atanh(FloatUnary, name="math.atanh"):
 
     compute = where_defined(math.atanh)
     ufunc = "arctanh"
-    example = "%0 = math.atanh %a : f32"
 
 
 # -- error functions -----------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -47,7 +48,9 @@ from ...ir.declare import (
     result,
     results,
 )
+from ...ir.diagnostics import NncError
 from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
 from ...ir.symbols import lookup_symbol
 from ...ir.traits import (
     AllocatesMemory,
@@ -63,6 +66,7 @@ from ...ir.types import MemRefType, TensorType
 from ..index_lists import by_field
 from .access import check_alignment
 from .aliasing import ViewLike
+from .views import SubView
 
 OneDimensional = Constraint(
     "1D memref of any type values", lambda t: isinstance(t, MemRefType) and t.rank == 1
@@ -77,15 +81,26 @@ def _check_dynamic_sizes(op: Operation, found: int, type: MemRefType) -> None:
 
 def _new_array(type: MemRefType, sizes: Sequence[Any]) -> Any:
     """An array of a memref type, filled with a pattern so that reads of unset elements show."""
-    from ...ir.numpy_types import type_to_numpy
-
     rest = iter(sizes)
     shape = [int(next(rest)) if d is None else d for d in type.shape]
     dtype = type_to_numpy(type.element_type)
-    if dtype.kind == "b":
-        return np.ones(shape, dtype)
-    size = dtype.itemsize * math.prod(shape)
-    return np.full(size, 0xFF, np.uint8).view(dtype).reshape(shape)
+    if any(extent < 0 for extent in shape):
+        raise NncError(f"an extent is negative: {shape}")
+    # NumPy takes an extent of 0 for 1 here, as machine code does.
+    if math.prod(extent or 1 for extent in shape) * dtype.itemsize > sys.maxsize:
+        raise NncError(f"{shortage(type)}: its shape is {shape}")
+    try:
+        if dtype.kind == "b":
+            return np.ones(shape, dtype)
+        size = dtype.itemsize * math.prod(shape)
+        return np.full(size, 0xFF, np.uint8).view(dtype).reshape(shape)
+    except (MemoryError, ValueError):
+        raise NncError(f"{shortage(type)}: its shape is {shape}") from None
+
+
+def shortage(type: MemRefType) -> str:
+    """What is said where a buffer cannot be made."""
+    return f"there is not enough memory for a {TensorType(type.shape, type.element_type)}"
 
 
 class _AllocLike(Op):
@@ -255,7 +270,6 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
     def fold(self) -> Sequence[Value | Attribute] | None:
         """The size where the type, the allocation or the view says it."""
         from ...ir.rewriting import constant_int
-        from .views import SubView
 
         position = constant_int(self.index)
         type = self.source.type
@@ -277,8 +291,6 @@ class Dim(Op, name="memref.dim", traits=(Pure,)):
 
     def evaluate(self, source: Any, index: Any) -> Any:
         if not 0 <= index < source.ndim:
-            from ...ir.diagnostics import NncError
-
             raise NncError(f"'memref.dim': no dimension {index} in rank {source.ndim}", self.loc)
         return np.int64(source.shape[int(index)])
 

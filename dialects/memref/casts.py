@@ -242,3 +242,9 @@ class ExtractAlignedPointerAsIndex(
     def evaluate(self, source: Any) -> Any:
         note_where(lambda: True, f"'{self.name}' op: another address in each run")
         return np.int64(source.__array_interface__["data"][0])
+
+
+def begins_alike(op: ReinterpretCast) -> bool:
+    """Whether the offset is the source's own, so that the first element stays the same."""
+    made = op.offsets[0].defined_by(ExtractStridedMetadata) if op.offsets else None
+    return made is not None and made.offset is op.offsets[0] and made.source is op.source

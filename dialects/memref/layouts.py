@@ -83,14 +83,36 @@ def expanded_strides(
     found = source.strides_and_offset()
     if found is None:
         return None
-    strides: list[Dim] = [1] * len(shape)
-    for group, step in zip(groups, found[0], strict=True):
+    return expand(groups, shape, found[0], product), found[1]
+
+
+def expand(
+    groups: Sequence[Sequence[int]], sizes: Sequence[Any], strides: Sequence[Any], times: Any
+) -> list[Any]:
+    """Strides of expanded dimensions, from those of what they were; `times` multiplies sizes."""
+    made: list[Any] = [1] * len(sizes)
+    for group, step in zip(groups, strides, strict=True):
         for i in reversed(group):
-            strides[i] = step
-            step = product(step, shape[i])
-    if not groups:  # a single element, of which every dimension has size 1
-        return strides, found[1]
-    return strides, found[1]
+            made[i] = step
+            if i != group[0]:
+                step = times(step, sizes[i])
+    return made
+
+
+def collapse(
+    groups: Sequence[Sequence[int]], sizes: Sequence[Any], strides: Sequence[Any], times: Any
+) -> tuple[list[Any], list[Any]]:
+    """Sizes and strides of collapsed dimensions; `times` multiplies sizes."""
+    found: tuple[list[Any], list[Any]] = [], []
+    for group in groups:
+        size: Any = 1
+        for i in group:
+            size = times(size, sizes[i])
+        # Of the innermost dimension that is not of size 1, whose stride means nothing.
+        inner = [i for i in group if sizes[i] != 1] or group[-1:]
+        found[0].append(size)
+        found[1].append(strides[inner[-1]] if inner else 1)
+    return found
 
 
 def collapsed_strides(

@@ -39,6 +39,7 @@ from .layouts import (
     collapsed_strides,
     element_strides,
     expanded_strides,
+    product,
     reshaped,
     same_layout,
 )
@@ -145,8 +146,6 @@ class CollapseShape(_Reassociating, name="memref.collapse_shape", traits=(Pure, 
     @staticmethod
     def of(src: Value, groups: Sequence[Sequence[int]]) -> CollapseShape:
         """From the groups; the type is inferred. Raises NncError where it is not contiguous."""
-        from .layouts import product
-
         source = src.type
         found = collapsed_strides(source, groups)  # type: ignore[arg-type]
         if found is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,24 +15,24 @@ from ...ir.constraints import (
 )
 from ...ir.core import Value
 from ...ir.declare import (
-    INT_ARRAY,
     Op,
     Operand,
     Operands,
     Result,
-    attribute,
     operand,
     operands,
     result,
 )
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Pure
 from ...ir.types import (
     IntegerType,
     MemRefType,
 )
-from ..index_lists import Mixed, by_field, check_list, mix, plain_error, split, to_dims
+from ..index_lists import Mixed, check_list, plain_error, split, to_dims
+from ..slicing import LISTS, Slicing
 from .aliasing import ViewLike
 from .layouts import (
     compatible,
@@ -79,9 +80,6 @@ class View(Op, name="memref.view", traits=(Pure, ViewLike)):
             )
 
     def evaluate(self, source: Any, byte_shift: Any, *sizes: Any) -> Any:
-        import math
-
-        from ...ir.numpy_types import type_to_numpy
 
         rest = iter(sizes)
         type = self.result.type
@@ -96,29 +94,18 @@ class View(Op, name="memref.view", traits=(Pure, ViewLike)):
         return source[start:end].view(dtype).reshape(shape)
 
 
-class _Strided(Op):
-    """Base of the views that say offsets, sizes and strides."""
+class _OfBuffer(Op):
+    """Base: of a buffer, another one."""
 
     source: Operand = operand(AnyMemRef)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
     result: Result = result(AnyMemRef)
 
 
-class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
+class SubView(Slicing, _OfBuffer, name="memref.subview", traits=(Pure, ViewLike)):
     """A rectangular, possibly strided part; the result may drop dimensions of size 1."""
 
     result_name = "subview"
-    format = (
-        "$source `` custom<DynamicIndexList>($offsets, $static_offsets) "
-        "custom<DynamicIndexList>($sizes, $static_sizes) "
-        "custom<DynamicIndexList>($strides, $static_strides) "
-        "attr-dict `:` type($source) `to` type($result)"
-    )
+    format = f"$source `` {LISTS} attr-dict `:` type($source) `to` type($result)"
     example = (
         "%v = memref.subview %m[0, %i] [4, 4] [1, 1] : "
         "memref<8x8xf32> to memref<4x4xf32, strided<[8, 1], offset: ?>>"
@@ -146,16 +133,13 @@ class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
         )
 
     @property
-    def mixed_offsets(self) -> list[Mixed]:
-        return mix(self.static_offsets, self.offsets)
-
-    @property
-    def mixed_sizes(self) -> list[Mixed]:
-        return mix(self.static_sizes, self.sizes)
-
-    @property
-    def mixed_strides(self) -> list[Mixed]:
-        return mix(self.static_strides, self.strides)
+    def kept(self) -> list[int] | None:
+        """Which dimensions the result has, the others being of size 1; None if that cannot be."""
+        whole = subview_type(
+            self.source.type, self.static_offsets, self.static_sizes, self.static_strides
+        )
+        dropped = dropped_dimensions(whole, self.result.type, self.static_sizes)
+        return None if dropped is None else [i for i in range(whole.rank) if i not in dropped]
 
     def verify_op(self) -> None:
         source, target = self.source.type, self.result.type
@@ -167,12 +151,8 @@ class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
             )
         if source.strides_and_offset() is None:
             raise plain_error(self, f"base type '{source}' is not strided")
-        for what in ("offset", "size", "stride"):
-            static = getattr(self, f"static_{what}s")
-            if len(static) != source.rank:
-                raise plain_error(self, f"expected {source.rank} {what} values, got {len(static)}")
-            check_list(self, static, getattr(self, f"{what}s"), what)
-        self._verify_bounds(source)
+        self.verify_lists(source.rank)
+        self.verify_bounds(source.shape)
         inferred = subview_type(source, self.static_offsets, self.static_sizes, self.static_strides)
         expected = f"expected result type to be '{inferred}' or a rank-reduced version."
         reduced = rank_reduced(inferred, target.shape)
@@ -194,21 +174,6 @@ class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
             return False
         return found[0] == tuple(s for i, s in enumerate(wanted[0]) if i not in dropped)
 
-    def _verify_bounds(self, source: MemRefType) -> None:
-        lists = (self.static_offsets, self.static_sizes, self.static_strides)
-        for i, (offset, size, step) in enumerate(zip(*map(to_dims, lists), strict=True)):
-            extent = source.shape[i]
-            if offset is None or extent is None:
-                continue
-            if not 0 <= offset <= extent or (offset == extent and size not in (0, None)):
-                raise plain_error(self, f"offset {i} is out-of-bounds: {offset} >= {extent}")
-            if size is not None and step is not None and size > 0:
-                last = offset + (size - 1) * step
-                if not 0 <= last < extent:
-                    raise plain_error(
-                        self, f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
-                    )
-
     def fold(self) -> Sequence[Value | Attribute] | None:
         """A view of everything is the source itself."""
         if self.result.type is not self.source.type or not self.source.type.has_static_shape:
@@ -218,21 +183,8 @@ class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
         return [self.source]
 
     def evaluate(self, source: Any, *rest: Any) -> Any:
-        given = by_field(self, [source, *rest])
-        starts = [int(v) for v in mix(self.static_offsets, given["offsets"])]
-        sizes = [int(v) for v in mix(self.static_sizes, given["sizes"])]
-        steps = [int(v) for v in mix(self.static_strides, given["strides"])]
-        for i, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
-            last = start + (size - 1) * step
-            extent = source.shape[i]
-            if size < 0 or (size and not (0 <= start < extent and 0 <= last < extent)):
-                raise NncError(
-                    f"'memref.subview': offset {start}, size {size}, stride {step} do not fit "
-                    f"dimension {i} of size {extent}",
-                    self.loc,
-                )
-        window = source[tuple(map(_slice, starts, sizes, steps))]
-        return window.reshape(self._run_time_shape(sizes), copy=False)
+        window, sizes = self.window(source.shape, source, *rest)
+        return source[window].reshape(self._run_time_shape(sizes), copy=False)
 
     def _run_time_shape(self, sizes: list[int]) -> list[int]:
         """The sizes without the dimensions that the result type drops."""
@@ -244,14 +196,20 @@ class SubView(_Strided, name="memref.subview", traits=(Pure, ViewLike)):
         return kept if len(kept) == len(wanted) else sizes
 
 
-def _slice(start: int, size: int, step: int) -> slice:
-    if not size:
-        return slice(0, 0)
-    end = start + (size - 1) * step + (1 if step > 0 else -1)
-    return slice(start, end if end >= 0 else None, step or 1)
+def _owner(array: Any) -> Any:
+    """The array whose memory an array looks at."""
+    while array.base is not None:
+        # `as_strided` puts an object of its own between the two.
+        base = (
+            array.base if isinstance(array.base, np.ndarray) else getattr(array.base, "base", None)
+        )
+        if not isinstance(base, np.ndarray):
+            break
+        array = base
+    return array
 
 
-class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
+class ReinterpretCast(Slicing, _OfBuffer, name="memref.reinterpret_cast", traits=(Pure, ViewLike)):
     """The underlying buffer with any offset, sizes and strides, whatever the source's are."""
 
     source: Operand = operand(AnyRankedOrUnrankedMemRef)
@@ -286,12 +244,8 @@ class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure, Vi
             raise self.error("different element types specified for source and result")
         if len(self.static_offsets) != 1:
             raise self.error(f"expected 1 offset values, got {len(self.static_offsets)}")
-        for what in ("size", "stride"):
-            static = getattr(self, f"static_{what}s")
-            if len(static) != target.rank:
-                raise plain_error(self, f"expected {target.rank} {what} values, got {len(static)}")
-        for what in ("offset", "size", "stride"):
-            check_list(self, getattr(self, f"static_{what}s"), getattr(self, f"{what}s"), what)
+        self.verify_lists(target.rank, "size", "stride")
+        check_list(self, self.static_offsets, self.offsets, "offset")
         found = target.strides_and_offset()
         if found is None:
             raise self.error(f"expected result type to have strided layout but found {target}")
@@ -314,17 +268,12 @@ class ReinterpretCast(_Strided, name="memref.reinterpret_cast", traits=(Pure, Vi
         """The array given is taken to start at its type's offset from the buffer's start."""
         from numpy.lib.array_utils import byte_bounds
 
-        given = by_field(self, [source, *rest])
-        (offset,) = (int(v) for v in mix(self.static_offsets, given["offsets"]))
-        sizes = [int(v) for v in mix(self.static_sizes, given["sizes"])]
-        steps = [int(v) for v in mix(self.static_strides, given["strides"])]
+        (offset,), sizes, steps = self.numbers_of(source, *rest)
         known = None
         if isinstance(self.source.type, MemRefType):
             known = self.source.type.strides_and_offset()
         start = offset - (known[1] or 0 if known else 0)
-        owner = source
-        while isinstance(owner.base, np.ndarray):
-            owner = owner.base
+        owner = _owner(source)
         low, high = byte_bounds(owner)
         width = source.itemsize
         first = source.__array_interface__["data"][0] + start * width

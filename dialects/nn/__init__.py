@@ -6,11 +6,15 @@ Op classes are named as their mnemonics: `nn.reduce_sum` is `nn.ReduceSum`.
 from .activations import *
 from .base import *
 from .blocked import *
+from .control import *
 from .creation import *
 from .elementwise import *
 from .indexing import *
+from .matrices import *
 from .movement import *
 from .normalization import *
+from .ordering import *
+from .padding import *
 from .pooling import *
 from .products import *
 from .reductions import *

@@ -12,7 +12,6 @@ class Relu(UnaryOp, name="nn.relu", traits=(Idempotent,)):
     """x where it is positive, else 0; NaN stays. Source: ONNX Relu-14."""
 
     body = "out[i..] = max(x[i..], 0)"
-    example = "%y = nn.relu %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class LeakyRelu(UnaryOp, name="nn.leaky_relu"):
@@ -40,7 +39,6 @@ class Selu(UnaryOp, name="nn.selu"):
     gamma: float = attribute(F32, default=1.0507009873554805)
 
     body = "out[i..] = gamma * select(x[i..] > 0, x[i..], alpha * exp(x[i..]) - alpha)"
-    example = "%y = nn.selu %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Celu(UnaryOp, name="nn.celu"):
@@ -75,21 +73,18 @@ class HardSwish(UnaryOp, name="nn.hard_swish"):
     """x * hard_sigmoid(x, 1/6, 1/2). Source: ONNX HardSwish-14."""
 
     body = "out[i..] = x[i..] * max(min(x[i..] * 0.16666666666666666 + 0.5, 1), 0)"
-    example = "%y = nn.hard_swish %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Softplus(UnaryOp, name="nn.softplus"):
     """log(e**x + 1), without overflow. Source: ONNX Softplus-1."""
 
     body = "out[i..] = max(x[i..], 0) + log(1 + exp(-abs(x[i..])))"
-    example = "%y = nn.softplus %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Softsign(UnaryOp, name="nn.softsign"):
     """x / (1 + |x|). Source: ONNX Softsign-1."""
 
     body = "out[i..] = x[i..] / (1 + abs(x[i..]))"
-    example = "%y = nn.softsign %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Gelu(UnaryOp, name="nn.gelu"):
@@ -118,7 +113,6 @@ class Mish(UnaryOp, name="nn.mish"):
     """x * tanh(softplus(x)). Source: ONNX Mish-18."""
 
     body = "out[i..] = x[i..] * tanh(max(x[i..], 0) + log(1 + exp(-abs(x[i..]))))"
-    example = "%y = nn.mish %x : (tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Swish(UnaryOp, name="nn.swish"):
@@ -127,4 +121,3 @@ class Swish(UnaryOp, name="nn.swish"):
     alpha: float = attribute(F32, default=1.0)
 
     body = "out[i..] = x[i..] / (1 + exp(-(alpha * x[i..])))"
-    example = "%y = nn.swish %x : (tensor<4xf32>) -> tensor<4xf32>"

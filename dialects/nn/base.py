@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ...ir.attributes import Attribute, StringAttr
 from ...ir.comprehension import Comprehension, bind
 from ...ir.core import Operation
 from ...ir.declare import AttrKind, Op, OpDefinition
 from ...ir.diagnostics import NncError, SizeError, VerifyError
+from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import Dim, FloatType, TensorType, Type, i64, size_fault
 from .traits import Fusion, operands_by_first_index
-
-if TYPE_CHECKING:
-    import numpy as np
 
 Shape = tuple[Dim, ...]
 

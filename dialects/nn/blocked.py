@@ -13,6 +13,7 @@ from typing import ClassVar
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import TensorType
 from .base import check_length, numbers
 from .products import ProductOp
@@ -112,8 +113,6 @@ class BlockedPaddedConv(BlockedConvOp, name="nn.blocked_padded_conv"):
         return BlockedConv.infer([TensorType(tuple(extents), x.element_type), weight], attrs)
 
     def evaluate(self, *operands):
-        import numpy as np
-
         from ...ir.numpy_types import numpy_to_type
 
         x, weight = operands

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 from ...ir.attributes import Attribute, DenseElements, DenseResource
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import AttrKind, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.dialect import registry
+from ...ir.lazy import np
 from ...ir.location import Location
 from ...ir.traits import ConstantLike
 from ...ir.types import TensorType, Type, i64
@@ -60,8 +63,6 @@ class ShapeOf(NnOp, name="nn.shape_of"):
         return [tensor((types[0].rank,), i64)]
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.array(x.shape, np.int64)
 
     def fold(self):
@@ -119,8 +120,6 @@ class FillDynamic(NnOp, name="nn.fill_dynamic"):
         return [tensor([None] * rank, value.element_type)]
 
     def evaluate(self, shape, value):
-        import numpy as np
-
         return np.full([int(d) for d in shape], value.reshape(())[()], value.dtype)
 
 
@@ -142,9 +141,6 @@ class Range(NnOp, name="nn.range"):
         return [tensor((None,), types[0].element_type)]
 
     def evaluate(self, start, limit, delta):
-        import math
-
-        import numpy as np
 
         first, last, step = (a.reshape(())[()].item() for a in (start, limit, delta))
         if step == 0:

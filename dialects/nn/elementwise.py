@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from ...ir.constraints import AnyRankedTensor
+from ...ir.conversions import ROUND_MODES, Conversion, cast_name
 from ...ir.declare import BOOL, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.numpy_types import type_to_numpy
 from ...ir.traits import Commutative, Idempotent
 from ...ir.types import Type, i1
-from .base import NnOp
+from .base import NnOp, one_of
 from .traits import Broadcasting, Fusion, Total
 
 
@@ -27,6 +30,7 @@ class BinaryOp(ElementwiseOp):
     out: Result = result(AnyRankedTensor)
 
     same_elements = True
+    example = "%c = {name} %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
 
     @classmethod
     def infer(cls, types, attrs):
@@ -36,8 +40,16 @@ class BinaryOp(ElementwiseOp):
         return super().infer(types, attrs)
 
 
+class BinaryFunction(BinaryOp):
+    """Base: a function of the op's name."""
+
+    body = "out[i..] = {word}(lhs[i..], rhs[i..])"
+
+
 class ComparisonOp(BinaryOp):
     """Base: two operands, a tensor of i1."""
+
+    example = "%c = {name} %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
     @classmethod
     def result_element(cls, types, attrs) -> Type:
@@ -55,7 +67,6 @@ class Sub(BinaryOp, name="nn.sub", traits=(Total,)):
     """Difference. Integers wrap. Source: ONNX Sub-14."""
 
     body = "out[i..] = lhs[i..] - rhs[i..]"
-    example = "%c = nn.sub %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Mul(BinaryOp, name="nn.mul", traits=(Commutative, Total)):
@@ -72,14 +83,13 @@ class Div(BinaryOp, name="nn.div"):
     example = "%c = nn.div %a, %b : (tensor<4xi64>, tensor<4xi64>) -> tensor<4xi64>"
 
 
-class Pow(BinaryOp, name="nn.pow"):
+class Pow(BinaryFunction, name="nn.pow"):
     """Power; the exponent may have another element type, the result has that of the base.
 
     Source: ONNX Pow-15.
     """
 
     same_elements = False
-    body = "out[i..] = pow(lhs[i..], rhs[i..])"
     example = "%c = nn.pow %a, %b : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"
 
 
@@ -96,18 +106,12 @@ class Mod(BinaryOp, name="nn.mod"):
         return cls.bind(f"out[i..] = {function}(lhs[i..], rhs[i..])", types, attrs)
 
 
-class Min(BinaryOp, name="nn.min", traits=(Commutative, Idempotent)):
+class Min(BinaryFunction, name="nn.min", traits=(Commutative, Idempotent)):
     """The smaller; NaN if one is NaN. Source: ONNX Min-13."""
 
-    body = "out[i..] = min(lhs[i..], rhs[i..])"
-    example = "%c = nn.min %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
 
-
-class Max(BinaryOp, name="nn.max", traits=(Commutative, Idempotent)):
+class Max(BinaryFunction, name="nn.max", traits=(Commutative, Idempotent)):
     """The larger; NaN if one is NaN. Source: ONNX Max-13."""
-
-    body = "out[i..] = max(lhs[i..], rhs[i..])"
-    example = "%c = nn.max %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
 
 
 class Prelu(ElementwiseOp, name="nn.prelu"):
@@ -121,41 +125,36 @@ class Prelu(ElementwiseOp, name="nn.prelu"):
     example = "%y = nn.prelu %x, %s : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>"
 
 
-class And(BinaryOp, name="nn.and", traits=(Commutative, Idempotent)):
+class And(BinaryFunction, name="nn.and", traits=(Commutative, Idempotent)):
     """Logical and of i1, bitwise and of other integers. Source: ONNX And-7, BitwiseAnd-18."""
 
-    body = "out[i..] = and(lhs[i..], rhs[i..])"
     example = "%c = nn.and %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>"
 
 
-class Or(BinaryOp, name="nn.or", traits=(Commutative, Idempotent)):
+class Or(BinaryFunction, name="nn.or", traits=(Commutative, Idempotent)):
     """Logical or of i1, bitwise or of other integers. Source: ONNX Or-7, BitwiseOr-18."""
 
-    body = "out[i..] = or(lhs[i..], rhs[i..])"
     example = "%c = nn.or %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>"
 
 
-class Xor(BinaryOp, name="nn.xor", traits=(Commutative,)):
+class Xor(BinaryFunction, name="nn.xor", traits=(Commutative,)):
     """Exclusive or, logical or bitwise. Source: ONNX Xor-7, BitwiseXor-18."""
 
-    body = "out[i..] = xor(lhs[i..], rhs[i..])"
     example = "%c = nn.xor %a, %b : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>"
 
 
-class ShiftLeft(BinaryOp, name="nn.shift_left"):
+class ShiftLeft(BinaryFunction, name="nn.shift_left"):
     """lhs * 2**rhs; 0 for shifts by the width or more. Source: ONNX BitShift-11."""
 
-    body = "out[i..] = shift_left(lhs[i..], rhs[i..])"
     example = "%c = nn.shift_left %a, %b : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>"
 
 
-class ShiftRight(BinaryOp, name="nn.shift_right"):
+class ShiftRight(BinaryFunction, name="nn.shift_right"):
     """Bits moved down, the sign kept; 0 or -1 for shifts by the width or more.
 
     Source: ONNX BitShift-11.
     """
 
-    body = "out[i..] = shift_right(lhs[i..], rhs[i..])"
     example = "%c = nn.shift_right %a, %b : (tensor<4xui8>, tensor<4xui8>) -> tensor<4xui8>"
 
 
@@ -163,35 +162,30 @@ class Equal(ComparisonOp, name="nn.equal", traits=(Commutative,)):
     """Whether equal; never for NaN. Source: ONNX Equal-13."""
 
     body = "out[i..] = lhs[i..] == rhs[i..]"
-    example = "%c = nn.equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
 
 class Less(ComparisonOp, name="nn.less"):
     """Whether lhs < rhs. Source: ONNX Less-13."""
 
     body = "out[i..] = lhs[i..] < rhs[i..]"
-    example = "%c = nn.less %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
 
 class LessEqual(ComparisonOp, name="nn.less_equal"):
     """Whether lhs <= rhs. Source: ONNX LessOrEqual-16."""
 
     body = "out[i..] = lhs[i..] <= rhs[i..]"
-    example = "%c = nn.less_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
 
 class Greater(ComparisonOp, name="nn.greater"):
     """Whether lhs > rhs. Source: ONNX Greater-13."""
 
     body = "out[i..] = lhs[i..] > rhs[i..]"
-    example = "%c = nn.greater %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
 
 class GreaterEqual(ComparisonOp, name="nn.greater_equal"):
     """Whether lhs >= rhs. Source: ONNX GreaterOrEqual-16."""
 
     body = "out[i..] = lhs[i..] >= rhs[i..]"
-    example = "%c = nn.greater_equal %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
 
 
 class Clip(ElementwiseOp, name="nn.clip"):
@@ -239,18 +233,25 @@ class Cast(ElementwiseOp, name="nn.cast", traits=(Total,)):
     """Every element converted to the result's element type.
 
     Numerics: floats to integers truncate (out of range is undefined), integers wrap, a
-    number is true if it is not 0. Source: ONNX Cast-19.
+    number is true if it is not 0. To floats of 8 bits and less, what is too large becomes the
+    largest number, or without `saturate` infinity or NaN; `round_mode` is of f8E8M0FNU alone,
+    other floats round to nearest even. Source: ONNX Cast-25.
     """
 
     x: Operand = operand(AnyRankedTensor)
     out: Result = result(AnyRankedTensor)
+    saturate: bool = attribute(BOOL, default=True)
+    round_mode: str = attribute(one_of(*ROUND_MODES), default="up")
 
-    body = "out[i..] = cast(x[i..])"
     example = "%y = nn.cast %x : (tensor<4xf32>) -> tensor<4xi64>"
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        return cls.bind(cls.body, types, {}, None, results[0].element_type)
+        if not results:
+            return None
+        function = cast_name(Conversion(attrs.saturate, attrs.round_mode))
+        text = f"out[i..] = {function}(x[i..])"
+        return cls.bind(text, types, {}, None, results[0].element_type)
 
     @classmethod
     def infer(cls, types, attrs):
@@ -259,3 +260,41 @@ class Cast(ElementwiseOp, name="nn.cast", traits=(Total,)):
     def check(self) -> None:
         if self.out.type.shape != self.x.type.shape:
             raise NncError(f"cannot change the shape: '{self.x.type}' to '{self.out.type}'")
+
+
+class Bitcast(ElementwiseOp, name="nn.bitcast", traits=(Total,)):
+    """The bits of every element read as another element type of the same width.
+
+    Source: ONNX BitCast-26.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    has_own_lowering = True  # what is computed with is not the bits in memory
+    example = "%y = nn.bitcast %x : (tensor<4xf32>) -> tensor<4xi32>"
+
+    def evaluate(self, x):
+        wanted = type_to_numpy(self.out.type.element_type)
+        bits = np.ascontiguousarray(x).view(f"u{x.itemsize}").reshape(x.shape)
+        width = bit_width(self.out.type.element_type)
+        if width < 8:
+            bits = bits & ((1 << width) - 1)
+        return bits != 0 if wanted == np.bool_ else bits.view(wanted)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def check(self) -> None:
+        source, target = self.x.type, self.out.type
+        if target.shape != source.shape:
+            raise NncError(f"cannot change the shape: '{source}' to '{target}'")
+        if bit_width(source.element_type) != bit_width(target.element_type):
+            found = f"'{source.element_type}' and '{target.element_type}'"
+            raise NncError(f"{found} differ in size")
+
+
+def bit_width(type: Type) -> int:
+    """The bits of an element as models count them: a truth value is a byte."""
+    return 8 if type is i1 else type.width  # type: ignore[attr-defined]

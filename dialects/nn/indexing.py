@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import I64, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import Dim, IntegerType, TensorType, i64
 from .base import NnOp, check_axis, compatible, one_of, tensor
 
@@ -49,8 +50,6 @@ class Gather(NnOp, name="nn.gather"):
         return [tensor(shape, data.element_type)]
 
     def evaluate(self, data, indices):
-        import numpy as np
-
         return np.take(data, indices, axis=self.axis)
 
     def operands_by_parts(self):
@@ -114,8 +113,6 @@ class GatherNd(NnOp, name="nn.gather_nd"):
         return [tensor((*indices.shape[:-1], *data.shape[batch + length :]), data.element_type)]
 
     def evaluate(self, data, indices):
-        import numpy as np
-
         batch, length = self.batch_dims, indices.shape[-1]
         lead = np.ogrid[tuple(slice(d) for d in data.shape[:batch])] if batch else []
         middle = indices.ndim - 1 - batch
@@ -226,9 +223,9 @@ class OneHot(NnOp, name="nn.one_hot"):
         return [tensor(shape, values.element_type)]
 
     def evaluate(self, indices, depth, values):
-        import numpy as np
-
         count = int(depth.reshape(()))
+        if count < 0:
+            raise self.error(f"depth is {count}, which is negative")
         at = np.expand_dims(indices, self.axis).astype(np.int64)
         at = np.where((at < 0) & (at >= -count), at + count, at)
         shape = [1] * at.ndim
@@ -253,8 +250,6 @@ class NonZero(NnOp, name="nn.non_zero"):
         return [tensor((types[0].rank, None), i64)]
 
     def evaluate(self, x):
-        import numpy as np
-
         if x.ndim == 0:
             return np.zeros((0, int(bool(x))), np.int64)
         return np.array(np.nonzero(x), np.int64).reshape(x.ndim, -1)
@@ -262,8 +257,6 @@ class NonZero(NnOp, name="nn.non_zero"):
 
 def along(indices, axis: int, extent: int):
     """An index of NumPy's that takes `indices` along the axis and positions elsewhere."""
-    import numpy as np
-
     where = list(np.ogrid[tuple(slice(d) for d in indices.shape)])
     where[axis] = np.where(indices < 0, indices + extent, indices)
     return tuple(where)
@@ -271,8 +264,6 @@ def along(indices, axis: int, extent: int):
 
 def scatter(out, where, updates, reduction: str) -> None:
     """Write or combine the updates in place, repeated indices one after the other."""
-    import numpy as np
-
     match reduction:
         case "none":
             out[where] = updates

@@ -20,6 +20,7 @@ from ...ir.declare import (
     results,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.traits import Idempotent
 from ...ir.types import Dim
 from .base import (
@@ -111,9 +112,34 @@ class Concat(NnOp, name="nn.concat"):
         return [tensor(shape, first.element_type)]
 
     def evaluate(self, *inputs):
-        import numpy as np
-
         return np.concatenate(inputs, axis=self.axis)
+
+
+class TransposeDynamic(NnOp, name="nn.transpose_dynamic"):
+    """Dimensions in an order that is known at run time: out's dimension i is x's permutation[i].
+
+    `permutation` is a 1-D tensor of i64 that has each of x's dimensions once.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    permutation: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    example = (
+        "%y = nn.transpose_dynamic %x, %p : (tensor<4x8xf32>, tensor<2xi64>) -> tensor<?x?xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, permutation = types
+        if shape_operand_length(permutation, "permutation") not in (x.rank, None):
+            raise NncError(f"permutation must have {x.rank} elements, but is '{permutation}'")
+        return [tensor([None] * x.rank, x.element_type)]
+
+    def evaluate(self, x, permutation):
+        if sorted(permutation) != list(range(x.ndim)):
+            raise NncError(f"permutation {list(permutation)} is not one of 0..{x.ndim - 1}")
+        return np.ascontiguousarray(np.transpose(x, permutation))
 
 
 class Slice(NnOp, name="nn.slice"):
@@ -205,8 +231,6 @@ class SliceDynamic(NnOp, name="nn.slice_dynamic"):
         return [tensor([None] * types[0].rank, types[0].element_type)]
 
     def evaluate(self, x, starts, ends, axes, steps):
-        import numpy as np
-
         where = [slice(None)] * x.ndim
         for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
             axis, step = int(axis), int(step)
@@ -262,8 +286,6 @@ class Split(NnOp, name="nn.split"):
         return {0} if self.axis != 0 else None
 
     def evaluate(self, x):
-        import numpy as np
-
         sizes = [t.shape[self.axis] for t in self.result_types]
         ends = np.cumsum(sizes)
         if sum(sizes) != x.shape[self.axis]:
@@ -273,54 +295,6 @@ class Split(NnOp, name="nn.split"):
             for n, e in zip(sizes, ends, strict=True)
         )
         return parts if len(parts) != 1 else parts[0]
-
-
-class Pad(NnOp, name="nn.pad", traits=(Total, Arranging)):
-    """Elements added before and after (negative: removed), all begins first, then all ends.
-
-    `value` is a 0-d tensor for mode "constant"; without it, zeros. Source: ONNX Pad-25.
-    """
-
-    x: Operand = operand(AnyRankedTensor)
-    value: OptionalOperand = optional_operand(AnyRankedTensor)
-    pads: tuple[int, ...] = attribute(INT_ARRAY)
-    mode: str = attribute(one_of("constant", "reflect", "edge", "wrap"), default="constant")
-    out: Result = result(AnyRankedTensor)
-
-    fusion = Fusion.PADDING
-    keeps_channels = True
-
-    @property
-    def places_rows(self):
-        return self.mode == "constant" and min(self.pads, default=0) >= 0
-
-    def operands_by_parts(self):
-        return {0} if self.pads[0] == self.pads[self.x.type.rank] == 0 else None
-
-    example = (
-        "%y = nn.pad %x, %zero {pads = array<i64: 0, 1, 0, 1>} : "
-        "(tensor<4x8xf32>, tensor<f32>) -> tensor<4x10xf32>"
-    )
-
-    @classmethod
-    def infer(cls, types, attrs):
-        x = types[0]
-        check_length(attrs.pads, 2 * x.rank, "pads")
-        begin, end = attrs.pads[: x.rank], attrs.pads[x.rank :]
-        shape = [
-            None if d is None else d + b + e for d, b, e in zip(x.shape, begin, end, strict=True)
-        ]
-        if any(d is not None and d < 0 for d in shape):
-            raise NncError(f"pads remove more than there is of '{x}'")
-        return [tensor(shape, x.element_type)]
-
-    def evaluate(self, x, value=None):
-        from ...ir.comprehension_numpy import pad
-
-        rank = x.ndim
-        pairs = list(zip(self.pads[:rank], self.pads[rank:], strict=True))
-        fill = 0 if value is None else value.reshape(())[()]
-        return pad(x, pairs, fill, self.mode)
 
 
 class Tile(NnOp, name="nn.tile"):
@@ -342,8 +316,6 @@ class Tile(NnOp, name="nn.tile"):
         return [tensor(shape, x.element_type)]
 
     def evaluate(self, x):
-        import numpy as np
-
         return np.tile(x, self.repeats)
 
 
@@ -367,8 +339,6 @@ class Trilu(NnOp, name="nn.trilu", traits=(Idempotent,)):
         return [types[0]]
 
     def evaluate(self, x, k=None):
-        import numpy as np
-
         k = 0 if k is None else int(k.reshape(()))
         rows, columns = x.shape[-2:]
         distance = np.arange(columns)[None, :] - np.arange(rows)[:, None]

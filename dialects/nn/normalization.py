@@ -18,6 +18,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from .base import NnOp, broadcast_shapes, check_axis
 from .traits import Fusion
 
@@ -38,8 +39,6 @@ class NormalizationOp(NnOp):
         return [types[0]]
 
     def evaluate(self, x, *rest):
-        import numpy as np
-
         from ...ir.comprehension_numpy import accumulator
 
         dtype = accumulator(x.dtype)
@@ -112,8 +111,6 @@ class BatchNorm(NormalizationOp, name="nn.batch_norm"):
         return [types[0]]
 
     def compute(self, x, scale, bias, mean, var):
-        import numpy as np
-
         scale, bias, mean, var = (per_channel(p, x.ndim) for p in (scale, bias, mean, var))
         return (x - mean) * (scale / np.sqrt(var + self.epsilon)) + bias
 
@@ -227,8 +224,6 @@ class RmsNorm(NormalizationOp, name="nn.rms_norm"):
         return [types[0]]
 
     def compute(self, x, scale):
-        import numpy as np
-
         axes = tuple(range(self.axis, x.ndim))
         return x / np.sqrt((x * x).mean(axis=axes, keepdims=True) + self.epsilon) * scale
 
@@ -255,8 +250,6 @@ class Lrn(NormalizationOp, name="nn.lrn"):
         return [types[0]]
 
     def compute(self, x):
-        import numpy as np
-
         before, after = (self.size - 1) // 2, self.size // 2
         squares = np.zeros_like(x)
         C = x.shape[1]
@@ -272,8 +265,6 @@ class Softmax(SoftmaxOp, name="nn.softmax"):
     example = "%y = nn.softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
 
     def compute(self, x):
-        import numpy as np
-
         if not x.size:
             return x
         powers = np.exp(x - x.max(axis=self.axis, keepdims=True))
@@ -286,8 +277,6 @@ class LogSoftmax(SoftmaxOp, name="nn.log_softmax"):
     example = "%y = nn.log_softmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
 
     def compute(self, x):
-        import numpy as np
-
         if not x.size:
             return x
         shifted = x - x.max(axis=self.axis, keepdims=True)
@@ -296,7 +285,5 @@ class LogSoftmax(SoftmaxOp, name="nn.log_softmax"):
 
 def standardize(x, axes: tuple[int, ...], epsilon: float):
     """Mean 0 and variance 1 over the axes, up to epsilon."""
-    import numpy as np
-
     centered = x - x.mean(axis=axes, keepdims=True)
     return centered / np.sqrt((centered * centered).mean(axis=axes, keepdims=True) + epsilon)

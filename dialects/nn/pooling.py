@@ -9,6 +9,7 @@ from __future__ import annotations
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import i64
 from .base import NnOp, tensor
 from .traits import Fusion
@@ -79,8 +80,6 @@ class PoolingOp(NnOp):
 
     def windows_of(self, padded):
         """A view of the padded operand with the window's dimensions last."""
-        import numpy as np
-
         window = self.window([self.x.type], self)
         reach = [window.reach(i) for i in range(len(window.kernel))]
         view = np.lib.stride_tricks.sliding_window_view(
@@ -93,8 +92,6 @@ class PoolingOp(NnOp):
 
 def lowest(dtype):
     """The value that any maximum beats."""
-    import numpy as np
-
     if dtype.kind in "iu":
         return np.iinfo(dtype).min
     return False if dtype.kind == "b" else -np.inf
@@ -111,8 +108,6 @@ class MaxPool(PoolingOp, name="nn.max_pool"):
     )
 
     def evaluate(self, x):
-        import numpy as np
-
         least = lowest(x.dtype)
         numbers = x if x.dtype.kind in "biu" else np.where(np.isnan(x), least, x).astype(x.dtype)
         view = self.windows_of(self.padded(numbers, least))
@@ -140,8 +135,6 @@ class MaxPoolWithIndices(PoolingOp, name="nn.max_pool_with_indices"):
         return [out, tensor(out.shape, i64)]
 
     def evaluate(self, x):
-        import numpy as np
-
         view = self.windows_of(self.padded(x, lowest(x.dtype)))
         places = np.arange(x.size, dtype=np.int64).reshape(x.shape)
         inside = self.windows_of(self.padded(np.ones(x.shape, np.bool_), False))
@@ -184,8 +177,6 @@ class AvgPool(PoolingOp, name="nn.avg_pool"):
 
         What `ceil_mode` adds beyond the padding never counts.
         """
-        import numpy as np
-
         given = Window.of(self, self.x.type, kernel=self.kernel)
         whole = self.window([tensor((1, 1, *spatial), self.x.type.element_type)], self)
         mask = np.zeros((1, 1, *whole.padded_shape(spatial)), np.float32)
@@ -227,8 +218,6 @@ class LpPool(PoolingOp, name="nn.lp_pool"):
     )
 
     def evaluate(self, x):
-        import numpy as np
-
         from ...ir.comprehension_numpy import accumulator
 
         view = self.windows_of(self.padded(x, 0)).astype(accumulator(x.dtype))

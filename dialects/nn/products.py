@@ -17,6 +17,7 @@ from ...ir.declare import (
     result,
 )
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from .base import NnOp, numbers, tensor
 from .traits import Fusion
 from .windows import Window
@@ -146,8 +147,6 @@ class Conv(ProductOp, name="nn.conv"):
             raise NncError(f"{M} output channels do not split into {groups} groups")
 
     def evaluate(self, x, weight, bias=None):
-        import numpy as np
-
         from ...ir.comprehension_numpy import pad
 
         window = Window.of(self, self.x.type, kernel=weight.shape[2:])
@@ -227,8 +226,6 @@ class ConvTranspose(ProductOp, name="nn.conv_transpose"):
         return [tensor((x.shape[0], M, *spatial), x.element_type)]
 
     def evaluate(self, x, weight, bias=None):
-        import numpy as np
-
         from ...ir.comprehension_numpy import accumulator
 
         types = [tensor(a.shape, self.x.type.element_type) for a in (x, weight)]

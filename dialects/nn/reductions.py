@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, I64, INT_ARRAY, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import Dim, i64
 from .base import NnOp, check_axes, check_axis, is_float, tensor
 from .traits import Fusion
@@ -22,6 +25,7 @@ class ReductionOp(NnOp):
     prologue = (Fusion.ELEMENTWISE,)
     combine = ""
     value = "{x}"
+    example = "%y = {name} %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
     @property
     def row_axes(self):
@@ -64,14 +68,12 @@ class ReduceSum(ReductionOp, name="nn.reduce_sum"):
     """The sum; 0 of no elements. Source: ONNX ReduceSum-13."""
 
     combine = "+="
-    example = "%y = nn.reduce_sum %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
 
 class ReduceProd(ReductionOp, name="nn.reduce_prod"):
     """The product; 1 of no elements. Source: ONNX ReduceProd-18."""
 
     combine = "*="
-    example = "%y = nn.reduce_prod %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
 
 class ReduceMax(ReductionOp, name="nn.reduce_max"):
@@ -81,7 +83,6 @@ class ReduceMax(ReductionOp, name="nn.reduce_max"):
     """
 
     combine = "max="
-    example = "%y = nn.reduce_max %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
 
 class ReduceMin(ReductionOp, name="nn.reduce_min"):
@@ -91,7 +92,6 @@ class ReduceMin(ReductionOp, name="nn.reduce_min"):
     """
 
     combine = "min="
-    example = "%y = nn.reduce_min %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
 
 class ReduceL1(ReductionOp, name="nn.reduce_l1"):
@@ -99,7 +99,6 @@ class ReduceL1(ReductionOp, name="nn.reduce_l1"):
 
     combine = "+="
     value = "abs({x})"
-    example = "%y = nn.reduce_l1 %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
 
 
 class ReduceSumSquare(ReductionOp, name="nn.reduce_sum_square"):
@@ -107,9 +106,6 @@ class ReduceSumSquare(ReductionOp, name="nn.reduce_sum_square"):
 
     combine = "+="
     value = "{x} * {x}"
-    example = (
-        "%y = nn.reduce_sum_square %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
-    )
 
 
 class ReduceMean(ReductionOp, name="nn.reduce_mean"):
@@ -121,8 +117,6 @@ class ReduceMean(ReductionOp, name="nn.reduce_mean"):
     )
 
     def evaluate(self, x):
-        import numpy as np
-
         total = self.accumulated(x).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
         count = int(np.prod([x.shape[a] for a in self.axes], dtype=np.int64))
         with np.errstate(all="ignore"):
@@ -134,11 +128,7 @@ class ReduceMean(ReductionOp, name="nn.reduce_mean"):
 class ReduceL2(ReductionOp, name="nn.reduce_l2"):
     """The root of the sum of squares. Source: ONNX ReduceL2-18."""
 
-    example = "%y = nn.reduce_l2 %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
-
     def evaluate(self, x):
-        import numpy as np
-
         wide = self.accumulated(x)
         total = (wide * wide).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
         return np.asarray(np.sqrt(total)).astype(x.dtype)
@@ -147,13 +137,7 @@ class ReduceL2(ReductionOp, name="nn.reduce_l2"):
 class ReduceLogSum(ReductionOp, name="nn.reduce_log_sum"):
     """The logarithm of the sum. Source: ONNX ReduceLogSum-18."""
 
-    example = (
-        "%y = nn.reduce_log_sum %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
-    )
-
     def evaluate(self, x):
-        import numpy as np
-
         total = self.accumulated(x).sum(axis=tuple(self.axes), keepdims=self.keep_dims)
         with np.errstate(all="ignore"):
             return np.asarray(np.log(total)).astype(x.dtype)
@@ -162,13 +146,7 @@ class ReduceLogSum(ReductionOp, name="nn.reduce_log_sum"):
 class ReduceLogSumExp(ReductionOp, name="nn.reduce_log_sum_exp"):
     """The logarithm of the sum of e**x, without overflow. Source: ONNX ReduceLogSumExp-18."""
 
-    example = (
-        "%y = nn.reduce_log_sum_exp %x {axes = array<i64: 1>} : (tensor<4x8xf32>) -> tensor<4xf32>"
-    )
-
     def evaluate(self, x):
-        import numpy as np
-
         axes, wide = tuple(self.axes), self.accumulated(x)
         with np.errstate(all="ignore"):
             top = wide.max(axis=axes, keepdims=True, initial=-np.inf)
@@ -201,8 +179,6 @@ class ArgOp(NnOp):
 
     def find(self, x, where):
         """The positions that NumPy's argmax or argmin finds, the last ones if asked."""
-        import numpy as np
-
         if self.select_last_index:
             at = x.shape[self.axis] - 1 - where(np.flip(x, self.axis), axis=self.axis)
         else:
@@ -217,8 +193,6 @@ class Argmax(ArgOp, name="nn.argmax"):
     example = "%y = nn.argmax %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
 
     def evaluate(self, x):
-        import numpy as np
-
         return self.find(x, np.argmax)
 
 
@@ -228,16 +202,16 @@ class Argmin(ArgOp, name="nn.argmin"):
     example = "%y = nn.argmin %x {axis = 1 : i64} : (tensor<4x8xf32>) -> tensor<4xi64>"
 
     def evaluate(self, x):
-        import numpy as np
-
         return self.find(x, np.argmin)
 
 
-class Cumsum(NnOp, name="nn.cumsum"):
-    """Running sums along the axis, without the element itself if exclusive.
+class RunningOp(NnOp):
+    """Base of ops that combine the elements up to each one along an axis."""
 
-    Source: ONNX CumSum-14.
-    """
+    combine: ClassVar[str]
+    """The function, as comprehensions name it."""
+    start: ClassVar[int]
+    """What it leaves as it is."""
 
     x: Operand = operand(AnyRankedTensor)
     axis: int = attribute(I64)
@@ -245,24 +219,50 @@ class Cumsum(NnOp, name="nn.cumsum"):
     reverse: bool = attribute(BOOL, default=False)
     out: Result = result(AnyRankedTensor)
 
-    example = "%y = nn.cumsum %x {axis = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
-
     @classmethod
     def infer(cls, types, attrs):
         check_axis(attrs.axis, types[0].rank)
         return [types[0]]
 
-    def evaluate(self, x):
-        import numpy as np
-
+    def running(self, x, combine):
+        """The results; `combine` is the NumPy function."""
         from ...ir.comprehension_numpy import accumulator
 
-        wide = np.flip(x, self.axis) if self.reverse else x
+        wide = np.moveaxis(np.flip(x, self.axis) if self.reverse else x, self.axis, 0)
         wide = wide.astype(accumulator(x.dtype))
-        total = np.cumsum(wide, axis=self.axis, dtype=wide.dtype)
         if self.exclusive:
-            total = total - wide
+            first = np.full_like(wide[:1], self.start)
+            wide = np.concatenate([first, wide[:-1]])
+        total = np.moveaxis(combine.accumulate(wide, dtype=wide.dtype), 0, self.axis)
         return (np.flip(total, self.axis) if self.reverse else total).astype(x.dtype)
+
+
+class Cumsum(RunningOp, name="nn.cumsum"):
+    """Running sums along the axis, without the element itself if exclusive.
+
+    Source: ONNX CumSum-14.
+    """
+
+    combine = "add"
+    start = 0
+    example = "%y = nn.cumsum %x {axis = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
+
+    def evaluate(self, x):
+        return self.running(x, np.add)
+
+
+class Cumprod(RunningOp, name="nn.cumprod"):
+    """Running products along the axis, without the element itself if exclusive.
+
+    Source: ONNX CumProd-26.
+    """
+
+    combine = "mul"
+    start = 1
+    example = "%y = nn.cumprod %x {axis = 0 : i64} : (tensor<4x8xf32>) -> tensor<4x8xf32>"
+
+    def evaluate(self, x):
+        return self.running(x, np.multiply)
 
 
 class TopK(NnOp, name="nn.top_k"):
@@ -296,10 +296,8 @@ class TopK(NnOp, name="nn.top_k"):
         return [tensor(shape, x.element_type), tensor(shape, i64)]
 
     def evaluate(self, x, k):
-        import numpy as np
-
         axis, count = self.axis, int(np.asarray(k).reshape(()))
-        if count > x.shape[axis]:
+        if not 0 <= count <= x.shape[axis]:
             raise self.error(f"k is {count}, but axis {axis} has {x.shape[axis]} elements")
         if self.largest:
             # A stable ascending sort of the reversed axis, reversed: equal ones stay in order.

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ...ir.attributes import DenseArrayAttr
 from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import BOOL, F32, AttrKind, Operand, Result, attribute, operand, result
+from ...ir.declare import (
+    BOOL,
+    F32,
+    INT_ARRAY,
+    AttrKind,
+    Operand,
+    OptionalOperand,
+    Result,
+    attribute,
+    operand,
+    optional_operand,
+    result,
+)
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import f32
-from .base import NnOp, check_length, numbers, one_of
+from .base import (
+    NnOp,
+    check_axes,
+    check_length,
+    numbers,
+    one_of,
+    shape_operand_length,
+    tensor,
+)
 from .traits import Fusion
 
 F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
@@ -20,15 +42,10 @@ F32_ARRAY: AttrKind[tuple[float, ...]] = AttrKind(
 )
 
 
-class Resize(NnOp, name="nn.resize"):
-    """x sampled anew, so that it has the result's shape.
+class Resampling(NnOp):
+    """Base: x sampled anew along some of its dimensions, one after the other.
 
-    `scales` is the ratio of extents that coordinates are computed with, for each dimension;
-    left out, it is the ratio of the actual extents. A `?` of the result is the operand's
-    extent times the scale, rounded down. `roi` (begins, then ends, relative) is for
-    coordinate_transform "tf_crop_and_resize" only.
-
-    Source: ONNX Resize-19.
+    Each element of the result is a weighted sum of a few elements of the operand.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -48,13 +65,143 @@ class Resize(NnOp, name="nn.resize"):
         one_of("round_prefer_floor", "round_prefer_ceil", "floor", "ceil"),
         default="round_prefer_floor",
     )
-    scales: tuple[float, ...] = attribute(F32_ARRAY, optional=True)
-    roi: tuple[float, ...] = attribute(F32_ARRAY, optional=True)
     cubic_coeff_a: float = attribute(F32, default=-0.75)
     exclude_outside: bool = attribute(BOOL, default=False)
     antialias: bool = attribute(BOOL, default=False)
     extrapolation_value: float = attribute(F32, default=0.0)
     out: Result = result(AnyRankedTensor)
+
+    @property
+    def crops(self) -> bool:
+        """Whether a region of the operand is sampled, which `roi` tells."""
+        return self.coordinate_transform == "tf_crop_and_resize"
+
+    @property
+    def reach(self) -> int:
+        """How far the kernel reaches to either side, before antialiasing widens it."""
+        return 2 if self.mode == "cubic" else 1
+
+    @property
+    def normalizes(self) -> bool:
+        """Whether the weights of a result are divided by their sum."""
+        return self.exclude_outside or self.antialias
+
+    def changes(self, extent: int, length: int, scale: float) -> bool:
+        """Whether anything happens along a dimension."""
+        return self.crops or scale != 1.0 or extent != length
+
+    def taps(self, extent: int, length: int, scale: float, region: tuple[float, float]):
+        """How the result is made along one dimension: source positions and their weights.
+
+        For P result elements, two arrays [P, T]: positions, clamped to the operand, and
+        weights in f64; and [P], whether the element lies outside (and is extrapolated).
+        """
+        i = np.arange(length, dtype=np.float64)
+        at = self._coordinates(i, extent, length, scale, region)
+        outside = np.zeros(length, np.bool_)
+        if self.crops:
+            outside = (at < 0) | (at > extent - 1)
+        if self.mode == "nearest":
+            return self._nearest(at, extent)[:, None], np.ones((length, 1)), outside
+        # Antialiasing widens the kernel by the factor that the sampling gets coarser.
+        stretch = min(scale, 1.0) if self.antialias else 1.0
+        reach = math.ceil(self.reach / stretch)
+        positions = np.floor(at)[:, None] + np.arange(1 - reach, reach + 1)
+        distance = np.abs(at[:, None] - positions) * stretch
+        if self.mode == "linear":
+            weights = np.maximum(0.0, 1 - distance)
+        else:
+            weights = self._cubic(distance)
+        if self.exclude_outside:
+            weights = np.where((positions < 0) | (positions >= extent), 0.0, weights)
+        if self.normalizes:
+            weights = weights / weights.sum(axis=1, keepdims=True)
+        clamped = np.clip(positions, 0, max(extent - 1, 0)).astype(np.int64)
+        return clamped, weights, outside
+
+    def _coordinates(self, i, extent: int, length: int, scale: float, region):
+        """Where the result's positions `i` lie in the operand."""
+        match self.coordinate_transform:
+            case "half_pixel":
+                return (i + 0.5) / scale - 0.5
+            case "half_pixel_symmetric":
+                adjustment = length / (scale * extent)
+                return extent / 2 * (1 - adjustment) + (i + 0.5) / scale - 0.5
+            case "pytorch_half_pixel":
+                return (i + 0.5) / scale - 0.5 if length > 1 else i * 0.0
+            case "align_corners":
+                return i * (extent - 1) / (length - 1) if length > 1 else i * 0.0
+            case "asymmetric":
+                return i / scale
+        first, last = region
+        if length > 1:
+            return first * (extent - 1) + i * (last - first) * (extent - 1) / (length - 1)
+        return i * 0.0 + 0.5 * (first + last) * (extent - 1)
+
+    def _nearest(self, at, extent: int):
+        match self.nearest_mode:
+            case "round_prefer_floor":
+                at = np.ceil(at - 0.5)
+            case "round_prefer_ceil":
+                at = np.floor(at + 0.5)
+            case "floor":
+                at = np.floor(at)
+            case _:
+                at = np.ceil(at)
+        return np.clip(at, 0, max(extent - 1, 0)).astype(np.int64)
+
+    def _cubic(self, distance):
+        """Keys' kernel. Source: R. Keys, Cubic convolution interpolation, 1981, (4)."""
+        a, d = self.cubic_coeff_a, distance
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
+
+    def sampled(self, x, shape, along):
+        """x in another shape, along dimensions that are given with scale and region."""
+        from ...ir.comprehension_numpy import accumulator
+
+        out: Any = x
+        if self.mode != "nearest":
+            out = out.astype(np.float64 if x.dtype == np.float64 else accumulator(np.dtype("f4")))
+        beyond = np.zeros(shape, np.bool_)
+        for axis, scale, region in along:
+            if not self.changes(x.shape[axis], shape[axis], scale):
+                continue
+            if shape[axis] and not scale > 0:
+                raise NncError("a scale is not positive")
+            if shape[axis] and not x.shape[axis]:
+                raise NncError("there is no element to sample")
+            positions, weights, outside = self.taps(x.shape[axis], shape[axis], scale, region)
+            total: Any = None
+            for t in range(positions.shape[1]):
+                part = np.take(out, positions[:, t], axis=axis)
+                if self.mode != "nearest":
+                    ones = [1] * axis + [-1] + [1] * (x.ndim - axis - 1)
+                    part = part * weights[:, t].reshape(ones).astype(out.dtype)
+                total = part if total is None else total + part
+            out = total
+            beyond |= outside.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        out = np.where(beyond, out.dtype.type(self.extrapolation_value), out)
+        if self.mode != "nearest" and x.dtype.kind in "iu":
+            info = np.iinfo(x.dtype)
+            out = np.clip(np.rint(out), info.min, info.max)
+        return out.astype(x.dtype)
+
+
+class Resize(Resampling, name="nn.resize"):
+    """x sampled anew, so that it has the result's shape.
+
+    `scales` is the ratio of extents that coordinates are computed with, for each dimension;
+    left out, it is the ratio of the actual extents. A `?` of the result is the operand's
+    extent times the scale, rounded down. `roi` (begins, then ends, relative) is for
+    coordinate_transform "tf_crop_and_resize" only.
+
+    Source: ONNX Resize-19.
+    """
+
+    scales: tuple[float, ...] = attribute(F32_ARRAY, optional=True)
+    roi: tuple[float, ...] = attribute(F32_ARRAY, optional=True)
 
     fusion = Fusion.REDUCTION
     treats_images_apart = True
@@ -77,7 +224,7 @@ class Resize(NnOp, name="nn.resize"):
             check_length(self.scales, x.rank, "scales")
         elif not out.has_static_shape and out.shape != x.shape:
             raise NncError("scales must be given where the result's shape is not known")
-        if self.coordinate_transform == "tf_crop_and_resize":
+        if self.crops:
             if self.roi is None:
                 raise NncError('coordinate_transform "tf_crop_and_resize" needs roi')
             check_length(self.roi, 2 * x.rank, "roi")
@@ -90,115 +237,82 @@ class Resize(NnOp, name="nn.resize"):
             for d, s, out in zip(shape, scales, self.out.type.shape, strict=True)
         )
 
-    def taps(self, shape, axis: int):
-        """How the result is made along one dimension: source positions and their weights.
+    def taps_along(self, axis: int, extent: int):
+        """The taps of a dimension of this extent."""
+        length = self.out.type.shape[axis]
+        if length is None:
+            length = int(extent * self.scales[axis]) if self.scales is not None else extent
+        return self.taps(extent, length, self._scale(axis, extent, length), self.region(axis))
 
-        For P result elements, two arrays [P, T]: positions, clamped to the operand, and
-        weights in f64; and [P], whether the element lies outside (and is extrapolated).
-        """
-        import math
+    def _scale(self, axis: int, extent: int, length: int) -> float:
+        """The ratio that coordinates along a dimension are computed with."""
+        return self.scales[axis] if self.scales is not None else length / max(extent, 1)
 
-        import numpy as np
-
-        extent, length = shape[axis], self.result_shape(shape)[axis]
-        scale = self.scales[axis] if self.scales is not None else length / max(extent, 1)
-        at = self._coordinates(np.arange(length, dtype=np.float64), axis, extent, length, scale)
-        outside = np.zeros(length, np.bool_)
-        if self.coordinate_transform == "tf_crop_and_resize":
-            outside = (at < 0) | (at > extent - 1)
-        if self.mode == "nearest":
-            return self._nearest(at, extent)[:, None], np.ones((length, 1)), outside
-        # Antialiasing widens the kernel by the factor that the sampling gets coarser.
-        stretch = min(scale, 1.0) if self.antialias else 1.0
-        reach = math.ceil((1 if self.mode == "linear" else 2) / stretch)
-        positions = np.floor(at)[:, None] + np.arange(1 - reach, reach + 1)
-        distance = np.abs(at[:, None] - positions) * stretch
-        if self.mode == "linear":
-            weights = np.maximum(0.0, 1 - distance)
-        else:
-            weights = self._cubic(distance)
-        if self.exclude_outside:
-            weights = np.where((positions < 0) | (positions >= extent), 0.0, weights)
-        if self.exclude_outside or self.antialias:
-            weights = weights / weights.sum(axis=1, keepdims=True)
-        clamped = np.clip(positions, 0, max(extent - 1, 0)).astype(np.int64)
-        return clamped, weights, outside
-
-    def _coordinates(self, i, axis: int, extent: int, length: int, scale: float):
-        """Where the result's positions `i` lie in the operand."""
-        match self.coordinate_transform:
-            case "half_pixel":
-                return (i + 0.5) / scale - 0.5
-            case "half_pixel_symmetric":
-                adjustment = length / (scale * extent)
-                return extent / 2 * (1 - adjustment) + (i + 0.5) / scale - 0.5
-            case "pytorch_half_pixel":
-                return (i + 0.5) / scale - 0.5 if length > 1 else i * 0.0
-            case "align_corners":
-                return i * (extent - 1) / (length - 1) if length > 1 else i * 0.0
-            case "asymmetric":
-                return i / scale
-        first, last = self.roi[axis], self.roi[axis + len(self.roi) // 2]
-        if length > 1:
-            return first * (extent - 1) + i * (last - first) * (extent - 1) / (length - 1)
-        return i * 0.0 + 0.5 * (first + last) * (extent - 1)
-
-    def _nearest(self, at, extent: int):
-        import numpy as np
-
-        match self.nearest_mode:
-            case "round_prefer_floor":
-                at = np.ceil(at - 0.5)
-            case "round_prefer_ceil":
-                at = np.floor(at + 0.5)
-            case "floor":
-                at = np.floor(at)
-            case _:
-                at = np.ceil(at)
-        return np.clip(at, 0, max(extent - 1, 0)).astype(np.int64)
-
-    def _cubic(self, distance):
-        """Keys' kernel. Source: R. Keys, Cubic convolution interpolation, 1981, (4)."""
-        import numpy as np
-
-        a, d = self.cubic_coeff_a, distance
-        near = ((a + 2) * d - (a + 3)) * d * d + 1
-        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
-        return np.where(d <= 1, near, np.where(d < 2, far, 0.0))
-
-    def evaluate(self, x):
-        import numpy as np
-
-        from ...ir.comprehension_numpy import accumulator
-
-        shape = x.shape
-        result_shape = self.result_shape(shape)
-        out: Any = x
-        if self.mode != "nearest":
-            out = out.astype(np.float64 if x.dtype == np.float64 else accumulator(np.dtype("f4")))
-        beyond = np.zeros(result_shape, np.bool_)
-        for axis in range(x.ndim):
-            if not self.samples(axis, shape):
-                continue
-            positions, weights, outside = self.taps(shape, axis)
-            total: Any = None
-            for t in range(positions.shape[1]):
-                part = np.take(out, positions[:, t], axis=axis)
-                if self.mode != "nearest":
-                    ones = [1] * axis + [-1] + [1] * (x.ndim - axis - 1)
-                    part = part * weights[:, t].reshape(ones).astype(out.dtype)
-                total = part if total is None else total + part
-            out = total
-            beyond |= outside.reshape([-1 if i == axis else 1 for i in range(x.ndim)])
-        out = np.where(beyond, out.dtype.type(self.extrapolation_value), out)
-        if self.mode != "nearest" and x.dtype.kind in "iu":
-            info = np.iinfo(x.dtype)
-            out = np.clip(np.rint(out), info.min, info.max)
-        return out.astype(x.dtype)
+    def region(self, axis: int) -> tuple[float, float]:
+        """The part of a dimension that is sampled: begin and end, relative to its extent."""
+        if self.roi is None:
+            return 0.0, 1.0
+        return self.roi[axis], self.roi[axis + len(self.roi) // 2]
 
     def samples(self, axis: int, shape) -> bool:
-        """Whether anything happens along the dimension."""
-        if self.coordinate_transform == "tf_crop_and_resize":
+        """Whether anything happens along the dimension, as far as is known."""
+        if self.crops or (self.scales is not None and self.scales[axis] != 1.0):
             return True
-        scaled = self.scales is not None and self.scales[axis] != 1.0
-        return scaled or shape[axis] != self.result_shape(shape)[axis]
+        wanted = self.out.type.shape[axis]
+        return wanted is not None and shape[axis] != wanted
+
+    def evaluate(self, x):
+        shape = self.result_shape(x.shape)
+        scales = [self._scale(d, *pair) for d, pair in enumerate(zip(x.shape, shape, strict=True))]
+        along = [(axis, scale, self.region(axis)) for axis, scale in enumerate(scales)]
+        return self.sampled(x, shape, along)
+
+
+class ResizeDynamic(Resampling, name="nn.resize_dynamic"):
+    """nn.resize along some dimensions, by scales, to extents and from a region known at run time.
+
+    `scales` (f32) and `sizes` (i64) are 1-D, with an element for each of `axes`; `roi` (f32)
+    has their begins, then their ends.
+
+    Source: ONNX Resize-19.
+    """
+
+    scales: Operand = operand(AnyRankedTensor)
+    sizes: Operand = operand(AnyRankedTensor)
+    roi: OptionalOperand = optional_operand(AnyRankedTensor)
+    axes: tuple[int, ...] = attribute(INT_ARRAY)
+
+    example = (
+        '%y = nn.resize_dynamic %x, %s, %n {axes = array<i64: 2, 3>, mode = "linear"} : '
+        "(tensor<1x8x4x4xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<1x8x?x?xf32>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, scales, sizes = types[:3]
+        check_axes(attrs.axes, x.rank)
+        if shape_operand_length(sizes, "sizes") not in (len(attrs.axes), None):
+            raise NncError(f"sizes must have {len(attrs.axes)} elements, but is '{sizes}'")
+        _check_floats(scales, len(attrs.axes), "scales")
+        if attrs.coordinate_transform == "tf_crop_and_resize":
+            if len(types) < 4:
+                raise NncError('coordinate_transform "tf_crop_and_resize" needs roi')
+            _check_floats(types[3], 2 * len(attrs.axes), "roi")
+        shape = [None if i in attrs.axes else d for i, d in enumerate(x.shape)]
+        return [tensor(shape, x.element_type)]
+
+    def evaluate(self, x, scales, sizes, roi=None):
+        if (sizes < 0).any():
+            raise NncError(f"an extent of {sizes.tolist()} is negative")
+        shape, count = list(x.shape), len(self.axes)
+        along = []
+        for i, axis in enumerate(self.axes):
+            shape[axis] = int(sizes[i])
+            region = (0.0, 1.0) if roi is None else (float(roi[i]), float(roi[i + count]))
+            along.append((axis, float(scales[i]), region))
+        return self.sampled(x, shape, along)
+
+
+def _check_floats(type, count: int, name: str) -> None:
+    if type.shape not in ((count,), (None,)) or type.element_type is not f32:
+        raise NncError(f"{name} must be {count} numbers of type f32, but is '{type}'")

@@ -41,8 +41,12 @@ class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)
             raise self.error("must end in 'nn.yield' of the results' types")
 
 
-class Yield(Op, name="nn.yield", traits=(Pure, Terminator, HasParent("nn.kernel"))):
-    """Ends a kernel with its results."""
+class Yield(
+    Op,
+    name="nn.yield",
+    traits=(Pure, Terminator, HasParent("nn.if", "nn.kernel", "nn.while")),
+):
+    """Ends a region with what it gives: a kernel's results, a branch's, an iteration's."""
 
     values: Operands = operands(AnyRankedTensor)
 

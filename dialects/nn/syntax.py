@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.syntax.directive import Directive, directive
-from ...ir.syntax.parts import ASSIGNMENTS, assignment_text, assignments_of, region_text
+from ...ir.syntax.parts import ASSIGNMENTS, assignment_text, read_bound, read_region, region_text
 
 
 @directive("BoundRegion")
@@ -21,18 +21,8 @@ class BoundRegion(Directive):
     def read(self, child: Any, state: Any) -> None:
         inputs, outs, body = self.names
         assigned, type, region = child
-        names, values = assignments_of(assigned[0]) if assigned else ([], [])
-        if len(values) != len(type.inputs):
-            state.fail(
-                f"expected as many input types as operands (expected {len(values)} got "
-                f"{len(type.inputs)})"
-            )
-        state.operands[inputs], state.types[inputs] = values, list(type.inputs)
-        state.types[outs] = list(type.results)
-        state.regions[body] = [region]
-        state.entry_args[body] = [
-            (name, t, None) for name, t in zip(names, type.inputs, strict=True)
-        ]
+        names = read_bound(state, assigned, type, inputs, outs)
+        read_region(state, body, region, names, type.inputs)
 
     def write(self, op: Any, printer: Any) -> None:
         inputs, outs, body = (getattr(op, name) for name in self.names)

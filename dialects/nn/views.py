@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import Operand, Result, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.types import Dim
 from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
 from .traits import Arranging, Fusion, Total
@@ -74,6 +75,8 @@ class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
         return [tensor([None] * rank, x.element_type)]
 
     def evaluate(self, x, shape):
+        if any(d < -1 for d in shape):  # which NumPy takes for -1
+            raise self.error(f"an extent is less than -1: {shape.tolist()}")
         return x.reshape([int(d) for d in shape])
 
 
@@ -130,7 +133,5 @@ class BroadcastDynamic(NnOp, name="nn.broadcast_dynamic"):
         return [tensor(out, x.element_type)]
 
     def evaluate(self, x, shape):
-        import numpy as np
-
         wanted = broadcast_shapes(x.shape, tuple(int(d) for d in shape))
         return np.ascontiguousarray(np.broadcast_to(x, wanted))

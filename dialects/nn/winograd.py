@@ -20,6 +20,7 @@ from math import prod
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import I64, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from .base import NnOp, tensor
 from .blocked import BlockedMatmul
 from .traits import Fusion, Total
@@ -206,8 +207,6 @@ class WinogradWeight(WinogradOp, name="nn.winograd_weight", traits=(Total,)):
         return [tensor((points * points, Mo, Co, B, A), x.element_type)]
 
     def evaluate(self, x):
-        import numpy as np
-
         g, points = np.array(self.transforms.weight), self.points
         scales = self.scales
         Mo, Co, _, _, B, A = x.shape
@@ -245,8 +244,6 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
         return [tensor(shape, x.element_type)]
 
     def evaluate(self, x):
-        import numpy as np
-
         step, points = self.stride * self.tile, self.points
         b = np.array(self.transforms.input, x.dtype)
         tiles = np.lib.stride_tricks.sliding_window_view(x, (points, points), axis=(2, 3))
@@ -277,8 +274,6 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
         return [tensor(shape, x.element_type)]
 
     def evaluate(self, x):
-        import numpy as np
-
         tile, points = self.tile, self.points
         a = np.array(self.transforms.output, x.dtype)
         _, Mo, N, S, T, A = x.shape

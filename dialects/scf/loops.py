@@ -24,6 +24,7 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from ...ir.location import UNKNOWN, Location
+from ...ir.numpy_types import type_to_numpy
 from ...ir.rewriting import constant_int
 from ...ir.traits import (
     HasParent,
@@ -123,7 +124,6 @@ class For(
         return [unsigned(int(b), width) for b in bounds]
 
     def interpret(self, operands, frame):
-        from ...ir.numpy_types import type_to_numpy
 
         lower, upper, step = self._as_counted(operands[:3])
         if step <= 0:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.attributes import DenseArrayAttr
+from ...ir.rewriting import constant_int
 from ...ir.syntax.directive import Directive, directive, listed
-from ...ir.syntax.directives import ArrowTypesOrOne
 from ...ir.syntax.parts import (
     ARROW_RULES,
     ASSIGNMENTS,
@@ -14,20 +14,14 @@ from ...ir.syntax.parts import (
     INDEX_LIST,
     arrow_types,
     assignment_text,
-    assignments_of,
     index_items,
     index_items_text,
+    read_carried,
+    read_region,
     region_text,
     types_of_arrow,
 )
 from ...ir.types import i64, index
-
-
-@directive("ArrowTypes")
-class ArrowTypes(ArrowTypesOrOne):
-    """`-> (f32)`, always written with parentheses."""
-
-    bare_single = False
 
 
 @directive("ForLoop")
@@ -52,16 +46,9 @@ class ForLoop(Directive):
         for name, value in zip((lower, upper, step), bounds, strict=True):
             state.operands[name] = [value]
             state.types[name] = [type]
-        names, values = assignments_of(carried[0]) if carried else ([], [])
-        types = types_of_arrow(carried[1]) if carried else []
-        if len(types) != len(names):
-            state.fail("mismatch in number of loop-carried values and defined values")
-        state.operands[inits], state.types[inits] = values, types
-        state.types[outs] = types
-        state.regions[body] = [region]
-        state.entry_args[body] = [
-            (name, t, None) for name, t in zip([induction, *names], [type, *types], strict=True)
-        ]
+        fault = "mismatch in number of loop-carried values and defined values"
+        names, types = read_carried(state, carried, inits, outs, fault)
+        read_region(state, body, region, [induction, *names], [type, *types])
 
     def write(self, op: Any, printer: Any) -> None:
         lower, upper, step, inits, _, body = (getattr(op, name) for name in self.names)
@@ -75,43 +62,6 @@ class ForLoop(Directive):
             head += f"  : {printer.type(lower.type)}"  # upstream's two spaces
         printer.out.append(head)
         region_text(op, body, printer)
-
-
-@directive("WhileLoop")
-class WhileLoop(Directive):
-    """`(%x = %init) : (f32) -> f32 {..} do {..}`
-
-    Arguments: $inits, type($outs), $before, $after.
-    """
-
-    fragment = 'while_inits ":" function_type region "do" region'
-    rules = {"while_inits": "| assignments", **ASSIGNMENTS}  # noqa: RUF012
-
-    def read(self, child: Any, state: Any) -> None:
-        inits, outs, before, after = self.names
-        assigned, type, before_region, after_region = child
-        names, values = assignments_of(assigned[0]) if assigned else ([], [])
-        if len(values) != len(type.inputs):
-            state.fail(
-                f"expected as many input types as operands (expected {len(values)} got "
-                f"{len(type.inputs)})"
-            )
-        state.operands[inits], state.types[inits] = values, list(type.inputs)
-        state.types[outs] = list(type.results)
-        state.regions[before], state.regions[after] = [before_region], [after_region]
-        state.entry_args[before] = [
-            (name, t, None) for name, t in zip(names, type.inputs, strict=True)
-        ]
-
-    def write(self, op: Any, printer: Any) -> None:
-        inits, outs, before, after = (getattr(op, name) for name in self.names)
-        if inits:
-            printer.out.append(f" {assignment_text(printer, before.blocks[0].args, inits)}")
-        type = printer.function_type([v.type for v in inits], [v.type for v in outs])
-        printer.out.append(f" : {type}")
-        region_text(op, before, printer)
-        printer.out.append(" do ")
-        printer.region(after)
 
 
 def names_at(names: list[str], state: Any) -> list[Any]:
@@ -148,8 +98,8 @@ class ParallelLoop(Directive):
             state.fail("expects as many result types as initial values")
         state.operands[inits], state.types[inits] = names_at(values, state), types
         state.types[outs] = types
-        state.regions[body] = [region]
-        state.entry_args[body] = [(name, index, None) for name in names_at(variables, state)]
+        names = names_at(variables, state)
+        read_region(state, body, region, names, [index] * len(names))
 
     def write(self, op: Any, printer: Any) -> None:
         lower, upper, step, inits, outs, body = (getattr(op, name) for name in self.names)
@@ -196,16 +146,10 @@ class ForallLoop(Directive):
             state.operands[fields[2 * i]] = names
             state.types[fields[2 * i]] = [index] * len(names)
             state.properties[fields[2 * i + 1]] = DenseArrayAttr(i64, tuple(static))
-        names, values = assignments_of(given[0]) if given else ([], [])
-        types = types_of_arrow(given[1]) if given else []
-        if len(types) != len(values):
-            state.fail("expects as many result types as shared outputs")
-        state.operands[shared], state.types[shared] = values, types
-        state.types[outs] = types
-        state.regions[body] = [region]
+        fault = "expects as many result types as shared outputs"
+        names, types = read_carried(state, given, shared, outs, fault)
         args = [*names_at(variables, state), *names]
-        all_types = [*[index] * rank, *types]
-        state.entry_args[body] = [(n, t, None) for n, t in zip(args, all_types, strict=True)]
+        read_region(state, body, region, args, [*[index] * rank, *types])
 
     def write(self, op: Any, printer: Any) -> None:
         *fields, shared_name, outs, body_name = self.names
@@ -228,8 +172,6 @@ class ForallLoop(Directive):
 
 def _all_are(number: int, dynamic: Any, static: Any) -> bool:
     """Whether all bounds are the number, as constants of the text or of operations."""
-    from ...ir.rewriting import constant_int
-
     return all(s in (number, DYNAMIC) for s in static) and all(
         constant_int(value) == number for value in dynamic
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...ir.core import BlockArgument
 from ...ir.traits import HasParent
-from .slices import Inserting
+from .slices import Inserting, verify_part
 
 
 class ParallelInsertSlice(
@@ -27,7 +27,7 @@ class ParallelInsertSlice(
     """
 
     def verify_op(self) -> None:
-        self._verify_lists(self.dest.type, self.source.type)
+        verify_part(self, self.dest.type, self.source.type)
         loop = self.parent_op.parent_op if self.parent_op is not None else None
         if loop is None:
             return

@@ -24,7 +24,6 @@ from ...ir.declare import (
     region,
     result,
 )
-from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.traits import Pure, RecursiveEffects, SingleBlock
 from ...ir.types import IndexType, TensorType
@@ -40,93 +39,50 @@ from ..index_lists import (
 )
 from ..memref.layouts import compatible
 from ..reassociation import Reassociating, reassociation
+from ..slicing import LISTS, Slicing
 from .elements import Yield
 
 
-class _Slicing(Op):
-    """What taking and putting a slice share: offsets, sizes and strides of the larger tensor."""
-
-    def mixed(self, what: str) -> list[Mixed]:
-        """`offsets`, `sizes` or `strides` as ints and values."""
-        return mix(getattr(self, f"static_{what}"), getattr(self, what))
-
-    def _verify_lists(self, large: TensorType, small: TensorType) -> None:
-        for what in ("offset", "size", "stride"):
-            static = getattr(self, f"static_{what}s")
-            if len(static) != large.rank:
-                raise plain_error(self, f"expected {large.rank} {what} values, got {len(static)}")
-            check_list(self, static, getattr(self, f"{what}s"), what)
-        self._verify_bounds(large)
-        sizes = to_dims(self.static_sizes)  # type: ignore[attr-defined]
-        wanted = list(small.shape)
-        kept = 0
-        for size in sizes:
-            if kept < len(wanted) and size == wanted[kept]:
-                kept += 1
-            elif size != 1:
-                break
-        else:
-            if kept == len(wanted):
-                return
-        inferred = TensorType(sizes, large.element_type)
-        raise plain_error(
-            self, f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
-        )
-
-    def _verify_bounds(self, large: TensorType) -> None:
-        lists = (self.static_offsets, self.static_sizes, self.static_strides)  # type: ignore[attr-defined]
-        for d, (start, size, step) in enumerate(zip(*map(to_dims, lists), strict=True)):
-            extent = large.shape[d]
-            if start is None or extent is None:
-                continue
-            if not 0 <= start < extent and size != 0:
-                raise plain_error(self, f"offset {d} is out-of-bounds: {start} >= {extent}")
-            if size and step is not None and start + (size - 1) * step >= extent:
-                last = start + (size - 1) * step
-                raise plain_error(
-                    self, f"slice along dimension {d} runs out-of-bounds: {last} >= {extent}"
-                )
-
-    def _window(self, given: dict[str, Any], large: Any) -> tuple[tuple[slice, ...], list[int]]:
-        starts, sizes, steps = (
-            [int(v) for v in mix(getattr(self, f"static_{what}"), given[what])]
-            for what in ("offsets", "sizes", "strides")
-        )
-        window = []
-        for d, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
-            last = start + (size - 1) * step
-            if size and not (0 <= start < large.shape[d] and 0 <= last < large.shape[d]):
-                raise NncError(
-                    f"'{self.name}': offset {start}, size {size}, stride {step} do not fit "
-                    f"dimension {d} of size {large.shape[d]}",
-                    self.loc,
-                )
-            end = last + (1 if step > 0 else -1)
-            window.append(slice(start, end if end >= 0 else None, step) if size else slice(0, 0))
-        return tuple(window), sizes
+def verify_part(op: Slicing, large: TensorType, small: TensorType) -> None:
+    """The lists fit the larger tensor, and give the smaller one or a reduced version of it."""
+    op.verify_lists(large.rank)
+    op.verify_bounds(large.shape)
+    sizes = to_dims(op.static_sizes)
+    wanted = list(small.shape)
+    kept = 0
+    for size in sizes:
+        if kept < len(wanted) and size == wanted[kept]:
+            kept += 1
+        elif size != 1:
+            break
+    else:
+        if kept == len(wanted):
+            return
+    inferred = TensorType(sizes, large.element_type)
+    raise plain_error(
+        op, f"expected type to be '{inferred}' or a rank-reduced version. (size mismatch)"
+    )
 
 
-_LISTS = (
-    "custom<DynamicIndexList>($offsets, $static_offsets) "
-    "custom<DynamicIndexList>($sizes, $static_sizes) "
-    "custom<DynamicIndexList>($strides, $static_strides) "
-)
-
-
-class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
-    """A rectangular, possibly strided part; dimensions of size 1 may be dropped."""
+class _OfTensor(Op):
+    """Base: of a tensor."""
 
     source: Operand = operand(AnyRankedTensor)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
+
+
+class _IntoTensor(_OfTensor):
+    """Base: of a tensor, into another one."""
+
+    dest: Operand = operand(AnyRankedTensor)
+
+
+class ExtractSlice(Slicing, _OfTensor, name="tensor.extract_slice", traits=(Pure,)):
+    """A rectangular, possibly strided part; dimensions of size 1 may be dropped."""
+
     result: Result = result(AnyRankedTensor)
 
     result_name = "extracted_slice"
-    format = f"$source `` {_LISTS} attr-dict `:` type($source) `to` type($result)"
+    format = f"$source `` {LISTS} attr-dict `:` type($source) `to` type($result)"
     example = (
         "%s = tensor.extract_slice %t[0, %i] [4, 4] [1, 1] : tensor<8x8xf32> to tensor<4x4xf32>"
     )
@@ -145,10 +101,10 @@ class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
         return ExtractSlice(source, *(v for v, _ in parts), *(s for _, s in parts), result=type)
 
     def verify_op(self) -> None:
-        self._verify_lists(self.source.type, self.result.type)
+        verify_part(self, self.source.type, self.result.type)
 
     def evaluate(self, source: Any, *rest: Any) -> Any:
-        window, sizes = self._window(by_field(self, [source, *rest]), source)
+        window, sizes = self.window(source.shape, source, *rest)
         shape = self.result.type.shape
         if len(shape) == len(sizes):
             return source[window].copy()
@@ -157,22 +113,13 @@ class ExtractSlice(_Slicing, name="tensor.extract_slice", traits=(Pure,)):
         return source[window].reshape(final).copy()
 
 
-class Inserting(_Slicing):
+class Inserting(Slicing, _IntoTensor):
     """Base of the ops that put a part into a tensor."""
 
-    source: Operand = operand(AnyRankedTensor)
-    dest: Operand = operand(AnyRankedTensor)
-    offsets: Operands = operands(Index)
-    sizes: Operands = operands(Index)
-    strides: Operands = operands(Index)
-    static_offsets = attribute(INT_ARRAY)
-    static_sizes = attribute(INT_ARRAY)
-    static_strides = attribute(INT_ARRAY)
-
-    format = f"$source `into` $dest `` {_LISTS} attr-dict `:` type($source) `into` type($dest)"
+    format = f"$source `into` $dest `` {LISTS} attr-dict `:` type($source) `into` type($dest)"
 
     def evaluate(self, source: Any, dest: Any, *rest: Any) -> Any:
-        window, sizes = self._window(by_field(self, [source, dest, *rest]), dest)
+        window, sizes = self.window(dest.shape, source, dest, *rest)
         result = dest.copy()
         result[window] = source.reshape(sizes)
         return result
@@ -195,7 +142,7 @@ class InsertSlice(Inserting, name="tensor.insert_slice", traits=(Pure,)):
         return [operand_types[1]]
 
     def verify_op(self) -> None:
-        self._verify_lists(self.dest.type, self.source.type)
+        verify_part(self, self.dest.type, self.source.type)
         if self.result.type is not self.dest.type:
             raise self.error("expected the result to have the type of the destination")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ...ir.attributes import Attribute, DenseElements
+from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.constraints import AnyType, AnyVector, Index, Same
 from ...ir.core import Operation, Value
 from ...ir.declare import (
@@ -24,16 +24,15 @@ from ...ir.declare import (
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.numpy_types import type_to_numpy
+from ...ir.rewriting import constant_value
 from ...ir.traits import Pure
-from ...ir.types import Type, VectorType, element_type
+from ...ir.types import FloatType, Type, VectorType, element_type
 from ..index_lists import Mixed, check_list, mix, split
 from .dimensions import dimensions, vector_or_element
 
 
 def splat_constant(value: Value) -> Any:
     """The splat constant that a value is, or None."""
-    from ...ir.rewriting import constant_value
-
     constant = constant_value(value)
     return constant if isinstance(constant, DenseElements) and constant.is_splat else None
 
@@ -63,9 +62,6 @@ class Broadcast(Op, name="vector.broadcast", traits=(Pure,)):
 
     def fold(self) -> Sequence[Value | Attribute] | None:
         """To the own type -> the source; a constant -> a splat."""
-        from ...ir.attributes import FloatAttr, IntegerAttr
-        from ...ir.rewriting import constant_value
-
         if self.source.type is self.vector.type:
             return [self.source]
         constant = constant_value(self.source)
@@ -139,8 +135,6 @@ class Extract(Op, name="vector.extract", traits=(Pure,)):
 
 
 def _scalar(constant: DenseElements) -> Attribute:
-    from ...ir.attributes import FloatAttr, IntegerAttr
-    from ...ir.types import FloatType
 
     element = constant.type.element_type
     kind = FloatAttr if isinstance(element, FloatType) else IntegerAttr

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.lazy import np
+from ...ir.types import VectorType, i1
 from .compute import MultiReduction, Reduction
 from .transfers import TransferRead, TransferWrite
 
@@ -42,9 +43,6 @@ def _with_mask(masked: Operation, values: list[Any], mask: Any, frame: Any) -> l
 
 def _placeholder(mask: Any) -> Any:
     """A value that only stands for an operand, so that the clone counts its operands right."""
-    from ...ir.core import Value
-    from ...ir.types import VectorType, i1
-
     return Value(VectorType(mask.shape, i1))
 
 

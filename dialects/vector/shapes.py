@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...ir.attribute_kinds import AttrKind
-from ...ir.attributes import ArrayAttr, Attribute, DenseElements, IntegerAttr
+from ...ir.attributes import ArrayAttr, Attribute, DenseElements, I64Attr, IntegerAttr
 from ...ir.constraints import AnyVector, Derived, Same
 from ...ir.core import Value
 from ...ir.declare import (
@@ -64,8 +64,6 @@ class ExtractStridedSlice(Op, name="vector.extract_strided_slice", traits=(Pure,
     @staticmethod
     def of(source: Value, offsets: Sequence[int], sizes: Sequence[int]) -> ExtractStridedSlice:
         """With strides of 1."""
-        from ...ir.attributes import I64Attr
-
         type = source.type
         lists = [[I64Attr(i) for i in part] for part in (offsets, sizes, [1] * len(sizes))]
         return ExtractStridedSlice(source, *lists, result=_slice_type(type, sizes))
@@ -117,8 +115,6 @@ class InsertStridedSlice(Op, name="vector.insert_strided_slice", traits=(Pure,))
     @staticmethod
     def of(value: Value, dest: Value, offsets: Sequence[int]) -> InsertStridedSlice:
         """With strides of 1."""
-        from ...ir.attributes import I64Attr
-
         steps = [I64Attr(1)] * value.type.rank  # type: ignore[attr-defined]
         return InsertStridedSlice(value, dest, [I64Attr(i) for i in offsets], steps)
 

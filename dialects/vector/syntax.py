@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...ir.attributes import AffineMapAttr, ArrayAttr, BoolAttr
+from ...ir.core import Block
 from ...ir.dialect import registry
 from ...ir.syntax.directive import Directive, directive
 from ...ir.syntax.parts import TRAIT, iterators_from_strings, structured_dict, trait_entries
@@ -200,8 +201,6 @@ class MaskedRegion(Directive):
 
 def yield_all(region: Any) -> None:
     """End a block with a yield of what its last operation gives, if it has none."""
-    from ...ir.core import Block
-
     block = region.blocks[0] if region.blocks else region.append(Block())
     if block._last is not None and block._last.name == "vector.yield":
         return

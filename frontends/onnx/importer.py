@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,8 @@ import onnx
 
 from ...dialects import func, nn
 from ...dialects.builtin import ModuleOp
-from ...dialects.marks import ENTRY, INPUT_NAMES, OUTPUT_NAMES
+from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
+from ...dialects.nn.known_values import KnownValues, Partial
 from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError
@@ -21,10 +23,9 @@ from ...ir.location import Location, NameLoc
 from ...ir.numpy_types import numpy_to_type
 from ...ir.resources import MemoryBlob
 from ...ir.traits import is_erasable
-from ...ir.types import Dim, FunctionType, TensorType
+from ...ir.types import Dim, FloatType, FunctionType, TensorType
 from .calls import expand_call
-from .fold import Partial, fold, fold_partly, is_small
-from .inputs import InputChoices, input_types
+from .inputs import InputChoices, dimension_names, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
@@ -43,6 +44,19 @@ Progress = Callable[[str], None]
 
 INLINE_ELEMENTS = 64
 """Constants of up to so many elements stand in the text; larger ones are resources."""
+
+MOST_INTEGERS = 4096
+"""Elements of an integer tensor that is still taken for a shape or for positions."""
+
+MOST_FLOATS = 64
+
+
+def is_small(type: Any) -> bool:
+    """Whether a tensor of this type is folded at import."""
+    if not isinstance(type, TensorType) or not type.has_static_shape:
+        return False
+    most = MOST_FLOATS if isinstance(type.element_type, FloatType) else MOST_INTEGERS
+    return type.num_elements <= most
 
 
 def import_model(
@@ -85,9 +99,9 @@ class Importer:
     def __init__(self, model: Model) -> None:
         self.model = model
         self.survey = Survey(model)
-        self.block = Block()
-        self.known: dict[Value, np.ndarray] = {}
-        self.partly: dict[Value, Partial] = {}
+        self.block = self.entry = Block()
+        """Where operations go: the function's block, or that of a branch or a loop's body."""
+        self.known = KnownValues(is_small, mixes=False)
         self._constants: dict[Any, Value] = {}
         self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
@@ -150,6 +164,15 @@ class Importer:
                 OUTPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in names)),
             },
         )
+        graph = self.model.proto.graph
+        for key, values, order, types in (
+            (INPUT_DIMS, graph.input, inputs, type.inputs),
+            (OUTPUT_DIMS, graph.output, names, type.results),
+        ):
+            named = dimension_names(values, order, types)
+            if any(map(any, named)):
+                strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in named)
+                main.attributes[key] = ArrayAttr(tuple(strings))
         module = ModuleOp.of([main])
         module.loc = self.model.loc
         return module
@@ -246,16 +269,24 @@ class Importer:
 
     def emit(self, op: Operation, loc: Location) -> list[Value]:
         """Insert the op, or the constants that it folds to; its results."""
-        folded = fold(op, self.known)
-        if folded is not None:
+        found = self.known.results(op)
+        if found is not None and all(known.is_known for known in found):
             op.drop_all_references()
-            return [self.constant(array, loc) for array in folded]
+            return [self.constant(known.elements, loc) for known in found]
         op.loc = loc
         self.block.append(op)
-        partial = fold_partly(op, self.known, self.partly)
-        for result, known in zip(op.results, partial or (), strict=False):
-            self.partly[result] = known
+        for result, known in zip(op.results, found or (), strict=False):
+            self.known.remember(result, known)
         return list(op.results)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Insert into a block of a region for a while. The op with the region comes after it."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
 
     def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
         """A constant; equal small ones are one op."""
@@ -269,13 +300,13 @@ class Importer:
         else:
             attribute = DenseResource(self._key(key or "constant"), type, MemoryBlob(array))
         op = nn.Constant(attribute, loc=loc)
-        self.block.append(op)
+        self.entry.append(op)  # every region sees it
         if key:
             op.result.name_hint = identifier(key)
         if identity is not None:
             self._constants[identity] = op.result
         if is_small(type):
-            self.known[op.result] = array
+            self.known.remember(op.result, Partial.known(array))
         return op.result
 
     def _key(self, name: str) -> str:
@@ -295,15 +326,12 @@ class Importer:
 
     def is_unknown(self, value: Value) -> bool:
         """Whether nothing is known of the elements."""
-        return value not in self.known and value not in self.partly
+        return self.known.partial(value) is None
 
     def extents(self, value: Value) -> tuple[Dim, ...] | None:
         """The elements of a 1-D integer tensor, unknown ones as None; see `Node.extents`."""
-        if (array := self.known.get(value)) is not None:
-            return tuple(int(v) for v in array.reshape(-1))
-        if value in self.partly:
-            elements, unknown = (a.reshape(-1) for a in self.partly[value])
-            return tuple(None if u else int(v) for v, u in zip(elements, unknown, strict=True))
+        if (elements := self.known.elements(value)) is not None:
+            return tuple(elements)
         count = value.type.shape[0] if value.type.rank == 1 else None
         return None if count is None else (None,) * count
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, TensorType, size_fault
+from ...ir.types import Dim, TensorType, Type, size_fault
 from .model import Model
 from .tensors import element_type
 
@@ -66,6 +66,25 @@ def _check_constant(model: Model, value: Any, given: Any, bound: dict[str, int])
             f"the value given for input '{value.name}' has shape {list(array.shape)} of "
             f"{array.dtype}, expected '{expected}'"
         )
+
+
+def dimension_names(
+    values: Iterable[Any], names: Sequence[str], types: Sequence[Type]
+) -> list[list[str]]:
+    """What the model calls the unknown dimensions of its inputs or outputs, which are `values`.
+
+    A dimension that is known, or has no name, has an empty one.
+    """
+    declared = {value.name: value.type.tensor_type.shape.dim for value in values}
+    return [
+        [
+            dims[i].dim_param if extent is None and len(dims) == len(type.shape) else ""
+            for i, extent in enumerate(type.shape)
+        ]
+        if isinstance(type, TensorType)
+        else []
+        for dims, type in zip(map(declared.__getitem__, names), types, strict=True)
+    ]
 
 
 def _bind_symbols(model: Model, inputs: list, shapes: Mapping, dims: Mapping) -> dict[str, int]:

@@ -18,7 +18,9 @@ from .tensors import TensorReader
 from .wire import OWN_FILE, WireError, without_weights
 
 OLDEST_OPSET = 6
-"""Before it, many operators had other semantics (and Reshape its shape in an attribute)."""
+"""Before it, many operators had other semantics (and Reshape its shape in an attribute): models
+of such opsets are converted to this one.
+"""
 
 
 @dataclass
@@ -53,6 +55,9 @@ def read_model(source: Any) -> Model:
         raise NncError("not an ONNX model: it has no graph", loc)
     if (bad := undecodable_name(proto)) is not None:
         raise NncError(f"not a valid ONNX model: the name {bad!r} is not UTF-8 text", loc)
+    if 1 <= _default_opset(proto) < OLDEST_OPSET:
+        proto = _converted(source, loc)
+        tensors = TensorReader(tensors.folder)
     model = Model(proto, name, tensors, {}, {})
     model.opsets = _opsets(model, proto.opset_import)
     uses_default = any(domain(node.domain) == "" for node in proto.graph.node)
@@ -64,6 +69,27 @@ def read_model(source: Any) -> Model:
             raise model.error(f"function '{function.name}' is defined twice")
         model.functions[key] = function
     return model
+
+
+def _default_opset(proto: Any) -> int:
+    """The version of the default domain that a model imports; 0 where it imports none."""
+    versions = [entry.version for entry in proto.opset_import if domain(entry.domain) == ""]
+    return versions[0] if versions else 0
+
+
+def _converted(source: Any, loc: FileLineColLoc) -> Any:
+    """The model of a path or a ModelProto, in the oldest opset that converters know."""
+    from onnx import version_converter
+
+    try:
+        proto = source if isinstance(source, onnx.ModelProto) else onnx.load(source)
+        onnx.checker.check_model(proto)  # the converter relies on what it checks
+        return version_converter.convert_version(proto, OLDEST_OPSET)
+    except Exception as error:  # the binding raises several kinds
+        reason = str(error).strip()
+        raise NncError(
+            f"its opset is older than {OLDEST_OPSET} and cannot be converted to it: {reason}", loc
+        ) from None
 
 
 def domain(name: str) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 from onnx import AttributeProto
 
 from ...dialects import nn
+from ...ir.conversions import is_small_float
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import CallSiteLoc, Location, NameLoc
@@ -110,6 +111,10 @@ class Node:
         value = self.attribute(name, A.FLOATS)
         return None if value is None else tuple(value)
 
+    def strings(self, name: str) -> tuple[str, ...] | None:
+        value = self.attribute(name, A.STRINGS)
+        return None if value is None else tuple(v.decode("utf-8", "replace") for v in value)
+
     def tensor(self, name: str) -> np.ndarray | None:
         value = self.attribute(name, A.TENSOR)
         return None if value is None else self.importer.read_tensor(value, self)
@@ -120,6 +125,17 @@ class Node:
     def wants(self, output: int) -> bool:
         """Whether the output is there and named, so that somebody may use it."""
         return output < len(self.outputs) and bool(self.outputs[output])
+
+    def declared_rank(self, output: int) -> int | None:
+        """The rank that the model declares for an output of a node of its main graph, if any."""
+        if self.scope.parent is not None or self.scope.caller is not None:
+            return None
+        graph = self.importer.model.proto.graph
+        for declared in (*graph.output, *graph.value_info):
+            type = declared.type.tensor_type
+            if declared.name == self.outputs[output] and type.HasField("shape"):
+                return len(type.shape.dim)
+        return None
 
     # -- building -----------------------------------------------------------------------------
 
@@ -141,23 +157,32 @@ class Node:
         """A 0-d constant of the same element type as another value."""
         return self.constant(value, like.type.element_type)
 
-    def cast(self, x: Value, element: Type) -> Value:
-        """The value with another element type; itself where it has that already."""
+    def cast(self, x: Value, element: Type, saturate: bool = True, round_mode: str = "up") -> Value:
+        """The value with another element type; itself where it has that already.
+
+        The rules are those of nn.cast, for floats of 8 bits and less.
+        """
         if x.type.element_type is element:
             return x
-        return self(nn.Cast(x, out=TensorType(x.type.shape, element)))
+        out = TensorType(x.type.shape, element)
+        if not is_small_float(element):
+            return self(nn.Cast(x, out=out))
+        return self(nn.Cast(x, out=out, saturate=saturate, round_mode=round_mode))
 
     # -- what is known at import --------------------------------------------------------------
 
     def known(self, value: Value | None) -> np.ndarray | None:
-        """The elements of a small constant, else None."""
-        return None if value is None else self.importer.known.get(value)
+        """The elements of a small constant, or of what has none; else None."""
+        if isinstance(value, Value) and 0 in getattr(value.type, "shape", ()):
+            shape = tuple(d or 0 for d in value.type.shape)
+            return np.zeros(shape, type_to_numpy(value.type.element_type))
+        return None if value is None else self.importer.known.array(value)
 
     def array(self, value: Value | None) -> np.ndarray | None:
         """The elements of a constant of any size, else None."""
         if value is None:
             return None
-        found = self.importer.known.get(value)
+        found = self.importer.known.array(value)
         if found is None and (op := value.defined_by(nn.Constant)) is not None:
             found = op.value.to_numpy()
         return found

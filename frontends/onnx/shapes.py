@@ -36,11 +36,7 @@ def shape_of(n: Node, x: Value) -> Value:
     shape = x.type.shape
     if None not in shape:
         return n.constant(np.array(shape, np.int64))
-    value = n(nn.ShapeOf(x))
-    elements = np.array([0 if d is None else d for d in shape], np.int64)
-    unknown = np.array([d is None for d in shape], np.bool_)
-    n.importer.partly[value] = (elements, unknown)
-    return value
+    return n(nn.ShapeOf(x))
 
 
 def resolve(extent: Extent) -> Dim:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ...ir.diagnostics import NncError
+from .calls import fixed_body
 from .model import Model, domain, function_opsets
 from .node import node_label
 from .registry import Convert, find_converter
@@ -66,7 +67,6 @@ class Survey:
             return []
         if _converter(key[0], node.op_type, opset) is not None:
             return None
-        from .calls import fixed_body
 
         body, depends = fixed_body(node, key[0], opset)
         if body is None:

@@ -12,7 +12,7 @@ import numpy as np
 from onnx import TensorProto
 
 from ...ir.diagnostics import NncError
-from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ...ir.types import FloatType, IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from .wire import OWN_FILE
 
 P: Any = TensorProto
@@ -32,6 +32,16 @@ _KINDS: dict[int, tuple[Type, Any, str]] = {
     P.UINT16: (IntegerType(16, "u"), np.uint16, "int32_data"),
     P.UINT32: (IntegerType(32, "u"), np.uint32, "uint64_data"),
     P.UINT64: (IntegerType(64, "u"), np.uint64, "uint64_data"),
+    P.FLOAT8E4M3FN: (FloatType("f8E4M3FN"), ml_dtypes.float8_e4m3fn, "int32_data"),
+    P.FLOAT8E4M3FNUZ: (FloatType("f8E4M3FNUZ"), ml_dtypes.float8_e4m3fnuz, "int32_data"),
+    P.FLOAT8E5M2: (FloatType("f8E5M2"), ml_dtypes.float8_e5m2, "int32_data"),
+    P.FLOAT8E5M2FNUZ: (FloatType("f8E5M2FNUZ"), ml_dtypes.float8_e5m2fnuz, "int32_data"),
+    P.FLOAT8E8M0: (FloatType("f8E8M0FNU"), ml_dtypes.float8_e8m0fnu, "int32_data"),
+    P.FLOAT4E2M1: (FloatType("f4E2M1FN"), ml_dtypes.float4_e2m1fn, "int32_data"),
+    P.INT4: (IntegerType(4), ml_dtypes.int4, "int32_data"),
+    P.UINT4: (IntegerType(4, "u"), ml_dtypes.uint4, "int32_data"),
+    P.INT2: (IntegerType(2), ml_dtypes.int2, "int32_data"),
+    P.UINT2: (IntegerType(2, "u"), ml_dtypes.uint2, "int32_data"),
 }
 _CODES = {kind[0]: code for code, kind in _KINDS.items()}
 
@@ -79,36 +89,44 @@ class TensorReader:
             raise NncError(f"{name}: {error.message}") from None
 
     def _array(self, proto: Any) -> np.ndarray:
-        element_type(proto.data_type)  # says what is wrong
+        element = element_type(proto.data_type)
         _, kind, field = _KINDS[proto.data_type]
-        dtype = np.dtype(kind)
+        dtype, width = np.dtype(kind), _stored_bits(element)
         shape = tuple(proto.dims)
         if any(extent < 0 for extent in shape):
             raise NncError(f"shape {list(shape)} has a negative extent")
         if proto.HasField("segment"):
             raise NncError("tensors in segments are not supported")
         count = math.prod(shape)
+        size = (count * width + 7) // 8
         if proto.data_location == TensorProto.EXTERNAL:
-            raw: Any = self._external(proto, count * dtype.itemsize)
+            raw: Any = self._external(proto, size)
         elif proto.HasField("raw_data"):
             raw = proto.raw_data
         else:
-            return self._typed(proto, field, dtype, shape)
-        if len(raw) != count * dtype.itemsize:
+            return self._typed(proto, field, dtype, shape, width)
+        if len(raw) != size:
             raise NncError(
                 f"{len(raw)} bytes of data, but shape {list(shape)} of "
-                f"{element_type_name(proto.data_type)} needs {count * dtype.itemsize}"
+                f"{element_type_name(proto.data_type)} needs {size}"
             )
+        if width < 8:
+            raw = _unpacked(np.frombuffer(raw, np.uint8), width, count)
         return _normalized(np.frombuffer(raw, dtype).reshape(shape))
 
-    def _typed(self, proto: Any, field: str, dtype: np.dtype, shape: tuple) -> np.ndarray:
-        values = getattr(proto, field)
-        if len(values) != math.prod(shape):
+    def _typed(
+        self, proto: Any, field: str, dtype: np.dtype, shape: tuple, width: int
+    ) -> np.ndarray:
+        values, count = getattr(proto, field), math.prod(shape)
+        needed = (count * width + 7) // 8 if width < 8 else count
+        if len(values) != needed:
             raise NncError(
-                f"{len(values)} elements of data, but shape {list(shape)} needs {math.prod(shape)}"
+                f"{len(values)} elements of data, but shape {list(shape)} needs {needed}"
             )
-        if dtype in (np.dtype(np.float16), np.dtype(ml_dtypes.bfloat16)):
-            return np.array(values, np.int32).astype(np.uint16).view(dtype).reshape(shape)
+        if dtype == np.float16 or dtype.name in vars(ml_dtypes):
+            bits = np.array(values, np.int32).astype(f"u{dtype.itemsize}")
+            bits = _unpacked(bits, width, count) if width < 8 else bits
+            return bits.view(dtype).reshape(shape)
         if field == "int32_data":
             return np.array(values, np.int32).astype(dtype).reshape(shape)
         return np.array(values, dtype).reshape(shape)
@@ -179,6 +197,17 @@ def _whole_number(text: str, what: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise NncError(f"external data with {what} '{text}', expected a number of bytes")
     return int(text)
+
+
+def _stored_bits(type: Any) -> int:
+    """The bits of an element in a model: truth values are bytes, only smaller numbers packed."""
+    return 8 if type is i1 else type.width
+
+
+def _unpacked(raw: np.ndarray, width: int, count: int) -> np.ndarray:
+    """The elements in bytes, the first in the lowest bits, as a byte each."""
+    shifts = np.arange(0, 8, width, dtype=np.uint8)
+    return (raw[:, None] >> shifts & ((1 << width) - 1)).reshape(-1)[:count]
 
 
 def _normalized(array: np.ndarray) -> np.ndarray:

@@ -9,10 +9,15 @@ from ..types import i32, i64, index
 from .directive import Directive, directive
 from .parts import (
     ARROW_RULES,
+    ASSIGNMENTS,
     INDEX_LIST,
     arrow_types,
+    assignment_text,
     index_items,
     index_items_text,
+    read_bound,
+    read_region,
+    region_text,
     types_of_arrow,
 )
 
@@ -60,6 +65,41 @@ class ArrowTypesOrOne(Directive):
     def write(self, op: Any, printer: Any) -> None:
         types = [v.type for v in getattr(op, self.names[0])]
         printer.out.append(arrow_types(printer, types, self.bare_single))
+
+
+@directive("ArrowTypes")
+class ArrowTypes(ArrowTypesOrOne):
+    """`-> (f32)`, always written with parentheses."""
+
+    bare_single = False
+
+
+@directive("WhileLoop")
+class WhileLoop(Directive):
+    """`(%x = %init) : (f32) -> f32 {..} do {..}`
+
+    Arguments: $inits, type($outs), $before, $after.
+    """
+
+    fragment = 'while_inits ":" function_type region "do" region'
+    rules = {"while_inits": "| assignments", **ASSIGNMENTS}  # noqa: RUF012
+
+    def read(self, child: Any, state: Any) -> None:
+        inits, outs, before, after = self.names
+        assigned, type, before_region, after_region = child
+        names = read_bound(state, assigned, type, inits, outs)
+        read_region(state, before, before_region, names, type.inputs)
+        state.regions[after] = [after_region]
+
+    def write(self, op: Any, printer: Any) -> None:
+        inits, outs, before, after = (getattr(op, name) for name in self.names)
+        if inits:
+            printer.out.append(f" {assignment_text(printer, before.blocks[0].args, inits)}")
+        type = printer.function_type([v.type for v in inits], [v.type for v in outs])
+        printer.out.append(f" : {type}")
+        region_text(op, before, printer)
+        printer.out.append(" do ")
+        printer.region(after)
 
 
 @directive("DynamicIndexList")

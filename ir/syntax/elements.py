@@ -13,7 +13,16 @@ from ..attributes import (
     SymbolRefAttr,
     UnitAttr,
 )
-from ..declare import Attr, RegionField, SuccessorField, ValueField
+from ..declare import (
+    FUNCTION_TYPE,
+    STRING,
+    SYMBOL,
+    TYPE,
+    Attr,
+    RegionField,
+    SuccessorField,
+    ValueField,
+)
 from .directive import Element, Grammar
 
 
@@ -138,8 +147,6 @@ class AllOperands(Element):
 
 def attribute_rule(kind: Any, whole: bool, grammar: Grammar) -> str:
     """The grammar of `$attr` for a kind of attribute; see `read_attribute`."""
-    from ..declare import FUNCTION_TYPE, STRING, SYMBOL, TYPE
-
     if whole:
         return "attribute"
     if kind.cases:

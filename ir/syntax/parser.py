@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,11 @@ from ..collection import paused_collection
 from ..core import Block, Operation, Region
 from ..diagnostics import NncError, ParseError
 from ..dialect import registry
+from ..location import FileLineColLoc
+from ..resources import SafetensorsFile
 from .grammar import current_language
 from .session import Session
+from .text_resources import weights_path
 
 if TYPE_CHECKING:
     from ...dialects.builtin import ModuleOp
@@ -56,9 +60,7 @@ def _read_ops(session: Session, resources: Path | None) -> list[Operation]:
 
 
 def _find_weights(session: Session, ops: list[Operation], folder: Path | None) -> None:
-    from ..resources import SafetensorsFile
     from ..weights_file import weights_file_names
-    from .text_resources import weights_path
 
     for op in ops:
         try:
@@ -88,8 +90,6 @@ def parse_module(
     if len(ops) == 1 and isinstance(ops[0], module_class):
         module: Any = ops[0]
     else:
-        from ..location import FileLineColLoc
-
         module = module_class.create(
             regions=[Region([Block((), ops)])], loc=FileLineColLoc(filename, 0, 0)
         )
@@ -100,8 +100,6 @@ def parse_module(
 
 def _name_dialects() -> None:
     """Name the dialects, which lie a floor above; what a text mentions of them is loaded."""
-    from importlib import import_module
-
     import_module("...dialects", __package__)
 
 

@@ -56,6 +56,36 @@ def assignments_of(child: Any) -> tuple[list[Any], list[Any]]:
     return [name for name, _ in pairs], [value for _, value in pairs]
 
 
+def read_carried(state: Any, child: Any, inits: str, outs: str, fault: str) -> Any:
+    """Note the values of `assignments arrow_types`, or of nothing; the names and their types."""
+    names, values = assignments_of(child[0]) if child else ([], [])
+    types = types_of_arrow(child[1]) if child else []
+    if len(types) != len(names):
+        state.fail(fault)
+    state.operands[inits], state.types[inits] = values, types
+    state.types[outs] = types
+    return names, types
+
+
+def read_bound(state: Any, child: Any, type: Any, inits: str, outs: str) -> list[Any]:
+    """Note the values of `assignments`, or of nothing, with their function type; the names."""
+    names, values = assignments_of(child[0]) if child else ([], [])
+    if len(values) != len(type.inputs):
+        state.fail(
+            f"expected as many input types as operands (expected {len(values)} got "
+            f"{len(type.inputs)})"
+        )
+    state.operands[inits], state.types[inits] = values, list(type.inputs)
+    state.types[outs] = list(type.results)
+    return names
+
+
+def read_region(state: Any, field: str, region: Any, names: Any, types: Any) -> None:
+    """Note a region whose arguments stand in the op's own syntax."""
+    state.regions[field] = [region]
+    state.entry_args[field] = [(n, t, None) for n, t in zip(names, types, strict=True)]
+
+
 def assignment_text(printer: Any, args: Any, values: Any) -> str:
     """`(%arg1 = %a, %arg2 = %b)`"""
     pairs = [f"{printer.value(a)} = {printer.value(v)}" for a, v in zip(args, values, strict=True)]

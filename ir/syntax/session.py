@@ -8,7 +8,7 @@ from typing import Any
 from ..attributes import SymbolRefAttr
 from ..diagnostics import Diagnostic, NncError, ParseError, SourceFile
 from ..location import FileLineColLoc
-from ..types import FloatType, IntegerType, Type, index, none
+from ..types import FLOAT_KINDS, FloatType, IntegerType, Type, index, none
 from . import scanning
 from .grammar import Language
 from .lexer import Token, handler_for, unescape
@@ -261,7 +261,6 @@ class Session:
             return IntegerType(width, match[1])
         if word in ("index", "none"):
             return index if word == "index" else none
-        from ..types import FLOAT_KINDS
 
         if word in FLOAT_KINDS:
             return FloatType(word)

@@ -7,7 +7,8 @@ broadcasts land as far outside as their operands allow.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from math import prod
 from typing import Any
 
 from ...dialects import arith, memref, vector
@@ -15,9 +16,9 @@ from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import Location, UnknownLoc
 from ...ir.rewriting import constant_value
-from ...ir.types import FloatType, Type, VectorType, i1, index
+from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, index
 from ..model.polynomial import Size
-from ..model.stages import Extent
+from ..model.stages import Extent, Extents
 
 
 class Scope:
@@ -31,8 +32,8 @@ class Scope:
         self.anchor = anchor
         self.depth = parent.depth + 1 if parent is not None else 0
         self.cache: dict[Any, Value] = {}
-        self.entries: dict[Value, dict[Any, Any]] = {}
-        self.written: frozenset[Value] = frozenset()
+        self.entries: dict[Hashable, dict[Any, Any]] = {}
+        self.written: frozenset = frozenset()
         """Buffers that the loop writes: what outer scopes know of them is out of date."""
 
 
@@ -141,14 +142,14 @@ class Code:
             scope.cache[key] = self.value(op, scope)
         return scope.cache[key]
 
-    def splat(self, value: Value, lanes: int) -> Value:
-        """A scalar in all lanes, made in the scope of the scalar."""
+    def splat(self, value: Value, *shape: int) -> Value:
+        """A scalar repeated in this shape, made in the scope of the scalar."""
         scope = self.at_depth(self.depth_of(value))
-        key = ("splat", value, lanes)
+        key = ("splat", value, shape)
         known = scope.cache.get(key)
         if known is None:
             attribute = constant_value(value)
-            type = VectorType((lanes,), value.type)
+            type = VectorType(shape, value.type)
             if isinstance(attribute, IntegerAttr | FloatAttr):
                 known = self.splat_number(attribute.value, type)
             else:
@@ -209,31 +210,62 @@ class Code:
             total = self.add(total, term)
         return total
 
+    # -- buffers -----------------------------------------------------------------------------
+
+    def at_buffer(self, buffer: Value) -> Scope:
+        """Where all that depends on a buffer alone stands."""
+        return self.at_depth(max(1, self.depth_of(buffer)))
+
     def extent(self, symbol: Extent) -> Value:
-        scope = self.at_depth(1)
+        """The value of a symbol, where its buffer is made."""
+        buffer = symbol.buffer
+        scope = self.at_buffer(buffer)
         known = scope.cache.get(symbol)
         if known is None:
             if symbol.kind == "extent":
-                op = memref.Dim.create((symbol.buffer, self.index(symbol.dim)), (index,))
-                known = self.value(op, scope)
+                known = self.value(memref.Dim(buffer, self.index(symbol.dim)), scope)
             else:
-                known = self.metadata(symbol.buffer).results[symbol_position(symbol)]
-                self.depths[known] = 1
+                known = self._metadata(buffer, scope).results[_position(symbol)]
+                self.depths[known] = scope.depth
             scope.cache[symbol] = known
         return known
 
-    def metadata(self, buffer: Value) -> Operation:
-        """`memref.extract_strided_metadata` of a buffer, at the nest's start."""
-        scope = self.at_depth(1)
-        key = ("metadata", buffer)
-        if key not in scope.cache:
-            op = memref.ExtractStridedMetadata(buffer)
-            self.put(op, scope)
-            scope.cache[key] = op.results[0]
-        return scope.cache[key].defining_op  # type: ignore[return-value]
+    def _metadata(self, buffer: Value, scope: Scope) -> Operation:
+        known = scope.cache.get(("metadata", buffer))
+        if known is None:
+            known = self.put(memref.ExtractStridedMetadata(buffer), scope).results[0]
+            scope.cache["metadata", buffer] = known
+        return known.defining_op  # type: ignore[return-value]
+
+    def offset(self, buffer: Value) -> Value | int:
+        """Where a buffer starts in what it is a view of."""
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        offset = 0 if type.layout is None else type.strides_and_offset()[1]  # type: ignore[index]
+        return self.extent(Extent(buffer, 0, "offset")) if offset is None else offset
+
+    def sizes_and_strides(self, buffer: Value) -> tuple[Sequence[Size], Sequence[Size]]:
+        """Those of a buffer."""
+        extents, rank = Extents(), buffer.type.rank  # type: ignore[attr-defined]
+        return [extents.of(buffer, dim) for dim in range(rank)], extents.strides(buffer)
+
+    def flat(self, buffer: Value) -> Value:
+        """A buffer as one dimension, starting at its first element."""
+        type: MemRefType = buffer.type  # type: ignore[assignment]
+        if type.rank == 1 and type.layout is None:
+            return buffer
+        scope = self.at_buffer(buffer)
+        known = scope.cache.get(("flat", buffer))
+        if known is None:
+            sizes, strides = self.sizes_and_strides(buffer)
+            span = prod(sizes)  # type: ignore[type-var]
+            if type.layout is not None:
+                span = sum(((n + -1) * s for n, s in zip(sizes, strides, strict=True)), start=1)
+            op = memref.ReinterpretCast.of(buffer, self.offset(buffer), [self.size(span)], [1])
+            known = scope.cache["flat", buffer] = self.value(op, scope)
+        return known
 
 
-def symbol_position(symbol: Extent) -> int:
+def _position(symbol: Extent) -> int:
     """The result of `memref.extract_strided_metadata` that a stride or offset is.
 
     Its results are the base buffer, the offset, the sizes and the strides.

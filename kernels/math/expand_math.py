@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from ...dialects import arith, math, scf, vector
@@ -13,6 +14,7 @@ from ...ir.core import Block, Operation, Region, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Pattern, Rewriter, apply_once, constant_number
 from ...ir.types import ShapedType, Type, VectorType, bf16, element_type, f16, f32, f64, i1
+from ...targets.attribute import target_of
 from . import error_function, exponential, logarithm, power, trigonometric
 from .formulas import Bool, Float, Formulas
 
@@ -62,11 +64,11 @@ def can_expand(op: Operation, elements: Sequence[Type] = (f32, f16, bf16)) -> bo
     return element_type(type) in elements and EXACT not in op.attributes
 
 
-def expand(op: Operation, rewriter: Rewriter, formula: Formula) -> None:
+def expand(op: Operation, rewriter: Rewriter, formula: Formula, fused: bool) -> None:
     """Replace the op by its formula, computed in f32."""
     if not can_expand(op):
         return
-    code = Formulas(rewriter, op.results[0].type)
+    code = Formulas(rewriter, op.results[0].type, fused=fused)
     operands = [Float(code, _extended(v, code)) for v in op.operands]
     if isinstance(op, math.Exp):
         formula = lambda x: exponential.exp(x, gradual=not tail_is_lost(op))  # noqa: E731
@@ -132,7 +134,8 @@ def unless_far(op: Operation, x: Float, formula: Formula) -> list[Value]:
     far.insert(scf.Yield(exact.results))
     assert branch.else_block is not None
     near = Builder.at_end(branch.else_block, op.loc)
-    found = _values(formula(Float(Formulas(near, code.shape_of), x.value)))
+    inside = Formulas(near, code.shape_of, fused=code.fused)
+    found = _values(formula(Float(inside, x.value)))
     near.insert(scf.Yield(found))
     return list(code.builder.insert(branch).results)
 
@@ -152,11 +155,11 @@ def any_of(condition: Bool) -> Value:
 # -- patterns --------------------------------------------------------------------------------------
 
 
-def pattern_of(op_class: type[Operation], formula: Formula) -> Pattern:
+def pattern_of(op_class: type[Operation], formula: Formula, fused: bool) -> Pattern:
     """The rewrite of one op class."""
 
     def apply(op: Any, rewriter: Rewriter) -> None:
-        expand(op, rewriter, formula)
+        expand(op, rewriter, formula, fused)
 
     name = op_class.name.removeprefix("math.")
     return Pattern(f"expand-{name}", (op_class,), apply, f"{op_class.name} -> arithmetic")
@@ -175,16 +178,19 @@ def expand_constant_power(op: Any, rewriter: Rewriter) -> None:
         rewriter.replace(op, [_rounded(result.value, op.lhs.type, rewriter)])
 
 
-PATTERNS = (
-    Pattern(
-        "expand-constant-power",
-        (math.PowF, math.FPowI),
-        expand_constant_power,
-        "x ** 3 -> x * x * x",
-        benefit=2,
-    ),
-    *(pattern_of(cls, formula) for cls, formula in FORMULAS.items()),
+CONSTANT_POWER = Pattern(
+    "expand-constant-power",
+    (math.PowF, math.FPowI),
+    expand_constant_power,
+    "x ** 3 -> x * x * x",
+    benefit=2,
 )
+
+
+@cache
+def patterns(fused: bool) -> tuple[Pattern, ...]:
+    """All rewrites, for machines with a fused multiply-add or without."""
+    return CONSTANT_POWER, *(pattern_of(cls, f, fused) for cls, f in FORMULAS.items())
 
 
 @dataclass(frozen=True)
@@ -195,6 +201,8 @@ class ExpandMath(Pass, name="expand-math"):
 
         ->  a polynomial of arith and math.fma ops, without calls or branches
 
+    A machine without a fused multiply-add multiplies and adds, which rounds once more a step.
+
     Scalars and vectors are expanded; f64, tensors and operations that are one instruction
     (sqrt, floor, fma, ..) stay. f16 and bf16 are computed in f32. The sine, the cosine and
     the tangent of numbers beyond 2**18 are left to a library, in a branch of their own.
@@ -204,4 +212,4 @@ class ExpandMath(Pass, name="expand-math"):
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Expand all operations inside."""
-        apply_once(op, PATTERNS, context.trace)
+        apply_once(op, patterns(target_of(op).machine.has_fma), context.trace)

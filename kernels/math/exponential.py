@@ -6,12 +6,14 @@ n = 128, which the largest results need, has a power of two that is an f32.
 
 from __future__ import annotations
 
-from .formulas import Bool, Float, Int
+from .formulas import Bool, Float, Formulas, Int
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.6931471824645996
 """log(2) as f32; x - n * LN2_HIGH is exact where it is reduced."""
 LN2_LOW = -1.904654323148236e-09
+LN2_SHORT = (0.693145751953125, 1.42860677465796471e-06)
+"""log(2) as 15 bits and the rest: n times the first is exact by itself, for n of 9 bits."""
 
 ROUNDER = 12582912.0
 """1.5 * 2**23: a sum with it rounds to an integer and has that in its low bits."""
@@ -36,7 +38,13 @@ def split_exponent(x: Float, factor: float) -> tuple[Float, Int]:
 def reduce(x: Float) -> tuple[Float, Int]:
     """(r, n) with x = n log(2) + r."""
     n, bits = split_exponent(x, LOG2_E)
-    return n.fma(-LN2_LOW, n.fma(-LN2_HIGH, x)), bits
+    high, low = ln2_parts(x.code)
+    return n.fma(-low, n.fma(-high, x)), bits
+
+
+def ln2_parts(code: Formulas) -> tuple[float, float]:
+    """log(2) as a sum whose first part can be taken from a number without an error."""
+    return (LN2_HIGH, LN2_LOW) if code.fused else LN2_SHORT
 
 
 def power_of_two(n: Int, bias: int = 0) -> Float:

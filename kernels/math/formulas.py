@@ -2,7 +2,7 @@
 
     f = Formulas(rewriter, type)     # f32, or a vector of f32
     x = f.float(value)
-    y = (x * x).fma(x, 1.0)          # x * x * x + 1, the last step rounded once
+    y = (x * x).fma(x, 1.0)          # x * x * x + 1, the last step rounded once if `f.fused`
 
 `Float`, `Int` and `Bool` have the shape of the type; Python numbers become splat constants,
 each made once per `Formulas`.
@@ -22,11 +22,16 @@ from ...ir.types import Type, f32, f64, i1, i32, i64, with_shape_of
 
 @dataclass
 class Formulas:
-    """Where ops are emitted, for one shape; `wide` computes in f64 and i64 instead."""
+    """Where ops are emitted, for one shape; `wide` computes in f64 and i64 instead.
+
+    `fused` says that the machine has a multiply-add that rounds once. Elsewhere it is two
+    operations, and costs up to half an ulp more at each step that shows in the result.
+    """
 
     builder: Builder
     shape_of: Type
     wide: bool = False
+    fused: bool = True
     constants: dict[tuple[Type, str], Value] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -171,8 +176,10 @@ class Float:
         return self._unary(arith.NegF)
 
     def fma(self, factor: Float | float, addend: Float | float) -> Float:
-        """self * factor + addend, rounded once."""
+        """self * factor + addend, rounded once where the machine does so."""
         b, c = _float(self.code, factor), _float(self.code, addend)
+        if not self.code.fused:
+            return self * b + c
         return Float(self.code, self.code.emit(math.Fma(self.value, b.value, c.value)))
 
     def abs(self) -> Float:

@@ -5,7 +5,7 @@ x = m 2**e with m between sqrt(1/2) and sqrt(2), f = m - 1.
 
 from __future__ import annotations
 
-from .exponential import LN2_HIGH, LN2_LOW, ONE_BITS
+from .exponential import ONE_BITS, ln2_parts
 from .formulas import Float, Int, bits_of
 
 SQRT_HALF_BITS = bits_of(0.7071067811865476)
@@ -35,8 +35,9 @@ def with_denormals(x: Float) -> tuple[Float, Float]:
 
 def log_of_parts(f: Float, e: Float) -> Float:
     """log((1 + f) 2**e)"""
-    rest = e.fma(LN2_LOW, f * f * f.polynomial(LOG))
-    return e.fma(LN2_HIGH, f + rest)
+    high, low = ln2_parts(f.code)
+    rest = e.fma(low, f * f * f.polynomial(LOG))
+    return e.fma(high, f + rest)
 
 
 def at_limits(x: Float, finite: Float, zero: float = 0.0) -> Float:

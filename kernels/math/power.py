@@ -51,7 +51,7 @@ def wide_exp2(p: Float) -> Float:
 
 
 def _wide(x: Float) -> Formulas:
-    return Formulas(x.code.builder, x.code.shape_of, wide=True)
+    return Formulas(x.code.builder, x.code.shape_of, wide=True, fused=x.code.fused)
 
 
 def _magnitude(x: Float, exponent: Float) -> Float:

@@ -1,16 +1,18 @@
 """Trigonometric functions and their inverses.
 
 x = q pi/2 + r with |r| <= pi/4; pi/2 is taken as the sum of three f32, which is enough for
-|x| <= FARTHEST.
+|x| <= FARTHEST; without a fused multiply-add, as the sum of two f64.
 """
 
 from __future__ import annotations
 
 from .exponential import ROUNDER
-from .formulas import Bool, Float, Int
+from .formulas import Bool, Float, Formulas, Int
 
 TWO_OVER_PI = 0.6366197723675814
 PI_HALF = (1.5707963705062866, -4.371138828673793e-08, -1.7151245100058546e-15)
+PI_HALF_WIDE = (1.5707963267341256, 6.077100506506192e-11)
+"""pi/2 as 33 bits and the rest, in f64."""
 FARTHEST = 2.0**18
 SIGN = -(1 << 31)
 
@@ -26,10 +28,22 @@ def reduce(x: Float) -> tuple[Float, Int]:
     """(r, q); q in the low bits."""
     shifted = x.fma(TWO_OVER_PI, ROUNDER)
     q = shifted - ROUNDER
+    if not x.code.fused:
+        return _wide_rest(x, q), shifted.bits()
     r = x
     for part in PI_HALF:
         r = q.fma(-part, r)
     return r, shifted.bits()
+
+
+def _wide_rest(x: Float, q: Float) -> Float:
+    """x - q pi/2 in f64, where q times the first part of pi/2 is exact."""
+    code = x.code
+    wide = Formulas(code.builder, code.shape_of, wide=True, fused=code.fused)
+    r, q = x.widened(wide), q.widened(wide)
+    for part in PI_HALF_WIDE:
+        r = r - q * part
+    return r.narrowed(code)
 
 
 def _sine_and_cosine(r: Float) -> tuple[Float, Float]:

@@ -40,9 +40,8 @@ def _windows(stage: Stage, inputs: Sequence[Access]) -> dict[int, int]:
 
 
 def _product(stage: Stage, inputs: Sequence[Access], windows: dict[int, int]) -> list[str]:
-    left, right = (set().union(*(e.dims_used() for e in a.exprs)) for a in inputs)
-    letters = "gnoi" if windows else "bmnk"
-    both, only_left, only_right, summed = letters
+    left, right = (access.used for access in inputs)
+    both, only_left, only_right, summed = "gnoi" if windows else "bmnk"
     names = []
     for dim, kind in enumerate(stage.kinds):
         if kind == "reduction":

@@ -190,14 +190,15 @@ def _check_accumulation(stage: Stage, inside: list[Loop], fault) -> None:
 
 def depends(first: Stage, second: Stage) -> list[tuple[Access, Access]]:
     """Accesses of the two stages to one buffer of which at least one writes."""
-    pairs = []
-    for a in first.accesses:
-        for b in second.accesses:
-            if a.is_scalar or b.is_scalar or not (a.is_output or b.is_output):
-                continue
-            if base_buffer(a.value) is base_buffer(b.value):
-                pairs.append((a, b))
-    return pairs
+    others = [(b, base_buffer(b.value)) for b in second.accesses if not b.is_scalar]
+    return [
+        (a, b)
+        for a in first.accesses
+        if not a.is_scalar
+        for base in (base_buffer(a.value),)
+        for b, other in others
+        if base is other and (a.is_output or b.is_output)
+    ]
 
 
 def _check_dependences(plan: Plan, paths: dict[Stage, list[Node]]) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from ...dialects import arith, memref
 from ...dialects.index_lists import DYNAMIC_INDEX
@@ -144,6 +145,20 @@ class Extents:
         ]
 
 
+class Linear(NamedTuple):
+    """An index as a sum of dimensions times factors, none of them 0, and a constant."""
+
+    terms: tuple[tuple[int, int], ...]
+    constant: int
+
+    @staticmethod
+    def of(expr: AffineExpr, rank: int) -> Linear | None:
+        if isinstance(expr, AffineDim):
+            return Linear(((expr.position, 1),), 0)
+        found = expr.linear(rank)
+        return found and Linear(tuple((d, c) for d, c in enumerate(found[0]) if c), found[1])
+
+
 @dataclass(eq=False)
 class Access:
     """One operand of a stage: a buffer and the element that each point touches.
@@ -157,10 +172,18 @@ class Access:
     number: int
     value: Value
     exprs: tuple[AffineExpr, ...]
-    strides: list[Size]
     is_output: bool
+    strides: list[Size] = field(init=False)
+    linear: list[Linear | None] = field(init=False)
+    """Of each index, as far as they are linear."""
+    used: frozenset[int] = field(init=False)
+    """The dimensions of the stage that the element depends on."""
+    _plain: list[int | None] = field(init=False)
     coefficients: list[Size] | None = None
     constant: Size = 0
+
+    def __post_init__(self) -> None:
+        self.redirect(self.value, self.exprs)
 
     @property
     def is_scalar(self) -> bool:
@@ -172,24 +195,58 @@ class Access:
         return type.element_type if isinstance(type, MemRefType) else type
 
     @property
+    def element_bytes(self) -> int:
+        return getattr(self.element_type, "byte_width", 8)
+
+    @property
+    def shape(self) -> tuple[int | None, ...]:
+        """Of the buffer, as far as it is known."""
+        return self.value.type.shape  # type: ignore[attr-defined]
+
+    @property
     def argument(self) -> Value:
         """The body's view of the element."""
         return self.stage.body.args[self.number]
 
+    def redirect(self, value: Value, exprs: tuple[AffineExpr, ...]) -> None:
+        """Take another buffer instead, at other indices."""
+        self.value, self.exprs = value, exprs
+        self.linear = [Linear.of(e, self.stage.rank) for e in exprs]
+        self.used = frozenset(d for e in exprs for d in e.dims_used())
+        self._plain = [e.position if isinstance(e, AffineDim) else None for e in exprs]
+        self.restride([] if self.is_scalar else self.stage.symbols.strides(value))
+
     def restride(self, strides: list[Size]) -> None:
         """Take the buffer to have other strides, and find the coefficients anew."""
         self.strides = strides
-        _flatten(self, self.stage.rank)
-
-    def redirect(self, value: Value, exprs: tuple[AffineExpr, ...]) -> None:
-        """Read another buffer instead, at other indices."""
-        assert self.stage.symbols is not None
-        self.value, self.exprs = value, exprs
-        self.restride(self.stage.symbols.strides(value))
+        self.coefficients, self.constant = None, 0
+        coefficients: list[Size] = [0] * self.stage.rank
+        constant: Size = 0
+        for linear, stride in zip(self.linear, strides, strict=True):
+            if linear is None:
+                return
+            for dim, factor in linear.terms:
+                coefficients[dim] = coefficients[dim] + stride * factor
+            constant = constant + stride * linear.constant
+        self.coefficients, self.constant = coefficients, constant
 
     def plain_dims(self) -> list[int | None]:
         """For each dimension of the buffer, the stage's dimension that alone indexes it."""
-        return [e.position if isinstance(e, AffineDim) else None for e in self.exprs]
+        return self._plain
+
+    def reach(self, extents: Sequence[int]) -> list[int]:
+        """Elements of each dimension of the buffer from the first to the last that are touched.
+
+        The dimensions of the stage have these extents.
+        """
+        found = []
+        for linear, size in zip(self.linear, self.shape, strict=True):
+            if linear is None:
+                found.append(expected(size))
+                continue
+            reach = 1 + sum([abs(factor) * (extents[d] - 1) for d, factor in linear.terms])
+            found.append(reach if size is None else min(reach, size))
+        return found
 
 
 @dataclass(eq=False)
@@ -198,6 +255,7 @@ class Stage:
 
     op: StructuredOp
     index: int
+    symbols: Extents
     extents: list[Size] = field(default_factory=list)
     kinds: list[str] = field(default_factory=list)
     inputs: list[Access] = field(default_factory=list)
@@ -206,7 +264,6 @@ class Stage:
     reads_outputs: bool = False
     indexed_dims: frozenset[int] = frozenset()
     """Dimensions whose coordinate the body uses."""
-    symbols: Extents | None = None
 
     @property
     def body(self) -> Block:
@@ -237,7 +294,7 @@ class Stage:
 
     def body_ops(self) -> list[Operation]:
         """The body without its terminator."""
-        return [op for op in self.body if op is not self.body.last]
+        return list(self.body)[:-1]
 
     def __repr__(self) -> str:
         return f"<stage {self.index}: {self.op.name} {self.extents}>"
@@ -284,16 +341,12 @@ def _unify_dims(op: StructuredOp, extents: Extents) -> None:
 
 def make_stage(op: StructuredOp, index: int, extents: Extents) -> Stage:
     """An operation as a stage; its accesses see through windows at constant places."""
-    stage = Stage(op, index, kinds=list(op.iterators), symbols=extents)
-    maps = op.maps
-    stage.extents = [0] * len(stage.kinds)
+    stage = Stage(op, index, extents, kinds=list(op.iterators))
+    stage.extents = [0] * stage.rank
     input_count = len(op.inputs)
-    for number, (value, map) in enumerate(zip(op.operands, maps, strict=True)):
+    for number, (value, map) in enumerate(zip(op.operands, op.maps, strict=True)):
         is_output = number >= input_count
-        buffer, exprs = _through_views(value, map.results)
-        strides = extents.strides(buffer) if isinstance(buffer.type, MemRefType) else []
-        access = Access(stage, number, buffer, exprs, strides, is_output)
-        _flatten(access, len(stage.kinds))
+        access = Access(stage, number, *_through_views(value, map.results), is_output)
         (stage.outputs if is_output else stage.inputs).append(access)
         for i, expr in enumerate(map.results):
             if isinstance(expr, AffineDim):
@@ -318,20 +371,6 @@ def _through_views(
         value = source
         exprs = tuple(e + o for e, o in zip(exprs, offsets, strict=True))
     return value, exprs
-
-
-def _flatten(access: Access, rank: int) -> None:
-    coefficients: list[Size] = [0] * rank
-    constant: Size = 0
-    for expr, stride in zip(access.exprs, access.strides, strict=True):
-        linear = expr.linear(rank)
-        if linear is None:
-            return
-        for dim, factor in enumerate(linear[0]):
-            if factor:
-                coefficients[dim] = coefficients[dim] + stride * factor
-        constant = constant + stride * linear[1]
-    access.coefficients, access.constant = coefficients, constant
 
 
 def _combiner(stage: Stage, number: int) -> str | None:
@@ -413,10 +452,10 @@ def _match(
     """Add to a stage's dimensions; whether any is indexed alike."""
     met = False
     for mine in stage.accesses:
+        if mine.is_scalar or (through is not None and mine.value not in through):
+            continue
         for theirs in member.accesses:
-            if mine.value is not theirs.value or mine.is_scalar:
-                continue
-            if through is not None and mine.value not in through:
+            if mine.value is not theirs.value:
                 continue
             for a, b in zip(mine.plain_dims(), theirs.plain_dims(), strict=True):
                 target = to_host.get(b) if b is not None else None
@@ -435,12 +474,10 @@ def has_reuse(stage: Stage) -> bool:
     """Whether register tiles save loads: a product, or a window that slides."""
     if not stage.has_reduction:
         return False
-    inputs = [a for a in stage.inputs if not a.is_scalar]
-    parallel = [d for d, k in enumerate(stage.kinds) if k == "parallel" and stage.extents[d] != 1]
-    for access in inputs:
-        used = set().union(*(e.dims_used() for e in access.exprs)) if access.exprs else set()
-        if any(d not in used for d in parallel):
-            return True
-        if any(len([d for d in e.dims_used() if stage.extents[d] != 1]) > 1 for e in access.exprs):
-            return True
-    return False
+    varying = {d for d, extent in enumerate(stage.extents) if extent != 1}
+    parallel = {d for d in varying if stage.kinds[d] == "parallel"}
+    return any(
+        not parallel <= access.used or any(len(e.dims_used() & varying) > 1 for e in access.exprs)
+        for access in stage.inputs
+        if not access.is_scalar
+    )

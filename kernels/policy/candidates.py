@@ -72,11 +72,11 @@ class _Policies:
 
     def __init__(self, kernel: str, block: Block, machine: Machine) -> None:
         self.kernel, self.block, self.machine = kernel, block, machine
-        stages = stages_of(block)
-        self.least_apart = least_cycles([[stage] for stage in stages], machine)
-        """Cycles that stages in loops of their own take at least."""
-        self.least_grouped = 0.0
-        """The same of groups that share loops, once they are known."""
+        self.least_apart = self.least_grouped = 0.0
+        """Cycles that stages in loops of their own, and groups that share loops, take at least.
+
+        Once `fused` has looked at them.
+        """
         self.has_chains = False
 
     def fused(self, chained: bool) -> Candidate:
@@ -84,13 +84,15 @@ class _Policies:
 
         def write(writer: ScheduleWriter) -> None:
             heuristics = Heuristics(writer, self.machine)
+            self.least_apart = least_cycles([[s] for s in writer.plan.stages], self.machine)
             for stage in list(writer.plan.stages):
                 if worth_inlining(stage, writer.plan.stages):
                     writer.put(inline, stage)
             groups = partition(writer.plan.stages)
             joined = chains(groups, writer.plan) if chained else []
-            self.has_chains |= bool(joined)
-            self.least_grouped = least_cycles([list(group.maps) for group in groups], self.machine)
+            if joined:
+                self.has_chains = True
+                self.least_grouped = least_cycles([list(g.maps) for g in groups], self.machine)
             for chain in joined:
                 heuristics.chain(chain)
             for group in groups:

@@ -21,7 +21,7 @@ from ...ir.core import Value
 from ...targets.machine import Machine
 from ..model.nest import depends
 from ..model.plan import Plan
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
+from ..model.stages import Access, Stage, expected
 from .grouping import Group
 
 
@@ -75,10 +75,9 @@ class Chain:
         """Bytes that a host's operand, or a buffer, has in one iteration of these dimensions."""
         own = self.dims.get(access.stage)
         fixed = {own[d] for d in over} if own is not None else set()
-        shape = access.value.type.shape  # type: ignore[attr-defined]
-        return getattr(access.element_type, "byte_width", 4) * prod(
-            (extent or UNKNOWN_EXTENT) if dim is None else expected(access.stage.extents[dim])
-            for dim, extent in zip(access.plain_dims(), shape, strict=True)
+        return access.element_bytes * prod(
+            expected(extent if dim is None else access.stage.extents[dim])
+            for dim, extent in zip(access.plain_dims(), access.shape, strict=True)
             if dim not in fixed
         )
 

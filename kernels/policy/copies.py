@@ -19,7 +19,7 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
     """
     if access.is_scalar or access.coefficients is None or None in access.plain_dims():
         return None
-    used = {d for d in access.plain_dims() if d is not None}
+    used = access.used
     lane = _contiguous_dim(stage)
     if lane is None or lane not in used or len(used) != len(access.exprs):
         return None
@@ -33,12 +33,11 @@ def worthwhile(stage: Stage, access: Access, machine: Machine) -> list[int] | No
         return None
     order = [i for i, d in enumerate(access.plain_dims()) if d != lane]
     order.append(access.plain_dims().index(lane))
-    transposed = access.coefficients[lane] != 1
-    width = getattr(access.element_type, "byte_width", 4)
+    width = access.element_bytes
     panel = prod(sizes[d] for d in reductions) * costs.panel_columns * width
     if panel > machine.l2_bytes:
         return None
-    if not transposed:
+    if access.coefficients[lane] == 1:
         if not all(isinstance(e, int) for e in stage.extents):
             return None
         strides = [c for d in reductions if isinstance(c := access.coefficients[d], int)]

@@ -62,31 +62,26 @@ def _tile_group(host: Stage, stages: Sequence[Stage], taken: set[Stage]) -> Grou
     group = Group(host, "tile")
     maps = correspondences(host, stages)
     parallel = set(_dims(host, "parallel"))
+    alike = {
+        stage: found
+        for stage in stages
+        if stage not in taken
+        and not stage.has_reduction
+        and len(found := maps.get(stage, {})) == stage.rank
+        and set(found.values()) == parallel
+    }
     for stage in reversed(stages[: host.index]):
-        if stage in taken or stage.has_reduction or not _initializes(stage, host):
-            continue
-        found = maps.get(stage, {})
-        matches = set(found.values()) == parallel and len(found) == stage.rank
-        if matches and not _between(stage, group, stages):
-            group.maps[stage] = found
+        initializes = stage in alike and _initializes(stage, host)
+        if initializes and not _between(stage, group, stages):
+            group.maps[stage] = alike[stage]
     # What depends on the group and is not in it comes after it; the rest can come before it.
     blocked: set[Stage] = set()
     for stage in stages[host.index + 1 :]:
         needs = any(depends(s, stage) for s in group.maps)
-        if not needs and not any(depends(s, stage) for s in blocked):
-            continue
-        found = maps.get(stage, {})
-        fits = (
-            stage not in taken
-            and needs
-            and not stage.has_reduction
-            and set(found.values()) == parallel
-            and len(found) == stage.rank
-            and not any(depends(s, stage) for s in blocked)
-        )
-        if fits:
-            group.maps[stage] = found
-        else:
+        waits = any(depends(s, stage) for s in blocked)
+        if needs and not waits and stage in alike:
+            group.maps[stage] = alike[stage]
+        elif needs or waits:
             blocked.add(stage)
     _add_feeders(group, stages, taken, maps)
     return group

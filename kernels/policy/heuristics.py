@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import prod
+from math import ceil, prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
@@ -127,9 +127,7 @@ class Heuristics(Shaping):
         window, reductions = self.window(host, reductions, tile)
         writer.reorder([*parallel, *reductions, *window, *inner])
         self.unroll_all(window, inner, tile)
-        first = next((l for l in (*reductions, *window, *inner)), None)
-        if host.has_reduction and first is not None:
-            writer.put(accumulate, first)
+        self.accumulate(host, [*reductions, *window, *inner])
         self.parallelize(parallel, self.work(group.maps, tile.cycles))
         self.prefetch(host, roots, tile)
         self.join(group, parallel)
@@ -164,9 +162,7 @@ class Heuristics(Shaping):
         copies, vector = self.split_lanes(inner, lanes)
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
-        readers = [
-            l for l in rest if not l.is_reduction and l.dims[0] in self.readers(host, stream)
-        ]
+        readers = [l for l in rest if l.dims[0] in stream.readers]
         outer = [l for l in rest if l not in readers]
         writer.reorder([*outer, columns, rows, tiles, row, *readers, copies, vector])
         for loop in (row, *readers, copies):
@@ -187,14 +183,13 @@ class Heuristics(Shaping):
         roots = {l.dims[0]: l for l in self.free(host)}
         lanes = self.machine.lanes(widest_element(host))
         extents = [e for e in host.extents if isinstance(e, int)]
-        own = self.readers(host, stream)
-        chains = stream.readers * extents[stream.lane_dim] // lanes
+        chains = prod(extents[d] for d in (*stream.readers, stream.lane_dim)) // lanes
         wanted = 2 * self.machine.fma_latency * self.machine.full_width_units
         most = (self.machine.vector_registers - 2 * self.costs.tiles.streaming_registers) // chains
-        apart = max(1, min(-(-wanted // chains), most))
+        apart = max(1, min(ceil(wanted / chains), most))
         taken = (stream.row_dim, stream.lane_dim)
         rest = [l for d, l in roots.items() if d not in taken]
-        readers = [l for l in rest if not l.is_reduction and l.dims[0] in own and l.extent != 1]
+        readers = [l for l in rest if l.dims[0] in stream.readers and l.extent != 1]
         outer = [l for l in rest if l not in readers]
         parallel = [l for l in outer if not l.is_reduction]
         if self.innermost(host, parallel) is None:  # no place for other stages
@@ -211,15 +206,6 @@ class Heuristics(Shaping):
         self.parallelize(parallel, max(prod(extents) / lanes, stream.cycles(self.machine)))
         self.join(group, parallel)
         self.feed(group, parallel, Tile(stream.lane_dim, lanes))
-
-    @staticmethod
-    def readers(host: Stage, stream: Stream) -> set[int]:
-        """Parallel dimensions that the streamed matrix does not depend on."""
-        for access in host.inputs:
-            dims = access.plain_dims()
-            if stream.lane_dim in dims and stream.row_dim in dims:
-                return {d for d in range(host.rank) if d not in dims}
-        return set()
 
     def caches(self, group: Group) -> list[Stage]:
         """Copies of operands that many rows of register tiles read: see `copies.worthwhile`."""
@@ -238,11 +224,7 @@ class Heuristics(Shaping):
         """Copy an operand inside the outer loops that it depends on."""
         writer = self.writer
         to_host = writer.plan.matching_dims(made, host)
-        shared: list[Loop] = []
-        for loop in [*self.nested.get(host, ()), *parallel]:
-            if not set(loop.root.dims) <= set(to_host.values()):
-                break
-            shared.append(loop)
+        shared = self.within(host, parallel, set(to_host.values()))
         apart = host in self.spread or to_host.get(made.rank - 1) != tile.lane_dim
         if not shared or apart:
             self.alone(made)
@@ -273,11 +255,7 @@ class Heuristics(Shaping):
 
     def feed(self, group: Group, parallel: list[Loop], tile: Tile) -> None:
         """Compute the host's inputs inside as many of its outer loops as they share."""
-        shared: list[Loop] = []
-        for loop in [*self.nested.get(group.host, ()), *parallel]:
-            if not all(set(loop.root.dims) <= set(m.values()) for m in group.feeders.values()):
-                break
-            shared.append(loop)
+        shared = self.within(group.host, parallel, self.fed_dims(group))
         rows = {d for loop in shared for d in loop.root.dims}
         for stage, to_host in group.feeders.items():
             if not shared or any(l.extent == 0 for l in shared):
@@ -300,9 +278,7 @@ class Heuristics(Shaping):
         own = [l for l in outer if l.is_reduction]
         writer.reorder([*shared, *idle, *own, *inner])
         self.unroll_all([], inner, tile)
-        first = next((l for l in (*own, *inner)), None)
-        if host.has_reduction and first is not None:
-            writer.put(accumulate, first)
+        self.accumulate(host, [*own, *inner])
         plan = writer.plan
         work = sum(self.tile(s, plan.roots[s]).cycles for s in group.members) + tile.cycles
         self.parallelize(shared, self.work(group.maps, work))
@@ -369,10 +345,7 @@ class Heuristics(Shaping):
         if plain or inner:
             keep = [l for l in writer.plan.order[stage] if l not in plain and l not in inner]
             writer.reorder([*keep, *plain, *inner])
-        if stage.has_reduction:
-            first = next((l for l in (*plain, *inner) if l.is_reduction), None)
-            if first is not None:
-                writer.put(accumulate, first)
+        self.accumulate(stage, [l for l in (*plain, *inner) if l.is_reduction])
         writer.put(fuse, stage, at)
         return plain[-1] if plain else None
 
@@ -383,18 +356,11 @@ class Heuristics(Shaping):
         for stage in stages:
             if stage.has_reduction or stage is group.host:
                 continue
-            readers = [s for s in stages if s.index > stage.index and depends(stage, s)]
-            if not readers:
+            later = (s for s in stages if s.index > stage.index)
+            first = next((s for s in later if depends(stage, s)), None)
+            if first is None or first.rank != stage.rank or not self._same(stage, first, group):
                 continue
-            first = readers[0]
-            if first.rank != stage.rank or (
-                first is group.host and not self._same(stage, first, group)
-            ):
-                continue
-            if not self._same(stage, first, group) or not self._is_over_rows(stage, group):
-                continue
-            between = [s for s in stages if stage.index < s.index < first.index]
-            if any(depends(stage, s) for s in between):
+            if not self._is_over_rows(stage, group):
                 continue
             found[stage] = found.get(first, first)
         return {s: found.get(t, t) for s, t in found.items()}

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import takewhile
 from math import prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
+from ..primitives.accumulate import accumulate
 from ..primitives.collapse import collapse, not_collapsible
 from ..primitives.parallel import parallel
 from ..primitives.prefetch import prefetch
@@ -40,6 +42,11 @@ class Shaping:
             return self.writer.loops(stage)
         loops = [l for l in self.writer.plan.order[stage] if l not in outer]
         return sorted(loops, key=lambda l: l.dims)
+
+    def within(self, stage: Stage, loops: Sequence[Loop], dims: set[int]) -> list[Loop]:
+        """The loops around a stage's own and these, up to the first over other dimensions."""
+        around = [*self.nested.get(stage, ()), *loops]
+        return list(takewhile(lambda loop: dims.issuperset(loop.root.dims), around))
 
     def innermost(self, stage: Stage, loops: Sequence[Loop]) -> Loop | None:
         """The last of these loops of a stage, or of those around them."""
@@ -137,6 +144,11 @@ class Shaping:
                 partial = loop in inner and loop.is_reduction and loop.stage.is_reassociable
                 self.writer.put(unroll, loop, partial=partial)
 
+    def accumulate(self, stage: Stage, loops: Sequence[Loop]) -> None:
+        """Keep the results of a reduction in registers while these loops run."""
+        if stage.has_reduction and loops:
+            self.writer.put(accumulate, loops[0])
+
     def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
         """Ask ahead for an operand from memory of which every part is read a few times.
 
@@ -151,13 +163,13 @@ class Shaping:
         ):
             ahead = costs.prefetch_bytes // model.bytes
             # Vectors from several places: each asks for what stands in its place next.
-            apart = [n * model.coefficient(operand, d) for d, n in tile.copies.items()]
+            apart = [n * operand.strides[d] for d, n in tile.copies.items()]
             if (
                 max(apart, default=0) * model.bytes
                 <= self.machine.l2_bytes // costs.prefetch_l2_part
             ):
-                ahead = max(ahead, *apart)
-            self.writer.put(prefetch, operand.number, stage, ahead)
+                ahead = max([ahead, *apart])
+            self.writer.put(prefetch, operand.access.number, stage, ahead)
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""

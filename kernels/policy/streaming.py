@@ -16,7 +16,8 @@ class Stream:
 
     lane_dim: int
     row_dim: int
-    readers: int
+    readers: tuple[int, ...]
+    """Parallel dimensions that it does not depend on."""
     is_narrow: bool
     """Whether rows are short, as in a packed matrix, whose blocks follow one another."""
     size: int
@@ -49,19 +50,20 @@ def stream_of(stage: Stage, machine: Machine) -> Stream | None:
         strides = access.coefficients
         if access.is_scalar or strides is None or None in access.plain_dims():
             continue
-        used = {d for d in access.plain_dims() if d is not None}
+        used = access.used
         lane = next((d for d in used if strides[d] == 1 and out[d] == 1 and sizes[d] > 1), None)
         if lane is None or row not in used or strides[row] != strides[lane] * sizes[lane]:
             continue
         parallel = (d for d, kind in enumerate(stage.kinds) if kind == "parallel")
-        readers = prod(sizes[d] for d in parallel if d not in used)
-        size = prod(sizes[d] for d in used) * getattr(access.element_type, "byte_width", 4)
+        readers = tuple(d for d in parallel if d not in used)
+        size = prod(sizes[d] for d in used) * access.element_bytes
         others = [a for a in stage.inputs if a is not access and not a.is_scalar]
         if any(a.coefficients is None or a.coefficients[lane] != 0 for a in others):
             continue
         width = machine.lanes(widest_element(stage))
         narrow = sizes[lane] % width == 0 and sizes[lane] <= costs.stream_vectors * width
         far = size > (machine.l1_bytes if narrow else machine.l2_bytes)
-        if readers <= costs.stream_readers and far and sizes[row] >= 2 * costs.stream_rows:
+        few = prod(sizes[d] for d in readers) <= costs.stream_readers
+        if few and far and sizes[row] >= 2 * costs.stream_rows:
             return Stream(lane, row, readers, narrow, size)
     return None

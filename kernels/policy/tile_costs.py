@@ -8,7 +8,7 @@ space, remainders included.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, prod, sqrt
@@ -19,8 +19,9 @@ from ...targets.costs import OperationCosts, TileCosts
 from ...targets.machine import Machine
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
+from ..model.stages import Stage, expected
 from ..model.steps import halves, power_of_two
+from .operands import Operand, operands
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,16 @@ class Tile:
     def size(self, dim: int) -> int:
         """Elements of a dimension in the tile."""
         return self.copies.get(dim, 1) * (self.lanes if dim == self.lane_dim else 1)
+
+
+@dataclass(frozen=True)
+class _Vectors:
+    """The vectors along a tile's lanes, and the cycles of one multiply-add or load of each."""
+
+    widths: tuple[int, ...]
+    arithmetic: float
+    aligned: float
+    unaligned: float
 
 
 class TileEstimate:
@@ -70,33 +81,38 @@ class TileEstimate:
         """Dimensions that cannot be split or vectorized."""
         self.around = around
         """Dimensions of outer loops, in one iteration of which all passes are made."""
-        self.inputs = [a for a in stage.inputs if not a.is_scalar and a.argument.has_uses]
-        self._terms = {a: _linear_terms(a) for a in self.inputs}
+        self.inputs = operands(a for a in stage.inputs if a.argument.has_uses)
+        self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
         self.arithmetic = max(1, arithmetic_weight(stage, machine.costs.operations))
+        self.micro_ops = self.arithmetic + (0 if machine.has_fma else _products(stage))
+        self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
+        self.has_reduction = stage.has_reduction
+        self.large = [
+            o for o in self.inputs if self.has_reduction and self._bytes(o) > machine.l2_bytes
+        ]
+        """Operands of a reduction that the second-level cache does not hold."""
+        self._read_again = [o for o in self.inputs if self._shares_lines(o)]
+        self._known_vectors: dict[tuple[int | None, int, int], _Vectors] = {}
 
     def reuses(self, dim: int) -> bool:
         """Whether copies along a dimension share loads."""
-        return any(self.coefficient(a, dim) == 0 or self._slides(a, dim) for a in self.inputs)
+        return any(o.strides[dim] == 0 or o.slides(dim) for o in self.inputs)
 
     def _fills_gaps(self, dim: int, lane_dim: int | None) -> bool:
         """Whether copies along a dimension stand between the lanes of what is stored.
 
         Not where the body looks elements up: lanes that lie apart would gather them.
         """
-        if lane_dim is None or any(isinstance(op, memref.Load) for op in self.stage.body_ops()):
+        if lane_dim is None or self._looks_up:
             return False
         return any(
-            self.coefficient(a, dim) == 1
-            and is_interleaved(self.coefficient(a, lane_dim))
-            and self.coefficient(a, lane_dim) == self.extents[dim]
-            for a in self.stage.outputs
+            o.strides[dim] == 1
+            and is_interleaved(o.strides[lane_dim])
+            and o.strides[lane_dim] == self.extents[dim]
+            for o in self.outputs
         )
-
-    def _slides(self, access: Access, dim: int | None) -> bool:
-        """Whether a window slides along the dimension."""
-        return any(len(t) > 1 and any(d == dim for _, d in t) for t in self._terms[access])
 
     # -- cost --------------------------------------------------------------------------------
 
@@ -119,27 +135,22 @@ class TileEstimate:
             cycles, code = self.step_cycles(tile, sizes)
             total += count * cycles
             instructions += code
-        kinds = self.stage.kinds
+        kinds, lane = self.stage.kinds, tile.lane_dim
         results = prod(e for e, k in zip(extents, kinds, strict=True) if k == "parallel")
-        if tile.lane_dim is None:
-            pass
-        elif kinds[tile.lane_dim] == "parallel" and self.stage.has_reduction:
+        if lane is not None and kinds[lane] == "parallel" and self.has_reduction:
             # Once for all steps of the reduction.
-            total += (
-                self._store_cycles(tile.lanes, tile.lane_dim, tile.copies) * results / tile.lanes
-            )
-        elif kinds[tile.lane_dim] == "reduction":
-            steps = tile.lanes.bit_length() + tile.copies.get(tile.lane_dim, 1)
+            stored = self._store_cycles((tile.lanes,), lane, tile.copies)
+            total += stored * results / tile.lanes
+        elif lane is not None and kinds[lane] == "reduction":
+            steps = tile.lanes.bit_length() + tile.copies.get(lane, 1)
             total += self.costs.combine_cycles * steps * results
         return (total + self.stall(tile, total, extents)) * (
             1 + instructions / self.costs.code_instructions
         )
 
-    def _variants(
-        self, tile: Tile, extents: Sequence[int]
-    ) -> Iterator[tuple[float, dict[int, int]]]:
+    def _variants(self, tile: Tile, extents: Sequence[int]) -> list[tuple[float, dict[int, int]]]:
         """(steps, elements of each tiled dimension) for the full tile and its remainders."""
-        dims = sorted(set(tile.copies) | ({tile.lane_dim} if tile.lane_dim is not None else set()))
+        dims = sorted({*tile.copies, tile.lane_dim} - {None})
         rest = prod(e for d, e in enumerate(extents) if d not in dims)
         variants: list[tuple[float, dict[int, int]]] = [(float(max(rest, 1)), {})]
         for dim in dims:
@@ -156,7 +167,7 @@ class TileEstimate:
             variants = [
                 (count * n, {**sizes, dim: s}) for count, sizes in variants for n, s in options
             ]
-        yield from variants
+        return variants
 
     def stall(self, tile: Tile, cycles: float, extents: Sequence[int]) -> float:
         """Cycles of waiting for an operand that comes from memory in the first of several passes.
@@ -171,77 +182,68 @@ class TileEstimate:
             0.0, moved - cycles
         )
 
-    def streamed(self, lane_dim: int | None) -> Access | None:
+    def streamed(self, lane_dim: int | None) -> Operand | None:
         """The operand, read by lanes, that is too large for the second-level cache."""
         if lane_dim is None or self.stage.kinds[lane_dim] == "reduction":
             return None
-        found = [
-            a for a in self.inputs
-            if self.stage.has_reduction
-            and self.coefficient(a, lane_dim) == 1
-            and self._bytes(a) > self.machine.l2_bytes
-        ]  # fmt: skip
-        return found[0] if len(found) == 1 else None
+        found = [o for o in self.large if o.strides[lane_dim] == 1]
+        return found[0] if [o.count for o in found] == [1] else None
 
-    def passes(self, operand: Access, tile: Tile, extents: Sequence[int] | None = None) -> int:
+    def passes(self, operand: Operand, tile: Tile, extents: Sequence[int]) -> int:
         """How many register tiles one after the other read the same part of an operand."""
-        used: set[int] = set().union(*(e.dims_used() for e in operand.exprs))
         return max(
             1,
             prod(
                 -(-extent // tile.size(d))
-                for d, extent in enumerate(self.extents if extents is None else extents)
-                if self.stage.kinds[d] == "parallel" and d not in used
+                for d, extent in enumerate(extents)
+                if self.stage.kinds[d] == "parallel" and d not in operand.access.used
             ),
         )
 
-    def _bytes(self, access: Access) -> int:
-        shape = access.value.type.shape  # type: ignore[attr-defined]
-        extents = [
-            self.extents[dim]
-            if dim is not None and dim in self.around
-            else extent or UNKNOWN_EXTENT
-            for dim, extent in zip(access.plain_dims(), shape, strict=True)
-        ]
-        return self.bytes * prod(extents)
+    def _bytes(self, operand: Operand) -> int:
+        access = operand.access
+        return self.bytes * prod(
+            self.extents[dim] if dim is not None and dim in self.around else expected(extent)
+            for dim, extent in zip(access.plain_dims(), access.shape, strict=True)
+        )
 
     def step_cycles(self, tile: Tile, sizes: dict[int, int]) -> tuple[float, float]:
         """(cycles, instructions) of one pass through the tile's code."""
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
-        per_vector = [machine.fma_cycles(w * self.bytes) for w in vectors]
-        arithmetic = copies * sum(per_vector) * self.arithmetic
-        loads, held = 0.0, []
-        for access in self.inputs:
-            cycles, registers = self._loads(access, tile, sizes, vectors)
-            loads += cycles
-            held.append(registers)
-        accumulators = copies * len(vectors)
-        is_reduction = self.stage.has_reduction
+        arithmetic = copies * vectors.arithmetic * self.arithmetic
+        loads, held, least = 0.0, 0, 0
+        for operand in self.inputs:
+            cycles, registers = self._loads(operand, tile, sizes, vectors)
+            loads += operand.count * cycles
+            held += operand.count * registers
+            least = min(least or registers, registers)
+        accumulators = copies * len(vectors.widths)
         window = self._window(tile, accumulators)
         if window:
             # Elements that the window's places share are loaded once.
-            steps = max(1, prod(window.values()))
+            steps, around = max(1, prod(window.values())), {**sizes, **window}
             loads = sum(
-                self._loads(a, tile, {**sizes, **window}, vectors)[0] / steps for a in self.inputs
+                o.count * self._loads(o, tile, around, vectors)[0] / steps for o in self.inputs
             )
-        if not is_reduction:
-            loads += copies * sum(self._store_cycles(w, lane_dim, sizes) for w in vectors)
-        latency = machine.fma_latency if is_reduction else 1
-        # One operand is held in registers, the others stream through one more. Of several steps
-        # at once all are held: the compiler loads what it can early.
-        steps = self.steps_at_once(lane_dim)
-        kept = sum(held) if steps is not None else min(held) if len(held) > 1 else 0
+        if not self.has_reduction:
+            loads += copies * self._store_cycles(vectors.widths, lane_dim, sizes)
+        latency = machine.fma_latency if self.has_reduction else 1
+        # One operand is held in registers, the others stream through one more. All are held
+        # where the compiler loads what it can early, as it does of several steps at once.
+        early = machine.loads_early or self.steps_at_once(lane_dim) is not None
+        several = sum(o.count for o in self.inputs) > 1
+        kept = held if early else least * several
         needed = accumulators + kept + self.costs.streaming_registers
         spill = max(0, needed - machine.vector_registers)
-        again = sum(self._refetch(a, tile, sizes) for a in self.inputs)
+        again = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
         # They overlap, the worse the more each has to do.
         work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
-        micro_ops = accumulators * self.arithmetic + self.costs.loop_micro_ops
+        micro_ops = accumulators * self.micro_ops + self.costs.loop_micro_ops
         micro_ops += loads * machine.loads_per_cycle * machine.load_micro_ops
         busy = max(work ** (1 / self.costs.overlap), latency, micro_ops / machine.issue_width)
-        code = accumulators * self.arithmetic + (sum(held) if held else 0)
+        code = accumulators * self.arithmetic + held
         return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
 
     def steps_at_once(self, lane_dim: int | None) -> int | None:
@@ -250,16 +252,15 @@ class TileEstimate:
         The innermost one, where the processor multiplies by a lane of a vector: one vector then
         holds what an operand without lanes has for these steps.
         """
+        if not self.machine.has_lane_operands or lane_dim is None:
+            return None
         reductions = [l for l in self.loops if l.is_reduction and l.extent != 1]
-        if not self.machine.has_lane_operands or lane_dim is None or not reductions:
+        if not reductions or self.stage.kinds[lane_dim] != "parallel":
             return None
         last = reductions[-1].dims[-1]
         if last in self.fixed or not self.known[last] or self.extents[last] < self.full_lanes:
             return None
-        found = self.stage.kinds[lane_dim] == "parallel" and any(
-            self.coefficient(a, last) == 1 and self.coefficient(a, lane_dim) == 0
-            for a in self.inputs
-        )
+        found = any(o.strides[last] == 1 and o.strides[lane_dim] == 0 for o in self.inputs)
         return last if found else None
 
     def _window(self, tile: Tile, bodies: int) -> dict[int, int]:
@@ -268,114 +269,120 @@ class TileEstimate:
         Counted where every operand is loaded by vectors: of a product, loads hardly matter.
         """
         lane = tile.lane_dim
-        if lane is None or any(self.coefficient(a, lane) == 0 for a in self.inputs):
+        if lane is None or any(o.strides[lane] == 0 for o in self.inputs):
             return {}
         reductions = [l for l in self.loops if l.is_reduction and l.dims[-1] != lane]
         found = unrolled_window(reductions, bodies, self.costs)
         return {l.dims[-1]: l.extent for l in found if isinstance(l.extent, int)}
 
-    def _store_cycles(self, width: int, lane_dim: int | None, sizes: dict[int, int]) -> float:
-        """Cycles of storing one vector.
+    def _store_cycles(
+        self, widths: Sequence[int], lane_dim: int | None, sizes: Mapping[int, int]
+    ) -> float:
+        """Cycles of storing vectors.
 
         Lanes that lie apart are stored one by one, unless other copies fill the gaps.
         """
-        plain = self.machine.load_cycles(width * self.bytes)
+        plain = [self.machine.load_cycles(w * self.bytes) for w in widths]
         if lane_dim is None:
-            return plain
+            return sum(plain)
+        strides = {o.strides[lane_dim] for o in self.outputs}
         apart = [
-            c for a in self.stage.outputs
-            if (c := self.coefficient(a, lane_dim)) != 1
-            and not any(
-                self._fills_gaps(d, lane_dim) and n == c == self.extents[d]
+            c for c in strides
+            if c != 1 and not any(
+                n == c == self.extents[d] and self._fills_gaps(d, lane_dim)
                 for d, n in sizes.items()
             )
         ]  # fmt: skip
         if apart:
-            return self.costs.scattered_store_cycles * width
-        between = max((self.coefficient(a, lane_dim) for a in self.stage.outputs), default=1)
-        return plain + between.bit_length() - 1
+            return sum(self.costs.scattered_store_cycles * w for w in widths)
+        between = max(strides, default=1).bit_length() - 1
+        return sum(cycles + between for cycles in plain)
 
-    def _vectors(self, tile: Tile, sizes: dict[int, int]) -> list[int]:
-        """The widths of the vectors along the lanes' dimension."""
-        if tile.lane_dim is None:
-            return [1]
-        size = sizes.get(tile.lane_dim, 1)
-        full, rest = divmod(size, tile.lanes)
-        is_reduction = self.stage.kinds[tile.lane_dim] == "reduction"
-        last = tile.lanes if is_reduction else power_of_two(rest)
-        return [tile.lanes] * full + ([last] if rest else [])
+    def _vectors(self, tile: Tile, sizes: Mapping[int, int]) -> _Vectors:
+        """The vectors along the lanes' dimension."""
+        size = 1 if tile.lane_dim is None else sizes.get(tile.lane_dim, 1)
+        key = (tile.lane_dim, tile.lanes, size)
+        if key not in self._known_vectors:
+            full, rest = divmod(size, tile.lanes)
+            is_reduction = (
+                tile.lane_dim is not None and self.stage.kinds[tile.lane_dim] == "reduction"
+            )
+            last = tile.lanes if is_reduction else power_of_two(rest)
+            widths = [tile.lanes] * full + ([last] if rest else [])
+            machine, bytes = self.machine, [w * self.bytes for w in widths]
+            self._known_vectors[key] = _Vectors(
+                tuple(widths),
+                sum(map(machine.fma_cycles, bytes)),
+                sum(machine.load_cycles(n) for n in bytes),
+                sum(machine.load_cycles(n, aligned=False) for n in bytes),
+            )
+        return self._known_vectors[key]
 
     def _loads(
-        self, access: Access, tile: Tile, sizes: dict[int, int], vectors: list[int]
+        self, operand: Operand, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
     ) -> tuple[float, int]:
         """(cycles, registers) of one operand: each different vector or scalar loaded once."""
-        lane, machine = tile.lane_dim, self.machine
-        count = 1
-        for terms in self._terms[access]:
-            every, reach = 1, 1
-            for factor, d in terms:
-                if d != lane and (n := sizes.get(d, 1)) > 1:
-                    every *= n
-                    reach += factor * (n - 1)
-            count *= min(every, reach)
-        coefficient = self.coefficient(access, lane) if lane is not None else 0
-        if coefficient == 0:
+        lane, strides = tile.lane_dim, operand.strides
+        count = operand.elements(sizes, lane)
+        if lane is None or (stride := strides[lane]) == 0:
             steps = self.steps_at_once(lane)
-            by_lanes = steps is not None and self.coefficient(access, steps) == 1
-            return count / (self.full_lanes if by_lanes else 1) / machine.loads_per_cycle, count
-        registers = count * len(vectors)
-        if coefficient == 1:
-            aligned = not self._slides(access, lane)
-            cycles = count * sum(machine.load_cycles(w * self.bytes, aligned) for w in vectors)
+            lanes = self.full_lanes if steps is not None and strides[steps] == 1 else 1
+            return count / lanes / self.machine.loads_per_cycle, count
+        registers = count * len(vectors.widths)
+        if stride == 1:
+            cycles = count * (vectors.unaligned if operand.slides(lane) else vectors.aligned)
             streamed = registers * tile.lanes * self.bytes
-            return max(cycles, streamed / self._bandwidth(access, tile)), registers
-        if any(
-            self.coefficient(access, d) == 1 and n == tile.lanes for d, n in tile.copies.items()
-        ):
+            return max(cycles, streamed / self._bandwidth(operand, tile)), registers
+        if any(strides[d] == 1 and n == tile.lanes for d, n in tile.copies.items()):
             steps = self.costs.transpose_cycles + tile.lanes.bit_length()
-            return count * steps * len(vectors), registers
-        if is_interleaved(coefficient):
-            cycles = sum(machine.load_cycles(w * self.bytes, False) for w in vectors)
-            shuffles = (coefficient - 1) * len(vectors)
-            return count * (coefficient * cycles + shuffles), registers
-        return count * self.costs.gather_cycles * sum(vectors), registers
+            return registers * steps, registers
+        if is_interleaved(stride):
+            shuffles = (stride - 1) * len(vectors.widths)
+            return count * (stride * vectors.unaligned + shuffles), registers
+        return count * self.costs.gather_cycles * sum(vectors.widths), registers
 
-    def _bandwidth(self, access: Access, tile: Tile) -> float:
+    def _bandwidth(self, operand: Operand, tile: Tile) -> float:
         """Bytes per cycle of an operand that the next tile reads again, after the reduction."""
         machine, kinds = self.machine, self.stage.kinds
-        used: set[int] = set().union(*(e.dims_used() for e in access.exprs))
-        sizes = (self.extents[d] if kinds[d] == "reduction" else tile.size(d) for d in used)
-        panel = self.bytes * prod(sizes) if self.stage.has_reduction else 0
+        if not self.has_reduction:
+            return inf
+        panel = self.bytes * prod(
+            self.extents[d] if kinds[d] == "reduction" else tile.size(d)
+            for d in operand.access.used
+        )
         if panel <= machine.l1_bytes:
             return inf
         # The other operand passes through the second cache too.
         return machine.l2_bandwidth / (1 if panel <= machine.l2_bytes // 2 else 2)
 
-    def _refetch(self, access: Access, tile: Tile, sizes: dict[int, int]) -> float:
+    def _shares_lines(self, operand: Operand) -> bool:
+        """Whether steps of the reduction that follow one another read from the same lines."""
+        if self.around and operand.is_temporary:
+            return False  # of a buffer that shrinks, rows are padded
+        return any(
+            0 < operand.strides[d] * self.bytes < self.machine.line_bytes
+            for d, kind in enumerate(self.stage.kinds)
+            if kind == "reduction" and self.extents[d] > 1
+        )
+
+    def _refetch(self, operand: Operand, tile: Tile, sizes: Mapping[int, int]) -> float:
         """Cycles of fetching lines again that the next step of the reduction still needs.
 
         Rows a power of two apart fall on few sets of the first cache. Of more lines than a set
         holds, one of them left to what streams through, each pushes out one that is needed.
         """
-        machine, lane = self.machine, tile.lane_dim
-        if lane is None or access.coefficients is None or self.coefficient(access, lane):
+        machine = self.machine
+        if tile.lane_dim is None or operand.strides[tile.lane_dim]:
             return 0.0
-        if self.around and access.value.defined_by(memref.Alloc):
-            return 0.0  # of a buffer that shrinks, rows are padded
-        steps = {
-            self.coefficient(access, d)
-            for d, kind in enumerate(self.stage.kinds)
-            if kind == "reduction" and self.extents[d] > 1
-        }
-        if not any(0 < step * self.bytes < machine.line_bytes for step in steps):
-            return 0.0
-        copies: list[list[int]] = []
+        coefficients, copies = operand.access.coefficients, list[range]()
         for d, n in sizes.items():
-            apart = access.coefficients[d]
+            apart = coefficients[d] if coefficients is not None else None
             if not isinstance(apart, int):
                 return 0.0
             if apart:
-                copies.append([apart * self.bytes * i for i in range(n)])
+                copies.append(range(0, apart * self.bytes * n, apart * self.bytes))
+        if prod(map(len, copies)) < machine.l1_ways:
+            return 0.0
         lines = {sum(place) // machine.line_bytes for place in product(*copies)}
         if len(lines) < machine.l1_ways:
             return 0.0
@@ -383,16 +390,6 @@ class TileEstimate:
         held = machine.l1_ways - 1
         again = sum(min(n, 2 * (n - held)) for n in sets.values() if n > held)
         return again * machine.line_bytes / machine.l2_bandwidth
-
-    def coefficient(self, access: Access, dim: int) -> int:
-        """Elements between neighbours along a dimension; a large number where unknown."""
-        if access.is_scalar:
-            return 0
-        if access.coefficients is None:
-            used = set().union(*(e.dims_used() for e in access.exprs))
-            return 1 << 20 if dim in used else 0
-        c = access.coefficients[dim]
-        return c if isinstance(c, int) else 1 << 20
 
 
 def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -> list[Loop]:
@@ -411,22 +408,17 @@ def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -
     return unrolled
 
 
-def _linear_terms(access: Access) -> list[list[tuple[int, int]]]:
-    """(factor, dimension) of each linear index expression."""
-    found = []
-    for expr in access.exprs:
-        linear = expr.linear(access.stage.rank)
-        if linear is not None:
-            found.append([(abs(c), d) for d, c in enumerate(linear[0]) if c])
-    return found
-
-
 def widest_element(stage: Stage) -> int:
     """Bytes of the widest element that the stage computes with."""
     types = [a.element_type for a in stage.accesses]
     types += [v.type for op in stage.body_ops() for v in op.results]
     scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
     return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
+
+
+def _products(stage: Stage) -> int:
+    """The body's multiplications, which are instructions of their own without a multiply-add."""
+    return sum(op.name == "arith.mulf" for op in stage.body_ops())
 
 
 def arithmetic_weight(stage: Stage, costs: OperationCosts) -> int:

@@ -33,12 +33,15 @@ class TileModel(TileEstimate):
     def candidates(self) -> Iterator[Tile]:
         """All tiles that are looked at, with their costs."""
         for dim in self.lane_dims():
-            lanes = self.full_lanes
+            lanes = self.full_lanes if dim is not None else 1
             if dim is not None and self.known[dim]:
                 lanes = min(lanes, power_of_two(self.extents[dim]))
-            for copies in self.copy_choices(dim, lanes if dim is not None else 1):
-                tile = Tile(dim, lanes if dim is not None else 1, copies)
-                yield Tile(tile.lane_dim, tile.lanes, copies, self.cycles(tile))
+            seen: set[tuple[tuple[int, int], ...]] = set()
+            for copies in self.copy_choices(dim, lanes):
+                key = tuple(sorted(copies.items()))
+                if key not in seen:
+                    seen.add(key)
+                    yield Tile(dim, lanes, copies, self.cycles(Tile(dim, lanes, copies)))
 
     def lane_dims(self) -> list[int | None]:
         """Dimensions that can become lanes; None if there is none but plain loops."""
@@ -49,20 +52,18 @@ class TileModel(TileEstimate):
             if kind == "reduction":
                 if not self.stage.is_reassociable:
                     continue
-                if not any(self.coefficient(a, dim) == 1 for a in self.inputs):
-                    continue
-                if any(self.coefficient(a, dim) not in (0, 1) for a in self.inputs):
+                strides = {o.strides[dim] for o in self.inputs}
+                if 1 not in strides or not strides <= {0, 1}:
                     continue
             found.append(dim)
         contiguous = [
             d for d in found
-            if d is not None and any(self.coefficient(a, d) == 1 for a in self.stage.accesses)
+            if d is not None and any(o.strides[d] == 1 for o in (*self.inputs, *self.outputs))
         ]  # fmt: skip
         # Scattered stores are slower than plain ones.
         scattered = [
             d for d in found
-            if d is not None
-            and any(self.coefficient(a, d) not in (0, 1) for a in self.stage.outputs)
+            if d is not None and any(o.strides[d] not in (0, 1) for o in self.outputs)
         ]  # fmt: skip
         if not contiguous:
             found = [d for d in found if d not in scattered]
@@ -85,8 +86,8 @@ class TileModel(TileEstimate):
         groups = pairs or [(a,) for a in others] or [()]
         registers = self.machine.vector_registers
         limit = registers - self.costs.streaming_registers
-        if self._streams(lane_dim):
-            limit = self.costs.streams
+        if lane_dim is not None and stage.kinds[lane_dim] == "reduction" and self.large:
+            limit = self.costs.streams  # rows that come from memory
         for along in self._factors(lane_dim, lanes, ALONG):
             start = {lane_dim: along} if lane_dim is not None else {}
             for group in groups:
@@ -96,13 +97,10 @@ class TileModel(TileEstimate):
 
     def _rows(self, copies: dict[int, int]) -> int:
         """How many rows an elementwise stage writes side by side."""
-        if self.stage.has_reduction:
+        if self.has_reduction:
             return 1
-        outputs = self.stage.outputs
         far = self.costs.far_bytes // self.bytes
-        return max(
-            prod(n for d, n in copies.items() if self.coefficient(a, d) >= far) for a in outputs
-        )
+        return max(prod(n for d, n in copies.items() if o.strides[d] >= far) for o in self.outputs)
 
     def _nearest_first(self, dims: list[int]) -> list[int]:
         """Of equally good dimensions the innermost: neighbours in memory are stored together.
@@ -111,30 +109,24 @@ class TileModel(TileEstimate):
         """
         windows = {
             d
-            for terms in self._terms.values()
-            for group in terms
-            if sum(self.extents[k] > 1 for _, k in group) > 1
-            for _, d in group
+            for operand in self.inputs
+            for window in operand.windows
+            if sum(self.extents[k] > 1 for k, _ in window) > 1
+            for d, _ in window
         }
         return sorted(dims, key=lambda d: d if d in windows else -d)
-
-    def _streams(self, lane_dim: int | None) -> bool:
-        """Whether a reduction runs along rows of an operand that comes from memory."""
-        if lane_dim is None or self.stage.kinds[lane_dim] != "reduction":
-            return False
-        return max(map(self._bytes, self.inputs), default=0) > self.machine.l2_bytes
 
     def _transposable(self, lane_dim: int | None, others: list[int]) -> int | None:
         """A dimension along which an operand is contiguous whose lanes lie far apart.
 
         Only elementwise: a block of it is loaded by rows and transposed in registers.
         """
-        if lane_dim is None or self.stage.has_reduction:
+        if lane_dim is None or self.has_reduction:
             return None
-        for access in self.inputs:
-            if self.coefficient(access, lane_dim) > 1:
+        for operand in self.inputs:
+            if operand.strides[lane_dim] > 1:
                 for d in others:
-                    if self.coefficient(access, d) == 1:
+                    if operand.strides[d] == 1:
                         return d
         return None
 

@@ -7,7 +7,7 @@ from itertools import permutations
 from math import prod
 
 from ...targets.machine import Machine
-from ..model.stages import UNKNOWN_EXTENT, Access, Stage, expected
+from ..model.stages import Access, Stage, expected
 
 MOST_PERMUTED = 4
 """Loops of which all orders are looked at; more would take long."""
@@ -70,7 +70,7 @@ class Traffic:
     def cycles(self, order: Sequence[tuple[int, ...]]) -> float:
         """Cycles that moving data takes at all levels."""
         # Footprints of each access when the loops from position k inwards run.
-        ranges = dict(enumerate(self.extents))
+        ranges = list(self.extents)
         footprints: list[list[float]] = []
         for k in range(len(order) + 1):
             for group in order[:k]:
@@ -92,26 +92,14 @@ class Traffic:
         for k in reversed(range(fits)):
             trips = self._trips(order[k])
             for i, access in enumerate(self.accesses):
-                stays = k == fits - 1 and not self._depends(access, order[k])
+                stays = k == fits - 1 and access.used.isdisjoint(order[k])
                 if not stays:
                     moved[i] *= trips
         return sum(moved)
 
-    def _depends(self, access: Access, group: tuple[int, ...]) -> bool:
-        return any(not e.dims_used().isdisjoint(group) for e in access.exprs)
-
-    def _footprint(self, access: Access, ranges: dict[int, int]) -> float:
+    def _footprint(self, access: Access, ranges: Sequence[int]) -> float:
         """Bytes of the elements touched, whole cache lines at a time."""
-        width = getattr(access.element_type, "byte_width", 8)
-        counts = []
-        shape = access.value.type.shape  # type: ignore[attr-defined]
-        for expr, extent in zip(access.exprs, shape, strict=True):
-            linear = expr.linear(self.stage.rank)
-            if linear is None:
-                counts.append(extent or UNKNOWN_EXTENT)
-                continue
-            reach = 1 + sum(abs(c) * (ranges[d] - 1) for d, c in enumerate(linear[0]) if c)
-            counts.append(min(reach, extent) if extent is not None else reach)
+        width, counts = access.element_bytes, access.reach(ranges)
         if not counts:
             return float(width)
         *outer, inner = counts

@@ -9,7 +9,7 @@ from ...dialects import memref
 from ...ir.core import Value
 from ...targets.machine import Machine
 from ..model.plan import Loop
-from ..model.stages import Access, Stage, expected
+from ..model.stages import Stage, expected
 
 
 def bytes_moved(stages: Iterable[Stage]) -> int:
@@ -21,37 +21,13 @@ def bytes_moved(stages: Iterable[Stage]) -> int:
     made = {a.value for s in stages for a in s.outputs if a.value.defined_by(memref.Alloc)}
     sizes: dict[Value, int] = {}
     for stage in stages:
+        extents = [expected(e) for e in stage.extents]
         for a in stage.accesses:
             if not a.is_scalar and (a.value not in made or len(stages) == 1):
-                sizes[a.value] = min(sizes.get(a.value, 0) + touched(a), whole(a))
+                touched, whole = prod(a.reach(extents)), prod(map(expected, a.shape))
+                bytes = a.element_bytes
+                sizes[a.value] = min(sizes.get(a.value, 0) + bytes * touched, bytes * whole)
     return sum(sizes.values())
-
-
-def touched(access: Access) -> int:
-    """Bytes of the elements of a buffer that a stage touches."""
-    extents = [expected(e) for e in access.stage.extents]
-    total = _width(access)
-    for expr, extent in zip(access.exprs, _shape(access), strict=True):
-        linear = expr.linear(access.stage.rank)
-        if linear is not None:
-            reach = 1 + sum(abs(c) * (extents[d] - 1) for d, c in enumerate(linear[0]) if c)
-            extent = min(extent, reach)
-        total *= extent
-    return total
-
-
-def whole(access: Access) -> int:
-    """Bytes of the buffer."""
-    return _width(access) * prod(_shape(access))
-
-
-def _width(access: Access) -> int:
-    return getattr(access.element_type, "byte_width", 8)
-
-
-def _shape(access: Access) -> list[int]:
-    shape = access.value.type.shape  # type: ignore[attr-defined]
-    return [expected(d) for d in shape]
 
 
 def even_share(loops: Sequence[Loop], machine: Machine) -> float:

@@ -57,7 +57,6 @@ def _copying(stage: Stage, op: schedule.Cache) -> Stage:
         ["parallel"] * len(shape),
         lambda builder, element, old: element,
     )
-    assert stage.symbols is not None
     for i, d in enumerate(order):
         if shape[d] is None:
             stage.symbols.follow((buffer, i), (access.value, d))

@@ -101,7 +101,6 @@ def _uses(op: Operation, base: Value) -> bool:
 
 def _covers(out: Access) -> bool:
     dims, symbols = out.plain_dims(), out.stage.symbols
-    assert symbols is not None
     every = None not in dims and len(set(dims)) == len(dims) == out.stage.rank
     return every and all(
         d is not None and out.stage.extents[d] == symbols.of(out.value, i)

@@ -12,10 +12,14 @@ from ...dialects import func
 from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...passes.nn.decompose import Decompose
+from ...passes.nn.outline_regions import OutlineRegions
 from . import (  # noqa: F401 - they fill LOWERINGS
+    bits,
     creation,
     indexing,
+    matrices,
     movement,
+    ordering,
     padding,
     reshaping,
     resizing,
@@ -44,9 +48,12 @@ class LowerToLinalg(
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Convert every function of the module, composite ops taken apart first."""
+        """Convert every function; regions are outlined and composite ops taken apart before."""
+        OutlineRegions().run(op, context)
         Decompose("all").run(op, context)
         globals_ = Globals(op)
-        for function in [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]:
-            convert_function(function, globals_)
+        functions = [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]
+        types = {f.sym_name: f.function_type for f in functions}
+        for function in functions:
+            convert_function(function, globals_, types)
             context.statistic("functions")

@@ -18,9 +18,10 @@ from ...ir.comprehension import Access, Comprehension, Extent
 from ...ir.core import Value
 from ...ir.types import MemRefType, Type
 from ...passes.nn.building import FLUSHES, OVER_NAN
-from .emitter import Emitter, Size, storage_type
+from .emitter import Emitter, Size
 from .reading import through_movements
 from .scalars import Scalars, apply, compute_type, is_float, larger_number, narrow
+from .storage import storage_type
 
 
 def extent_size(e: Emitter, extent: Extent, inputs: Sequence[Value]) -> Size:
@@ -75,9 +76,34 @@ def dimension_sizes(
     return [size(number) for number in range(len(form.dims))]
 
 
+def _require_fit(
+    e: Emitter, form: Comprehension, inputs: Sequence[Value], sizes: Sequence[Size]
+) -> None:
+    """Checks that the operands agree on the extents that only the run tells."""
+    for access in form.accesses:
+        buffer = inputs[access.operand]
+        if not isinstance(buffer.type, MemRefType):
+            continue
+        for axis, expr in enumerate(access.map.results):
+            if not isinstance(expr, AffineDim) or buffer.type.shape[axis] is not None:
+                continue
+            own, wanted = e.size(buffer, axis), sizes[expr.position]
+            repeats = axis in access.broadcasts
+            extent = form.dims[expr.position].extent
+            if extent.sources[:1] == ((access.operand, axis),):
+                continue  # it is the extent, or 1
+            if extent.given:
+                fits = e.compare("sge", own, wanted)
+                e.require(fits, f"an operand has fewer than {wanted} elements along axis {axis}")
+            else:
+                text = f"extent {axis} of an operand does not fit the others'"
+                e.require_equal(own, wanted, text, or_one=repeats)
+
+
 def result_sizes(e: Emitter, form: Comprehension, inputs: Sequence[Value]) -> list[Size]:
-    """The extents of the result."""
+    """The extents of the result, checked that the operands fit each other."""
     sizes = dimension_sizes(e, form, inputs)
+    _require_fit(e, form, inputs, sizes)
     return [sizes[d.position] for d in form.out.results]  # type: ignore[attr-defined]
 
 
@@ -130,8 +156,7 @@ def write(
     if not form.combiner:
 
         def assign(e: Emitter, *elements: Value) -> Value:
-            value = Scalars(e, element_values(elements)).write(form.value)
-            return narrow(e, value, element)
+            return Scalars(e, element_values(elements)).element(form.value, element)
 
         e.generic([*reads, *extra], [out], [*maps, form.out], form.iterators, assign)
         return

@@ -5,8 +5,9 @@ from __future__ import annotations
 from ...dialects import arith, math, nn
 from ...ir.core import Value
 from ...ir.types import FloatType, MemRefType, i64, index
-from .emitter import Emitter, Size, buffer_type, storage_type
+from .emitter import Emitter, Size, buffer_type
 from .scalars import compute_type, convert, narrow
+from .storage import storage_type
 from .table import lowers
 
 
@@ -34,7 +35,7 @@ def lower_fill_dynamic(e: Emitter, op: nn.FillDynamic) -> None:
     shape = e.buffer(op.shape)
     known = buffer_type(op.out.type).shape
     sizes: list[Size] = [
-        d if d is not None else e.load_index(shape, [axis]) for axis, d in enumerate(known)
+        d if d is not None else e.load_extent(shape, [axis]) for axis, d in enumerate(known)
     ]
     value = scalar(e, op.value)
     e.fill(value, e.destination(op.out, sizes))
@@ -62,14 +63,35 @@ def lower_range(e: Emitter, op: nn.Range) -> None:
     e.elementwise([], out, at)
 
 
-def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Value:
+def _range_length(e: Emitter, start: Value, limit: Value, delta: Value) -> Size:
+    """How many elements there are, checked: delta is not 0, and an index can count them."""
+    most = e.globals.largest_index
     if isinstance(start.type, FloatType):
+        zero = e.constant(0.0, delta.type)
+        e.require(e.insert(arith.CmpF("une", delta, zero)).result, _NO_STEP)
         span = e.insert(arith.SubF(limit, start)).result
         count = e.insert(math.Ceil(e.insert(arith.DivF(span, delta)).result)).result
+        # `most` itself may round up; neither NaN nor what is too large is less.
+        bound = e.constant(float((most + 1) // 2), count.type)
+        e.require(e.insert(arith.CmpF("olt", count, bound)).result, _TOO_LONG)
         positive = e.insert(arith.MaximumF(count, e.constant(0.0, count.type))).result
         whole = e.insert(arith.FPToSI(positive, out=i64)).result
-        return e.insert(arith.IndexCast(whole, out=index)).result
-    first, last, step = (e.to_index(v) for v in (start, limit, delta))
-    # A step of 0 is an error of the model; it must not trap.
-    step = e.select(e.compare("eq", step, 0), 1, step)
-    return e.value(e.max(e.ceildiv(e.sub(last, first), step), 0))
+        return e.max(e.insert(arith.IndexCast(whole, out=index)).result, 0)
+    first, last, step = (convert(e, v, v.type, i64) for v in (start, limit, delta))
+    zero = e.constant(0, i64)
+    e.require(e.insert(arith.CmpI("ne", step, zero)).result, _NO_STEP)
+    span = e.insert(arith.SubI(last, first)).result
+    is_up = e.insert(arith.CmpI("sgt", last, first)).result
+    seems_up = e.insert(arith.CmpI("sgt", span, zero)).result
+    exact = e.insert(arith.CmpI("eq", is_up, seems_up)).result
+    # The least number has no counterpart that a step of -1 could make of it.
+    other = e.insert(arith.CmpI("ne", span, e.constant(-(2**63), i64))).result
+    e.require(e.insert(arith.AndI(exact, other)).result, _TOO_LONG)
+    count = e.insert(arith.CeilDivSI(span, step)).result
+    small = e.insert(arith.CmpI("sle", count, e.constant(most, i64))).result
+    e.require(small, _TOO_LONG)
+    return e.max(e.to_index(count), 0)
+
+
+_NO_STEP = "delta is 0"
+_TOO_LONG = "the range has too many elements, or a bound is not a number"

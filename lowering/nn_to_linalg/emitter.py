@@ -5,31 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from ...dialects import arith, linalg, memref, nn, scf
+from ...dialects import arith, cf, linalg, memref, nn, scf
 from ...dialects.folding import number_attribute
 from ...ir.affine import AffineMap
 from ...ir.attributes import Attribute, DenseElements, DenseResource
 from ...ir.builder import Builder
+from ...ir.conversions import is_small_float
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import PassError
 from ...ir.location import Location
-from ...ir.types import IndexType, IntegerType, MemRefType, TensorType, Type, index
+from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, TensorType, Type, index
 from ...passes.nn.parts import Parts
 from .globals import Globals
+from .storage import storage_type
 
 Size = int | Value
 """An extent or index: known, or a value of type index."""
-
-
-def storage_type(type: Type) -> Type:
-    """The element type in memory: integers have no sign there."""
-    return IntegerType(type.width) if isinstance(type, IntegerType) else type
 
 
 def buffer_type(type: Type) -> MemRefType:
     """The contiguous memref that holds a tensor."""
     assert isinstance(type, TensorType)
     return MemRefType(type.shape, storage_type(type.element_type))
+
+
+_KEEPING_RANGE = (arith.AddI, arith.MinSI, arith.FloorDivSI, arith.CeilDivSI)
+"""What makes an extent of two: of sums one can say so, since both lie in memory."""
 
 
 class Emitter(Builder):
@@ -53,6 +54,10 @@ class Emitter(Builder):
         """The bytes of tensors that others lie in."""
         self._parts: dict[Value, Value] = {}
         """The memory of tensors in such bytes."""
+        self._in_range: set[Value] = set()
+        """Values that are known to be extents: neither negative nor larger than an index can be."""
+        self._required: set[tuple[Value, ...]] = set()
+        """What was checked already, at the function's top level."""
         self.owned: list[Value] = []
         """Buffers on the heap that this function must free."""
         self._constants: dict[Attribute, Value] = {}
@@ -67,7 +72,7 @@ class Emitter(Builder):
         constant = tensor.defined_by(nn.Constant)
         held = constant.value if constant is not None else None
         if isinstance(held, DenseElements) and held.is_splat and held.strings is None:
-            return self.constant(held.values()[0], storage_type(held.type.element_type))
+            return self.element(held.values()[0], held.type.element_type)
         return self.buffer(tensor)
 
     def buffer(self, tensor: Value) -> Value:
@@ -139,6 +144,8 @@ class Emitter(Builder):
     def alloc_typed(self, type: MemRefType, sizes: Sequence[Size]) -> Value:
         """A temporary of a type; sizes of its unknown dimensions are taken from `sizes`."""
         dynamic = [self.value(s) for d, s in zip(type.shape, sizes, strict=True) if d is None]
+        for size in dynamic:
+            self._require_extent(size)
         made = self.insert(memref.Alloc(dynamic, memref=type)).memref
         for axis, (d, size) in enumerate(zip(type.shape, sizes, strict=True)):
             if d is None:
@@ -192,11 +199,11 @@ class Emitter(Builder):
         if known is not None:
             return known
         if (buffer, axis) not in self._sizes:
-            dim = memref.Dim(buffer, self.index(axis))
-            if self.block is self.entry:
-                self._sizes[buffer, axis] = self.insert(dim).result
-            else:
-                return self.insert(dim).result
+            dim = self.insert(memref.Dim(buffer, self.index(axis))).result
+            self._in_range.add(dim)
+            if self.block is not self.entry:
+                return dim
+            self._sizes[buffer, axis] = dim
         return self._sizes[buffer, axis]
 
     def sizes(self, buffer: Value) -> list[Size]:
@@ -214,6 +221,13 @@ class Emitter(Builder):
             self._constants[value] = self._at_start(op).result
         return self._constants[value]
 
+    def element(self, number: float, type: Type) -> Value:
+        """A constant of an element type, as it is in memory."""
+        if is_small_float(type):
+            assert isinstance(type, FloatType)
+            number = int.from_bytes(type.to_bytes(number))
+        return self.constant(number, storage_type(type))
+
     def value(self, size: Size) -> Value:
         """An extent as a value."""
         return self.index(size) if isinstance(size, int) else size
@@ -223,7 +237,14 @@ class Emitter(Builder):
     ) -> Size:
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b)
-        return self.insert(op(self.value(a), self.value(b))).result  # type: ignore[call-arg]
+        found = self.insert(op(self.value(a), self.value(b))).result  # type: ignore[call-arg]
+        both = self._is_in_range(a), self._is_in_range(b)
+        if any(both) if op is arith.MaxSI else all(both) and op in _KEEPING_RANGE:
+            self._in_range.add(found)
+        return found
+
+    def _is_in_range(self, size: Size) -> bool:
+        return size >= 0 if isinstance(size, int) else size in self._in_range
 
     def add(self, a: Size, b: Size) -> Size:
         if a == 0 or b == 0:
@@ -267,7 +288,10 @@ class Emitter(Builder):
         return self.insert(arith.CmpI(predicate, self.value(a), self.value(b))).result
 
     def select(self, condition: Value, a: Size, b: Size) -> Value:
-        return self.insert(arith.Select(condition, self.value(a), self.value(b))).result
+        found = self.insert(arith.Select(condition, self.value(a), self.value(b))).result
+        if self._is_in_range(a) and self._is_in_range(b):
+            self._in_range.add(found)
+        return found
 
     def to_index(self, value: Value, unsigned: bool = False) -> Value:
         """An integer as an index."""
@@ -276,9 +300,71 @@ class Emitter(Builder):
         cast = arith.IndexCastUI if unsigned else arith.IndexCast
         return self.insert(cast(value, out=index)).result
 
+    def bounded_index(self, value: Value, most: Size) -> Value:
+        """An integer as an index, brought into [-most, most]: one beyond might be no index."""
+        type = value.type
+        if not isinstance(type, IntegerType) or type.width < 64:
+            return self.to_index(value)
+        high = self.from_index(most, type)
+        low = self.insert(arith.SubI(self.constant(0, type), high)).result
+        value = self.insert(arith.MinSI(value, high)).result
+        return self.to_index(self.insert(arith.MaxSI(value, low)).result)
+
     def from_index(self, size: Size, type: Type) -> Value:
         """An index as an integer of another type."""
         return self.insert(arith.IndexCast(self.value(size), out=storage_type(type))).result
+
+    # -- checks at run time --------------------------------------------------------------
+
+    def require(self, condition: Value, text: str) -> None:
+        """A check at run time that a condition holds; `text` says what is wrong if it does not."""
+        self.insert(cf.Assert(condition, text))
+
+    def require_equal(self, a: Size, b: Size, text: str, *, or_one: bool = False) -> None:
+        """A check that two extents are equal, unless it is known; with `or_one`, `a` may be 1."""
+        if a is b or (isinstance(a, int) and (a == b or (or_one and a == 1))):
+            return
+        key = (*(self.value(n) for n in (a, b)), self.index(int(or_one)))
+        if key in self._required:
+            return
+        if self.block is self.entry:
+            self._required.add(key)
+        fits = self.compare("eq", a, b)
+        if or_one:
+            fits = self.insert(arith.OrI(fits, self.compare("eq", a, 1))).result
+        self.require(fits, text)
+
+    def _require_extent(self, size: Value) -> None:
+        """A check that a computed extent is not negative."""
+        if size in self._in_range or isinstance(size.defining_op, arith.Constant):
+            return
+        self.require(self.compare("sge", size, 0), "an extent of its result is negative")
+        self._in_range.add(size)
+
+    def load_extent(self, buffer: Value, at: Sequence[Size], least: int = 0) -> Value:
+        """An element of a buffer of integers that is an extent, or any other number in its range.
+
+        The check is that it is no less than `least`, and that an index of the target can hold it.
+        """
+        value = self.load(buffer, at)
+        return self.extent(value, least)
+
+    def extent(self, value: Value, least: int = 0) -> Value:
+        """An integer as an extent, checked; see `load_extent`."""
+        type = value.type
+        assert isinstance(type, IntegerType)
+        most = self.globals.largest_index
+        fits = self.insert(arith.CmpI("sge", value, self.constant(least, type))).result
+        text = "an extent is " + ("negative" if not least else f"less than {least}")
+        if most < (1 << (type.width - 1)) - 1:
+            small = self.insert(arith.CmpI("sle", value, self.constant(most, type))).result
+            fits = self.insert(arith.AndI(fits, small)).result
+            text += f" or more than {most}"
+        self.require(fits, text)
+        found = self.to_index(value)
+        if least >= 0:
+            self._in_range.add(found)
+        return found
 
     # -- elements ------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ unknown extent is returned, on the heap, and the caller frees it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
 
 from ...dialects import func, memref, nn
 from ...dialects.marks import ENTRY, INPUTS, KERNEL, OUTPUTS
@@ -17,46 +17,24 @@ from ...dialects.nn.base import NnOp
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.types import FunctionType, MemRefType, TensorType, Type, UnrankedTensorType, size_fault
+from ...ir.types import FunctionType, MemRefType, TensorType, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
-from . import comprehensions
+from . import comprehensions, control
 from .emitter import Emitter, buffer_type
 from .globals import Globals
 from .reading import is_read_through
 from .reshaping import reshaped
+from .signature import Signature
 from .table import LOWERINGS
 
 
-@dataclass(frozen=True)
-class Signature:
-    """A function's type on buffers, and which results became arguments."""
-
-    inputs: tuple[Type, ...]
-    outputs: tuple[Type, ...]
-    by_argument: tuple[bool, ...]
-
-    @staticmethod
-    def of(type: FunctionType) -> Signature:
-        by_argument = tuple(isinstance(t, TensorType) and t.has_static_shape for t in type.results)
-        pairs = list(zip(type.results, by_argument, strict=True))
-        inputs = [_converted(t) for t in (*type.inputs, *(t for t, out in pairs if out))]
-        return Signature(
-            tuple(inputs), tuple(_converted(t) for t, out in pairs if not out), by_argument
-        )
-
-    @property
-    def type(self) -> FunctionType:
-        return FunctionType(self.inputs, self.outputs)
-
-
-def _converted(type: Type) -> Type:
-    return buffer_type(type) if isinstance(type, TensorType) else type
-
-
-def convert_function(function: func.FuncOp, globals: Globals) -> None:
+def convert_function(
+    function: func.FuncOp, globals: Globals, types: Mapping[str, FunctionType]
+) -> None:
     """Replace a function's signature and body by those on buffers.
 
-    A function without tensors is on buffers already and stays as it is.
+    A function without tensors is on buffers already and stays as it is. `types` are those that
+    the module's functions had on tensors.
     """
     if not _has_tensors(function):
         return
@@ -74,7 +52,7 @@ def convert_function(function: func.FuncOp, globals: Globals) -> None:
         )
     old = function.body.block
     new = Block(signature.inputs)
-    _Body(old, new, signature, globals, function).convert()
+    _Body(old, new, signature, globals, function, types).convert()
     old.erase()
     function.body.append(new)
 
@@ -120,7 +98,9 @@ class _Body:
         signature: Signature,
         globals: Globals,
         function: func.FuncOp,
+        types: Mapping[str, FunctionType],
     ) -> None:
+        self.types = types
         self.old, self.new, self.signature, self.function = old, new, signature, function
         self.e = Emitter(new, globals, function.loc)
         if KERNEL not in function.attributes:
@@ -232,6 +212,10 @@ class _Body:
                 self._inline(op)
             case func.Call():
                 self._call(op)
+            case nn.CallIf():
+                control.lower_if(self.e, op, self.types)
+            case nn.CallWhile():
+                control.lower_while(self.e, op, self.types)
             case NnOp():
                 self._lower(op)
             case _ if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):

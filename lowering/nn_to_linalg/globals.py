@@ -8,9 +8,12 @@ from ...dialects import memref
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.builder import Builder
 from ...ir.core import Operation
+from ...ir.lazy import np
 from ...ir.resources import MemoryBlob
 from ...ir.symbols import symbol_name
-from ...ir.types import IntegerType, MemRefType, TensorType, Type
+from ...ir.types import MemRefType, TensorType, Type
+from ...targets.attribute import target_of
+from .storage import storage_type
 
 
 class Globals:
@@ -18,6 +21,7 @@ class Globals:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
+        self.largest_index = (1 << (target_of(module).pointer_bits - 1)) - 1
         self._made: dict[DenseElements | DenseResource, tuple[str, MemRefType]] = {}
         self._by_key: dict[tuple[str, Type], list[DenseResource]] = {}
         self._names = {symbol_name(op) for op in module.regions[0].ops}
@@ -25,7 +29,7 @@ class Globals:
 
     def of(self, value: DenseElements | DenseResource) -> tuple[str, MemRefType]:
         """The name and type of the global with these elements."""
-        value = without_sign(value)
+        value = as_stored(value)
         if isinstance(value, DenseResource):
             value = self._shared(value)
         found = self._made.get(value)
@@ -40,8 +44,6 @@ class Globals:
 
     def _shared(self, value: DenseResource) -> DenseResource:
         """An earlier constant that passes made of the same elements, or this one."""
-        import numpy as np
-
         earlier = self._by_key.setdefault((value.key, value.type), [])
         if not isinstance(value.blob, MemoryBlob):
             return value
@@ -63,12 +65,12 @@ class Globals:
         return name
 
 
-def without_sign(value: DenseElements | DenseResource) -> DenseElements | DenseResource:
-    """The same elements under a type without signs."""
-    element = value.type.element_type
-    if not isinstance(element, IntegerType) or element.is_signless:
+def as_stored(value: DenseElements | DenseResource) -> DenseElements | DenseResource:
+    """The same bytes under the type that elements have in memory."""
+    element = storage_type(value.type.element_type)
+    if element is value.type.element_type:
         return value
-    type = TensorType(value.type.shape, IntegerType(element.width))
+    type = TensorType(value.type.shape, element)
     if isinstance(value, DenseResource):
         return DenseResource(value.key, type, value.blob)
     return DenseElements(type, value.data)

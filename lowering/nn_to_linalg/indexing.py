@@ -1,7 +1,7 @@
 """Gathering and scattering: elements whose places are read from memory.
 
-Indices count from the end where they are negative. An index out of range is clamped when
-reading, so that memory outside the operand is never touched, and ignored when writing.
+Indices count from the end where they are negative. One out of range ends the run with a status,
+before memory outside the operand is touched.
 """
 
 from __future__ import annotations
@@ -12,20 +12,17 @@ from ...dialects import arith, nn, vector
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
-from .emitter import Emitter, Size, buffer_type, storage_type
+from .bounds import LANES, require_in_range
+from .emitter import Emitter, Size, buffer_type
 from .scalars import apply, compute_type, convert, narrow
+from .storage import storage_type
 from .table import lowers
 
 
 def wrapped(e: Emitter, at: Value, extent: Size) -> Size:
-    """An index as read from memory, counted from the start; it may still be out of range."""
+    """An index as read from memory, counted from the start."""
     at = e.to_index(at)
     return e.select(e.compare("slt", at, 0), e.add(at, extent), at)
-
-
-def clamped(e: Emitter, at: Value, extent: Size) -> Size:
-    """An index as read from memory, counted from the start and moved into range."""
-    return e.min(e.max(wrapped(e, at, extent), 0), e.sub(extent, 1))
 
 
 @lowers(nn.Gather)
@@ -38,11 +35,12 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
     out = e.destination(op.out, sizes)
     rank = len(sizes)
     read = AffineMap(rank, 0, tuple(AffineDim(axis + i) for i in range(count)))
+    require_in_range(e, op.indices, [extents[axis]])
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
         places: list[Size] = [
             *(e.position(d) for d in range(axis)),
-            clamped(e, at, extents[axis]),
+            wrapped(e, at, extents[axis]),
             *(e.position(d + count - 1) for d in range(axis + 1, len(extents))),
         ]
         return e.load(data, places)
@@ -56,10 +54,11 @@ def lower_gather_elements(e: Emitter, op: nn.GatherElements) -> None:
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     extents = e.sizes(data)
     out = e.destination(op.out, e.sizes(indices))
+    require_in_range(e, op.indices, [extents[op.axis]])
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
         places: list[Size] = [e.position(d) for d in range(len(extents))]
-        places[op.axis] = clamped(e, at, extents[op.axis])
+        places[op.axis] = wrapped(e, at, extents[op.axis])
         return e.load(data, places)
 
     e.elementwise([indices], out, pick)
@@ -74,13 +73,14 @@ def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
     sizes = [*shape[:-1], *extents[batch + length :]]
     out = e.destination(op.out, sizes)
     lead = len(shape) - 1
+    require_in_range(e, op.indices, extents[batch : batch + length])
 
     def pick(e: Emitter, _: Value) -> Value:
         where = [e.position(d) for d in range(lead)]
         places: list[Size] = [*where[:batch]]
         for i in range(length):
             at = e.load(indices, [*where, i])
-            places.append(clamped(e, at, extents[batch + i]))
+            places.append(wrapped(e, at, extents[batch + i]))
         places += [e.position(lead + d) for d in range(len(sizes) - lead)]
         return e.load(data, places)
 
@@ -101,8 +101,8 @@ def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
         at = wrapped(e, e.load(indices, where), extent)
         places: list[Size] = list(where)
         places[op.axis] = at
-        with e.when(e.compare("ult", at, extent)):
-            _update(e, op.reduction, out, places, e.load(updates, where), element)
+        e.require(e.compare("ult", at, extent), "an index is out of range")
+        _update(e, op.reduction, out, places, e.load(updates, where), element)
 
 
 @lowers(nn.ScatterNd)
@@ -129,18 +129,14 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
             value = _load(e, updates, [*where, *inner], lanes)
             _update(e, op.reduction, out, [*places, *inner], value, element, lanes)
 
-        with e.when(inside):
-            row = rest[-1] if rest else None
-            if isinstance(row, int) and _has_vectors(element):
-                with e.loops(rest[:-1]) as before:
-                    _along_row(e, row, lambda at, lanes: update([*before, at], lanes))
-            else:
-                with e.loops(rest) as inner:
-                    update(inner)
-
-
-LANES = 16
-"""Elements of a row that are updated at once; machines of narrower vectors take several."""
+        e.require(inside, "an index is out of range")
+        row = rest[-1] if rest else None
+        if isinstance(row, int) and _has_vectors(element):
+            with e.loops(rest[:-1]) as before:
+                _along_row(e, row, lambda at, lanes: update([*before, at], lanes))
+        else:
+            with e.loops(rest) as inner:
+                update(inner)
 
 
 def _has_vectors(element: Type) -> bool:
@@ -204,9 +200,8 @@ def lower_one_hot(e: Emitter, op: nn.OneHot) -> None:
     if isinstance(held.type, MemRefType):
         depth = e.load(held, [0] * op.depth.type.rank)
     depth_type = op.depth.type.element_type
-    depth = e.to_index(convert(e, depth, depth_type, i64))
     known = op.out.type.shape[op.axis]
-    extent: Size = known if known is not None else depth
+    extent: Size = known if known is not None else e.extent(convert(e, depth, depth_type, i64))
     sizes = e.sizes(indices)
     sizes.insert(op.axis, extent)
     out = e.destination(op.out, sizes)

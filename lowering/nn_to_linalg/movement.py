@@ -5,9 +5,9 @@ from __future__ import annotations
 from ...dialects import arith, memref, nn
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
-from ...ir.types import MemRefType, index
+from ...ir.types import MemRefType, i1, index
 from .comprehensions import lower
-from .emitter import Emitter, Size, buffer_type, storage_type
+from .emitter import Emitter, Size, buffer_type
 from .reading import is_viewed
 from .table import lowers
 
@@ -26,6 +26,10 @@ def lower_concat(e: Emitter, op: nn.Concat) -> None:
     for other in parts[1:]:
         known = other.type.shape  # type: ignore[attr-defined]
         sizes = [k if k is not None else s for s, k in zip(sizes, known, strict=True)]
+    for part in parts:
+        for dim, (own, wanted) in enumerate(zip(e.sizes(part), sizes, strict=True)):
+            if dim != axis:
+                e.require_equal(own, wanted, f"its operands differ in extent {dim}")
     sizes[axis] = total
     out = e.destination(op.out, sizes)
     at: Size = 0
@@ -46,7 +50,7 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
         return
     source = e.buffer(op.x)
     sizes = [
-        d if d is not None else e.sub(e.size(source, axis), op.starts[axis])
+        d if d is not None else e.max(e.sub(e.size(source, axis), op.starts[axis]), 0)
         for axis, d in enumerate(buffer_type(op.out.type).shape)
     ]
     if 0 not in sizes and is_viewed(op):
@@ -70,9 +74,8 @@ def lower_slice_dynamic(e: Emitter, op: nn.SliceDynamic) -> None:
     if not isinstance(count_known, int):
         return _slice_by_table(e, op, source, (starts, ends, axes, steps))
     for i in range(count_known):
-        axis = e.load_index(axes, [i])
-        axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
-        start, end, by = (e.load_index(b, [i]) for b in (starts, ends, steps))
+        axis = _slice_axis(e, axes, i, rank)
+        start, end, by = _slice_numbers(e, i, starts, ends, steps)
         for d in range(rank):
             here = e.compare("eq", axis, d) if rank > 1 else None
             found = _slice_bounds(e, start, end, by, e.size(source, d))
@@ -93,9 +96,8 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
             e.store(e.value(value), table, [d])
     starts, ends, axes, steps = lists
     with e.loop(e.size(starts, 0)) as i:
-        axis = e.load_index(axes, [i])
-        axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
-        start, end, by = (e.load_index(b, [i]) for b in (starts, ends, steps))
+        axis = _slice_axis(e, axes, i, rank)
+        start, end, by = _slice_numbers(e, i, starts, ends, steps)
         extent = e.insert(memref.Dim(source, axis)).result
         for table, value in zip(tables, _slice_bounds(e, start, end, by, extent), strict=True):
             e.store(e.value(value), table, [axis])
@@ -105,10 +107,30 @@ def _slice_by_table(e: Emitter, op: nn.SliceDynamic, source: Value, lists: tuple
     _strided_copy(e, source, e.destination(op.out, sizes), first, step)
 
 
+def _slice_axis(e: Emitter, axes: Value, i: Size, rank: int) -> Value:
+    """Which axis entry `i` of a list is, counted from the start, checked."""
+    axis = e.load_index(axes, [i])
+    axis = e.select(e.compare("slt", axis, 0), e.add(axis, rank), axis)
+    e.require(e.compare("ult", axis, rank), f"an axis is not one of the {rank} of its operand")
+    return axis
+
+
+def _slice_numbers(
+    e: Emitter, i: Size, starts: Value, ends: Value, steps: Value
+) -> tuple[Value, Value, Value]:
+    """Start, end and step, checked not to be 0."""
+    start, end, step = (e.load(b, [i]) for b in (starts, ends, steps))
+    zero = e.constant(0, step.type)
+    e.require(e.insert(arith.CmpI("ne", step, zero)).result, "a step is 0")
+    return start, end, step
+
+
 def _slice_bounds(
     e: Emitter, start: Value, end: Value, step: Value, extent: Size
 ) -> tuple[Size, Size, Size]:
     """First element, number of elements and step of `start:end:step`."""
+    beyond = e.add(extent, 1)
+    start, end, step = (e.bounded_index(v, beyond) for v in (start, end, step))
     down = e.compare("slt", step, 0)
     least = e.select(down, -1, 0)
     most = e.select(down, e.sub(extent, 1), extent)
@@ -134,6 +156,39 @@ def _strided_copy(e: Emitter, source: Value, out: Value, first, step) -> None:
     e.elementwise([], out, read)
 
 
+@lowers(nn.TransposeDynamic)
+def lower_transpose_dynamic(e: Emitter, op: nn.TransposeDynamic) -> None:
+    """The operand under sizes and strides in the order read from memory, copied."""
+    source, permutation = e.buffer(op.x), e.buffer(op.permutation)
+    own = e.sizes(source)
+    strides = e.strides(own)
+    sizes: list[Size] = []
+    steps: list[Size] = []
+    places = [e.load_index(permutation, [d]) for d in range(len(own))]
+    _require_permutation(e, places)
+    for at in places:
+        size, step = own[0], strides[0]
+        for i in range(1, len(own)):
+            here = e.compare("eq", at, i)
+            size, step = e.select(here, own[i], size), e.select(here, strides[i], step)
+        sizes.append(size)
+        steps.append(step)
+    shape = buffer_type(op.out.type).shape
+    sizes = [s if d is None else d for d, s in zip(shape, sizes, strict=True)]
+    view = e.insert(memref.ReinterpretCast.of(source, 0, sizes, steps)).result
+    e.copy(view, e.destination(op.out, sizes))
+
+
+def _require_permutation(e: Emitter, places: list[Value]) -> None:
+    """A check that each dimension is there once."""
+    for d in range(len(places)):
+        here = [e.compare("eq", at, d) for at in places]
+        some = e.constant(0, i1)
+        for one in here:
+            some = e.insert(arith.OrI(some, one)).result
+        e.require(some, f"no dimension of the result is dimension {d} of its operand")
+
+
 @lowers(nn.BroadcastDynamic)
 def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
     """Extents are the larger of the operand's and those read; a stride of 0 repeats."""
@@ -144,13 +199,21 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
     length = op.shape.type.shape[0]
     sizes: list[Size] = []
     for axis, known in enumerate(type.shape):
+        at = axis - (type.rank - length)
+        wanted: Size = e.load_extent(shape, [at]) if at >= 0 else 1
+        text = f"its operand does not fit extent {axis} of the shape"
         if known is not None:
+            e.require_equal(wanted, known, text, or_one=True)
             sizes.append(known)
             continue
-        at = axis - (type.rank - length)
-        wanted: Size = e.load_index(shape, [at]) if at >= 0 else 1
         if axis >= lead and isinstance(source.type, MemRefType):
             extent = e.size(source, axis - lead)
+            if extent != 1:
+                one = e.compare("eq", wanted, 1)
+                fits = e.insert(arith.OrI(one, e.compare("eq", wanted, extent))).result
+                if not isinstance(extent, int):
+                    fits = e.insert(arith.OrI(fits, e.compare("eq", extent, 1))).result
+                e.require(fits, text)
             wanted = e.select(e.compare("eq", wanted, 1), extent, wanted)
         sizes.append(wanted)
     out = e.destination(op.out, sizes)
@@ -179,7 +242,7 @@ def lower_trilu(e: Emitter, op: nn.Trilu) -> None:
     source = e.buffer(op.x)
     out = e.destination(op.out, e.sizes(source))
     rank = op.x.type.rank
-    zero = e.constant(0, storage_type(op.out.type.element_type))
+    zero = e.element(0, op.out.type.element_type)
     k: Size = 0
     if op.k is not None:
         held = e.operand(op.k)

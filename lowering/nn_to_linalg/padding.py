@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...dialects import arith, nn
 from ...ir.core import Value
 from ...ir.types import Type
-from .emitter import Emitter, Size, storage_type
+from .emitter import Emitter, Size, buffer_type
 from .table import lowers
 
 
@@ -15,8 +15,8 @@ def pad_constant(
     e: Emitter,
     source: Value,
     out: Value,
-    begin: Sequence[int],
-    end: Sequence[int],
+    begin: Sequence[Size],
+    end: Sequence[Size],
     fill: Value,
 ) -> None:
     """Copy a buffer to the middle of a larger one and fill the border; negative pads crop.
@@ -26,22 +26,34 @@ def pad_constant(
     """
     rank = len(begin)
     full = e.sizes(out)
-    first = [max(0, b) for b in begin]
-    inner: list[Size] = [
-        e.sub(n, max(0, -b) + max(0, -a))
-        for n, b, a in zip(e.sizes(source), begin, end, strict=True)
-    ]
+    part, inner = _cropped(e, source, begin, end)
+    first = [e.max(b, 0) for b in begin]
     for axis in range(rank):
         after = e.add(first[axis], inner[axis])
-        for width, start in ((max(0, begin[axis]), 0), (max(0, end[axis]), after)):
-            if width:
+        for width, start in ((first[axis], 0), (e.max(end[axis], 0), after)):
+            if width != 0:
                 offsets = [*first[:axis], start, *[0] * (rank - axis - 1)]
                 sizes = [*inner[:axis], width, *full[axis + 1 :]]
                 e.fill(fill, e.subview(out, offsets, sizes))
-    part = source
-    if any(b < 0 for b in (*begin, *end)):
-        part = e.subview(source, [max(0, -b) for b in begin], inner)
     e.copy(part, e.subview(out, first, inner))
+
+
+def _cropped(
+    e: Emitter, source: Value, begin: Sequence[Size], end: Sequence[Size]
+) -> tuple[Value, list[Size]]:
+    """What negative pads leave of a buffer, and its sizes."""
+    pads = [*begin, *end]
+    if not any(isinstance(b, Value) or b < 0 for b in pads):
+        return source, e.sizes(source)
+    cut = [e.max(e.sub(0, b), 0) for b in begin]
+    inner = [
+        e.sub(n, e.add(c, e.max(e.sub(0, a), 0)))
+        for n, c, a in zip(e.sizes(source), cut, end, strict=True)
+    ]
+    for n in inner:
+        if isinstance(n, Value):
+            e.require(e.compare("sge", n, 0), "pads remove more than there is of its operand")
+    return e.subview(source, cut, inner), inner
 
 
 def padded(
@@ -54,68 +66,102 @@ def padded(
     begin, end = [*lead, *begin], [*lead, *end]
     sizes = [e.add(n, b + a) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
     out = e.alloc(sizes, type)
-    pad_constant(e, source, out, begin, end, e.constant(fill, storage_type(type)))
+    pad_constant(e, source, out, begin, end, e.element(fill, type))
     return out
 
 
 @lowers(nn.Pad)
 def lower_pad(e: Emitter, op: nn.Pad) -> None:
+    """Padding by numbers that are known."""
+    rank = op.x.type.rank
+    _pad(e, op, op.pads[:rank], op.pads[rank:])
+
+
+@lowers(nn.PadDynamic)
+def lower_pad_dynamic(e: Emitter, op: nn.PadDynamic) -> None:
+    """Padding by numbers read from memory."""
+    pads, rank = e.buffer(op.pads), op.x.type.rank
+    e.require_equal(e.size(pads, 0), 2 * rank, f"the number of pads is not {2 * rank}")
+    most = e.globals.largest_index
+    numbers = [e.bounded_index(e.load(pads, [i]), most) for i in range(2 * rank)]
+    _pad(e, op, numbers[:rank], numbers[rank:])
+
+
+def _pad(
+    e: Emitter, op: nn.Pad | nn.PadDynamic, begin: Sequence[Size], end: Sequence[Size]
+) -> None:
     """Constant padding copies; the other modes read each element from where it comes from."""
     source = e.buffer(op.x)
     rank = op.x.type.rank
-    begin, end = op.pads[:rank], op.pads[rank:]
-    sizes = [e.add(n, b + a) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
+    found = [e.add(n, e.add(b, a)) for n, b, a in zip(e.sizes(source), begin, end, strict=True)]
+    shape = buffer_type(op.out.type).shape
+    sizes = [n if d is None else d for n, d in zip(found, shape, strict=True)]
     out = e.destination(op.out, sizes)
     if op.mode == "constant":
-        element = storage_type(op.out.type.element_type)
         if op.value is None:
-            fill = e.constant(0, element)
+            fill = e.element(0, op.out.type.element_type)
         else:
             fill = e.operand(op.value)
             fill = e.load(fill) if hasattr(fill.type, "shape") else fill
         pad_constant(e, source, out, begin, end, fill)
         return
-    extents = e.sizes(source)
+    source, extents = _cropped(e, source, begin, end)
+    begin, end = ([e.max(pad, 0) for pad in side] for side in (begin, end))
+    for extent, size in zip(extents, sizes, strict=True):
+        if not isinstance(extent, int):
+            some = e.compare("sgt", extent, 0)
+            none = e.compare("eq", size, 0)
+            e.require(e.insert(arith.OrI(some, none)).result, "there is no element to repeat")
+
+    def fill_from(part: Value, first: int) -> None:
+        def read(e: Emitter, _: Value) -> Value:
+            return e.load(source, _origins(e, op.mode, begin, end, extents, first))
+
+        e.elementwise([], part, read)
+
     parts = _parts(begin[-1], end[-1], extents[-1]) if rank else []
     if not parts:
-        e.elementwise([], out, lambda e, _: e.load(source, _origins(e, op, extents, 0)))
+        fill_from(out, 0)
     for first, count in parts:
-        part = e.subview(out, [0] * (rank - 1) + [first], [*sizes[:-1], count])
-        e.elementwise(
-            [], part, lambda e, _, first=first: e.load(source, _origins(e, op, extents, first))
-        )
+        fill_from(e.subview(out, [0] * (rank - 1) + [first], [*sizes[:-1], count]), first)
 
 
-def _parts(begin: int, end: int, extent: Size) -> list[tuple[int, int]]:
+def _parts(begin: Size, end: Size, extent: Size) -> list[tuple[int, int]]:
     """(first, count) of the columns of a row's borders, and of the copied ones between them.
 
     Those are read as whole vectors. None where that is not known to help.
     """
-    if min(begin, end) < 0 or begin == end == 0 or not isinstance(extent, int):
+    if not (isinstance(begin, int) and isinstance(end, int) and isinstance(extent, int)):
+        return []
+    if begin == end == 0:
         return []
     parts = [(0, begin), (begin, extent), (begin + extent, end)]
     return [(first, count) for first, count in parts if count]
 
 
-def _origins(e: Emitter, op: nn.Pad, extents: Sequence[Size], first: int) -> list[Size]:
+def _origins(
+    e: Emitter,
+    mode: str,
+    begin: Sequence[Size],
+    end: Sequence[Size],
+    extents: Sequence[Size],
+    first: int,
+) -> list[Size]:
     """Which element of the operand stands at the current position of the columns from `first`."""
-    rank = len(extents)
-    begin, end = op.pads[:rank], op.pads[rank:]
     found: list[Size] = []
-    for d in range(rank):
-        shift = first if d == rank - 1 else 0
-        is_copied = shift and shift == begin[d]
-        if is_copied or not (begin[d] or end[d]):
+    for d, (before, after) in enumerate(zip(begin, end, strict=True)):
+        shift = first if d == len(extents) - 1 else 0
+        is_copied = shift and shift == before
+        if is_copied or before == after == 0:
             found.append(e.position(d))
         else:
-            found.append(_origin(e, op.mode, d, begin[d] - shift, extents))
+            at = e.sub(e.position(d), e.sub(before, shift))
+            found.append(_origin(e, mode, at, extents[d]))
     return found
 
 
-def _origin(e: Emitter, mode: str, dim: int, begin: int, extents: Sequence[Size]) -> Size:
-    """Which element of the operand stands at the current position along a dimension."""
-    extent = extents[dim]
-    at = e.sub(e.position(dim), begin)
+def _origin(e: Emitter, mode: str, at: Size, extent: Size) -> Size:
+    """Which element of the operand stands at a position that may lie outside it."""
     last = e.sub(extent, 1)
     if mode == "edge":
         return e.min(e.max(at, 0), last)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from ...dialects import memref, nn
+from ...dialects import arith, memref, nn
 from ...ir.core import Value
-from ...ir.types import MemRefType
+from ...ir.types import MemRefType, i1
 from .emitter import Emitter, Size, buffer_type
 from .table import lowers
 
@@ -77,7 +77,12 @@ def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> lis
         return e.sizes(buffer)
     rest = math.prod(d for d in shape if d is not None)
     total = e.product(e.sizes(buffer))
-    return [d if d is not None else e.floordiv(total, max(rest, 1)) for d in shape]
+    left = e.floordiv(total, max(rest, 1)) if None in shape else 1
+    text = f"its operand does not have a multiple of {rest} elements"
+    e.require_equal(
+        e.mul(left, rest), total, text if None in shape else text.replace("a multiple of ", "")
+    )
+    return [d if d is not None else left for d in shape]
 
 
 @lowers(nn.Reshape)
@@ -95,24 +100,51 @@ def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
     e.bind(op.out, view)
 
 
+@lowers(nn.Assume)
+def lower_assume(e: Emitter, op: nn.Assume) -> None:
+    """A check, and the operand."""
+    e.require(e.load(e.buffer(op.condition)), op.message)
+    e.bind(op.out, e.buffer(op.x))
+
+
 @lowers(nn.ReshapeDynamic)
 def lower_reshape_dynamic(e: Emitter, op: nn.ReshapeDynamic) -> None:
     """A view whose extents are read from memory; -1 takes what is left."""
     buffer, shape = e.buffer(op.x), e.buffer(op.shape)
     type = buffer_type(op.out.type)
     given = [
-        d if d is not None else e.load_index(shape, [axis]) for axis, d in enumerate(type.shape)
+        d if d is not None else e.load_extent(shape, [axis], least=-1)
+        for axis, d in enumerate(type.shape)
     ]
-    total = e.product(e.sizes(buffer))
-    known: Size = 1
-    for size in given:
-        if isinstance(size, int):
-            known = e.mul(known, size)
-        else:
-            known = e.mul(known, e.select(e.compare("eq", size, -1), 1, size))
-    rest = e.floordiv(total, e.max(known, 1))
+    rest = _left_over(e, e.product(e.sizes(buffer)), given)
     sizes = [
         size if isinstance(size, int) else e.select(e.compare("eq", size, -1), rest, size)
         for size in given
     ]
     e.bind(op.out, reinterpreted(e, buffer, sizes))
+
+
+def _left_over(e: Emitter, total: Size, given: Sequence[Size]) -> Size:
+    """The extent that -1 stands for, checked that a shape fits so many elements.
+
+    By division, since a product of what is given could overflow.
+    """
+    left: Size = total
+    holes: Size = 0
+    exact, empty = e.constant(1, i1), e.constant(0, i1)
+    for size in given:
+        divisor = e.max(size, 1)
+        before = e.value(left)
+        left = e.insert(arith.DivUI(before, e.value(divisor))).result
+        whole = e.compare("eq", e.mul(left, divisor), before)
+        exact = e.insert(arith.AndI(exact, whole)).result
+        empty = e.insert(arith.OrI(empty, e.compare("eq", size, 0))).result
+        holes = e.add(holes, e.select(e.compare("eq", size, -1), 1, 0))
+    one_hole, no_hole = e.compare("eq", holes, 1), e.compare("eq", holes, 0)
+    used_up = e.insert(arith.OrI(one_hole, e.compare("eq", left, 1))).result
+    full = e.insert(arith.AndI(exact, used_up)).result
+    none = e.insert(arith.AndI(no_hole, e.compare("eq", total, 0))).result
+    few = e.compare("sle", holes, 1)
+    fits = e.insert(arith.AndI(few, e.insert(arith.Select(empty, none, full)).result)).result
+    e.require(fits, "the shape does not hold as many elements as its operand has")
+    return left

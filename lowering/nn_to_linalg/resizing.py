@@ -1,24 +1,40 @@
 """nn.resize: along one dimension after the other, a weighted sum of a few source elements.
 
 Positions and weights are tables, computed now where extents are static, otherwise by the
-program from the same formulas.
+program from the same formulas (`sampling.py`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 from ...dialects import arith, math, nn
+from ...dialects.nn.resize import Resampling
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.diagnostics import PassError
+from ...ir.lazy import np
 from ...ir.types import FloatType, IntegerType, Type, f32, f64
-from .emitter import Emitter, storage_type
+from .emitter import Emitter, Size
+from .sampling import Along, ratio, sampling_tables, scaled_extent
 from .scalars import convert, narrow
+from .storage import storage_type
 from .table import lowers
+
+
+@dataclass(frozen=True)
+class Taps:
+    """What the results along a dimension are made of: tables [taps, results] in memory."""
+
+    axis: int
+    count: Size
+    places: Value
+    weights: Value | None
+    """None where the only weight is 1."""
+
 
 Table = tuple[int, Any, Any]
 """A dimension, and of each of its results the positions and weights of what it is made of."""
@@ -30,14 +46,13 @@ _UNROLLED = 4
 @lowers(nn.Resize)
 def lower_resize(e: Emitter, op: nn.Resize) -> None:
     """One stage for each dimension that changes."""
-    import numpy as np
-
-    source = e.buffer(op.x)
-    shape, element = op.x.type.shape, op.out.type.element_type
-    known = tuple(1 if n is None else n for n in shape)
-    moving = [d for d in range(len(shape)) if op.samples(d, known)]
+    shape = op.x.type.shape
+    moving = [d for d in range(len(shape)) if op.samples(d, shape)]
     if any(shape[d] is None for d in moving):
-        raise PassError("cannot resample a dimension whose extent is not known")
+        _resize_by_scales(e, op, moving)
+        return
+    source, element = e.buffer(op.x), op.out.type.element_type
+    known = tuple(1 if n is None else n for n in shape)
     result = list(op.result_shape(known))
     sizes = e.sizes(source)
     final = [result[d] if d in moving else n for d, n in enumerate(sizes)]
@@ -49,7 +64,7 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
     outside = np.zeros((), np.bool_)
     tables = []
     for axis in moving:
-        positions, weights, beyond = op.taps(known, axis)
+        positions, weights, beyond = op.taps_along(axis, known[axis])
         tables.append((axis, positions, weights))
         outside = outside | _along(beyond, axis, len(shape))
     current, current_type = source, element
@@ -58,13 +73,95 @@ def lower_resize(e: Emitter, op: nn.Resize) -> None:
         sizes = [result[d] if d in axes else n for d, n in enumerate(sizes)]
         last = number == len(groups) - 1
         target = out if last and not outside.any() else e.alloc(sizes, wide)
-        _stage(e, op, group, (current, current_type), target, element, wide)
+        taps = [_constants(e, op, table, wide) for table in group]
+        _stage(e, op, taps, (current, current_type), target, element, wide)
         current, current_type = target, wide
     if current is not out:
-        _finish(e, op, current, out, element, outside)
+        rank = len(shape)
+        mask = e.global_(DenseElements.from_numpy(np.ascontiguousarray(outside)))
+        used = [AffineDim(d) for d in range(rank)]
+        reads = [u if n != 1 else u * 0 for u, n in zip(used, outside.shape, strict=True)]
+        _finish(e, op, current, out, [(mask, AffineMap(rank, 0, tuple(reads)))])
 
 
-def _wide(op: nn.Resize, element: Type) -> Type:
+def _constants(e: Emitter, op: nn.Resize, table: Table, wide: Type) -> Taps:
+    """Tables as constants of the module."""
+    axis, positions, weights = table
+    places = e.global_(DenseElements.from_numpy(np.ascontiguousarray(positions.T, np.int32)))
+    factors = None
+    if op.mode != "nearest":
+        dtype = np.float64 if wide is f64 else np.float32
+        factors = e.global_(DenseElements.from_numpy(np.ascontiguousarray(weights.T, dtype)))
+    return Taps(axis, positions.shape[1], places, factors)
+
+
+def _resize_by_scales(e: Emitter, op: nn.Resize, moving: list[int]) -> None:
+    """Scales are known, extents are not."""
+    source = e.buffer(op.x)
+    along = []
+    for d in moving:
+        own, length = e.size(source, d), op.out.type.shape[d]
+        scale = None if op.scales is None else e.constant(op.scales[d], f64)
+        if length is None:
+            assert scale is not None
+            length = scaled_extent(e, own, scale)
+        scale = ratio(e, length, own) if scale is None else scale
+        begin, end = (e.constant(number, f64) for number in op.region(d))
+        along.append(Along(d, own, length, scale, (begin, end)))
+    resize_along(e, op, along)
+
+
+@lowers(nn.ResizeDynamic)
+def lower_resize_dynamic(e: Emitter, op: nn.ResizeDynamic) -> None:
+    """Scales, extents and regions are read from memory."""
+    source, scales, sizes = e.buffer(op.x), e.buffer(op.scales), e.buffer(op.sizes)
+    roi = e.buffer(op.roi) if op.roi is not None else None
+    count = len(op.axes)
+    for buffer, times, what in ((scales, 1, "scales"), (sizes, 1, "sizes"), (roi, 2, "roi")):
+        if buffer is not None:
+            text = f"the number of elements of {what} is not {times * count}"
+            e.require_equal(e.size(buffer, 0), times * count, text)
+
+    def number(buffer: Value, at: int) -> Value:
+        return convert(e, e.load(buffer, [at]), f32, f64)
+
+    along = []
+    for i, axis in enumerate(op.axes):
+        read = e.load_extent(sizes, [i])
+        known = op.out.type.shape[axis]
+        region = None if roi is None else (number(roi, i), number(roi, i + count))
+        length = read if known is None else known
+        along.append(Along(axis, e.size(source, axis), length, number(scales, i), region))
+    resize_along(e, op, along)
+
+
+def resize_along(e: Emitter, op: Resampling, along: Sequence[Along]) -> None:
+    """One stage for each dimension, the last one first, with tables made at run time."""
+    source, element = e.buffer(op.x), op.out.type.element_type
+    sizes = e.sizes(source)
+    lengths = {one.axis: one.length for one in along}
+    out = e.destination(op.out, [lengths.get(d, n) for d, n in enumerate(sizes)])
+    if not along:
+        e.copy(source, out)
+        return
+    wide, rank = _wide(op, element), len(sizes)
+    current, current_type = source, element
+    masks = []
+    for one in (ordered := sorted(along, key=lambda one: -one.axis)):
+        sizes[one.axis] = one.length
+        target = out if one is ordered[-1] and not op.crops else e.alloc(sizes, wide)
+        places, weights, outside = sampling_tables(e, op, one, wide)
+        count = e.size(places, 0)
+        taps = Taps(one.axis, count, places, weights)
+        _stage(e, op, [taps], (current, current_type), target, element, wide)
+        current, current_type = target, wide
+        if outside is not None:
+            masks.append((outside, AffineMap(rank, 0, (AffineDim(one.axis),))))
+    if current is not out:
+        _finish(e, op, current, out, masks)
+
+
+def _wide(op: Resampling, element: Type) -> Type:
     if op.mode == "nearest":
         return element
     return f64 if element is f64 else f32
@@ -90,48 +187,39 @@ def _together(
     return [[one] for one in order]
 
 
-def _stage(e, op, tables: list[Table], source, target, element, wide) -> None:
-    """target[.., p, ..] = sum over t of weights[p, t] * source[.., positions[p, t], ..]
+def _stage(e, op: Resampling, tables: list[Taps], source, target, element, wide) -> None:
+    """target[.., p, ..] = sum over t of weights[t, p] * source[.., places[t, p], ..]
 
     Along several dimensions, the sums over those of the first one are innermost.
     """
-    import numpy as np
-
     buffer, kind = source
     rank = buffer.type.rank
-    dtype = np.float64 if wide is f64 else np.float32
     smooth = op.mode != "nearest"
-    places, factors = {}, {}
-    for axis, positions, weights in tables:
-        positions = np.ascontiguousarray(positions.T, np.int32)
-        places[axis] = e.global_(DenseElements.from_numpy(positions))
-        if smooth:
-            weights = np.ascontiguousarray(weights.T, dtype)
-            factors[axis] = e.global_(DenseElements.from_numpy(weights))
     is_final = target.type.element_type is storage_type(element)
 
-    def total(e: Emitter, at: list[Value], where: list[Value], left: list[Table]) -> Value:
+    def total(e: Emitter, at: list[Value], where: list[Value], left: list[Taps]) -> Value:
         if not left:
             value = e.load(buffer, at)
             return convert(e, value, kind, wide) if smooth else value
-        *rest, (axis, positions, _) = left
+        *rest, taps = left
+        axis = taps.axis
 
         def tap(t) -> Value:
-            place = e.load_index(places[axis], [t, where[axis]])
+            place = e.load_index(taps.places, [t, where[axis]])
             value = total(e, [*at[:axis], place, *at[axis + 1 :]], where, rest)
-            if not smooth:
+            if taps.weights is None:
                 return value
-            return e.insert(arith.MulF(value, e.load(factors[axis], [t, where[axis]]))).result
+            return e.insert(arith.MulF(value, e.load(taps.weights, [t, where[axis]]))).result
 
         def add(t, sum_: Value) -> Value:
             return e.insert(arith.AddF(sum_, tap(t))).result
 
-        taps, found = positions.shape[1], tap(0)
-        if taps <= _UNROLLED:
-            for t in range(1, taps):
+        found = tap(0)
+        if isinstance(taps.count, int) and taps.count <= _UNROLLED:
+            for t in range(1, taps.count):
                 found = add(t, found)
         else:
-            (found,) = e.fold_loop(taps, [found], lambda t, sum_: [add(t, sum_)], lower=1)
+            (found,) = e.fold_loop(taps.count, [found], lambda t, sum_: [add(t, sum_)], lower=1)
         return found
 
     def sample(e: Emitter, _: Value) -> Value:
@@ -156,23 +244,25 @@ def rounded(e: Emitter, value: Value, element: Type) -> Value:
     return convert(e, value, value.type, element)
 
 
-def _finish(e, op, current: Value, out: Value, element: Type, outside) -> None:
-    """The extrapolation value where a coordinate lies outside the operand."""
-    import numpy as np
-
-    rank = outside.ndim
-    mask = e.global_(DenseElements.from_numpy(np.ascontiguousarray(outside)))
-    shape = outside.shape
-    used = tuple(AffineDim(d) for d in range(rank))
-    reads = AffineMap(
-        rank, 0, tuple(u if n != 1 else u * 0 for u, n in zip(used, shape, strict=True))
-    )
+def _finish(
+    e: Emitter,
+    op: Resampling,
+    current: Value,
+    out: Value,
+    masks: Sequence[tuple[Value, AffineMap]],
+) -> None:
+    """The extrapolation value where one of the masks tells that a coordinate lies outside."""
+    element, rank = op.out.type.element_type, op.out.type.rank
     value = e.constant(op.extrapolation_value, f32)
 
-    def choose(e: Emitter, x: Value, is_outside: Value, _: Value) -> Value:
+    def choose(e: Emitter, x: Value, first: Value, *rest: Value) -> Value:
         other = convert(e, value, f32, x.type)
+        is_outside = first
+        for one in rest[:-1]:
+            is_outside = e.insert(arith.OrI(is_outside, one)).result
         x = e.insert(arith.Select(is_outside, other, x)).result
         return x if x.type is out.type.element_type else rounded(e, x, element)
 
-    maps = [AffineMap.identity(rank), reads, AffineMap.identity(rank)]
-    e.generic([current, mask], [out], maps, ["parallel"] * rank, choose)
+    own = AffineMap.identity(rank)
+    buffers, maps = zip(*masks, strict=True)
+    e.generic([current, *buffers], [out], [own, *maps, own], ["parallel"] * rank, choose)

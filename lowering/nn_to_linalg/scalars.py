@@ -12,16 +12,21 @@ from collections.abc import Callable, Sequence
 
 from ...dialects import arith, math
 from ...ir.comprehension import Apply, Load, Number, Scalar
+from ...ir.conversions import CASTS, PLAIN, Conversion, is_small, is_small_float, is_small_integer
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
 from ...ir.types import FloatType, IntegerType, Type, f32, f64, i1
-from .emitter import Emitter, storage_type
+from .emitter import Emitter
+from .float_codes import decode, encode
+from .storage import storage_type
 
 
 def compute_type(type: Type) -> Type:
     """The type in which values of an element type are computed (it keeps its sign)."""
     if isinstance(type, FloatType) and type.width < 32:
         return f32
+    if is_small_integer(type):
+        return IntegerType(8, type.signedness)  # type: ignore[attr-defined]
     return type
 
 
@@ -35,18 +40,53 @@ def is_float(type: Type) -> bool:
     return isinstance(type, FloatType)
 
 
-def widen(e: Emitter, element: Value) -> Value:
-    """An element as it is computed with."""
-    return convert(e, element, element.type, compute_type(element.type))
+def widen(e: Emitter, element: Value, type: Type) -> Value:
+    """An element of a type as it is computed with."""
+    return convert(e, element, type, compute_type(type))
 
 
 def narrow(e: Emitter, value: Value, element: Type) -> Value:
     """A computed value as an element of a buffer."""
-    return convert(e, value, value.type, storage_type(element))
+    return convert(e, value, value.type, element)
 
 
-def convert(e: Emitter, value: Value, source: Type, target: Type) -> Value:
-    """A scalar of one element type as another: floats truncate, integers wrap, != 0 is true."""
+def convert(
+    e: Emitter, value: Value, source: Type, target: Type, rules: Conversion = PLAIN
+) -> Value:
+    """A scalar of one element type as another: floats truncate, integers wrap, != 0 is true.
+
+    Small elements are as in memory. `rules` are those of small floats.
+    """
+    if is_small(source):
+        value = decode(e, value, source) if is_float(source) else _extended(e, value, source)
+        source = compute_type(source)
+    if is_small_float(target):
+        return encode(e, _as_exact_float(e, value, source), target, rules)
+    found = _convert(e, value, source, target)
+    return low_bits(e, found, target) if is_small_integer(target) else found
+
+
+def low_bits(e: Emitter, value: Value, type: Type) -> Value:
+    """A byte without the bits above those of a type."""
+    mask = (1 << type.width) - 1  # type: ignore[attr-defined]
+    return e.insert(arith.AndI(value, e.constant(mask, value.type))).result
+
+
+def _extended(e: Emitter, value: Value, type: Type) -> Value:
+    """The number that the low bits of a byte are."""
+    if is_unsigned(type):
+        return low_bits(e, value, type)
+    spare = e.constant(8 - type.width, value.type)  # type: ignore[attr-defined]
+    return e.insert(arith.ShRSI(e.insert(arith.ShLI(value, spare)).result, spare)).result
+
+
+def _as_exact_float(e: Emitter, value: Value, source: Type) -> Value:
+    """A number as f32, or as f64 where that may not hold it."""
+    is_wide = isinstance(source, IntegerType) and source.width > 16
+    return _convert(e, value, source, f64 if is_wide or value.type is f64 else f32)
+
+
+def _convert(e: Emitter, value: Value, source: Type, target: Type) -> Value:
     wanted = storage_type(target)
     if value.type is wanted:
         return value
@@ -146,12 +186,13 @@ class Scalars:
 
     def _write(self, value: Scalar) -> Value:
         match value:
-            case Load(access):
-                return widen(self.e, self.loads[access])
+            case Load(access, type):
+                return widen(self.e, self.loads[access], type)
             case Number(number, type):
                 return self.e.constant(number, storage_type(compute_type(type)))
-            case Apply("cast", (inner,), type):
-                return self._cast(inner, type)
+            case Apply(function, (inner,), type) if function in CASTS:
+                kept = self._cast(inner, type, CASTS[function])
+                return widen(self.e, kept, type) if is_small(type) else kept
             case Apply("select", (condition, yes, no), _):
                 parts = [self.write(v) for v in (condition, yes, no)]
                 return self.e.insert(arith.Select(*parts)).result
@@ -161,8 +202,17 @@ class Scalars:
                 return apply(self.e, function, args[0].type, [self.write(a) for a in args])
         raise TypeError(value)
 
-    def _cast(self, inner: Scalar, type: Type) -> Value:
-        return convert(self.e, self.write(inner), compute_type(inner.type), compute_type(type))
+    def element(self, value: Scalar, type: Type) -> Value:
+        """The value as an element of a buffer."""
+        match value:
+            case Apply(function, (inner,), _) if is_small(type) and function in CASTS:
+                return self._cast(inner, type, CASTS[function])
+        return narrow(self.e, self.write(value), type)
+
+    def _cast(self, inner: Scalar, type: Type, rules: Conversion) -> Value:
+        """The value as one of a type's computing type, or as a small element in memory."""
+        wanted = type if is_small(type) else compute_type(type)
+        return convert(self.e, self.write(inner), compute_type(inner.type), wanted, rules)
 
     def _pow(self, base: Scalar, exponent: Scalar) -> Value:
         """A power of the base's type; negative powers of integers go by way of f64."""

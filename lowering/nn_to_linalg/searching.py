@@ -9,8 +9,9 @@ from ...ir.affine import AffineMap
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
 from ...ir.types import i32, i64
-from .emitter import Emitter, Size, storage_type
+from .emitter import Emitter, Size
 from .scalars import apply, compute_type, convert, is_float, narrow
+from .storage import storage_type
 from .table import lowers
 
 
@@ -63,24 +64,24 @@ def lower_arg(e: Emitter, op: nn.Argmax | nn.Argmin) -> None:
     e.generic([place], [out], maps, parallel, lambda e, n, _: convert(e, n, number, i64))
 
 
-@lowers(nn.Cumsum)
-def lower_cumsum(e: Emitter, op: nn.Cumsum) -> None:
-    """A loop along the axis that carries the sum so far, for each position before the axis.
+@lowers(nn.Cumsum, nn.Cumprod)
+def lower_running(e: Emitter, op: nn.Cumsum | nn.Cumprod) -> None:
+    """A loop along the axis that carries the result so far, for each position before the axis.
 
-    The positions behind it are next to each other in memory: their sums are a row, to which
-    the loop adds row by row.
+    The positions behind it are next to each other in memory: their results are a row,
+    with which the loop combines row by row.
     """
     source, axis = e.buffer(op.x), op.axis
     extents, element = e.sizes(source), op.x.type.element_type
     out = e.destination(op.out, extents)
     wide = compute_type(element)
-    zero = e.constant(0, storage_type(wide))
+    start = e.constant(op.start, storage_type(wide))
     inner = extents[axis + 1 :]
-    sums = e.alloc(inner, storage_type(wide)) if any(n != 1 for n in inner) else None
+    row = e.alloc(inner, storage_type(wide)) if any(n != 1 for n in inner) else None
 
     def step(place: Sequence[Size], total: Value) -> Value:
         value = convert(e, e.load(source, place), element, wide)
-        after = apply(e, "add", element, [total, value])
+        after = apply(e, op.combine, element, [total, value])
         e.store(narrow(e, total if op.exclusive else after, element), out, place)
         return after
 
@@ -88,13 +89,13 @@ def lower_cumsum(e: Emitter, op: nn.Cumsum) -> None:
         return e.sub(e.sub(extents[axis], 1), i) if op.reverse else i
 
     with e.loops(extents[:axis]) as before:
-        if sums is None:
+        if row is None:
             rest = [0] * len(inner)
-            e.fold_loop(extents[axis], [zero], lambda i, t: [step([*before, along(i), *rest], t)])
+            e.fold_loop(extents[axis], [start], lambda i, t: [step([*before, along(i), *rest], t)])
             return
         with e.loops(inner) as behind:
-            e.store(zero, sums, behind)
+            e.store(start, row, behind)
         with e.loop(extents[axis]) as i:
             at = along(i)
             with e.loops(inner) as behind:
-                e.store(step([*before, at, *behind], e.load(sums, behind)), sums, behind)
+                e.store(step([*before, at, *behind], e.load(row, behind)), row, behind)

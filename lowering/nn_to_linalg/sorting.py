@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ...dialects import arith, nn, scf
+from ...ir.conversions import is_small
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, i64, index
-from .emitter import Emitter, Size, buffer_type, storage_type
+from .emitter import Emitter, Size, buffer_type
+from .scalars import widen
+from .storage import storage_type
 from .table import lowers
 
 
 def before(e: Emitter, a: Value, b: Value, element: Type, largest: bool) -> Value:
     """Whether element a comes before b: it is larger (or smaller); NaN counts as largest."""
+    a, b = (widen(e, v, element) if is_small(element) else v for v in (a, b))
     if isinstance(element, FloatType):
         # `ugt` is true where one is NaN; then a wins unless b is NaN.
         if largest:
@@ -110,7 +114,10 @@ def lower_top_k(e: Emitter, op: nn.TopK) -> None:
         held = e.operand(op.k)
         if isinstance(held.type, MemRefType):
             held = e.load(held, [0] * op.k.type.rank)
-        count = e.to_index(held)
+        count = e.extent(held)
+    if isinstance(count, Value) or isinstance(extents[axis], Value):
+        fits = e.compare("sle", count, extents[axis])
+        e.require(fits, f"k is more than there are elements along axis {axis}")
     sizes = [count if d == axis else n for d, n in enumerate(extents)]
     out, places = e.destination(op.out, sizes), e.destination(op.indices, sizes)
     if count == 0:

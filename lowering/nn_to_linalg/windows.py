@@ -9,11 +9,13 @@ from typing import Any
 from ...dialects import arith, memref, nn
 from ...dialects.nn.windows import runs
 from ...ir.affine import AffineDim, AffineMap
+from ...ir.conversions import is_small
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, TensorType, Type, i64
 from .comprehensions import dimension_sizes, lower, result_sizes, write
-from .emitter import Emitter, Size, storage_type
+from .emitter import Emitter, Size
 from .padding import padded
+from .scalars import widen
 from .table import lowers
 
 
@@ -74,7 +76,7 @@ def lower_blocked_padded_conv(e: Emitter, op: nn.BlockedPaddedConv) -> None:
         counts, taps = [r.count for r in part], [r.taps for r in part]
         target = e.subview(out, [0, 0, *(r.start for r in part), 0], [N, Mo, *counts, A])
         if 0 in taps:
-            e.fill(e.constant(0, storage_type(types[0].element_type)), target)
+            e.fill(e.element(0, types[0].element_type), target)
             continue
         spans = zip(counts, taps, strides, dilations, strict=True)
         reach = [(n - 1) * s + (k - 1) * d + 1 for n, k, s, d in spans]
@@ -110,7 +112,7 @@ def lower_max_pool_with_indices(e: Emitter, op: nn.MaxPoolWithIndices) -> None:
     form = op.pool(op.operand_types, op, "max=")
     sizes = result_sizes(e, form, [x])
     out, places = e.destination(op.out, sizes), e.destination(op.indices, sizes)
-    e.fill(e.constant(lowest(element), storage_type(element)), out)
+    e.fill(e.element(lowest(element), element), out)
     e.fill(e.constant(-1, i64), places)
     extents = e.sizes(source)
     rank, spatial = len(sizes), len(op.kernel)
@@ -153,6 +155,7 @@ def lower_max_pool_with_indices(e: Emitter, op: nn.MaxPoolWithIndices) -> None:
 
 
 def _greater(e: Emitter, a: Value, b: Value, element: Type) -> Value:
+    a, b = (widen(e, v, element) if is_small(element) else v for v in (a, b))
     if isinstance(element, FloatType):
         return e.insert(arith.CmpF("ogt", a, b)).result
     unsigned = element.signedness == "u" or element.width == 1  # type: ignore[attr-defined]

@@ -15,8 +15,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     loops,
     mathematics,
     memory,
-    vector_compute,
-    vector_masking,
+    reductions,
     vector_memory,
     vectors,
     views,
@@ -29,9 +28,10 @@ class LowerToLlvm(Pass, name="lower-to-llvm", anchor="builtin.module"):
     """Lower everything below the tensor level to the llvm dialect.
 
     Static memrefs become bare pointers, dynamic ones a pointer and the sizes and strides that
-    their type does not say; vectors of higher rank their rows; structured control flow
-    branches between blocks. A function with `nn.entry` gets a C function `nnc_run` that
-    calls it. An op that has no lowering is an error.
+    their type does not say; vectors of higher rank, which `--lower-tiles` leaves few of, their
+    rows; structured control flow branches between blocks. A function with `nn.entry` gets a C
+    function `nnc_run` that calls it, and returns a status where a `cf.assert` or an allocation
+    fails. An op that has no lowering is an error.
     """
 
     numerics = "rounding"

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from ...dialects import func, llvm
 from ...dialects.marks import PARALLEL
 from ...ir.core import Operation, Value
+from ...ir.types import MemRefType, i32
 from ...runtime.abi import POOL_COUNTS
 from .conversion import FunctionLowering, lowers
+from .failing import made_on_heap, require_success, result_with_status
 from .loops import bind_all, flatten
 from .parallel import lower_parallel_call, need_pool
-from .types import function_results
 
 
 @lowers(func.Return)
 def _return(f: FunctionLowering, op: func.Return) -> None:
     values = flatten(f, op._operands)
+    if f.module.checks.of(f.func.sym_name):
+        values.insert(0, f.integer(0, i32))
     if len(values) < 2:
         f.append(llvm.Return(values[0] if values else None))
         return
@@ -34,9 +35,15 @@ def _call(f: FunctionLowering, op: func.Call) -> None:
         return
     if op.callee == POOL_COUNTS:
         need_pool(f)
-    result = function_results(op.result_types)
+    result = result_with_status(f, op.callee, op.result_types)
     call = f.append(llvm.Call.of(op.callee, flatten(f, op._operands), result))
-    bind_call_results(f, op.results, call)
+    values = call_results(f, call)
+    if f.module.checks.of(op.callee):
+        require_success(f, values.pop(0), op)
+    bind_all(f, op.results, values)
+    for made in op.results:
+        if isinstance(made.type, MemRefType):
+            made_on_heap(f, made, f.memref(made).pointer)
 
 
 @lowers(func.Constant)
@@ -47,20 +54,15 @@ def _constant(f: FunctionLowering, op: func.Constant) -> None:
 @lowers(func.CallIndirect)
 def _call_indirect(f: FunctionLowering, op: func.CallIndirect) -> None:
     callee, *arguments = op._operands
-    result = function_results(op.result_types)
+    result = f.types.function_results(op.result_types)
     call = f.append(llvm.Call.of(f.value(callee), flatten(f, arguments), result))
-    bind_call_results(f, op.results, call)
+    bind_all(f, op.results, call_results(f, call))
 
 
-def bind_call_results(f: FunctionLowering, results: Sequence[Value], call: Operation) -> None:
-    """Bind the results of a call, taken apart where there are several."""
-    if not call.results:
-        return
-    value = call.results[0]
-    if not isinstance(value.type, llvm.StructType):
-        bind_all(f, results, [value])
-        return
-    parts = [
-        f.append(llvm.ExtractValue(value, (i,))).results[0] for i in range(len(value.type.elements))
-    ]
-    bind_all(f, results, parts)
+def call_results(f: FunctionLowering, call: Operation) -> list[Value]:
+    """What a call gives, taken apart where there are several values."""
+    if not call.results or not isinstance(call.results[0].type, llvm.StructType):
+        return list(call.results)
+    struct = call.results[0]
+    count = len(struct.type.elements)
+    return [f.append(llvm.ExtractValue(struct, (i,))).results[0] for i in range(count)]

@@ -16,24 +16,18 @@ from ...ir.types import (
     f16,
     f32,
     f64,
-    with_shape_of,
 )
-from .conversion import FunctionLowering, element_scalar, lowers
-from .elementwise import by_rows, overflow, result_row_type
+from .conversion import FunctionLowering, element_of, lowers
+from .elementwise import by_rows, overflow
 from .emitter import Linear
 from .small_floats import from_bf16, to_bf16, truncate_f64_to_half
 
 # -- casts -----------------------------------------------------------------------------------
 
 
-def cast(f: FunctionLowering, cls: type[Operation], value: Value, element: Type) -> Value:
-    """The cast of a scalar or row to another element type."""
-    return f.emit(cls, [value], with_shape_of(value.type, element))
-
-
 def _cast(llvm_class: type[Operation]) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
-        type = result_row_type(op.results[0].type)
+        type = f.types.scalar_or_row(op.results[0].type)
         by_rows(f, op, lambda a: f.emit(llvm_class, [a], type))
 
     return lower
@@ -45,18 +39,18 @@ lowers(arith.ExtUI)(_cast(llvm.ZExt))
 
 @lowers(arith.TruncI)
 def _trunci(f: FunctionLowering, op: Operation) -> None:
-    type, flags = result_row_type(op.results[0].type), overflow(op)
+    type, flags = f.types.scalar_or_row(op.results[0].type), overflow(op)
     by_rows(f, op, lambda a: f.emit(llvm.Trunc, [a], type, flags))
 
 
 def resize_integer(f: FunctionLowering, value: Value, element: Type, signed: bool) -> Value:
     """An integer of another width: truncated, or extended with the sign or zeros."""
-    have, want = element_scalar(value.type).width, element.width  # type: ignore[attr-defined]
+    have, want = element_of(value.type).width, element.width  # type: ignore[attr-defined]
     if have == want:
         return value
     if have > want:
-        return cast(f, llvm.Trunc, value, element)
-    return cast(f, llvm.SExt if signed else llvm.ZExt, value, element)
+        return f.cast(llvm.Trunc, value, element)
+    return f.cast(llvm.SExt if signed else llvm.ZExt, value, element)
 
 
 @lowers(arith.IndexCast, arith.IndexCastUI)
@@ -66,7 +60,7 @@ def _index_cast(f: FunctionLowering, op: Operation) -> None:
         f.bind(result, f.memref(source))
         return
     signed = isinstance(op, arith.IndexCast)
-    element = element_scalar(result.type)
+    element = f.types.element(result.type)
     known = f.known_integer(source)
     if known is not None and isinstance(result.type, IndexType) and (signed or known >= 0):
         f.bind(result, Linear((), known))
@@ -80,43 +74,43 @@ def _bitcast(f: FunctionLowering, op: Operation) -> None:
     if isinstance(result.type, MemRefType):
         f.bind(result, f.memref(source))
         return
-    type = result_row_type(result.type)
+    type = f.types.scalar_or_row(result.type)
     by_rows(f, op, lambda a: a if a.type is type else f.emit(llvm.Bitcast, [a], type))
 
 
 @lowers(arith.ExtF)
 def _extf(f: FunctionLowering, op: Operation) -> None:
-    element = element_scalar(op.results[0].type)
+    element = f.types.element(op.results[0].type)
     _only_wide_floats(op)
     by_rows(f, op, lambda a: extend_float(f, a, element))
 
 
 def extend_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     """A wider float of the same value."""
-    if element_scalar(value.type) is bf16:
+    if element_of(value.type) is bf16:
         value = from_bf16(f, value)
         if element is f32:
             return value
-    return cast(f, llvm.FPExt, value, element)
+    return f.cast(llvm.FPExt, value, element)
 
 
 @lowers(arith.TruncF)
 def _truncf(f: FunctionLowering, op: arith.TruncF) -> None:
     if op.roundingmode not in (None, "to_nearest_even"):
         raise NncError(f"rounding mode {op.roundingmode} is not supported")
-    element = element_scalar(op.results[0].type)
+    element = f.types.element(op.results[0].type)
     _only_wide_floats(op)
     by_rows(f, op, lambda a: truncate_float(f, a, element))
 
 
 def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     """A narrower float, rounded once to nearest even."""
-    source = element_scalar(value.type)
+    source = element_of(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)
     if element is bf16:
         return to_bf16(f, value)
-    return cast(f, llvm.FPTrunc, value, element)
+    return f.cast(llvm.FPTrunc, value, element)
 
 
 def _only_wide_floats(op: Operation) -> None:
@@ -129,13 +123,13 @@ def _only_wide_floats(op: Operation) -> None:
 @lowers(arith.SIToFP, arith.UIToFP)
 def _int_to_float(f: FunctionLowering, op: Operation) -> None:
     cls = llvm.SIToFP if isinstance(op, arith.SIToFP) else llvm.UIToFP
-    element = element_scalar(op.results[0].type)
+    element = f.types.element(op.results[0].type)
 
     def row(a: Value) -> Value:
         if element is not bf16:
-            return cast(f, cls, a, element)
+            return f.cast(cls, a, element)
         # f64 holds integers of up to 53 bits, so only wider ones are rounded twice.
-        return truncate_float(f, cast(f, cls, a, f64), bf16)
+        return truncate_float(f, f.cast(cls, a, f64), bf16)
 
     by_rows(f, op, row)
 
@@ -143,11 +137,11 @@ def _int_to_float(f: FunctionLowering, op: Operation) -> None:
 @lowers(arith.FPToSI, arith.FPToUI)
 def _float_to_int(f: FunctionLowering, op: Operation) -> None:
     cls = llvm.FPToSI if isinstance(op, arith.FPToSI) else llvm.FPToUI
-    element = element_scalar(op.results[0].type)
+    element = f.types.element(op.results[0].type)
 
     def row(a: Value) -> Value:
-        if element_scalar(a.type) is bf16:
+        if element_of(a.type) is bf16:
             a = from_bf16(f, a)
-        return cast(f, cls, a, element)
+        return f.cast(cls, a, element)
 
     by_rows(f, op, row)

@@ -8,6 +8,7 @@ from ...dialects import cf, llvm, scf, ub
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import PassError
 from .conversion import FunctionLowering, lowers
+from .failing import owned_results, pointers, require
 from .loops import bind_all, flat_types_of, flatten
 
 # -- branches of scf -----------------------------------------------------------------------------
@@ -21,8 +22,12 @@ def _inline(f: FunctionLowering, region: Region, results: Sequence[Value]) -> No
         f.bind_flat(result, f.flat(value))
 
 
-def _branch_to(f: FunctionLowering, start: Block, region: Region, end: Block) -> None:
-    """Lower a region's only block from `start` on, going on to `end` with what it yields."""
+def _branch_to(f: FunctionLowering, start: Block, region: Region, end: Block) -> list[Value]:
+    """Lower a region's only block from `start` on, going on to `end` with what it yields.
+
+    Gives the buffers that are to be freed if something fails in it, at its end.
+    """
+    before = list(f.heap)
     f.enter()
     f.func.regions[0].append(start)
     f.block = start
@@ -31,6 +36,8 @@ def _branch_to(f: FunctionLowering, start: Block, region: Region, end: Block) ->
     values = flatten(f, block.last._operands) if block.last is not None else []
     f.append(llvm.Br(values, dest=end))
     f.leave()
+    left, f.heap = f.heap, before
+    return left
 
 
 @lowers(scf.If)
@@ -43,23 +50,34 @@ def _if(f: FunctionLowering, op: scf.If) -> None:
         if chosen.blocks:
             _inline(f, chosen, op.results)
         return
-    yes, end = Block(), Block(flat_types_of(op.results))
+    yes, end = Block(), Block(flat_types_of(f, op.results))
     no = Block() if otherwise.blocks else end
     leads = f.block
     f.append(llvm.CondBr.of(f.value(condition), yes, [], no, []))
-    _branch_to(f, yes, then, end)
+    left = [_branch_to(f, yes, then, end)]
     if no is not end:
         f.block = leads
-        _branch_to(f, no, otherwise, end)
+        left.append(_branch_to(f, no, otherwise, end))
     f.func.regions[0].append(end)
     f.block = end
     bind_all(f, op.results, end.args)
+    owned = owned_results(op)
+    given = [
+        p
+        for region in op.regions
+        for block in region.blocks
+        if op.results and block.last is not None
+        for p in pointers(f, block.last._operands, owned)
+    ]
+    # What a branch frees or gives away is no more, or is a result.
+    f.heap = [p for p in f.heap if p not in given and all(p in rest for rest in left)]
+    f.heap += pointers(f, op.results, owned)
 
 
 @lowers(scf.IndexSwitch)
 def _index_switch(f: FunctionLowering, op: scf.IndexSwitch) -> None:
     default, *cases = op.regions
-    end = Block(flat_types_of(op.results))
+    end = Block(flat_types_of(f, op.results))
     first = Block()
     blocks = [Block() for _ in cases]
     targets = [(n, block, ()) for n, block in zip(op.cases, blocks, strict=True)]
@@ -79,7 +97,7 @@ def _execute_region(f: FunctionLowering, op: scf.ExecuteRegion) -> None:
     if len(region.blocks) == 1:
         _inline(f, region, op.results)
         return
-    start, end = f.new_block(), Block(flat_types_of(op.results))
+    start, end = f.new_block(), Block(flat_types_of(f, op.results))
     f.append(llvm.Br([], dest=start))
     f.enter()
     f.block = start
@@ -132,7 +150,7 @@ def lower_graph(
     """
     blocks = reverse_post_order(region)
     for block in blocks[1:]:
-        f.blocks[block] = f.new_block(flat_types_of(block.args))
+        f.blocks[block] = f.new_block(flat_types_of(f, block.args))
     leads = f.block
     for i, block in enumerate(blocks):
         if i:
@@ -193,15 +211,8 @@ def _switch(f: FunctionLowering, op: cf.Switch) -> None:
 
 @lowers(cf.Assert)
 def _assert(f: FunctionLowering, op: cf.Assert) -> None:
-    """Stops the process, as upstream's lowering does."""
-    ok, failed = Block(), Block()
-    f.append(llvm.CondBr.of(f.value(op.arg), ok, [], failed, []))
-    f.func.regions[0].append(failed)
-    f.module.need_function("abort", [])
-    failed.append(llvm.Call.of("abort", []))
-    failed.append(llvm.Unreachable())
-    f.func.regions[0].append(ok)
-    f.block = ok
+    """Ends the function with a status, or the process where nobody asks for one."""
+    require(f, f.value(op.arg), op)
 
 
 @lowers(ub.Unreachable)

@@ -13,9 +13,9 @@ from ...dialects import llvm
 from ...ir.attributes import IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError, PassError
-from ...ir.types import FloatType, IndexType, IntegerType, MemRefType, Type, VectorType
+from ...ir.types import FloatType, IndexType, MemRefType, Type, VectorType
 from .emitter import Emitter, Linear
-from .types import MemRef, dynamic_parts, flat_types, memref_layout, scalar_type
+from .types import MemRef, dynamic_parts, memref_layout
 
 Lowering = Callable[["FunctionLowering", Any], None]
 
@@ -38,10 +38,14 @@ class FunctionLowering(Emitter):
     """Lowers one function; see the module's text."""
 
     def __init__(self, module: Any, func: llvm.Func) -> None:
-        super().__init__(func)
+        super().__init__(func, module.types)
         self.module = module
         self.values: dict[Value, Any] = {}
         self.blocks: dict[Block, Block] = {}
+        self.heap: list[Value] = []
+        """The addresses of buffers that are to be freed where a check fails."""
+        self.cleanups: dict[tuple[Value, ...], Block] = {}
+        """What frees such buffers and returns."""
 
     # -- values ----------------------------------------------------------------------------
 
@@ -103,7 +107,7 @@ class FunctionLowering(Emitter):
     def bind_flat(self, old: Value, values: Sequence[Value]) -> int:
         """Bind a value to the first of `values`, as many as its type takes; how many."""
         type = old.type
-        count = len(flat_types(type))
+        count = len(self.types.flat(type))
         own = list(values[:count])
         depth = len(self.scopes) - 1
         if isinstance(type, MemRefType):
@@ -149,7 +153,8 @@ class FunctionLowering(Emitter):
         self.loc = op.loc
         lowering = table.get(op.__class__)
         if lowering is None:
-            raise PassError(f"'{op.name}' has no lowering to the llvm dialect", op.loc)
+            before = "; run --lower-tiles before" if op.name.startswith("vector.") else ""
+            raise PassError(f"'{op.name}' has no lowering to the llvm dialect{before}", op.loc)
         try:
             lowering(self, op)
         except NncError as error:
@@ -158,18 +163,11 @@ class FunctionLowering(Emitter):
             raise
 
 
-def element_scalar(type: Type) -> Type:
-    """The LLVM element type of a scalar or vector type of the loop level."""
-    return scalar_type(type.element_type if isinstance(type, VectorType) else type)
+def element_of(type: Type) -> Type:
+    """The type itself, or that of a vector's elements."""
+    return type.element_type if isinstance(type, VectorType) else type
 
 
 def is_float(type: Type) -> bool:
     """Whether the scalar or the vector's elements are floats."""
-    return isinstance(type.element_type if isinstance(type, VectorType) else type, FloatType)
-
-
-def width(type: Type) -> int:
-    """Bits of an integer or of a vector's integer elements; 64 for index."""
-    scalar = element_scalar(type)
-    assert isinstance(scalar, (IntegerType, FloatType))
-    return scalar.width
+    return isinstance(element_of(type), FloatType)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...dialects import arith, llvm, ub
-from ...dialects.llvm.attributes import FCMP_PREDICATE, ICMP_PREDICATE, OVERFLOW_FLAGS
+from ...dialects.llvm.attributes import OVERFLOW_FLAGS
 from ...ir.attributes import Attribute, DenseElements, DenseResource, IntegerAttr
 from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
@@ -18,20 +18,14 @@ from ...ir.types import (
     Type,
     VectorType,
     bf16,
-    i1,
-    with_shape_of,
+    f64,
 )
-from .conversion import FunctionLowering, element_scalar, lowers
+from .conversion import FunctionLowering, element_of, lowers
 from .emitter import Linear
 from .small_floats import from_bf16, to_bf16
-from .types import flat_types, is_rows, row_count, row_type, scalar_type
+from .types import is_rows, row_count
 
 RowFunction = Callable[..., Value]
-
-
-def result_row_type(type: Type) -> Type:
-    """The LLVM type of a scalar, or of each row of a vector."""
-    return row_type(type) if isinstance(type, VectorType) else scalar_type(type)
 
 
 def by_rows(
@@ -88,18 +82,18 @@ def _constant(f: FunctionLowering, op: arith.Constant) -> None:
     elif isinstance(type, VectorType):
         f.bind(op.results[0], _vector_constant(f, value, type))
     else:
-        f.bind(op.results[0], f.constant(_scalar_constant(value, type), scalar_type(type)))
+        f.bind(op.results[0], _scalar_constant(f, value, type))
 
 
-def _scalar_constant(value: Attribute, type: Type) -> Attribute:
-    """The attribute in the LLVM type: floats that LLVM lacks become their bits."""
-    scalar = scalar_type(type)
+def _scalar_constant(f: FunctionLowering, value: Attribute, type: Type) -> Value:
+    """In the LLVM type: floats that LLVM lacks become their bits."""
+    scalar = f.types.scalar(type)
     if isinstance(type, FloatType) and scalar is not type:
         bits = int.from_bytes(type.to_bytes(value.value), "little")  # type: ignore[attr-defined]
-        return IntegerAttr(bits, scalar)
-    if isinstance(value, IntegerAttr) and value.type is not scalar:
-        return IntegerAttr(value.value, scalar)
-    return value
+        value = IntegerAttr(bits, scalar)
+    elif isinstance(value, IntegerAttr) and value.type is not scalar:
+        value = IntegerAttr(value.value, scalar)
+    return f.constant(value, scalar)
 
 
 def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) -> Any:
@@ -107,8 +101,11 @@ def _vector_constant(f: FunctionLowering, value: Attribute, type: VectorType) ->
         value = DenseElements.from_numpy(value.to_numpy(), type)
     if not isinstance(value, DenseElements):
         raise NncError(f"{value} is no vector constant")
-    row = row_type(type)
-    width = type.element_type.byte_width  # type: ignore[attr-defined]
+    row = f.types.row(type)
+    if isinstance(type.element_type, IndexType):
+        numbers = [f.types.index.wrap(n) for n in value.values()]
+        value = DenseElements.from_list(numbers, VectorType(type.shape, f.types.index))
+    width = value.type.element_type.byte_width
     if value.is_splat:
         one = f.constant(DenseElements(row, value.data), row)
         return [one] * row_count(type) if is_rows(type) else one
@@ -130,7 +127,7 @@ def _dense_row(data: bytes, row: VectorType) -> DenseElements:
 @lowers(ub.Poison)
 def _poison(f: FunctionLowering, op: ub.Poison) -> None:
     type = op.results[0].type
-    values = [f.poison(t) for t in flat_types(type)]
+    values = [f.poison(t) for t in f.types.flat(type)]
     f.bind_flat(op.results[0], values)
 
 
@@ -148,8 +145,17 @@ def float_op(
     element = type.element_type if isinstance(type, VectorType) else type
     if element is bf16:
         wide = [from_bf16(f, v) for v in operands]
-        return to_bf16(f, f.emit(cls, wide, wide[0].type, properties))
+        return to_bf16(f, float_op(f, cls, wide, properties))
+    if cls in (llvm.IntrMaxNum, llvm.IntrMinNum) and not f.module.target.has_maxnum:
+        return _selected(f, cls is llvm.IntrMaxNum, *operands)
     return f.emit(cls, operands, type, properties)
+
+
+def _selected(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
+    """The larger or smaller of two floats; of one and a NaN, that one."""
+    first = f.fcmp("ogt" if greatest else "olt", a, b)
+    chosen = f.emit(llvm.Select, [first, a, b], a.type)
+    return f.emit(llvm.Select, [f.fcmp("uno", b, b), a, chosen], a.type)
 
 
 def _float(llvm_class: type[Operation]) -> Any:
@@ -207,14 +213,30 @@ def extremum(
     cls = llvm.IntrMaximum if greatest else llvm.IntrMinimum
     negative_zero = limit == 0 and math.copysign(1.0, limit) < 0
     if limit is None or math.isnan(limit) or (negative_zero and not greatest):
+        if f.module.compares_f64 and element_of(a.type) is f64:
+            return _compared_extremum(f, greatest, a, b)
         return f.emit(cls, [a, b], a.type, flags)
-    beyond = "olt" if greatest else "ogt"
-    properties = {"predicate": FCMP_PREDICATE.from_python(beyond)}
-    outside = f.emit(llvm.FCmp, [a, b], with_shape_of(a.type, i1), properties)
+    outside = f.fcmp("olt" if greatest else "ogt", a, b)
     chosen = f.emit(llvm.Select, [outside, b, a], a.type)
     if greatest and limit == 0 and not negative_zero and not _ignores_signs(flags):
         return f.emit(llvm.FAdd, [chosen, b], a.type)
     return chosen
+
+
+def _compared_extremum(f: FunctionLowering, greatest: bool, a: Value, b: Value) -> Value:
+    """The same by comparisons; a sum tells NaN, and of two zeros the sign."""
+
+    def negated(value: Value) -> Value:
+        return value if greatest else f.emit(llvm.FNeg, [value], type)
+
+    type = a.type
+    total = negated(f.emit(llvm.FAdd, [negated(a), negated(b)], type))
+    zeros = [f.fcmp("oeq", v, f.number(0.0, type)) for v in (a, b)]
+    zero = f.emit(llvm.And, zeros, zeros[0].type)
+    by_sum = f.emit(llvm.Or, [zero, f.fcmp("uno", a, b)], zero.type)
+    farther = f.fcmp("ogt" if greatest else "olt", a, b)
+    chosen = f.emit(llvm.Select, [farther, a, b], type)
+    return f.emit(llvm.Select, [by_sum, total, chosen], type)
 
 
 def _ignores_signs(flags: dict[str, Attribute] | None) -> bool:
@@ -231,7 +253,7 @@ def _maximum(f: FunctionLowering, op: Operation) -> None:
     _check_float(op)
 
     def row(a: Value, b: Value) -> Value:
-        if element_scalar(a.type) is bf16:
+        if element_of(a.type) is bf16:
             wide = extremum(f, greatest, from_bf16(f, a), from_bf16(f, b), flags)
             return to_bf16(f, wide)
         return extremum(f, greatest, a, b, flags)
@@ -242,26 +264,20 @@ def _maximum(f: FunctionLowering, op: Operation) -> None:
 # -- comparisons and select ------------------------------------------------------------------
 
 
-def icmp(f: FunctionLowering, predicate: str, a: Value, b: Value) -> Value:
-    """A comparison of integers."""
-    properties = {"predicate": ICMP_PREDICATE.from_python(predicate)}
-    return f.emit(llvm.ICmp, [a, b], with_shape_of(a.type, i1), properties)
-
-
 @lowers(arith.CmpI)
 def _cmpi(f: FunctionLowering, op: arith.CmpI) -> None:
     properties = {"predicate": op.properties["predicate"]}
-    type = result_row_type(op.results[0].type)
+    type = f.types.scalar_or_row(op.results[0].type)
     by_rows(f, op, lambda a, b: f.emit(llvm.ICmp, [a, b], type, properties))
 
 
 @lowers(arith.CmpF)
 def _cmpf(f: FunctionLowering, op: arith.CmpF) -> None:
     properties = {"predicate": op.properties["predicate"], **(fastmath(op) or {})}
-    type = result_row_type(op.results[0].type)
+    type = f.types.scalar_or_row(op.results[0].type)
 
     def row(a: Value, b: Value) -> Value:
-        if element_scalar(a.type) is bf16:
+        if element_of(a.type) is bf16:
             a, b = from_bf16(f, a), from_bf16(f, b)
         return f.emit(llvm.FCmp, [a, b], type, properties)
 

@@ -13,18 +13,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...dialects import llvm
-from ...dialects.llvm.attributes import GEP_FLAGS
+from ...dialects.llvm.attributes import FCMP_PREDICATE, GEP_FLAGS, ICMP_PREDICATE
 from ...ir.attribute_kinds import I32_ARRAY
 from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import UNKNOWN, Location
-from ...ir.types import MemRefType, Type, VectorType, i64
-from .types import MemRef, Size, storage_type
+from ...ir.types import MemRefType, Type, VectorType, i1, with_shape_of
+from .types import MemRef, Size, TypeConverter, storage_type
 
 
 @dataclass(frozen=True, slots=True)
 class Linear:
-    """An index `sum(coefficient * value) + constant`, modulo 2**64."""
+    """An index `sum(coefficient * value) + constant`, modulo 2 to the power of its bits."""
 
     terms: tuple[tuple[Value, int], ...]
     constant: int
@@ -58,8 +58,9 @@ class Scope:
 class Emitter:
     """Emits llvm ops into one function; see the module's text."""
 
-    def __init__(self, func: llvm.Func) -> None:
+    def __init__(self, func: llvm.Func, types: TypeConverter) -> None:
         self.func = func
+        self.types = types
         self.block: Block = func.regions[0].blocks[0]
         self.loc: Location = UNKNOWN
         self.scopes: list[Scope] = [Scope()]
@@ -89,6 +90,20 @@ class Emitter:
         op.loc = self.loc
         self.block.append(op)
         return op
+
+    def cast(self, cls: type[Operation], value: Value, element: Type) -> Value:
+        """The cast of a scalar or row to another element type."""
+        return self.emit(cls, [value], with_shape_of(value.type, element))
+
+    def icmp(self, predicate: str, a: Value, b: Value) -> Value:
+        """A comparison of integers."""
+        properties = {"predicate": ICMP_PREDICATE.from_python(predicate)}
+        return self.emit(llvm.ICmp, [a, b], with_shape_of(a.type, i1), properties)
+
+    def fcmp(self, predicate: str, a: Value, b: Value) -> Value:
+        """A comparison of floats."""
+        properties = {"predicate": FCMP_PREDICATE.from_python(predicate)}
+        return self.emit(llvm.FCmp, [a, b], with_shape_of(a.type, i1), properties)
 
     def emit_at(
         self,
@@ -122,8 +137,11 @@ class Emitter:
             known = self._constants[key] = op.results[0]
         return known
 
-    def integer(self, value: int, type: Type = i64) -> Value:
-        """An integer constant, of a scalar type or in all elements of a vector."""
+    def integer(self, value: int, type: Type | None = None) -> Value:
+        """An integer constant: an index, or of a scalar type, or in all elements of a vector."""
+        if type is None:
+            type = self.types.index
+            value = type.wrap(value)
         known = self._integers.get((value, type))
         if known is None:
             if isinstance(type, VectorType):
@@ -175,7 +193,7 @@ class Emitter:
     def product(self, a: Value, b: Value) -> Value:
         """The product of two indices, as far out as both are known."""
         depth = max(self.depth(a), self.depth(b))
-        return self._shared(depth, ("mul", a, b), llvm.Mul, [a, b], i64)
+        return self._shared(depth, ("mul", a, b), llvm.Mul, [a, b], self.types.index)
 
     def _shared(
         self,
@@ -205,20 +223,20 @@ class Emitter:
         if len(terms) == 1 and terms[0][1] == 1 and not index.constant:
             return terms[0][0]
         total: Value | None = None
-        depth = 0
+        depth, type = 0, self.types.index
         for value, coefficient in self._outer_first(terms):
             depth = max(depth, self.depth(value))
             part = self._scaled(value, coefficient)
             if total is None:
                 total = part
             else:
-                total = self._shared(depth, ("add", total, part), llvm.Add, [total, part], i64)
+                total = self._shared(depth, ("add", total, part), llvm.Add, [total, part], type)
         assert total is not None
         if index.constant:
             constant = self.integer(index.constant)
             if index.constant > 0:
                 self.non_negative.add(constant)
-            total = self._shared(depth, ("add", total, constant), llvm.Add, [total, constant], i64)
+            total = self._shared(depth, ("add", total, constant), llvm.Add, [total, constant], type)
         return total
 
     def _outer_first(self, terms: tuple[tuple[Value, int], ...]) -> list[tuple[Value, int]]:
@@ -233,7 +251,7 @@ class Emitter:
         if coefficient > 0:
             self.non_negative.add(factor)
         key = ("mul", value, factor)
-        return self._shared(self.depth(value), key, llvm.Mul, [value, factor], i64)
+        return self._shared(self.depth(value), key, llvm.Mul, [value, factor], self.types.index)
 
     def offset(self, memref: MemRef, indices: Sequence[Linear]) -> Linear:
         """The distance of an element from the first one, in elements."""

@@ -6,22 +6,31 @@
 
 Tensors are contiguous and row-major. An output of static shape is written in place; for one
 with an unknown extent `data` is set to a buffer that the caller frees with free(), and its
-`shape` is filled in. Without a pool, everything runs on the calling thread. The result is 0.
+`shape` is filled in. Without a pool, everything runs on the calling thread. The result is 0, or
+FIRST_FAILURE and more where a check of the program fails (`checks.py`): then outputs of static
+shape hold anything, no other one is touched, and the caller has nothing to free.
+
+    const char *nnc_failure(int32_t status);
+
+says what such a result means, NULL for others. Only in programs that have checks.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from ...dialects import func, llvm
 from ...dialects.marks import (
     ARENA,
     ARENA_BYTES,
+    INPUT_DIMS,
     INPUT_NAMES,
     INPUTS,
     LIVE_BYTES,
+    OUTPUT_DIMS,
     OUTPUT_NAMES,
     OUTPUTS,
     POOL,
@@ -31,13 +40,14 @@ from ...dialects.marks import (
     WEIGHTS_BYTES,
 )
 from ...ir.attributes import ArrayAttr, Attribute, I64Attr, StringAttr
-from ...ir.core import Value
+from ...ir.core import Block, Value
 from ...ir.diagnostics import PassError
 from ...ir.types import MemRefType, TensorType, Type, i8, i32, i64
-from ...runtime.abi import RUN
-from .calls import bind_call_results
+from ...runtime.abi import FIRST_FAILURE, RUN
+from .calls import call_results
+from .casts import resize_integer
 from .conversion import FunctionLowering
-from .types import MemRef, function_results
+from .failing import result_with_status
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
@@ -62,6 +72,8 @@ class EntrySignature:
     weights: MemRefType | None
     prepared: MemRefType | None
     live_bytes: Attribute | None
+    dims: dict[str, Attribute]
+    """The names of unknown dimensions, if there are any."""
 
     def attributes(self) -> dict[str, Attribute]:
         """The module attributes by which the runtime knows the entry."""
@@ -73,15 +85,19 @@ class EntrySignature:
         if self.prepared is not None:
             made[PREPARED_BYTES] = I64Attr(HEADER + self.prepared.num_bytes)
         arena_bytes = I64Attr(self.arena.num_bytes if self.arena else 0)
-        return {
-            INPUTS: ArrayAttr(self.inputs),
-            OUTPUTS: ArrayAttr(self.outputs),
-            INPUT_NAMES: strings(self.input_names),
-            OUTPUT_NAMES: strings(self.output_names),
-            ARENA_BYTES: arena_bytes,
-            LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
-            WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
-        } | made
+        return (
+            {
+                INPUTS: ArrayAttr(self.inputs),
+                OUTPUTS: ArrayAttr(self.outputs),
+                INPUT_NAMES: strings(self.input_names),
+                OUTPUT_NAMES: strings(self.output_names),
+                ARENA_BYTES: arena_bytes,
+                LIVE_BYTES: arena_bytes if self.live_bytes is None else self.live_bytes,
+                WEIGHTS_BYTES: I64Attr(self.weights.num_bytes if self.weights else 0),
+            }
+            | self.dims
+            | made
+        )
 
 
 def signature_of(op: func.FuncOp) -> EntrySignature:
@@ -105,7 +121,22 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
         special[WEIGHTS],
         special[PREPARED],
         op.attributes.get(LIVE_BYTES),
+        _dims(op, inputs, outputs),
     )
+
+
+def _dims(
+    op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
+) -> dict[str, Attribute]:
+    """The attributes that name dimensions, where they fit the types."""
+    found: dict[str, Attribute] = {}
+    for key, types in ((INPUT_DIMS, inputs), (OUTPUT_DIMS, outputs)):
+        given = op.attributes.get(key)
+        if isinstance(given, ArrayAttr) and [t.rank for t in types] == [
+            len(dims) if isinstance(dims, ArrayAttr) else -1 for dims in given
+        ]:
+            found[key] = given
+    return found
 
 
 def _tensors(
@@ -173,12 +204,15 @@ class _Entry(FunctionLowering):
         for i, type in enumerate(op.function_type.inputs):
             special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
             arguments += special or self._tensor_argument(*next(rest), type)
-        results = op.function_type.results
-        call = llvm.Call.of(op.sym_name, arguments, function_results(results))
+        result = result_with_status(self, op.sym_name, op.function_type.results)
+        call = llvm.Call.of(op.sym_name, arguments, result)
         self.append(call)
+        values = call_results(self, call)
+        if self.module.checks.of(op.sym_name):
+            self._return_failure(values.pop(0))
         dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]
         if dynamic:
-            self._return_results(call, dynamic)
+            self._return_results(values, dynamic)
         self.append(llvm.Return(self.integer(0, i32)))
         self.place_constants()
         return self.func
@@ -188,7 +222,12 @@ class _Entry(FunctionLowering):
         return self.append(at).results[0]
 
     def _load(self, pointer: Value, type: Type) -> Value:
-        return self.emit(llvm.Load, [pointer], type, {"alignment": I64Attr(8)})
+        return self.emit(llvm.Load, [pointer], type, self._alignment(type))
+
+    def _alignment(self, type: Type) -> dict[str, Attribute]:
+        """Of a field of C's, as C aligns it."""
+        bits = self.types.index.width if type is llvm.ptr else 64
+        return {"alignment": I64Attr(bits // 8)}
 
     def _tensor_argument(self, tensors: Value, number: int, type: MemRefType) -> list[Value]:
         """The pointer of a tensor, and its unknown extents."""
@@ -198,32 +237,37 @@ class _Entry(FunctionLowering):
         dynamic = [i for i, extent in enumerate(type.shape) if extent is None]
         if dynamic:
             shape = self._load(self._field(tensors, number, 1), llvm.ptr)
-            values += [self._load(self._extent(shape, i), i64) for i in dynamic]
+            extents = [self._load(self._extent(shape, i), i64) for i in dynamic]
+            values += [resize_integer(self, n, self.types.index, signed=True) for n in extents]
         return values
 
     def _extent(self, shape: Value, dim: int) -> Value:
         return self.append(llvm.GetElementPtr.of(shape, [dim], i64, "inbounds")).results[0]
 
-    def _return_results(self, call: llvm.Call, numbers: list[int]) -> None:
+    def _return_failure(self, status: Value) -> None:
+        """Return here if a check failed."""
+        failed, onward = Block(), Block()
+        zero = self.integer(0, i32)
+        ok = self.append(llvm.ICmp("eq", status, zero)).results[0]
+        self.append(llvm.CondBr.of(ok, onward, [], failed, []))
+        for block in (failed, onward):
+            self.func.regions[0].append(block)
+        self.block = failed
+        number = llvm.Add(status, self.integer(FIRST_FAILURE - 1, i32))
+        self.append(llvm.Return(self.append(number).results[0]))
+        self.block = onward
+
+    def _return_results(self, values: list[Value], numbers: list[int]) -> None:
         """Hand over buffers that the function made."""
-        made = [_Stand(type) for type in self.op.function_type.results]
-        bind_call_results(self, made, call)  # type: ignore[arg-type]
-        for value, number in zip(made, numbers, strict=True):
-            memref: MemRef = self.values[value]  # type: ignore[index]
-            alignment = {"alignment": I64Attr(8)}
+        rest = iter(values)
+        for type, number in zip(self.op.function_type.results, numbers, strict=True):
+            memref = self.memref_from(type, list(islice(rest, len(self.types.flat(type)))))
             field = self._field(self.outputs, number, 0)
-            self.emit(llvm.Store, [memref.pointer, field], None, alignment)
+            self.emit(llvm.Store, [memref.pointer, field], None, self._alignment(llvm.ptr))
             shape = self._load(self._field(self.outputs, number, 1), llvm.ptr)
             for i, size in enumerate(memref.sizes):
-                operands = [self.size_value(size), self._extent(shape, i)]
-                self.emit(llvm.Store, operands, None, alignment)
-
-
-class _Stand:
-    """Stands for a result of the entry function while it is taken apart."""
-
-    def __init__(self, type: Type) -> None:
-        self.type = type
+                extent = resize_integer(self, self.size_value(size), i64, signed=True)
+                self.emit(llvm.Store, [extent, self._extent(shape, i)], None, self._alignment(i64))
 
 
 def make_entry(module: ModuleLowering, op: func.FuncOp) -> tuple[llvm.Func, dict[str, Attribute]]:

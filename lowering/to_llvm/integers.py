@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ...dialects import arith, llvm
-from ...dialects.llvm.attributes import ICMP_PREDICATE
 from ...ir.attributes import DenseElements
 from ...ir.core import Operation, Value
 from ...ir.types import (
     IndexType,
     IntegerType,
-    i1,
     with_shape_of,
 )
-from .conversion import FunctionLowering, element_scalar, lowers
-from .elementwise import by_rows, icmp, overflow
+from .conversion import FunctionLowering, element_of, lowers
+from .elementwise import by_rows, overflow
 from .emitter import Linear
 from .types import is_rows
 
@@ -97,17 +95,14 @@ def safe_divisor(f: FunctionLowering, a: Value, b: Value, signed: bool) -> Value
     if _known_nonzero(f, b, signed):
         return b
     type = b.type
-    condition = with_shape_of(type, i1)
-
-    def equal(x: Value, n: int) -> Value:
-        properties = {"predicate": ICMP_PREDICATE.from_python("eq")}
-        return f.emit(llvm.ICmp, [x, f.integer(n, type)], condition, properties)
-
-    traps = equal(b, 0)
+    traps = f.icmp("eq", b, f.integer(0, type))
     if signed:
-        least = -(1 << (element_scalar(type).width - 1))  # type: ignore[attr-defined]
-        overflows = f.emit(llvm.And, [equal(a, least), equal(b, -1)], condition)
-        traps = f.emit(llvm.Or, [traps, overflows], condition)
+        least = -(1 << (element_of(type).width - 1))  # type: ignore[attr-defined]
+        pairs = ((a, least), (b, -1))
+        overflows = f.emit(
+            llvm.And, [f.icmp("eq", x, f.integer(n, type)) for x, n in pairs], traps.type
+        )
+        traps = f.emit(llvm.Or, [traps, overflows], traps.type)
     return f.emit(llvm.Select, [traps, f.integer(1, type), b], type)
 
 
@@ -158,10 +153,10 @@ def floor_divide(f: FunctionLowering, a: Value, b: Value, up: bool = False) -> V
     b = safe_divisor(f, a, b, signed=True)
     quotient = f.emit(llvm.SDiv, [a, b], type)
     back = f.emit(llvm.Mul, [quotient, b], type)
-    inexact = icmp(f, "ne", back, a)
+    inexact = f.icmp("ne", back, a)
     zero = f.integer(0, type)
     same_sign = "eq" if up else "ne"
-    signs = icmp(f, same_sign, icmp(f, "slt", a, zero), icmp(f, "slt", b, zero))
+    signs = f.icmp(same_sign, f.icmp("slt", a, zero), f.icmp("slt", b, zero))
     adjust = f.emit(llvm.And, [inexact, signs], inexact.type)
     step = f.emit(llvm.Add, [quotient, f.integer(1 if up else -1, type)], type)
     return f.emit(llvm.Select, [adjust, step, quotient], type)
@@ -187,7 +182,7 @@ def _ceildivui(f: FunctionLowering, op: Operation) -> None:
         quotient = f.emit(llvm.UDiv, [a, b], type)
         back = f.emit(llvm.Mul, [quotient, b], type)
         step = f.emit(llvm.Add, [quotient, f.integer(1, type)], type)
-        return f.emit(llvm.Select, [icmp(f, "ne", back, a), step, quotient], type)
+        return f.emit(llvm.Select, [f.icmp("ne", back, a), step, quotient], type)
 
     by_rows(f, op, row)
 
@@ -206,7 +201,7 @@ def _two_results(f: FunctionLowering, op: Operation, function: Any) -> None:
 def _addui_extended(f: FunctionLowering, op: Operation) -> None:
     def row(a: Value, b: Value) -> tuple[Value, Value]:
         total = f.emit(llvm.Add, [a, b], a.type)
-        return total, icmp(f, "ult", total, a)
+        return total, f.icmp("ult", total, a)
 
     _two_results(f, op, row)
 
@@ -216,7 +211,7 @@ def _mul_extended(f: FunctionLowering, op: Operation) -> None:
     extend = llvm.SExt if isinstance(op, arith.MulSIExtended) else llvm.ZExt
 
     def row(a: Value, b: Value) -> tuple[Value, Value]:
-        bits = element_scalar(a.type).width  # type: ignore[attr-defined]
+        bits = element_of(a.type).width  # type: ignore[attr-defined]
         wide = with_shape_of(a.type, IntegerType(2 * bits))
         product = f.emit(llvm.Mul, [f.emit(extend, [v], wide) for v in (a, b)], wide)
         high = f.emit(llvm.LShr, [product, f.integer(bits, wide)], wide)

@@ -7,13 +7,12 @@ from collections.abc import Callable, Sequence
 from ...dialects import llvm, scf
 from ...dialects.llvm.attributes import OVERFLOW_FLAGS
 from ...ir.core import Block, Operation, Value
-from ...ir.types import IndexType, Type, i64
+from ...ir.types import IndexType, IntegerType, Type
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
-from .elementwise import icmp
 from .emitter import Linear
+from .failing import owned_by, pointers
 from .integers import is_non_negative
-from .types import flat_types
 
 Body = Callable[[Linear, Sequence[Value]], Sequence[Value]]
 """From the induction variable and the carried values to the next carried values."""
@@ -37,8 +36,9 @@ def carrying_loop(
     initial: Sequence[Value],
     body: Body,
     unsigned: bool = False,
+    counter: Type | None = None,
 ) -> Sequence[Value]:
-    """A loop that carries values; gives the last ones.
+    """A loop that carries values; gives the last ones. It counts in indices, or in `counter`.
 
     The test is at the end, with one in front where the loop may not run at all: the form that
     LLVM's loop passes want. A loop that runs once is no loop.
@@ -48,14 +48,15 @@ def carrying_loop(
         return initial
     if trips == 1:
         return body(lower, initial)
-    low, high, stride = f.materialize(lower), f.materialize(upper), f.materialize(step)
+    counter = counter or f.types.index
+    low, high, stride = (_counted(f, bound, counter) for bound in (lower, upper, step))
     types = [v.type for v in initial]
-    start = f.new_block([i64, *types])
+    start = f.new_block([counter, *types])
     end = Block(types)
     less = "ult" if unsigned else "slt"
     if trips is None:
         f.append(
-            llvm.CondBr.of(icmp(f, less, low, high), start, [low, *initial], end, list(initial))
+            llvm.CondBr.of(f.icmp(less, low, high), start, [low, *initial], end, list(initial))
         )
     else:
         f.append(llvm.Br([low, *initial], dest=start))
@@ -66,13 +67,17 @@ def carrying_loop(
     if is_non_negative(f, lower):
         f.non_negative.add(at)
     final = list(body(Linear(((at, 1),), 0), start.args[1:]))
-    following = f.emit(llvm.Add, [at, stride], i64, {"overflowFlags": _NSW})
-    again = icmp(f, less, following, high)
+    following = f.emit(llvm.Add, [at, stride], counter, {"overflowFlags": _NSW})
+    again = f.icmp(less, following, high)
     f.append(llvm.CondBr.of(again, start, [following, *final], end, final))
     f.leave()
     f.func.regions[0].append(end)
     f.block = end
     return end.args
+
+
+def _counted(f: FunctionLowering, bound: Linear, counter: Type) -> Value:
+    return f.materialize(bound) if bound.terms else f.integer(bound.constant, counter)
 
 
 _NSW = OVERFLOW_FLAGS.from_python("nsw")
@@ -102,9 +107,9 @@ def bind_all(f: FunctionLowering, values: Sequence[Value], flat: Sequence[Value]
         at += f.bind_flat(value, flat[at:])
 
 
-def flat_types_of(values: Sequence[Value]) -> list[Type]:
+def flat_types_of(f: FunctionLowering, values: Sequence[Value]) -> list[Type]:
     """The LLVM types of all values that represent the values."""
-    return [t for value in values for t in flat_types(value.type)]
+    return [t for value in values for t in f.types.flat(value.type)]
 
 
 @lowers(scf.For)
@@ -118,25 +123,33 @@ def _for(f: FunctionLowering, op: scf.For) -> None:
         if isinstance(induction.type, IndexType):
             f.values[induction] = index
         else:
-            f.bind(induction, resize_integer(f, f.materialize(index), induction.type, True))
+            at = _counted(f, index, counter)
+            f.bind(induction, resize_integer(f, at, induction.type, True))
         bind_all(f, block.args[1:], carried)
         f.lower_block(block)
         return flatten(f, block.last._operands)  # type: ignore[union-attr]
 
     unsigned = op.attribute("unsignedCmp") is not None
-    first, last, by = (_loop_bound(f, v, unsigned) for v in (lower, upper, step))
+    counter = _counter(f, lower.type)
+    first, last, by = (_loop_bound(f, v, counter, unsigned) for v in (lower, upper, step))
     initial = flatten(f, op._operands[3 : 3 + count])
-    bind_all(f, op.results, carrying_loop(f, first, last, by, initial, body, unsigned))
+    bind_all(f, op.results, carrying_loop(f, first, last, by, initial, body, unsigned, counter))
 
 
-def _loop_bound(f: FunctionLowering, value: Value, unsigned: bool) -> Linear:
-    """A bound as an index; loops over narrow integers count in 64 bits."""
+def _counter(f: FunctionLowering, type: Type) -> Type:
+    """What a loop over a type counts in: indices, but for integers that are wider."""
+    wide = isinstance(type, IntegerType) and type.width > f.types.index.width
+    return type if wide else f.types.index
+
+
+def _loop_bound(f: FunctionLowering, value: Value, counter: Type, unsigned: bool) -> Linear:
+    """A bound as a sum of values of the type that the loop counts in."""
     if isinstance(value.type, IndexType):
         return f.linear(value)
     known = f.known_integer(value)
     if known is not None:
         return Linear((), known)
-    return Linear(((resize_integer(f, f.value(value), i64, not unsigned), 1),), 0)
+    return Linear(((resize_integer(f, f.value(value), counter, not unsigned), 1),), 0)
 
 
 @lowers(scf.Parallel)
@@ -204,12 +217,16 @@ def _reduced(
 @lowers(scf.While)
 def _while(f: FunctionLowering, op: scf.While) -> None:
     before, after = (region.blocks[0] for region in op.regions)
-    head = f.new_block(flat_types_of(before.args))
-    body, end = Block(flat_types_of(after.args)), Block(flat_types_of(op.results))
+    carried, given = owned_by(op)
+    moved = pointers(f, op._operands, carried)
+    outside = f.heap = [p for p in f.heap if p not in moved]
+    head = f.new_block(flat_types_of(f, before.args))
+    body, end = Block(flat_types_of(f, after.args)), Block(flat_types_of(f, op.results))
     f.append(llvm.Br(flatten(f, op._operands), dest=head))
     f.enter()
     f.block = head
     bind_all(f, before.args, head.args)
+    f.heap = [*outside, *pointers(f, before.args, carried)]
     f.lower_block(before)
     condition = before.last
     assert condition is not None
@@ -220,6 +237,7 @@ def _while(f: FunctionLowering, op: scf.While) -> None:
     f.func.regions[0].append(body)
     f.block = body
     bind_all(f, after.args, body.args)
+    f.heap = [*outside, *pointers(f, after.args, given)]
     f.lower_block(after)
     f.append(llvm.Br(flatten(f, after.last._operands), dest=head))  # type: ignore[union-attr]
     f.leave()
@@ -227,3 +245,4 @@ def _while(f: FunctionLowering, op: scf.While) -> None:
     f.func.regions[0].append(end)
     f.block = end
     bind_all(f, op.results, end.args)
+    f.heap = [*outside, *pointers(f, op.results, given)]

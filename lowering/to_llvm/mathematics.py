@@ -23,8 +23,8 @@ from ...ir.types import (
     with_shape_of,
 )
 from .casts import extend_float, truncate_float
-from .conversion import FunctionLowering, element_scalar, lowers
-from .elementwise import by_rows, fastmath, float_op, icmp, result_row_type
+from .conversion import FunctionLowering, element_of, lowers
+from .elementwise import by_rows, fastmath, float_op
 from .small_floats import from_bf16
 
 
@@ -41,13 +41,27 @@ for _math_class, _llvm_class in {
     math.Ceil: llvm.IntrCeil,
     math.Floor: llvm.IntrFloor,
     math.Trunc: llvm.IntrTrunc,
-    math.RoundEven: llvm.IntrRoundEven,
     math.Round: llvm.IntrRound,
     math.Sqrt: llvm.IntrSqrt,
-    math.Fma: llvm.IntrFma,
     math.CopySign: llvm.IntrCopySign,
 }.items():
     lowers(_math_class)(_intrinsic(_llvm_class))
+
+
+@lowers(math.Fma)
+def _fma(f: FunctionLowering, op: Operation) -> None:
+    flags = fastmath(op)
+    by_rows(f, op, lambda *row: float_op(f, f.module.fma, row, flags))
+
+
+@lowers(math.RoundEven)
+def _round_even(f: FunctionLowering, op: Operation) -> None:
+    """Where the processor has no instruction it is a function, which only Linux's libm has.
+
+    The other one gives the same in the mode of rounding that threads start in.
+    """
+    linux = f.module.system == "linux"
+    _intrinsic(llvm.IntrRoundEven if linux else llvm.IntrNearbyInt)(f, op)
 
 
 @lowers(math.Rsqrt)
@@ -56,9 +70,9 @@ def _rsqrt(f: FunctionLowering, op: Operation) -> None:
     flags = fastmath(op)
 
     def row(x: Value) -> Value:
-        if element_scalar(x.type) in (bf16, f16):
+        if element_of(x.type) in (bf16, f16):
             wide = extend_float(f, x, f32)
-            return truncate_float(f, reciprocal(wide), element_scalar(x.type))
+            return truncate_float(f, reciprocal(wide), element_of(x.type))
         return reciprocal(x)
 
     def reciprocal(x: Value) -> Value:
@@ -113,7 +127,7 @@ LIBM: dict[type[Operation], str] = {
 def call_by_element(f: FunctionLowering, name: str, operands: Sequence[Value]) -> Value:
     """Call a C function of floats for each element; half precision is computed in f32."""
     type = operands[0].type
-    element = element_scalar(type)
+    element = element_of(type)
     if element in (f16, bf16):
         wide = [extend_float(f, v, f32) for v in operands]
         return truncate_float(f, call_by_element(f, name, wide), element)
@@ -154,7 +168,7 @@ def _fpowi(f: FunctionLowering, op: Operation) -> None:
     """Through pow: exact up to the last bit, as the exponent is exact in f64."""
 
     def row(base: Value, exponent: Value) -> Value:
-        element = element_scalar(base.type)
+        element = element_of(base.type)
         wide = base if element is f64 else extend_float(f, base, f64)
         power = f.emit(llvm.SIToFP, [exponent], with_shape_of(exponent.type, f64))
         result = call_by_element(f, "pow", [wide, power])
@@ -193,20 +207,20 @@ def _ipowi(f: FunctionLowering, op: Operation) -> None:
         type = base.type
         one, zero = f.integer(1, type), f.integer(0, type)
         power, factor = one, base
-        for bit in range(element_scalar(type).width):  # type: ignore[attr-defined]
+        for bit in range(element_of(type).width):  # type: ignore[attr-defined]
             mask = f.integer(1 << bit, type)
-            here = icmp(f, "ne", f.emit(llvm.And, [exponent, mask], type), zero)
+            here = f.icmp("ne", f.emit(llvm.And, [exponent, mask], type), zero)
             product = f.emit(llvm.Mul, [power, factor], type)
             power = f.emit(llvm.Select, [here, product, power], type)
             factor = f.emit(llvm.Mul, [factor, factor], type)
         # base**-n is base**n for 1 and -1, as the loop computed it with the bits of -n.
         unit = f.emit(
             llvm.Or,
-            [icmp(f, "eq", base, one), icmp(f, "eq", base, f.integer(-1, type))],
+            [f.icmp("eq", base, one), f.icmp("eq", base, f.integer(-1, type))],
             with_shape_of(type, i1),
         )
         small = f.emit(llvm.Select, [unit, power, zero], type)
-        return f.emit(llvm.Select, [icmp(f, "slt", exponent, zero), small, power], type)
+        return f.emit(llvm.Select, [f.icmp("slt", exponent, zero), small, power], type)
 
     by_rows(f, op, row)
 
@@ -219,10 +233,10 @@ _NAN, _INFINITE, _NORMAL = 0x003, 0x204, 0x108
 
 def _float_class(mask: int) -> Any:
     def lower(f: FunctionLowering, op: Operation) -> None:
-        type = result_row_type(op.results[0].type)
+        type = f.types.scalar_or_row(op.results[0].type)
 
         def row(x: Value) -> Value:
-            if element_scalar(x.type) is bf16:
+            if element_of(x.type) is bf16:
                 x = from_bf16(f, x)
             return f.emit(llvm.IntrIsFPClass, [x], type, {"bit": IntegerAttr(mask, i32)})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 from ...dialects import llvm, memref
@@ -17,12 +18,13 @@ from ...ir.attributes import (
 )
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.types import MemRefType, TensorType, Type, i32, i64
+from ...ir.types import IndexType, IntegerType, MemRefType, TensorType, Type, i32
 from ...runtime.abi import ALIGNMENT
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
+from .failing import freed, made_on_heap, require
 from .loops import counted_loop
-from .types import MemRef, Size, byte_width, memref_layout, scalar_type, storage_type
+from .types import MemRef, Size, TypeConverter, byte_width, memref_layout, storage_type
 
 
 def linear_of(f: FunctionLowering, entry: int | Value) -> Linear:
@@ -52,7 +54,7 @@ def load_scalar(f: FunctionLowering, pointer: Value, type: Type, op: Any = None)
     stored = storage_type(type)
     properties = access_properties(type, op)
     value = f.emit(llvm.Load, [pointer], stored, properties)
-    scalar = scalar_type(type)
+    scalar = f.types.scalar(type)
     return value if stored is scalar else f.emit(llvm.Trunc, [value], scalar)
 
 
@@ -62,7 +64,7 @@ def store_scalar(
     """Write an element to an address."""
     stored = storage_type(type)
     if value.type is not stored:
-        value = f.emit(llvm.ZExt, [value], stored)
+        value = f.emit(llvm.SExt if isinstance(type, IndexType) else llvm.ZExt, [value], stored)
     f.emit(llvm.Store, [value, pointer], None, access_properties(type, op))
 
 
@@ -137,35 +139,67 @@ def contiguous(f: FunctionLowering, pointer: Value, sizes: tuple[Size, ...]) -> 
     return MemRef(pointer, sizes, f.contiguous_strides(sizes))
 
 
-def _require_contiguous(type: MemRefType) -> None:
+def _check_new(types: TypeConverter, type: MemRefType) -> None:
+    """Raise NncError for a buffer that cannot be made."""
     if not type.is_row_major:
         raise NncError(f"a new buffer must have a contiguous layout, not {type}")
     memref_layout(type)
+    types.check_size(type)
 
 
-def allocate(f: FunctionLowering, count: Linear, element: Type, alignment: int = 0) -> Value:
-    """A heap buffer for a number of elements; its size is rounded up to the alignment."""
-    alignment = max(alignment, ALIGNMENT)
-    width = byte_width(element)
+def allocate(
+    f: FunctionLowering, sizes: Sequence[Size], op: memref.Alloc | memref.Realloc
+) -> Value:
+    """A heap buffer of these extents; `op` fails where there is no memory, if that is told.
+
+    Its size is rounded up to the alignment.
+    """
+    element = op.results[0].type.element_type  # type: ignore[attr-defined]
+    alignment = max(op.alignment or 0, ALIGNMENT)
+    told = f.module.checks.before(op) is not None
+    if told and any(isinstance(size, Value) for size in sizes):
+        require(f, _fits(f, sizes, byte_width(element), 2 * alignment), op)
+    count = count_elements(f, sizes).scaled(byte_width(element))
     if not count.terms:
-        size = f.integer(max(1, -(-count.constant * width // alignment)) * alignment)
+        size = f.integer(max(1, -(-count.constant // alignment)) * alignment)
     else:
         # At least one alignment, since an allocation of nothing may give no address.
-        padded = f.materialize(count.scaled(width).plus(Linear((), 2 * alignment - 1)))
+        padded = f.materialize(count.plus(Linear((), 2 * alignment - 1)))
         size = f.emit(llvm.And, [padded, f.integer(-alignment)], padded.type)
     f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
-    return f.append(llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)).results[
-        0
-    ]
+    call = llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)
+    pointer = f.append(call).results[0]
+    if told:
+        null = f.emit(llvm.Zero, [], llvm.ptr)
+        require(f, f.append(llvm.ICmp("ne", pointer, null)).results[0], op)
+    f.depths[pointer] = len(f.scopes) - 1
+    made_on_heap(f, op.results[0], pointer)
+    return pointer
+
+
+def _fits(f: FunctionLowering, sizes: Sequence[Size], width: int, more: int) -> Value:
+    """Whether a buffer's bytes and so many more can be counted, extents of 0 taken for 1.
+
+    In integers of twice the bits, in which no product of two numbers in range overflows.
+    """
+    values = [size for size in sizes if isinstance(size, Value)]
+    bits = f.types.index.width
+    wide, most = IntegerType(2 * bits), 1 << (bits - 1)
+    known = width * prod(size or 1 for size in sizes if isinstance(size, int))
+    total = f.integer(min(known, most), wide)
+    for value in values:
+        extent = f.emit(llvm.IntrUMax, [value, f.integer(1)], f.types.index)
+        product = f.emit(llvm.Mul, [total, f.emit(llvm.ZExt, [extent], wide)], wide)
+        total = f.emit(llvm.IntrUMin, [product, f.integer(most, wide)], wide)
+    return f.append(llvm.ICmp("ult", total, f.integer(most - more, wide))).results[0]
 
 
 @lowers(memref.Alloc)
 def _alloc(f: FunctionLowering, op: memref.Alloc) -> None:
     type = op.results[0].type
-    _require_contiguous(type)
+    _check_new(f.types, type)
     sizes = sizes_of(type, op.dynamicSizes, f)
-    pointer = allocate(f, count_elements(f, sizes), type.element_type, op.alignment or 0)
-    f.depths[pointer] = len(f.scopes) - 1
+    pointer = allocate(f, sizes, op)
     f.bind(op.results[0], contiguous(f, pointer, sizes))
 
 
@@ -177,15 +211,14 @@ def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
     old = f.memref(op.source)
     given = [] if op.dynamicResultSize is None else [op.dynamicResultSize]
     (size,) = sizes_of(type, given, f)
-    count = f.size(size)
-    pointer = allocate(f, count, element, op.alignment or 0)
-    f.depths[pointer] = len(f.scopes) - 1
+    pointer = allocate(f, (size,), op)
     sizes = [f.materialize(f.size(n)) for n in (old.sizes[0], size)]
-    kept = f.emit(llvm.IntrUMin, sizes, i64)
+    kept = f.emit(llvm.IntrUMin, sizes, f.types.index)
     width = f.integer(byte_width(element))
-    length = f.emit(llvm.Mul, [kept, width], i64)
+    length = f.emit(llvm.Mul, [kept, width], f.types.index)
     operands = [pointer, old.pointer, length]
     f.emit(llvm.IntrMemcpy, operands, None, {"isVolatile": BoolAttr(False)})
+    freed(f, old.pointer)
     f.module.need_function("free", [llvm.ptr])
     f.append(llvm.Call.of("free", [old.pointer]))
     f.bind(op.results[0], contiguous(f, pointer, (size,)))
@@ -194,6 +227,7 @@ def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
 @lowers(memref.Dealloc)
 def _dealloc(f: FunctionLowering, op: memref.Dealloc) -> None:
     pointer = f.memref(op.memref).pointer
+    freed(f, pointer)
     f.module.need_function("free", [llvm.ptr])
     f.append(llvm.Call.of("free", [pointer]))
 
@@ -202,7 +236,7 @@ def _dealloc(f: FunctionLowering, op: memref.Dealloc) -> None:
 def _alloca(f: FunctionLowering, op: memref.Alloca) -> None:
     """A buffer of known size is made once, at the start of the function, even in a loop."""
     type = op.results[0].type
-    _require_contiguous(type)
+    _check_new(f.types, type)
     sizes = sizes_of(type, op.dynamicSizes, f)
     count = count_elements(f, sizes)
     alignment = max(op.alignment or 0, ALIGNMENT)
@@ -226,10 +260,11 @@ def _get_global(f: FunctionLowering, op: memref.GetGlobal) -> None:
     f.bind(op.results[0], f.memref_from(type, [pointer]))
 
 
-def lower_global(op: memref.Global) -> llvm.Global:
+def lower_global(types: TypeConverter, op: memref.Global) -> llvm.Global:
     """A memref.global as an LLVM global, i1 as bytes."""
     type: MemRefType = op.type
     memref_layout(type)
+    types.check_size(type)
     stored = storage_type(type.element_type)
     value = op.initial_value
     external = value is None

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...dialects import func, llvm, memref
-from ...dialects.marks import ENTRY, IN_PLACE, KERNEL, USED_WEIGHTS
-from ...ir.attributes import Attribute, UnitAttr
+from ...dialects.marks import ENTRY, FAILURES, IN_PLACE, KERNEL, PARALLEL_BODY, USED_WEIGHTS
+from ...ir.attributes import ArrayAttr, Attribute, StringAttr, UnitAttr
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError, PassError
 from ...ir.symbols import symbol_name
-from ...ir.types import MemRefType, Type
+from ...ir.types import IntegerType, MemRefType, Type, i32
+from ...runtime.c_library import define_missing
+from ...targets.attribute import target_of
+from .checks import Checks
 from .control import lower_graph
 from .conversion import FunctionLowering
 from .entry import make_entry
 from .loops import bind_all
 from .memory import lower_global
+from .messages import make_failure
 from .prepare import make_prepare
-from .types import flat_types, function_results
+from .types import TypeConverter
 
 
 class ModuleLowering:
@@ -25,7 +29,18 @@ class ModuleLowering:
 
     def __init__(self, module: Operation) -> None:
         self.module = module
+        self.target = target = target_of(module)
+        self.types = TypeConverter(IntegerType(target.pointer_bits))
+        # LLVM 22 ends the process for the maximum of two f64 on 32-bit Arm, without vectors of f64.
+        self.compares_f64 = target.machine.widest_lane < 8
+        self.system = target.system
         self.needed: dict[str, llvm.Func] = {}
+        self.checks = Checks(module)
+
+    @property
+    def fma(self) -> type[Operation]:
+        """The intrinsic of a * b + c: rounded once, but where the target can only round twice."""
+        return llvm.IntrFma if self.target.exact_fma else llvm.IntrFMulAdd
 
     def need_function(
         self, name: str, inputs: Sequence[Type], output: Type | None = None, pure: bool = False
@@ -65,10 +80,14 @@ class ModuleLowering:
             nnc_run, attributes = make_entry(self, entry)
             made.append(nnc_run)
             self.module.attributes.update(attributes)
+            if messages := [check.message for check in self.checks.of(entry.sym_name)]:
+                made += make_failure(messages)
+                self.module.attributes[FAILURES] = ArrayAttr(tuple(map(StringAttr, messages)))
         if makers:
             nnc_prepare, attributes = make_prepare(makers)
             made.append(nnc_prepare)
             self.module.attributes.update(attributes)
+        define_missing(self.needed, self.system)
         defined = {op.sym_name: op for op in made}  # type: ignore[attr-defined]
         for op in list(body):
             op.drop_all_references()
@@ -87,7 +106,9 @@ class ModuleLowering:
 
     def _lower_symbol(self, op: func.FuncOp | memref.Global) -> Operation:
         try:
-            return self.function(op) if isinstance(op, func.FuncOp) else lower_global(op)
+            if isinstance(op, func.FuncOp):
+                return self.function(op)
+            return lower_global(self.types, op)
         except NncError as error:
             if error.location is None:
                 raise PassError(f"'{op.name}' op {error.message}", op.loc) from None
@@ -110,8 +131,9 @@ class ModuleLowering:
     def function(self, op: func.FuncOp) -> llvm.Func:
         """The LLVM function of a function of the loop level."""
         type = op.function_type
-        inputs = tuple(t for i in type.inputs for t in flat_types(i))
-        result = function_results(type.results)
+        inputs = tuple(t for i in type.inputs for t in self.types.flat(i))
+        status = [i32] if self.checks.of(op.sym_name) else []
+        result = self.types.function_results([*status, *type.results])
         made = llvm.Func.define(
             op.sym_name,
             llvm.function_type(inputs, *(() if result is None else (result,))),
@@ -135,6 +157,9 @@ class ModuleLowering:
         bind_all(f, op.args, entry.args)
         for arg in entry.args:
             f.depths[arg] = 0
+        if PARALLEL_BODY in op.attributes:
+            # The pool, then where a piece of a loop from 0 on begins and ends.
+            f.non_negative.update(f.value(arg) for arg in op.args[1:3])
         lower_graph(f, op.body)
         f.place_constants()
 
@@ -150,7 +175,7 @@ class ModuleLowering:
                 if kernel and IN_PLACE not in given:
                     own["llvm.noalias"] = UnitAttr()
             found.append(own)
-            found += [{}] * (len(flat_types(type)) - 1)
+            found += [{}] * (len(self.types.flat(type)) - 1)
         return found if any(found) else None
 
 

@@ -9,16 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...dialects import llvm
-from ...dialects.llvm.attributes import FCMP_PREDICATE
 from ...ir.core import Operation, Value
-from ...ir.types import Type, bf16, f32, f64, i1, i16, i32, with_shape_of
+from ...ir.types import bf16, f32, f64, i16, i32
 
 if TYPE_CHECKING:
     from .conversion import FunctionLowering
-
-
-def _cast(f: FunctionLowering, cls: type[Operation], value: Value, element: Type) -> Value:
-    return f.emit(cls, [value], with_shape_of(value.type, element))
 
 
 def _binary(f: FunctionLowering, cls: type[Operation], a: Value, number: int) -> Value:
@@ -27,8 +22,8 @@ def _binary(f: FunctionLowering, cls: type[Operation], a: Value, number: int) ->
 
 def from_bf16(f: FunctionLowering, value: Value) -> Value:
     """The f32 of the same value: its upper half."""
-    bits = _cast(f, llvm.ZExt, _cast(f, llvm.Bitcast, value, i16), i32)
-    return _cast(f, llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
+    bits = f.cast(llvm.ZExt, f.cast(llvm.Bitcast, value, i16), i32)
+    return f.cast(llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
 
 
 def to_bf16(f: FunctionLowering, value: Value) -> Value:
@@ -37,16 +32,15 @@ def to_bf16(f: FunctionLowering, value: Value) -> Value:
     Adding 0x7FFF and the lowest bit that stays carries into it exactly where nearest even
     rounds away from zero.
     """
-    bits = _cast(f, llvm.Bitcast, value, i32)
+    bits = f.cast(llvm.Bitcast, value, i32)
     upper = _binary(f, llvm.LShr, bits, 16)
     odd = _binary(f, llvm.And, upper, 1)
     bias = _binary(f, llvm.Add, odd, 0x7FFF)
     rounded = _binary(f, llvm.LShr, f.emit(llvm.Add, [bits, bias], bits.type), 16)
     quiet = _binary(f, llvm.Or, upper, 0x40)
-    properties = {"predicate": FCMP_PREDICATE.from_python("uno")}
-    nan = f.emit(llvm.FCmp, [value, value], with_shape_of(value.type, i1), properties)
+    nan = f.fcmp("uno", value, value)
     chosen = f.emit(llvm.Select, [nan, quiet, rounded], bits.type)
-    return _cast(f, llvm.Bitcast, _cast(f, llvm.Trunc, chosen, i16), bf16)
+    return f.cast(llvm.Bitcast, f.cast(llvm.Trunc, chosen, i16), bf16)
 
 
 def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:
@@ -56,19 +50,13 @@ def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:
     least two more bits than either, which makes the second rounding right.
     Source: Boldo and Melquiond, "When double rounding is odd", 2005.
     """
-    near = _cast(f, llvm.FPTrunc, value, f32)
-    back = _cast(f, llvm.FPExt, near, f64)
-    bits = _cast(f, llvm.Bitcast, near, i32)
-    condition = with_shape_of(value.type, i1)
-
-    def fcmp(predicate: str, a: Value, b: Value) -> Value:
-        properties = {"predicate": FCMP_PREDICATE.from_python(predicate)}
-        return f.emit(llvm.FCmp, [a, b], condition, properties)
-
-    inexact = fcmp("one", back, value)
+    near = f.cast(llvm.FPTrunc, value, f32)
+    back = f.cast(llvm.FPExt, near, f64)
+    bits = f.cast(llvm.Bitcast, near, i32)
+    inexact = f.fcmp("one", back, value)
     magnitude = f.emit(llvm.IntrFabs, [value], value.type)
-    beyond = fcmp("ogt", f.emit(llvm.IntrFabs, [back], value.type), magnitude)
-    toward_zero = f.emit(llvm.Sub, [bits, _cast(f, llvm.ZExt, beyond, i32)], bits.type)
+    beyond = f.fcmp("ogt", f.emit(llvm.IntrFabs, [back], value.type), magnitude)
+    toward_zero = f.emit(llvm.Sub, [bits, f.cast(llvm.ZExt, beyond, i32)], bits.type)
     odd = _binary(f, llvm.Or, toward_zero, 1)
     chosen = f.emit(llvm.Select, [inexact, odd, bits], bits.type)
-    return _cast(f, llvm.Bitcast, chosen, f32)
+    return f.cast(llvm.Bitcast, chosen, f32)

@@ -24,14 +24,13 @@ from ...ir.types import (
     MemRefType,
     Type,
     VectorType,
-    i1,
-    i8,
     i64,
     size_fault,
 )
+from ...runtime.abi import ALIGNMENT
 
 Size = int | Value
-"""A size or stride: known, or an i64 value."""
+"""A size or stride: known, or a value of the index's type."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,12 +42,59 @@ class MemRef:
     strides: tuple[Size, ...]
 
 
+@dataclass(frozen=True)
+class TypeConverter:
+    """The LLVM types of what the loop level computes with: `index` has a pointer's width.
+
+    See docs/decisions/0015-an-index-is-as-wide-as-a-pointer.md.
+    """
+
+    index: IntegerType
+
+    def scalar(self, type: Type) -> Type:
+        """The LLVM type of a scalar. Raises NncError for one that is not representable."""
+        return _scalar_type(type, self.index)
+
+    def row(self, type: VectorType) -> VectorType:
+        """The 1-d vector type of the innermost rows; of one element for rank 0."""
+        return _row_type(type, self.index)
+
+    def element(self, type: Type) -> Type:
+        """The LLVM type of a scalar, or of a vector's elements."""
+        return self.scalar(type.element_type if isinstance(type, VectorType) else type)
+
+    def scalar_or_row(self, type: Type) -> Type:
+        """The LLVM type of a scalar, or of each row of a vector."""
+        return self.row(type) if isinstance(type, VectorType) else self.scalar(type)
+
+    def flat(self, type: Type) -> tuple[Type, ...]:
+        """The LLVM types of the values that represent one of the type."""
+        return _flat_types(type, self.index)
+
+    def function_results(self, types: Sequence[Type]) -> Type | None:
+        """The LLVM result of a function with these results: none, the only one, or a struct."""
+        flat = [t for type in types for t in self.flat(type)]
+        if not flat:
+            return None
+        return flat[0] if len(flat) == 1 else llvm.StructType(tuple(flat))
+
+    def check_size(self, type: MemRefType) -> None:
+        """Raise NncError for a buffer within which distances are no signed index."""
+        _check_size(type, self.index)
+
+
 @cache
-def scalar_type(type: Type) -> Type:
-    """The LLVM type of a scalar. Raises NncError for one that is not representable."""
+def _check_size(type: MemRefType, index: IntegerType) -> None:
+    most = 2 ** (index.width - 1) - ALIGNMENT
+    if fault := size_fault(type, most):
+        raise NncError(f"{fault}, which is what {index.width} bits can address")
+
+
+@cache
+def _scalar_type(type: Type, index: IntegerType) -> Type:
     match type:
         case IndexType():
-            return i64
+            return index
         case IntegerType(width):
             return IntegerType(width)
         case FloatType("f16" | "bf16" | "f32" | "f64"):
@@ -64,8 +110,8 @@ def scalar_type(type: Type) -> Type:
 
 @cache
 def storage_type(type: Type) -> Type:
-    """The type that an element has in memory: whole bytes."""
-    scalar = scalar_type(type)
+    """The type that an element has in memory: whole bytes, of an index 8 on every target."""
+    scalar = _scalar_type(type, i64)
     if isinstance(scalar, IntegerType) and scalar.width % 8:
         return IntegerType(8 * scalar.byte_width)
     return scalar
@@ -77,11 +123,15 @@ def byte_width(type: Type) -> int:
 
 
 @cache
-def row_type(type: VectorType) -> VectorType:
-    """The 1-d vector type of the innermost rows; of one element for rank 0."""
+def _row_type(type: VectorType, index: IntegerType) -> VectorType:
     if type.scalable:
         raise NncError(f"scalable vectors are not supported: {type}")
-    return VectorType(type.shape[-1:] or (1,), scalar_type(type.element_type))
+    return VectorType(row_shape(type), _scalar_type(type.element_type, index))
+
+
+def row_shape(type: VectorType) -> tuple[int, ...]:
+    """The shape of the innermost rows."""
+    return type.shape[-1:] or (1,)
 
 
 def row_count(type: VectorType) -> int:
@@ -95,14 +145,14 @@ def is_rows(type: Type) -> bool:
 
 
 @cache
-def flat_types(type: Type) -> tuple[Type, ...]:
-    """The LLVM types of the values that represent one of the type."""
+def _flat_types(type: Type, index: IntegerType) -> tuple[Type, ...]:
     match type:
         case MemRefType():
-            return llvm.ptr, *[i64] * len(dynamic_parts(type))
+            _check_size(type, index)
+            return llvm.ptr, *[index] * len(dynamic_parts(type))
         case VectorType():
-            return (row_type(type),) * row_count(type)
-    return (scalar_type(type),)
+            return (_row_type(type, index),) * row_count(type)
+    return (_scalar_type(type, index),)
 
 
 @cache
@@ -129,18 +179,3 @@ def dynamic_parts(type: MemRefType) -> tuple[tuple[str, int], ...]:
     if type.layout is not None:
         parts += [("stride", i) for i, stride in enumerate(strides) if stride is None]
     return tuple(parts)
-
-
-def function_results(types: Sequence[Type]) -> Type | None:
-    """The LLVM result of a function with these results: none, the only one, or a struct."""
-    flat = [t for type in types for t in flat_types(type)]
-    if not flat:
-        return None
-    return flat[0] if len(flat) == 1 else llvm.StructType(tuple(flat))
-
-
-def mask_storage(type: VectorType) -> VectorType:
-    """How a row of a vector lies in memory: i1 takes a byte."""
-    if type.element_type is i1:
-        return VectorType(type.shape, i8)
-    return type

@@ -8,22 +8,18 @@ from ...dialects import llvm, vector
 from ...dialects.index_lists import mix
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
-from ...ir.types import VectorType, i1, i32, i64
+from ...ir.types import VectorType, i1, i32
+from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
-from .elementwise import icmp, result_row_type
 from .emitter import Linear
 from .rearrange import (
     ANY,
-    as_rows,
     element,
     from_scalars,
-    positions,
-    rearrange,
-    rearranged,
     shuffle,
     splat,
 )
-from .types import is_rows, row_count, row_type
+from .types import is_rows, row_count, row_shape
 
 
 def bind_rows(f: FunctionLowering, result: Value, rows: list[Value]) -> None:
@@ -33,31 +29,9 @@ def bind_rows(f: FunctionLowering, result: Value, rows: list[Value]) -> None:
 
 @lowers(vector.Broadcast)
 def _broadcast(f: FunctionLowering, op: vector.Broadcast) -> None:
-    import numpy as np
-
-    source, type = op.source, op.results[0].type
-    width = row_type(type).shape[0]
-    if not isinstance(source.type, VectorType):
-        row = splat(f, f.value(source), width)  # type: ignore[arg-type]
-        bind_rows(f, op.results[0], [row] * row_count(type))
-        return
-    index = np.broadcast_to(positions(source.type.shape), type.shape)  # type: ignore[arg-type]
-    if not type.shape:
-        f.bind(op.results[0], f.values[source])
-    else:
-        f.bind(op.results[0], _shared_rows(f, source, index))
-
-
-def _shared_rows(f: FunctionLowering, source: Value, index: Any) -> Any:
-    """As `rearranged`, equal rows made once."""
-    made: dict[tuple[int, ...], Value] = {}
-    rows = []
-    for row in as_rows(index):
-        key = tuple(row)
-        if key not in made:
-            (made[key],) = rearrange(f, f.rows(source), [row])
-        rows.append(made[key])
-    return rows if index.ndim > 1 else rows[0]
+    type = op.results[0].type
+    row = splat(f, f.value(op.source), row_shape(type)[0])  # type: ignore[arg-type]
+    bind_rows(f, op.results[0], [row] * row_count(type))
 
 
 # -- elements and parts ------------------------------------------------------------------------
@@ -74,7 +48,7 @@ def _choose(f: FunctionLowering, parts: list[list[Value]], at: Value) -> list[Va
     """The part whose number is `at`, by a chain of selects."""
     chosen = parts[0]
     for i, part in enumerate(parts[1:], 1):
-        here = icmp(f, "eq", at, f.integer(i))
+        here = f.icmp("eq", at, f.integer(i))
         chosen = [
             f.emit(llvm.Select, [here, a, b], a.type) for a, b in zip(part, chosen, strict=True)
         ]
@@ -134,7 +108,7 @@ def _row_starts(
         index = f.value(at)
         grown: list[tuple[int, Value | None]] = []
         for i in range(type.shape[d]):  # type: ignore[arg-type]
-            equal = icmp(f, "eq", index, f.integer(i))
+            equal = f.icmp("eq", index, f.integer(i))
             for start, here in starts:
                 both = equal if here is None else f.emit(llvm.And, [here, equal], i1)
                 grown.append((start + i * below, both))
@@ -152,37 +126,24 @@ def _inserted(
     return f.emit(llvm.InsertElement, [row, value, at], row.type)
 
 
-def _numbers(attributes: Any) -> list[int]:
-    return [int(a) for a in attributes]
-
-
 @lowers(vector.ExtractStridedSlice)
 def _extract_strided_slice(f: FunctionLowering, op: vector.ExtractStridedSlice) -> None:
-    pairs = zip(_numbers(op.offsets), _numbers(op.sizes), strict=True)
-    index = positions(op.source.type.shape)[tuple(slice(a, a + n) for a, n in pairs)]
-    f.bind(op.results[0], rearranged(f, op.source, index))
+    """Of a row: --lower-tiles cuts others."""
+    first, size = int(op.offsets[0]), int(op.sizes[0])
+    f.bind(op.results[0], shuffle(f, f.value(op.source), None, range(first, first + size)))
 
 
 @lowers(vector.InsertStridedSlice)
 def _insert_strided_slice(f: FunctionLowering, op: vector.InsertStridedSlice) -> None:
-    import numpy as np
-
-    small, large = op.valueToStore.type, op.dest.type
-    offsets = _numbers(op.offsets)
-    shape = (1,) * (large.rank - small.rank) + small.shape
-    index = np.full(large.shape, ANY)
-    at = tuple(slice(a, a + n) for a, n in zip(offsets, shape, strict=True))
-    index[at] = positions(shape)
-    rows = list(f.rows(op.dest))
-    for i, row in enumerate(as_rows(index)):
-        if all(p == ANY for p in row):
-            continue
-        (new,) = rearrange(f, f.rows(op.valueToStore), [row])
-        if any(p == ANY for p in row):
-            width = len(row)
-            mask = [lane if p == ANY else width + lane for lane, p in enumerate(row)]
-            new = shuffle(f, rows[i], new, mask)
-        rows[i] = new
+    """Of a row into one of a vector's rows."""
+    *outer, first = (int(a) for a in op.offsets)
+    rows, row = list(f.rows(op.dest)), f.value(op.valueToStore)
+    number, width = _flat_row(outer, op.dest.type.shape), op.dest.type.shape[-1]
+    inside = range(first, first + op.valueToStore.type.shape[0])
+    if len(inside) < width:
+        wide = shuffle(f, row, None, [i - first if i in inside else ANY for i in range(width)])
+        row = shuffle(f, rows[number], wide, [i + width * (i in inside) for i in range(width)])
+    rows[number] = row
     bind_rows(f, op.results[0], rows)
 
 
@@ -199,11 +160,11 @@ def _shuffle(f: FunctionLowering, op: vector.Shuffle) -> None:
         bind_rows(f, op.results[0], chosen)
         return
     a, b = f.value(op.v1), f.value(op.v2)
-    size = row_type(first).shape[0]
+    size = row_shape(first)[0]
     if a.type is b.type:
         f.bind(op.results[0], shuffle(f, a, b, op.mask))
         return
-    other = row_type(second).shape[0]
+    other = row_shape(second)[0]
     width = max(size, other)  # type: ignore[type-var]
     wide = [
         v
@@ -213,27 +174,6 @@ def _shuffle(f: FunctionLowering, op: vector.Shuffle) -> None:
     ]
     mask = [i if i < size else i - size + width for i in op.mask]  # type: ignore[operator]
     f.bind(op.results[0], shuffle(f, wide[0], wide[1], mask))
-
-
-@lowers(vector.ShapeCast)
-def _shape_cast(f: FunctionLowering, op: vector.ShapeCast) -> None:
-    source, type = op.source.type, op.results[0].type
-    if row_type(source) is row_type(type):
-        bind_rows(f, op.results[0], f.rows(op.source))
-        return
-    index = positions(type.shape or (1,))
-    rows = rearrange(f, f.rows(op.source), as_rows(index))
-    bind_rows(f, op.results[0], rows)
-
-
-@lowers(vector.Transpose)
-def _transpose(f: FunctionLowering, op: vector.Transpose) -> None:
-    source = op._operands[0]
-    if source.type.rank < 2:  # type: ignore[attr-defined]
-        f.bind(op.results[0], f.values[source])
-        return
-    index = positions(source.type.shape).transpose(op.permutation)  # type: ignore[attr-defined]
-    f.bind(op.results[0], rearranged(f, source, index))
 
 
 @lowers(vector.Interleave)
@@ -255,7 +195,7 @@ def _deinterleave(f: FunctionLowering, op: vector.Deinterleave) -> None:
 
 @lowers(vector.Bitcast)
 def _bitcast(f: FunctionLowering, op: vector.Bitcast) -> None:
-    type = result_row_type(op.results[0].type)
+    type = f.types.scalar_or_row(op.results[0].type)
     rows = [
         row if row.type is type else f.emit(llvm.Bitcast, [row], type) for row in f.rows(op.source)
     ]
@@ -264,7 +204,7 @@ def _bitcast(f: FunctionLowering, op: vector.Bitcast) -> None:
 
 @lowers(vector.FromElements)
 def _from_elements(f: FunctionLowering, op: vector.FromElements) -> None:
-    width = row_type(op.results[0].type).shape[0]
+    width = row_shape(op.results[0].type)[0]
     scalars = [f.value(v) for v in op._operands]
     rows = [
         from_scalars(f, scalars[i : i + width])  # type: ignore[operator]
@@ -295,11 +235,12 @@ def lanes_below(f: FunctionLowering, bound: Linear, size: int) -> Value:
     key = ("mask", value, size)
     known = computed.get(key)
     if known is None:
-        high = f.emit(llvm.IntrSMin, [value, f.integer(size)], i64)
-        narrow = f.emit(llvm.Trunc, [f.emit(llvm.IntrSMax, [high, f.integer(0)], i64)], i32)
+        high = f.emit(llvm.IntrSMin, [value, f.integer(size)], value.type)
+        count = f.emit(llvm.IntrSMax, [high, f.integer(0)], value.type)
+        narrow = resize_integer(f, count, i32, signed=True)
         lanes = VectorType((size,), i32)
         steps = f.constant(DenseElements.from_list(list(range(size)), lanes), lanes)
-        known = computed[key] = icmp(f, "ult", steps, splat(f, narrow, size))
+        known = computed[key] = f.icmp("ult", steps, splat(f, narrow, size))
     return known
 
 
@@ -315,7 +256,7 @@ def mask_rows(f: FunctionLowering, bounds: list[Linear], shape: tuple[int, ...])
             if not bound.terms:
                 grown += rows if i < bound.constant else [none] * len(rows)
                 continue
-            here = icmp(f, "sgt", f.materialize(bound), f.integer(i))
+            here = f.icmp("sgt", f.materialize(bound), f.integer(i))
             grown += [f.emit(llvm.Select, [here, row, none], row.type) for row in rows]
         rows = grown
     return rows
@@ -339,6 +280,6 @@ def _constant_mask(f: FunctionLowering, op: vector.ConstantMask) -> None:
 
 @lowers(vector.Step)
 def _step(f: FunctionLowering, op: vector.Step) -> None:
-    type = row_type(op.results[0].type)
+    type = f.types.row(op.results[0].type)
     values = list(range(type.shape[0]))  # type: ignore[arg-type]
     f.bind(op.results[0], f.constant(DenseElements.from_list(values, type), type))

@@ -6,12 +6,12 @@ from typing import Any
 
 from ...dialects import llvm, memref
 from ...dialects.index_lists import mix
+from ...dialects.memref.layouts import collapse, expand
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.types import IntegerType, MemRefType
 from .casts import resize_integer
 from .conversion import FunctionLowering, lowers
-from .elementwise import icmp
 from .emitter import Linear
 from .memory import contiguous, linear_of, load_scalar, size_of, sizes_of
 from .types import MemRef, Size, memref_layout
@@ -22,8 +22,8 @@ from .types import MemRef, Size, memref_layout
 @lowers(memref.View)
 def _view(f: FunctionLowering, op: memref.View) -> None:
     type = op.results[0].type
-    source = f.memref(op.source)
-    pointer = f.step(source.pointer, f.linear(op.byte_shift), IntegerType(8))
+    memref_layout(type)
+    pointer = f.step(f.memref(op.source).pointer, f.linear(op.byte_shift), IntegerType(8))
     f.bind(op.results[0], contiguous(f, pointer, sizes_of(type, op.sizes, f)))
 
 
@@ -39,7 +39,9 @@ def _subview(f: FunctionLowering, op: memref.SubView) -> None:
         stride if not step.terms and step.constant == 1 else f.times(stride, _stride(f, step))
         for stride, step in zip(source.strides, steps, strict=True)
     ]
-    kept = _kept_dimensions(op, type)
+    kept = op.kept
+    if kept is None:
+        raise NncError(f"cannot tell which dimensions {type} drops")
     f.bind(
         op.results[0],
         _as_typed(
@@ -50,23 +52,6 @@ def _subview(f: FunctionLowering, op: memref.SubView) -> None:
 
 def _stride(f: FunctionLowering, index: Linear) -> Size:
     return f.materialize(index) if index.terms else index.constant
-
-
-def _kept_dimensions(op: memref.SubView, type: MemRefType) -> list[int]:
-    """Which dimensions of the sizes the result has; the others have size 1."""
-    sizes, shape = op.mixed_sizes, type.shape
-    if len(sizes) == len(shape):
-        return list(range(len(shape)))
-    kept: list[int] = []
-    for i, size in enumerate(sizes):
-        if len(kept) == len(shape):
-            break
-        wanted = shape[len(kept)]
-        if size == wanted or (wanted is None and not isinstance(size, int)):
-            kept.append(i)
-    if len(kept) != len(shape):
-        raise NncError(f"cannot tell which dimensions {type} drops")
-    return kept
 
 
 def _as_typed(found: MemRef, type: MemRefType) -> MemRef:
@@ -99,23 +84,14 @@ def base_pointer(f: FunctionLowering, source: MemRef, type: MemRefType, op: Any)
 @lowers(memref.ReinterpretCast)
 def _reinterpret_cast(f: FunctionLowering, op: memref.ReinterpretCast) -> None:
     source_type, type = op.source.type, op.results[0].type
-    (offset,) = mix(op.static_offsets, op.offsets)
-    if _is_own_offset(offset, op.source):
+    if memref.begins_alike(op):
         pointer = f.memref(op.source).pointer
     else:
         pointer = base_pointer(f, f.memref(op.source), source_type, op)
-        pointer = f.step(pointer, linear_of(f, offset), type.element_type)
-    sizes = [size_of(f, linear_of(f, v)) for v in mix(op.static_sizes, op.sizes)]
-    strides = [_stride(f, linear_of(f, v)) for v in mix(op.static_strides, op.strides)]
+        pointer = f.step(pointer, linear_of(f, op.mixed_offsets[0]), type.element_type)
+    sizes = [size_of(f, linear_of(f, v)) for v in op.mixed_sizes]
+    strides = [_stride(f, linear_of(f, v)) for v in op.mixed_strides]
     f.bind(op.results[0], _as_typed(MemRef(pointer, tuple(sizes), tuple(strides)), type))
-
-
-def _is_own_offset(offset: Value | int, source: Value) -> bool:
-    """Whether an offset is that of a memref itself, so that its first element is meant."""
-    if isinstance(offset, int):
-        return False
-    metadata = offset.defined_by(memref.ExtractStridedMetadata)
-    return metadata is not None and metadata.offset is offset and metadata.source is source
 
 
 @lowers(memref.Cast)
@@ -136,29 +112,14 @@ def _memory_space_cast(f: FunctionLowering, op: memref.MemorySpaceCast) -> None:
 def _expand_shape(f: FunctionLowering, op: memref.ExpandShape) -> None:
     source, type = f.memref(op.src), op.results[0].type
     sizes = [size_of(f, linear_of(f, v)) for v in mix(op.static_output_shape, op.output_shape)]
-    strides: list[Size] = [1] * len(sizes)
-    for group, step in zip(op.groups, source.strides, strict=True):
-        for i in reversed(group):
-            strides[i] = step
-            if i != group[0]:
-                step = f.times(step, sizes[i])
+    strides = expand(op.groups, sizes, source.strides, f.times)
     f.bind(op.results[0], _as_typed(MemRef(source.pointer, tuple(sizes), tuple(strides)), type))
 
 
 @lowers(memref.CollapseShape)
 def _collapse_shape(f: FunctionLowering, op: memref.CollapseShape) -> None:
-    source_type, type = op.src.type, op.results[0].type
-    source = f.memref(op.src)
-    sizes: list[Size] = []
-    strides: list[Size] = []
-    for group in op.groups:
-        size: Size = 1
-        for i in group:
-            size = f.times(size, source.sizes[i])
-        sizes.append(size)
-        # Of the innermost dimension that is not of size 1, whose stride means nothing.
-        inner = [i for i in group if source_type.shape[i] != 1] or group[-1:]
-        strides.append(source.strides[inner[-1]])
+    source, type = f.memref(op.src), op.results[0].type
+    sizes, strides = collapse(op.groups, source.sizes, source.strides, f.times)
     f.bind(op.results[0], _as_typed(MemRef(source.pointer, tuple(sizes), tuple(strides)), type))
 
 
@@ -185,7 +146,7 @@ def _reshape(f: FunctionLowering, op: memref.Reshape) -> None:
         if extent is None:
             pointer = f.address(shape, shape_type, [Linear((), i)])
             loaded = load_scalar(f, pointer, shape_type.element_type)
-            value = resize_integer(f, loaded, IntegerType(64), signed=True)
+            value = resize_integer(f, loaded, f.types.index, signed=True)
             f.depths[value] = len(f.scopes) - 1
             f.non_negative.add(value)
             sizes.append(value)
@@ -215,7 +176,7 @@ def _dim(f: FunctionLowering, op: memref.Dim) -> None:
     index = f.value(op.index)
     chosen = f.size_value(source.sizes[0])
     for i, size in enumerate(source.sizes[1:], 1):
-        here = icmp(f, "eq", index, f.integer(i))
+        here = f.icmp("eq", index, f.integer(i))
         chosen = f.emit(llvm.Select, [here, f.size_value(size), chosen], chosen.type)
     f.bind(op.results[0], chosen)
     f.non_negative.add(chosen)
@@ -241,4 +202,4 @@ def _extract_strided_metadata(f: FunctionLowering, op: memref.ExtractStridedMeta
 @lowers(memref.ExtractAlignedPointerAsIndex)
 def _extract_pointer(f: FunctionLowering, op: memref.ExtractAlignedPointerAsIndex) -> None:
     pointer = f.memref(op.source).pointer
-    f.bind(op.results[0], f.emit(llvm.PtrToInt, [pointer], IntegerType(64)))
+    f.bind(op.results[0], f.emit(llvm.PtrToInt, [pointer], f.types.index))

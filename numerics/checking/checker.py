@@ -12,6 +12,7 @@ from ...dialects import func
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Instrumentation, Pass
+from ...ir.types import IndexType, IntegerType, ShapedType, element_type
 from ..options import NumericsOptions
 from .compare import Tolerance, find_difference, tolerance_of
 from .inputs import KINDS, LADDER, OVERFLOWING, Sample
@@ -239,7 +240,6 @@ def _root_of(op: Operation) -> Operation:
 
 def _is_fixed(subject: Subject, sample: Sample) -> bool:
     """Whether neither integers nor unknown extents leave a choice."""
-    from ...ir.types import IndexType, IntegerType, ShapedType, element_type
 
     def varies(type: Any) -> bool:
         if isinstance(type, ShapedType) and not type.has_static_shape:

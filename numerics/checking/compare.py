@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ...ir.core import Operation
+from ...ir.numpy_types import number_kind
 from ...ir.passes import Pass
 from ..options import NumericsOptions
 
@@ -34,7 +35,7 @@ class Tolerance:
 
     def of(self, dtype: np.dtype) -> float:
         """The allowed part of the largest value."""
-        if self.strictness == "exact" or dtype.kind in "biu":
+        if self.strictness == "exact" or number_kind(dtype) in "biu":
             return 0.0
         if dtype.name in _BY_TYPE:
             least = _BY_TYPE[dtype.name]
@@ -82,7 +83,7 @@ def find_difference(
         return None if (a == b).all() else Difference((), before, after, float("inf"), 0.0)
     if not a.size:
         return None
-    if a.dtype.kind in "biu":
+    if number_kind(a.dtype) in "biu":
         return _of_integers(a, b)
     return _of_floats(a, b, tolerance, overflows)
 

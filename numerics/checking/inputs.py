@@ -22,7 +22,7 @@ import numpy as np
 
 from ...dialects import llvm
 from ...ir.diagnostics import NncError
-from ...ir.numpy_types import type_to_numpy
+from ...ir.numpy_types import number_kind, type_to_numpy
 from ...ir.types import MemRefType, ScalarType, ShapedType, TensorType, Type, VectorType
 from ...runtime.memory import aligned_buffer
 
@@ -90,7 +90,7 @@ class Sample:
         """Random elements of the sample's kind."""
         if dtype.kind == "b":
             return generator.integers(0, 2, shape).astype(dtype)
-        if dtype.kind in "iu":
+        if number_kind(dtype) in "iu":
             width = getattr(element, "width", 8 * dtype.itemsize)
             return self._integers(dtype, shape, generator, width)
         if dtype.kind == "c":
@@ -101,7 +101,7 @@ class Sample:
         return self._floats(dtype, shape, generator)
 
     def _integers(self, dtype, shape, generator, width: int) -> np.ndarray:
-        unsigned = dtype.kind == "u"
+        unsigned = number_kind(dtype) == "u"
         low, high = (
             (0, (1 << width) - 1) if unsigned else (-(1 << (width - 1)), (1 << (width - 1)) - 1)
         )

@@ -20,6 +20,7 @@ import numpy as np
 from ...dialects import memref
 from ...ir.core import Operation, Value
 from ...ir.location import Location, UnknownLoc
+from ...ir.numpy_types import number_kind
 from ...ir.traits import ConstantLike
 from .compare import Difference, Tolerance, find_difference
 from .trace import Event, is_view
@@ -197,7 +198,7 @@ def _values(events: Sequence[Event]) -> Iterator[Any]:
 
 def _key(array: np.ndarray) -> tuple[int, bytes]:
     """The content, all NaN being one."""
-    if array.dtype.kind in "biu":
+    if number_kind(array.dtype) in "biu":
         return array.size, array.tobytes()
     with np.errstate(all="ignore"):
         wide = array.astype(np.complex128 if array.dtype.kind == "c" else np.float64)

@@ -15,9 +15,11 @@ from ...ir.diagnostics import NncError
 from ...ir.symbols import symbol_name
 from ...ir.types import MemRefType, Type
 from ...ir.undefined import watch
+from ...runtime.memory import aligned_buffer
 from ..buffer_functions import BufferFunctions, call_flat
 from ..interpreter import CannotInterpretError, Interpreter, TooManyStepsError
 from ..isolated import run_isolated
+from ..native_functions import NativeFunctions
 from ..options import NumericsOptions
 from .inputs import Sample, aligned_copy
 from .subjects import CONSTANTS, Convention, Subject, converted, special_arguments
@@ -112,7 +114,6 @@ class Runner:
     def _weights(self, op: func.FuncOp) -> dict[str, np.ndarray]:
         """By their marks, the arguments that are blocks of constants."""
         from ...driver.weights import fill_weights
-        from ...runtime.memory import aligned_buffer
 
         found: dict[str, np.ndarray] = {}
         for i, mark in special_arguments(op).items():
@@ -210,7 +211,6 @@ class Runner:
         return run
 
     def _compiled_llvm(self, subject: Subject, op: llvm.Func) -> Callable[[list[Any]], list[Any]]:
-        from ..native_functions import NativeFunctions
 
         native = NativeFunctions(self.module, [subject.name])
         known = self.known.get(subject.name)

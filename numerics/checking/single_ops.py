@@ -26,6 +26,7 @@ from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext
 from ...ir.traits import Terminator
 from ...ir.types import MemRefType
+from ...kernels.codegen.vectors.lower_tiles import LowerTiles
 from ..buffer_functions import call_flat, function_types
 from ..isolated import run_isolated
 from ..native_functions import NativeFunctions
@@ -95,6 +96,8 @@ def _lowered(
         holder.body_block.append(_function_of(op, name))
     types = function_types(holder)
     try:
+        # The llvm level takes no tiles, which what was executed still has.
+        LowerTiles().run(holder, PassContext())
         one.run(holder, PassContext())
     except NncError:
         return None

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from ...dialects import nn
 from ...ir.attributes import DenseElements, DenseResource
 from ...ir.core import Value
+from ...ir.lazy import np
 from ...ir.resources import ComputedBlob, MemoryBlob, MissingBlob
 from ...ir.types import TensorType
-
-if TYPE_CHECKING:
-    import numpy as np
 
 INLINE = 64
 """The most elements that a constant keeps in the text."""
@@ -43,8 +40,6 @@ def array_attribute(
     With `stored`, equal elements are a resource too. A resource has the key UNNAMED until
     `name_resource` gives it one.
     """
-    import numpy as np
-
     if array.size <= INLINE or (not stored and _is_uniform(array)):
         return DenseElements.from_numpy(array, type)
     return DenseResource(UNNAMED, type, MemoryBlob(np.ascontiguousarray(array)))
@@ -95,8 +90,6 @@ def name_resource(constant: nn.Constant) -> None:
 
     Reading it all takes a while, so this is for constants that stay.
     """
-    import numpy as np
-
     value = constant.value
     if isinstance(value, DenseResource) and value.key == UNNAMED:
         array = value.to_numpy()
@@ -107,8 +100,6 @@ def name_resource(constant: nn.Constant) -> None:
 
 def _is_uniform(array: np.ndarray) -> bool:
     """Whether all elements are one; looks at few of them first."""
-    import numpy as np
-
     flat = np.ascontiguousarray(array).reshape(-1)
     raw = flat.view(np.uint8).reshape(flat.size, -1)
     return bool((raw[:: max(1, flat.size // 16)] == raw[0]).all() and (raw == raw[0]).all())
@@ -116,8 +107,6 @@ def _is_uniform(array: np.ndarray) -> bool:
 
 def make_constant(array: np.ndarray, stored: bool = False) -> nn.Constant:
     """A constant op with the elements of an array; see `array_attribute`."""
-    import numpy as np
-
     from ...ir.numpy_types import numpy_to_type
 
     array = np.asarray(array)

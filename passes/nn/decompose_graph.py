@@ -7,6 +7,7 @@ from math import prod
 from ...dialects import nn
 from ...dialects.strict_math import is_strict
 from ...ir.attributes import DenseElements
+from ...ir.lazy import np
 from ...ir.rewrite_rules import Var, rule, rules, term
 from ...ir.rewriting import Rewriter, constant_value, rewrite
 from ...ir.types import FloatType, TensorType
@@ -116,8 +117,6 @@ def decompose_tile(op: nn.Tile, rewriter: Rewriter) -> None:
 @rewrite(nn.Resize)
 def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
     """resize(x) -> each element several times, or every so-many-th one, where that is all"""
-    import numpy as np
-
     shape, result_shape = shape_of(op.x), shape_of(op.out)
     if None in shape or None in result_shape or op.x.type is op.out.type or op.mode != "nearest":
         return
@@ -126,7 +125,7 @@ def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
     for axis in range(len(shape)):
         if not op.samples(axis, shape):
             continue
-        positions, _, outside = op.taps(shape, axis)
+        positions, _, outside = op.taps_along(axis, shape[axis])
         if outside.any() or not positions.size:
             return
         places = positions[:, 0]

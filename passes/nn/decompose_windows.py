@@ -10,6 +10,7 @@ from ...ir.attributes import DenseElements
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
+from ...ir.lazy import np
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
 from .building import element_of, finish, per_channel, reshape, scalar, shape_of, widen
@@ -155,8 +156,6 @@ def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
     if not window.has_padding or (op.count_include_pad and not op.ceil_mode):
         return scalar(b, 1 / math.prod(op.kernel), element)
     if None not in spatial:
-        import numpy as np
-
         from ...ir.numpy_types import type_to_numpy
 
         shares = 1 / np.maximum(op.counts(spatial), 1, dtype=type_to_numpy(element))

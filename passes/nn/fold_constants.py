@@ -8,16 +8,17 @@ from typing import Any
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
 from ...dialects.marks import KERNEL, MAKER
+from ...dialects.nn.known_values import KnownValues
 from ...dialects.nn.traits import Arranging, Total
 from ...ir.attributes import DenseElements, DenseResource, UnitAttr
 from ...ir.core import Operation, OpResult, Value
 from ...ir.diagnostics import NncError
+from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import RewriteTrace, erase_dead_code
 from ...ir.types import TensorType
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
-from .known_values import KnownValues
 
 GROWTH = 4
 """How many times larger than its operands a large result may be (weights of i8 become f32)."""
@@ -84,8 +85,6 @@ class FoldConstants(
     @staticmethod
     def by_known_elements(op: nn.NnOp, known: KnownValues) -> list[nn.Constant] | None:
         """The value of shape arithmetic of which every element is known."""
-        import numpy as np
-
         from ...ir.numpy_types import type_to_numpy
 
         if len(op.results) != 1:

@@ -9,12 +9,12 @@ from typing import Any
 from ...dialects import nn
 from ...dialects.func import FuncOp, Return
 from ...dialects.nn.base import broadcast_shapes
+from ...dialects.nn.known_values import KnownValues
 from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.passes import Pass, PassContext
 from ...ir.types import Dim, FunctionType, TensorType
-from .known_values import KnownValues
 
 Shape = tuple[Dim, ...]
 
@@ -103,6 +103,8 @@ def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
             return tuple(shape) if shape is not None else None
         case nn.SliceDynamic():
             return _slice(op, known)
+        case nn.PadDynamic():
+            return _pad(known.elements(op.pads), op.x.type.shape)
         case nn.Slice():
             steps = op.steps or (1,) * op.x.type.rank
             return tuple(
@@ -126,6 +128,12 @@ def _by_values(op: nn.NnOp, known: KnownValues) -> Shape | None:
             depth = known.all(op.depth)
             shape = list(op.indices.type.shape)
             shape.insert(op.axis, depth[0] if depth is not None else None)
+            return tuple(shape)
+        case nn.ResizeDynamic():
+            shape = list(op.x.type.shape)
+            sizes = known.elements(op.sizes) or [None] * len(op.axes)
+            for axis, size in zip(op.axes, sizes, strict=True):
+                shape[axis] = size
             return tuple(shape)
         case nn.Resize() if None not in op.x.type.shape:
             return op.result_shape(op.x.type.shape)
@@ -175,6 +183,16 @@ def _slice(op: nn.SliceDynamic, known: KnownValues) -> Shape | None:
         else:
             shape[axis] = slice_bounds(start, end, step, extent)[0]  # type: ignore[arg-type]
     return tuple(shape)
+
+
+def _pad(pads: list[Dim] | None, of: Shape) -> Shape | None:
+    if pads is None:
+        return None
+    begin, end = pads[: len(of)], pads[len(of) :]
+    return tuple(
+        None if None in terms else max(0, sum(terms))  # type: ignore[arg-type]
+        for terms in zip(of, begin, end, strict=True)
+    )
 
 
 def update_signature(function: FuncOp) -> None:

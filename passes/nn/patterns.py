@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
-from . import simplify_algebra, simplify_movement
+from . import simplify_algebra, simplify_control, simplify_movement
 
-PATTERNS = (*simplify_algebra.PATTERNS, *simplify_movement.PATTERNS)
+PATTERNS = (
+    *simplify_algebra.PATTERNS,
+    *simplify_control.PATTERNS,
+    *simplify_movement.PATTERNS,
+)

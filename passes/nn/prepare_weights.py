@@ -55,17 +55,15 @@ class PrepareWeights(
             return %u
 
     The constant stays as it is. `plan-memory` gives it a place in a buffer of its own, which
-    those functions fill, the largest first. Nothing is done where all of it would take longer
-    than `milliseconds`.
+    those functions fill, the largest first. Where all of it would take longer than
+    `milliseconds`, those that save most are made.
     """
 
-    milliseconds: int = option(50, help="the most that making all of them may take", least=0)
+    milliseconds: int = option(50, help="the most that making them may take", least=0)
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Choose a source for each weight, then write the functions."""
-        found = _sources(op)
-        if seconds(found, target_of(op).machine) > 1e-3 * self.milliseconds:
-            return
+        found = _within(1e-3 * self.milliseconds, _sources(op), target_of(op).machine)
         names = {symbol_name(inner) for inner in op.regions[0].ops}
         order = sorted(found, key=lambda weight: -weight.type.num_bytes)
         for number, weight in enumerate(order):
@@ -75,14 +73,30 @@ class PrepareWeights(
                 name += "_"
             op.regions[0].block.append(_function(name, number, weight, source))
             context.statistic("weights")
-            saved = weight.type.num_bytes - source.constant.type.num_bytes
-            context.statistic("bytes-saved", saved)
+            context.statistic("bytes-saved", _saved(weight, source))
 
 
-def seconds(found: dict[DenseResource, _Source], machine: Machine) -> float:
-    """About how long it takes to make the weights: the first touch of memory is the most."""
-    made = sum(weight.type.num_bytes for weight in found)
-    read = sum(source.constant.type.num_bytes for source in found.values())
+def _saved(weight: DenseResource, source: _Source) -> int:
+    return weight.type.num_bytes - source.constant.type.num_bytes
+
+
+def _within(
+    limit: float, found: dict[DenseResource, _Source], machine: Machine
+) -> dict[DenseResource, _Source]:
+    """Those that save most of all that can be made within so many seconds."""
+    chosen: dict[DenseResource, _Source] = {}
+    left = limit
+    for weight, source in sorted(found.items(), key=lambda item: -_saved(*item)):
+        needed = seconds(weight, source, machine)
+        if needed <= left:
+            left -= needed
+            chosen[weight] = source
+    return chosen
+
+
+def seconds(weight: DenseResource, source: _Source, machine: Machine) -> float:
+    """About how long it takes to make a weight: the first touch of memory is the most."""
+    made, read = weight.type.num_bytes, source.constant.type.num_bytes
     cycles = made / machine.fresh_bandwidth + read / machine.memory_bandwidth
     return 1e-9 * cycles / machine.gigahertz
 

@@ -116,7 +116,8 @@ def merge_casts(op: nn.Cast, rewriter: Rewriter) -> None:
     """cast(cast(x)) -> cast(x) where the type between holds every value"""
     inner = op.x.defined_by(nn.Cast)
     if inner is not None and _holds(inner.out.type.element_type, inner.x.type.element_type):
-        rewriter.replace(op, nn.Cast(inner.x, out=op.out.type))
+        rules = {"saturate": op.saturate, "round_mode": op.round_mode}
+        rewriter.replace(op, nn.Cast(inner.x, out=op.out.type, **rules))
 
 
 _PRECISION = {"f16": (11, 5), "bf16": (8, 8), "f32": (24, 8), "f64": (53, 11)}

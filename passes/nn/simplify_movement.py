@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from ...dialects import nn
 from ...dialects.nn.elementwise import BinaryOp
+from ...dialects.nn.known_values import KnownValues
+from ...dialects.nn.movement import slice_bounds
 from ...dialects.nn.reductions import ReductionOp
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_number, rewrite
 from ...ir.types import Dim, TensorType
 from .building import element_of, shape_of
 from .constants import constant_array
-from .known_values import KnownValues
 
 
 def replace_same(rewriter: Rewriter, op: Operation, value: Value) -> None:
@@ -254,8 +255,6 @@ def fill_known(op: nn.FillDynamic, rewriter: Rewriter) -> None:
 @rewrite(nn.SliceDynamic)
 def slice_known(op: nn.SliceDynamic, rewriter: Rewriter) -> None:
     """slice_dynamic(x, starts, ..) -> slice(x) where all of them are known"""
-    from ...dialects.nn.movement import slice_bounds
-
     known = KnownValues()
     numbers = [known.all(v) for v in (op.starts, op.ends, op.axes, op.steps)]
     if None in numbers:
@@ -274,6 +273,50 @@ def slice_known(op: nn.SliceDynamic, rewriter: Rewriter) -> None:
             steps[axis] = step
     if list(op.out.type.shape) == sizes:
         rewriter.replace(op, nn.Slice(op.x, starts, steps, out=op.out.type))
+
+
+@rewrite(nn.PadDynamic)
+def pad_known(op: nn.PadDynamic, rewriter: Rewriter) -> None:
+    """pad_dynamic(x, pads) -> pad(x) where the pads are known"""
+    pads = KnownValues().all(op.pads)
+    if pads is None or len(pads) != 2 * len(shape_of(op.x)):
+        return
+    ends = zip(shape_of(op.x), pads[: len(pads) // 2], pads[len(pads) // 2 :], strict=True)
+    wanted = tuple(None if d is None else d + b + e for d, b, e in ends)
+    if wanted == op.out.type.shape:
+        rewriter.replace(op, nn.Pad(op.x, op.value, pads=pads, mode=op.mode, out=op.out.type))
+
+
+@rewrite(nn.ResizeDynamic)
+def resize_known(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
+    """resize_dynamic(x, scales, sizes) -> resize(x) where scales and extents are known"""
+    scales = constant_array(op.scales)
+    roi = None if op.roi is None else constant_array(op.roi)
+    shape = shape_of(op.x)
+    moving = [d for axis in op.axes for d in (shape[axis], op.out.type.shape[axis])]
+    if scales is None or None in moving or (roi is None) != (op.roi is None):
+        return
+    factors, begin, end = ([neutral] * len(shape) for neutral in (1.0, 0.0, 1.0))
+    for i, axis in enumerate(op.axes):
+        factors[axis] = float(scales[i])
+        if roi is not None:
+            begin[axis], end[axis] = float(roi[i]), float(roi[i + len(op.axes)])
+    rewriter.replace(
+        op,
+        nn.Resize(
+            op.x,
+            mode=op.mode,
+            coordinate_transform=op.coordinate_transform,
+            nearest_mode=op.nearest_mode,
+            scales=factors,
+            roi=None if roi is None else (*begin, *end),
+            cubic_coeff_a=op.cubic_coeff_a,
+            exclude_outside=op.exclude_outside,
+            antialias=op.antialias,
+            extrapolation_value=op.extrapolation_value,
+            out=op.out.type,
+        ),
+    )
 
 
 PATTERNS = (
@@ -299,4 +342,6 @@ PATTERNS = (
     broadcast_to_known,
     fill_known,
     slice_known,
+    pad_known,
+    resize_known,
 )

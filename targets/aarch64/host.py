@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import platform
 
 from ..llvm.host import measured
-from ..llvm.target import LlvmTarget
-from .processors import TARGETS, Aarch64, have
+from ..llvm.target import LlvmTarget, have
+from .processors import TARGETS
 
 _LIKE = {
     "cortex-a73": "cortex-a72",
@@ -14,7 +15,6 @@ _LIKE = {
     "cortex-a77": "cortex-a76",
     "cortex-a78": "cortex-a76",
     "neoverse-n2": "neoverse-n1",
-    "neoverse-v1": "neoverse-n1",
     "neoverse-v3": "neoverse-v2",
     "apple-m2": "apple-m1",
     "apple-m3": "apple-m1",
@@ -30,13 +30,32 @@ def host() -> LlvmTarget | None:
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     features, cpu = llvm.get_host_cpu_features().flatten(), llvm.get_host_cpu_name()
-    return measured(nearest(cpu, features), cpu, features)
+    found = nearest(cpu, features, vector_length())
+    return measured(found, cpu, f"{features},{found.features}".strip(","))
 
 
-def nearest(cpu: str, features: str) -> Aarch64:
-    """The target that describes a processor, whose features are all there."""
+def nearest(cpu: str, features: str, length: int = 0) -> LlvmTarget:
+    """The target that describes a processor, whose features are all there.
+
+    `length` is that of its scalable vectors, in units of 128 bits.
+    """
     any_processor, *named = TARGETS
     for one in named:
-        if one.name == _LIKE.get(cpu, cpu) and one.needs <= have(features):
+        fits = one.needs <= have(features) and one.scalable in (0, length)
+        if one.name == _LIKE.get(cpu, cpu) and fits:
             return one
+    if cpu == "neoverse-v1":
+        return nearest("neoverse-n1", features)
     return any_processor
+
+
+_PR_SVE_GET_VL, _VL_BYTES = 51, 0xFFFF
+"""Of Linux's prctl: what asks for the length of vectors, and where in its answer the bytes are."""
+
+
+def vector_length() -> int:
+    """Of this process's scalable vectors, in units of 128 bits; 0 where there are none."""
+    if platform.system() != "Linux":
+        return 0
+    answer = ctypes.CDLL(None).prctl(_PR_SVE_GET_VL)
+    return 0 if answer < 0 else (answer & _VL_BYTES) // 16

@@ -1,42 +1,22 @@
-"""Processors of 64-bit Arm, with NEON's vectors of 128 bits.
+"""Processors of 64-bit Arm, with NEON's vectors of 128 bits or SVE's of a known length.
 
 Units, latencies and widths are those of Arm's Software Optimization Guides (Cortex-A72,
-Cortex-A76, Neoverse N1, Neoverse V2) and of LLVM's scheduling models, where loads of the
-N1 take an integer pipe besides; caches and clocks those of common machines. Bandwidths are
-estimates. Nothing says that software prefetches pay: each takes the place of a micro-operation.
+Cortex-A76, Neoverse N1, V1 and V2), of Fujitsu's A64FX Microarchitecture Manual, and of LLVM's
+scheduling models, where loads of the N1 take an integer pipe besides; caches and clocks those of
+common machines. Bandwidths are estimates. Nothing says that software prefetches pay: each takes
+the place of a micro-operation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from ..base import find_host
 from ..costs import Costs, LoopCosts
 from ..emulator import Emulator
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
+from ..system import MACOS, WINDOWS
 from .names import AARCH64_NAMES
-
-
-@dataclass(frozen=True, kw_only=True)
-class Aarch64(LlvmTarget):
-    """A processor of 64-bit Arm. The named ones do not form a line: each says what it needs."""
-
-    needs: frozenset[str] = frozenset()
-    """The features beyond the architecture's first version that its code may use."""
-
-    def obstacle(self) -> str | None:
-        here = find_host()
-        if not self.is_native or not isinstance(here, LlvmTarget):
-            return super().obstacle()
-        missing = sorted(self.needs.difference(have(here.features)))
-        return f"this machine has no {', '.join(missing)}" if missing else None
-
-
-def have(features: str) -> set[str]:
-    """The names behind the plus signs of `+neon,-sve`."""
-    return {one[1:] for one in features.split(",") if one.startswith("+")}
-
 
 _A72 = Machine(
     vector_bits=128,
@@ -108,6 +88,39 @@ _V2 = replace(
 )
 """Of AWS Graviton 4 and NVIDIA Grace."""
 
+_V1 = replace(
+    _V2,
+    vector_bits=256,
+    full_width_units=2,
+    unit_bits=256,
+    loads_per_cycle=2,
+    load_bytes_per_cycle=64,
+    has_lane_operands=False,
+    issue_width=8,
+    l2_bytes=1 << 20,
+    gigahertz=2.6,
+)
+"""Of AWS Graviton 3. SVE's multiply-adds take a lane of their own 128 bits only, not of all: an
+element for all lanes is a load that repeats it."""
+
+_A64FX = replace(
+    _V1,
+    vector_bits=512,
+    unit_bits=512,
+    fma_latency=9,
+    load_bytes_per_cycle=128,
+    issue_width=4,
+    line_bytes=256,
+    l2_bytes=8 << 20,
+    l3_bytes=8 << 20,
+    l2_bandwidth=64.0,
+    l3_bandwidth=64.0,
+    memory_bandwidth=16.0,
+    cores=12,
+    gigahertz=2.0,
+)
+"""One core memory group, whose 12 cores share the second cache, the last one, and 256 GB/s."""
+
 _M1 = replace(
     _V2,
     l1_bytes=128 << 10,
@@ -126,8 +139,8 @@ _V8_2 = frozenset(("crc", "lse", "rdm", "fullfp16", "rcpc", "dotprod"))
 
 def _processor(
     name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, emulated: str
-) -> Aarch64:
-    return Aarch64(
+) -> LlvmTarget:
+    return LlvmTarget(
         name=name,
         summary=summary,
         family="aarch64",
@@ -141,8 +154,13 @@ def _processor(
     )
 
 
+_ANY = _processor("aarch64", "any 64-bit Arm", _A76, frozenset(), "generic", "cortex-a53")
+_APPLE = _processor(
+    "apple-m1", "Apple M1 and later", _M1, _V8_2 | {"fp16fml", "sha3"}, "apple-m1", "max"
+)
+
 TARGETS = (
-    _processor("aarch64", "any 64-bit Arm", _A76, frozenset(), "generic", "cortex-a53"),
+    replace(_ANY, variants=(_ANY.under(WINDOWS), _ANY.under(MACOS))),
     _processor(
         "cortex-a72", "Raspberry Pi 4", _A72, frozenset(("crc",)), "cortex-a72", "cortex-a72"
     ),
@@ -150,12 +168,31 @@ TARGETS = (
     _processor(
         "neoverse-n1", "AWS Graviton 2, Ampere Altra", _N1, _V8_2, "neoverse-n1", "neoverse-n1"
     ),
+    replace(
+        _processor(
+            "neoverse-v1", "AWS Graviton 3: SVE of 256 bits",
+            _V1, _V8_2 | {"bf16", "i8mm", "sve"}, "neoverse-v1", "max,sve-max-vq=2",
+        ),
+        scalable=2,
+        features="-no-sve-fp-ld1r",
+    ),
+    replace(
+        _processor(
+            "a64fx", "Fujitsu A64FX: SVE of 512 bits",
+            _A64FX, frozenset(("crc", "lse", "rdm", "fullfp16", "complxnum", "sve")), "a64fx",
+            "a64fx",
+        ),
+        scalable=4,
+    ),
     _processor(
         "neoverse-v2", "AWS Graviton 4, NVIDIA Grace",
         _V2, _V8_2 | {"bf16", "i8mm", "sve", "sve2"}, "neoverse-v2", "max",
     ),
-    _processor(
-        "apple-m1", "Apple M1 and later, under Linux",
-        _M1, _V8_2 | {"fp16fml", "sha3"}, "apple-m1", "max",
+    replace(
+        _APPLE.under(MACOS),
+        name="apple-m1",
+        variants=(
+            replace(_APPLE, name="apple-m1-linux", summary=f"{_APPLE.summary}, under Linux"),
+        ),
     ),
 )  # fmt: skip

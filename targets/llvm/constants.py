@@ -64,6 +64,8 @@ def mangled(type: Type) -> str:
             return f"v{size}{mangled(element)}"
         case PointerType(space):
             return f"p{space}"
+        case StructType(elements):
+            return f"sl_{''.join(map(mangled, elements))}s"
     raise NncError(f"no LLVM intrinsic is overloaded on {type}")
 
 

@@ -17,14 +17,16 @@ BANDWIDTH = "NNC_MEMORY_BANDWIDTH"
 _FORMATS: dict[str, Literal["macho", "coff"]] = {"darwin": "macho", "windows": "coff"}
 
 
-def measured(named: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
-    """The named target with LLVM's names of this processor, its system, caches and cores."""
+def measured(row: LlvmTarget, cpu: str, features: str) -> LlvmTarget:
+    """The target under this system with LLVM's names of this processor, its caches and cores."""
     import llvmlite.binding as llvm  # type: ignore[import-not-found]
 
     system = platform.system().lower()
+    named = next((one for one in (row, *row.variants) if one.system == system), row)
+    assert isinstance(named, LlvmTarget)
     machine = replace(
         named.machine,
-        cores=len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1,
+        cores=_cores(),
         **{f"l{level}_bytes": size for level, size in _cache_sizes().items()},
     )
     return replace(
@@ -54,6 +56,11 @@ def memory_bandwidth(machine: Machine, known: float | None) -> float:
         if not 0 < known < float("inf"):
             raise NncError(f"{BANDWIDTH} is '{given}'; expected gigabytes per second, above 0")
     return machine.memory_bandwidth if known is None else known / machine.gigahertz
+
+
+def _cores() -> int:
+    """Those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else 1
 
 
 def _cache_sizes() -> dict[int, int]:

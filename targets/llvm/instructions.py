@@ -22,11 +22,12 @@ EMITTERS: dict[type[Operation], Emitter] = {}
 
 
 def emitter(*classes: type[Operation]) -> Callable[[Emitter], Emitter]:
-    """Register the function that writes the instruction of these ops."""
+    """Register the function that writes the instruction of these ops, or of all of these bases."""
 
     def register(function: Emitter) -> Emitter:
         for cls in classes:
             EMITTERS[cls] = function
+            emitter(*cls.__subclasses__())(function)
         return function
 
     return register
@@ -40,11 +41,18 @@ def fastmath(op: Operation) -> str:
     return flags.value.replace(",", " ") + " "  # type: ignore[attr-defined]
 
 
-def _overflow(op: Operation) -> str:
-    bits = op.properties.get("overflowFlags")
-    if bits is None:
+_FLAGS = {"isExact": "exact ", "isDisjoint": "disjoint ", "nonNeg": "nneg "}
+
+
+def _flags(op: Operation) -> str:
+    """All that the op promises, each word with a space after it."""
+    properties = op.properties
+    if not properties:
         return ""
-    return ("", "nsw ", "nuw ", "nuw nsw ")[bits.value]  # type: ignore[attr-defined]
+    text = fastmath(op) + "".join([word for key, word in _FLAGS.items() if key in properties])
+    if (bits := properties.get("overflowFlags")) is not None:
+        text += ("", "nsw ", "nuw ", "nuw nsw ")[bits.value]  # type: ignore[attr-defined]
+    return text
 
 
 def _align(op: Operation) -> str:
@@ -52,98 +60,20 @@ def _align(op: Operation) -> str:
     return f", align {alignment.value}" if alignment is not None else ""  # type: ignore[attr-defined]
 
 
-def _binary(word: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        a, b = op._operands
-        return f"{word} {type_text(a.type)} {w.names[a]}, {w.names[b]}"
-
-    return emit
+def _word(op: Operation) -> str:
+    """The instruction, which the op is named after."""
+    return op.name.removeprefix("llvm.")
 
 
-def _overflow_binary(word: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        a, b = op._operands
-        return f"{word} {_overflow(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
-
-    return emit
+@emitter(llvm.IntegerBinary, llvm.FloatBinary)
+def _binary(w: FunctionWriter, op: Operation) -> str:
+    a, b = op._operands
+    return f"{_word(op)} {_flags(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
 
 
-def _flagged_binary(word: str, flag: str, key: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        a, b = op._operands
-        flagged = flag + " " if key in op.properties else ""
-        return f"{word} {flagged}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
-
-    return emit
-
-
-def _float_binary(word: str) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        a, b = op._operands
-        return f"{word} {fastmath(op)}{type_text(a.type)} {w.names[a]}, {w.names[b]}"
-
-    return emit
-
-
-def _cast(word: str, flags: Callable[[Operation], str] | None = None) -> Emitter:
-    def emit(w: FunctionWriter, op: Operation) -> str:
-        (a,) = op._operands
-        flag = flags(op) if flags is not None else ""
-        return f"{word} {flag}{w.typed(a)} to {type_text(op.results[0].type)}"
-
-    return emit
-
-
-def _non_negative(op: Operation) -> str:
-    return "nneg " if "nonNeg" in op.properties else ""
-
-
-for _cls, _word in {
-    llvm.URem: "urem",
-    llvm.SRem: "srem",
-    llvm.And: "and",
-    llvm.Xor: "xor",
-}.items():
-    EMITTERS[_cls] = _binary(_word)
-for _cls, _word in {
-    llvm.Add: "add",
-    llvm.Sub: "sub",
-    llvm.Mul: "mul",
-    llvm.Shl: "shl",
-}.items():
-    EMITTERS[_cls] = _overflow_binary(_word)
-for _cls, _word in {
-    llvm.UDiv: "udiv",
-    llvm.SDiv: "sdiv",
-    llvm.LShr: "lshr",
-    llvm.AShr: "ashr",
-}.items():
-    EMITTERS[_cls] = _flagged_binary(_word, "exact", "isExact")
-EMITTERS[llvm.Or] = _flagged_binary("or", "disjoint", "isDisjoint")
-for _cls, _word in {
-    llvm.FAdd: "fadd",
-    llvm.FSub: "fsub",
-    llvm.FMul: "fmul",
-    llvm.FDiv: "fdiv",
-    llvm.FRem: "frem",
-}.items():
-    EMITTERS[_cls] = _float_binary(_word)
-for _cls, _word in {
-    llvm.SExt: "sext",
-    llvm.SIToFP: "sitofp",
-    llvm.FPToSI: "fptosi",
-    llvm.FPToUI: "fptoui",
-    llvm.Bitcast: "bitcast",
-    llvm.PtrToInt: "ptrtoint",
-    llvm.IntToPtr: "inttoptr",
-    llvm.AddrSpaceCast: "addrspacecast",
-}.items():
-    EMITTERS[_cls] = _cast(_word)
-EMITTERS[llvm.Trunc] = _cast("trunc", _overflow)
-EMITTERS[llvm.ZExt] = _cast("zext", _non_negative)
-EMITTERS[llvm.UIToFP] = _cast("uitofp", _non_negative)
-EMITTERS[llvm.FPExt] = _cast("fpext")
-EMITTERS[llvm.FPTrunc] = _cast("fptrunc")
+@emitter(llvm.Cast)
+def _cast(w: FunctionWriter, op: Operation) -> str:
+    return f"{_word(op)} {_flags(op)}{w.typed(op._operands[0])} to {type_text(op.result_types[0])}"
 
 
 @emitter(llvm.FNeg)

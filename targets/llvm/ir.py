@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from ...dialects import llvm
-from ...dialects.llvm import intrinsic_table
 from ...ir.attributes import ArrayAttr, Attribute, IntegerAttr, StringAttr, UnitAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import VectorType
+from ..attribute import TARGET, target_of
+from ..base import find_host
 from .constants import constant_text, global_text, symbol_text, type_text
 from .instructions import EMITTERS, refuse
-from .intrinsics import tabulated
+from .intrinsics import intrinsic
+from .target import LlvmTarget
 
 
 class FunctionWriter:
@@ -54,8 +56,8 @@ class FunctionWriter:
             for op in block:
                 cls = op.__class__
                 emitter = emitters.get(cls)
-                if emitter is None and cls.__module__ == intrinsic_table.__name__:
-                    emitter = emitters[cls] = tabulated
+                if emitter is None and _is_intrinsic(op.name):
+                    emitter = emitters[cls] = intrinsic
                 if emitter is not None:
                     text = emitter(self, op)
                     if op.results:
@@ -333,12 +335,12 @@ def _function_attributes(func: llvm.Func) -> list[str]:
     return words
 
 
-def llvm_ir(module: Operation, function_attributes: str = "nounwind") -> str:
-    """The LLVM IR text of a module of the llvm dialect.
-
-    `function_attributes` go on every function. Raises NncError for what has no translation.
-    """
-    return ModuleWriter(function_attributes).write(module)
+def llvm_ir(module: Operation) -> str:
+    """The LLVM IR text of a module of the llvm dialect. Raises NncError for what has none."""
+    one = target_of(module) if TARGET in module.attributes else find_host()
+    length = one.scalable if isinstance(one, LlvmTarget) else 0
+    scalable = f" vscale_range({length},{length})" if length else ""
+    return ModuleWriter(f"nounwind{scalable}").write(module)
 
 
 def has_scalar_loops(module: Operation) -> bool:
@@ -382,15 +384,20 @@ UNTRANSLATED = frozenset(
         *("llvm.comdat_selector", "llvm.linker_options", "llvm.module_flags"),
         *("llvm.intr.experimental.noalias.scope.decl", "llvm.intr.dbg.declare"),
         *("llvm.intr.dbg.value", "llvm.intr.dbg.label", "llvm.intr.coro.suspend"),
-        *("llvm.intr.experimental.constrained.uitofp", "llvm.intr.matrix.transpose"),
-        *("llvm.intr.experimental.constrained.sitofp", "llvm.intr.matrix.multiply"),
-        *("llvm.intr.experimental.constrained.fptrunc", "llvm.intr.matrix.column.major.load"),
-        *("llvm.intr.experimental.constrained.fpext", "llvm.intr.matrix.column.major.store"),
-        *("llvm.intr.memcpy.inline", "llvm.intr.memset.inline", "llvm.intr.ubsantrap"),
+        "llvm.intr.experimental.constrained.uitofp",
+        "llvm.intr.experimental.constrained.sitofp",
+        "llvm.intr.experimental.constrained.fptrunc",
+        "llvm.intr.experimental.constrained.fpext",
     )
 )
 """Ops that are refused: exceptions, computed jumps, what only a debugger or a linker looks at,
-and intrinsics with constant arguments that nothing here makes."""
+and intrinsics with arguments that are metadata."""
+
+
+def _is_intrinsic(name: str) -> bool:
+    """Whether the op is a call of LLVM's intrinsic of its name."""
+    return name.startswith("llvm.intr.") and name not in UNTRANSLATED
+
 
 _INLINE: dict[type[Operation], Callable[[Operation], str]] = {
     llvm.Constant: _constant,

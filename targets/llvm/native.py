@@ -108,9 +108,9 @@ def _optimized(
     with timed("Parser"):
         machine = llvm_machine(target, opt_level)
         _check_names(text, target)
-        module = parse_and_verify(text)
-    module.triple = machine.triple
-    module.data_layout = str(machine.target_data)
+        # In front: the alignments that the text leaves out are those of the layout.
+        layout = f'target datalayout = "{machine.target_data}"\n'
+        module = parse_and_verify(f'{layout}target triple = "{machine.triple}"\n{text}')
     if opt_level == 2 and not scalar_loops:
         opt_level = 1
     if opt_level:

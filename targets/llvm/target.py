@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import platform
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Self
 
 from ...ir.diagnostics import NncError
 from ...ir.timing import Timed, untimed
 from ..base import Target, find_host
+from ..emulator import Emulator
 from ..linker import Toolchain, find_toolchain
+from ..system import LINUX, System
 
 if TYPE_CHECKING:
     from .native import LoadedCode
@@ -71,6 +73,11 @@ class ProcessorNames:
             _check("feature", one[1:], self.features)
 
 
+def have(features: str) -> set[str]:
+    """The names behind the plus signs of `+neon,-sve`."""
+    return {one[1:] for one in features.split(",") if one.startswith("+")}
+
+
 def _check(what: str, name: str, known: frozenset[str]) -> None:
     if name not in known:
         from difflib import get_close_matches
@@ -91,9 +98,33 @@ class LlvmTarget(Target):
     """LLVM's name, for architectures where the triple does not say it."""
     relocation: str = "pic"
     code_model: str = "small"
+    scalable: int = 0
+    """The length of scalable vectors that the code counts on, in units of 128 bits: LLVM makes
+    fixed vectors of such ones. 0 where it uses none."""
     names: ProcessorNames = field(repr=False)
-    level: int = 0
-    """Of two targets of one family, the one of the higher level runs the other's code."""
+    needs: frozenset[str] = frozenset()
+    """Features that its code may use and not every processor of the family has."""
+
+    def under(self, system: System, emulator: Emulator | None = None) -> Self:
+        """The same processor under another system, where `emulator` runs its code.
+
+        Threads may have smaller stacks there, of which buffers get the same part.
+        """
+        buffers = self.machine.costs.buffers
+        stack = buffers.stack * system.thread_stack // LINUX.thread_stack
+        costs = replace(self.machine.costs, buffers=replace(buffers, stack=stack))
+        return replace(
+            self,
+            name=f"{self.name}-{system.word}",
+            summary=f"{self.summary}, under {system.title}",
+            aliases=tuple(f"{alias}-{system.word}" for alias in self.aliases),
+            machine=replace(self.machine, costs=costs),
+            triple=f"{self.triple.partition('-')[0]}-{system.triple}",
+            system=system.name,
+            library=system.library,
+            object_format=system.object_format,
+            emulator=emulator,
+        )
 
     def emit(self, text: str, scalar_loops: bool = True, timed: Timed = untimed) -> bytes:
         from .native import emit_object
@@ -118,6 +149,10 @@ class LlvmTarget(Target):
         here = find_host()
         if not self.is_native or not isinstance(here, LlvmTarget):
             return f"this machine is {platform.machine()} on {platform.system()}"
+        if missing := sorted(self.needs.difference(have(here.features))):
+            return f"this machine has no {', '.join(missing)}"
+        if self.scalable and here.scalable != self.scalable:
+            return f"this machine's scalable vectors are not of {128 * self.scalable} bits"
         return None if self.level <= here.level else f"this machine is no more than {here.name}"
 
     def load(self, code: bytes, exports: tuple[str, ...]) -> LoadedCode:

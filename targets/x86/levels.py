@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..emulator import Emulator
+from ..emulator import Emulator, Wine
 from ..llvm.target import LlvmTarget
 from ..machine import Machine
+from ..system import MACOS, WINDOWS
 from .names import X86_NAMES
 
 _AVX512 = Machine(
@@ -28,7 +29,7 @@ _AVX512 = Machine(
     l2_bandwidth=32.0,
     l3_bandwidth=12.0,
     memory_bandwidth=6.0,
-    cores=1,
+    cores=4,
     gigahertz=3.5,
 )
 
@@ -38,6 +39,7 @@ _AVX2 = replace(
     vector_registers=16,
     full_width_units=2,
     has_masks=False,
+    masked_bytes=(4, 8),
     has_broadcast_operands=False,
     l2_bytes=512 << 10,
 )
@@ -47,6 +49,7 @@ _SSE = replace(
     vector_bits=128,
     unit_bits=128,
     has_fma=False,
+    masked_bytes=(),
     l2_bytes=256 << 10,
 )
 
@@ -55,7 +58,7 @@ _EMULATOR = Emulator("qemu-x86_64", "max", "x86_64-linux-gnu", "amd64")
 
 
 def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str) -> LlvmTarget:
-    return LlvmTarget(
+    one = LlvmTarget(
         name=name,
         summary=summary,
         family="x86",
@@ -68,6 +71,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str
         level=number,
         emulator=None if number == 4 else _EMULATOR,
     )
+    return replace(one, variants=(one.under(WINDOWS, Wine(processor=name)), one.under(MACOS)))
 
 
 TARGETS = (

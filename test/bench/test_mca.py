@@ -35,7 +35,7 @@ other:
 
 
 def test_loops_of_one_block() -> None:
-    first, second = mca.loops(ASSEMBLY)
+    first, second = mca.loops(ASSEMBLY, mca.FAMILIES["aarch64"])
     assert (first.function, first.multiply_adds, first.products) == (
         "product_0_parallel_0",
         1,
@@ -56,7 +56,7 @@ def product(path: Path, rows: int, columns: int, depth: int) -> Path:
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("target", ["cortex-a76", "neoverse-n1", "neoverse-v2"])
+@pytest.mark.parametrize("target", ["cortex-a76", "neoverse-n1", "neoverse-v2", "neoverse-v1"])
 @pytest.mark.parametrize("shape", [(64, 96, 128), (49, 512, 256), (128, 128, 64)])
 def test_products_reach_the_peak(shape: tuple[int, int, int], target: str, tmp_path: Path) -> None:
     """By LLVM's model of the processor, from the first cache."""

@@ -7,7 +7,6 @@ import onnx
 import onnx.parser
 import pytest
 from nnc.frontends.onnx import import_model
-from nnc.frontends.onnx.ops import control
 from nnc.ir.diagnostics import NncError
 from onnx import TensorProto, helper
 
@@ -20,6 +19,7 @@ LOOP = (
 )
 KEEP = f"b {INNER} {{ d = Identity(c) t = Neg(s) r = Abs(s) }}"
 SHORT = "b (int64 i, bool c) => (bool d) { d = Identity(c) }"
+OTHER = f"b {INNER} {{ d = Identity(c) t = Cast<to=6>(s) r = Abs(s) }}"
 SEQUENCE = (
     "b (int64 i, bool c, float[2] s) => (bool d, float[2] t, seq(float[2]) r) "
     "{ d = Identity(c) t = Neg(s) r = SequenceConstruct(s) }"
@@ -43,18 +43,12 @@ def scan(shape: str, count: int = 1, more: str = "") -> str:
 # a graph, as ONNX's own text; message; opset where not 21
 GRAPHS = [
     (loop("bool k", "int64 n = {3}", "n, ", SHORT), "the body has 2 inputs and 1 outputs"),
-    (loop("bool k", "int64 n = {3}", "n, k", KEEP), "whether the loop goes on must be known"),
-    (loop("bool k", "int64 n = {0}", "n, ", KEEP), "a loop without iterations cannot tell"),
+    (loop("bool k", "int64 n = {3}", ", ", KEEP), "nothing ends the loop"),
+    (loop("int64 n", "int64 k = {3}", "n, ", OTHER), "'tensor<2xf32>' or 'tensor<2xi32>' by what"),
+    (loop("int64 n", "int64 k = {3}", "n, ", SEQUENCE), "gives a sequence, expected a tensor"),
     (loop("bool k", "int64 n = {2}", "n, ", SEQUENCE), "gives a sequence, expected a tensor"),
     (scan("3,2", count=3), "3 scan inputs of 2, body with 2"),
-    (scan("N,2"), "expected one known number"),
-    (scan("0,2"), "a scan of no elements cannot tell"),
     (scan("3,2", more=", scan_input_axes = [0, 1]"), "'scan_input_axes' has 2 elements"),
-    (
-        "(float[N] x) => (float y) <int64 a = {0}> { y = CumProd(x, a) }",
-        "extent of axis 0 must be",
-        26,
-    ),
     ("(float[N] x, bool[3] c) => (float y) { y = Compress(x, c) }", "the input's shape must be"),
     (
         "(float[2,N,4] x, float[2,N,4] u) => (float y) { y = TensorScatter(x, u) }",
@@ -62,17 +56,8 @@ GRAPHS = [
         26,
     ),
     (
-        "(float[2,2] x) => (float y) { y = com.microsoft.FusedMatMul<transBatchA = 1>(x, x) }",
-        "transBatchA and transBatchB are not supported",
-    ),
-    (
         "(float[2] x) => (float y) { y = BatchNormalization<training_mode = 1>(x, x, x, x, x) }",
         "input 'X' has rank 1, expected at least 2",
-    ),
-    (
-        "(float[20000,1,3] x, float[1,8,3] w, float[1,8,2] r) => (float y) "
-        "{ y = LSTM<hidden_size = 2>(x, w, r) }",
-        "20000 time steps, expected at most",
     ),
     (
         "(float[2,3] x) => (float y) <int64[2] s = {0, 7}> { y = Reshape<allowzero = 1>(x, s) }",
@@ -137,9 +122,8 @@ def test_graph(case: tuple) -> None:
         import_model(model(text, opset))
 
 
-def test_a_loop_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(control, "MOST_NODES", 30)
-    with pytest.raises(NncError, match="more than 10 iterations of 3 nodes to unroll"):
+def test_a_loop_without_end() -> None:
+    with pytest.raises(NncError, match="nothing ends the loop"):
         import_model(model(loop("bool k", "bool on = {1}", ", on", KEEP)))
 
 

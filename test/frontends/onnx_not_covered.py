@@ -6,24 +6,11 @@ listed (`test_onnx_node_cases.py` checks both).
 
 from fnmatch import fnmatchcase
 
-_SMALL = "elements below 8 bits and floats of 8 bits: no nn op takes them"
 _STRINGS = "strings"
 _SEQUENCES = "sequences and optionals as inputs or outputs of the model"
-_LEARNING = "operators for training"
-_CLASSICAL = "ai.onnx.ml: classical machine learning"
-_SIGNALS = "Fourier transforms: complex numbers"
-_DETECTION = "region operators of detectors: results of unknown extent, or no nn op to build on"
+_RANDOM = "random numbers: NumPy's generator is expected, ours is another"
 
 NOT_COVERED: dict[str, str] = {
-    "*FLOAT8*": _SMALL,
-    "*FLOAT4*": _SMALL,
-    "*INT4*": _SMALL,
-    "*INT2*": _SMALL,
-    "test_*quantizelinear_e4m3fn*": _SMALL,
-    "test_*quantizelinear_e5m2": _SMALL,
-    "test_*quantizelinear_*int4": _SMALL,
-    "test_*quantizelinear_*int2": _SMALL,
-    "test_*quantizelinear_float4e2m1": _SMALL,
     "test_equal_string*": _STRINGS,
     "test_regex_*": _STRINGS,
     "test_string*": _STRINGS,
@@ -38,28 +25,13 @@ NOT_COVERED: dict[str, str] = {
     "test_optional_*": _SEQUENCES,
     "test_sequence_*": _SEQUENCES,
     "test_split_to_sequence_*": _SEQUENCES,
-    "test_adagrad*": _LEARNING,
-    "test_adam*": _LEARNING,
-    "test_momentum*": _LEARNING,
-    "test_nesterov_momentum": _LEARNING,
-    "test_training_dropout_default*": _LEARNING,
-    "test_training_dropout": _LEARNING,
-    "test_training_dropout_mask": _LEARNING,
-    "test_bernoulli*": "random numbers",
-    "test_ai_onnx_ml_*": _CLASSICAL,
-    "test_dft*": _SIGNALS,
-    "test_stft*": _SIGNALS,
-    "test_melweightmatrix": _SIGNALS,
-    "test_nonmaxsuppression_*": _DETECTION,
-    "test_roialign_*": _DETECTION,
-    "test_*deform_conv*": _DETECTION,
-    "test_unique_*": "results of unknown extent that need sorting",
-    "test_col2im*": "Col2Im",
-    "test_det_*": "determinants",
+    "test_training_dropout_default*": _RANDOM,
+    "test_training_dropout": _RANDOM,
+    "test_training_dropout_mask": _RANDOM,
+    "test_bernoulli*": _RANDOM,
+    "test_ai_onnx_ml_label_encoder_*": _STRINGS,
     "test_image_decoder_*": "image files",
-    "test_bitcast_*": "bits of values computed at run time, taken for another type",
     "test_scan_sum": "Scan before opset 9, which has a batch of sequences",
-    "test_not_?d": "opset 1",
     "test_resize_downsample_scales_*_align_corners": (
         "ONNX's reference divides by the unrounded output extent; the text says length_resized, "
         "as onnxruntime computes it, and so do we"

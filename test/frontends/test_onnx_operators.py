@@ -5,6 +5,7 @@ import onnx.parser
 import onnxruntime
 import pytest
 from nnc.frontends.onnx import import_model
+from nnc.ir.diagnostics import NncError
 from onnx import TensorProto
 
 from .models import initializer, make_model, node, ops_of, run, value
@@ -31,15 +32,28 @@ def check(model, *arrays, rtol=1e-4, atol=1e-5):
         np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol)
 
 
-def one(op_type, arrays, weights=(), outputs=1, opset=21, domain="", results=None, **attributes):
-    """A model of one node; `arrays` are inputs, `weights` constants behind them."""
-    inputs = [f"x{i}" for i in range(len(arrays))]
+def one(
+    op_type, arrays, weights=(), outputs=1, opset=21, domain="", results=None, open=False,
+    **attributes,
+):  # fmt: skip
+    """A model of one node; `arrays` are inputs (None for one left out), `weights` constants behind.
+
+    With `open`, extents of the first input but for its channels are known at run time only.
+    """
+    inputs = [f"x{i}" if a is not None else "" for i, a in enumerate(arrays)]
+    shapes = [a.shape if a is not None else () for a in arrays]
+    if open:
+        shapes[0] = tuple(d if i == 1 else f"d{i}" for i, d in enumerate(shapes[0]))
     names = [f"w{i}" if w is not None else "" for i, w in enumerate(weights)]
     kinds = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "bool": TensorProto.BOOL}
     outs = [f"y{i}" for i in range(outputs)]
     return make_model(
         [node(op_type, inputs + names, outs, "op", domain=domain, **attributes)],
-        [value(n, a.shape, kinds[str(a.dtype)]) for n, a in zip(inputs, arrays, strict=True)],
+        [
+            value(n, shape, kinds[str(a.dtype)])
+            for n, shape, a in zip(inputs, shapes, arrays, strict=True)
+            if n
+        ],
         [
             value(n, None, kind)
             for n, kind in zip(outs, results or [TensorProto.FLOAT] * outputs, strict=True)
@@ -140,6 +154,15 @@ def test_uneven_splits_need_sizes(opset):
     np.testing.assert_array_equal(np.concatenate(found, 1), x)
 
 
+@pytest.mark.parametrize("shape", [("n", 1, "m"), ("n", "m", "k")])
+def test_squeeze_of_what_the_run_knows(shape):
+    """The declared rank tells how many dimensions go; which ones, the types or the run."""
+    x = random(3, 1, 4)
+    inputs = [value("x", shape, TensorProto.FLOAT)]
+    outputs = [value("y", ("a", "b"), TensorProto.FLOAT)]
+    check(make_model([node("Squeeze", ["x"], ["y"], "op")], inputs, outputs), x)
+
+
 # -- padding and windows ---------------------------------------------------------------------------
 
 
@@ -148,6 +171,81 @@ def test_pad_modes(mode):
     x = random(3, 4)
     model = one("Pad", [x], [np.array([1, 2, 0, 1])], mode=mode)
     np.testing.assert_array_equal(run(model, x)[0], np.pad(x, [(1, 0), (2, 1)], mode=mode))
+
+
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
+@pytest.mark.parametrize("open", [False, True])
+def test_pads_of_the_run(mode, open):
+    x, pads = random(3, 4, 5), np.array([1, 0, 2, 0, 0, 3])
+    check(one("Pad", [x, pads], open=open, mode=mode), x, pads)
+    axes = np.array([-1, 0])
+    model = one("Pad", [x, np.array([2, 0, 1, 1]), None, axes], open=open, mode=mode)
+    check(model, x, np.array([2, 0, 1, 1]), axes)
+
+
+def test_pads_of_the_run_that_crop():
+    x, pads = random(3, 4, 5), np.array([1, -2, 0, 0, 1, -3])
+    model = one("Pad", [x, pads, np.array([2.5], np.float32)], open=True)
+    check(model, x, pads, np.array([2.5], np.float32))
+    with pytest.raises(NncError, match="remove more than there is"):
+        run(model, x, np.array([0, -5, 0, 0, 3, 0]), np.array([2.5], np.float32))
+
+
+@pytest.mark.parametrize("wanted", [(3, 9), (6, 2), (4, 5)])
+def test_centre_cropped_or_padded_to_extents_of_the_run(wanted):
+    x, wanted = random(4, 2, 5), np.array(wanted)
+    (found,) = run(one("CenterCropPad", [x, wanted], open=True, axes=[0, 2]), x, wanted)
+    (expected,) = run(one("CenterCropPad", [x], [wanted], axes=[0, 2]), x)
+    np.testing.assert_array_equal(found, expected)
+
+
+WINDOWS = {
+    "conv": ("Conv", {}),
+    "max": ("MaxPool", {"kernel_shape": [3, 2]}),
+    "average": ("AveragePool", {"kernel_shape": [3, 2]}),
+    "average of all": ("AveragePool", {"kernel_shape": [3, 2], "count_include_pad": 1}),
+    "norm": ("LpPool", {"kernel_shape": [3, 2]}),
+}
+
+
+@pytest.mark.parametrize("auto_pad", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize(("op_type", "attributes"), WINDOWS.values(), ids=WINDOWS)
+@pytest.mark.parametrize("shape", [(2, 2, 7, 8), (1, 2, 8, 9), (1, 2, 1, 1)])
+def test_automatic_padding_of_open_extents(op_type, attributes, auto_pad, shape):
+    x = random(*shape)
+    weights = [random(3, 2, 3, 2)] if op_type == "Conv" else []
+    model = one(op_type, [x], weights, open=True, auto_pad=auto_pad, strides=[3, 2], **attributes)
+    check(model, x)
+
+
+def test_indices_of_max_pooling_of_open_extents():
+    x = random(2, 2, 7, 9)
+    more = {"results": [TensorProto.FLOAT, TensorProto.INT64], "open": True}
+    model = one(
+        "MaxPool", [x], (), 2, kernel_shape=[3, 3], strides=[2, 2], auto_pad="SAME_LOWER", **more
+    )
+    check(model, x)
+    model = one("MaxPool", [x], (), 2, kernel_shape=[2, 3], strides=[2, 2], storage_order=1, **more)
+    check(model, x)
+
+
+@pytest.mark.parametrize("shape", [[13, 18], [14, 19], [15, 16]])
+@pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_UPPER"])
+def test_transposed_convolution_of_open_extents_to_a_shape(shape, auto_pad):
+    x = random(1, 3, 7, 9)
+    weights = [random(3, 2, 3, 2), random(2)]
+    model = one(
+        "ConvTranspose", [x], weights, open=True, strides=[2, 2], output_shape=shape,
+        auto_pad=auto_pad,
+    )  # fmt: skip
+    check(model, x)
+
+
+def test_max_unpooling_of_open_extents():
+    x, indices = random(1, 1, 2, 2), np.array([5, 7, 13, 15]).reshape(1, 1, 2, 2)
+    check(
+        one("MaxUnpool", [x, indices], open=True, kernel_shape=[2, 2], strides=[2, 2]), x, indices
+    )
 
 
 @pytest.mark.parametrize("auto_pad", ["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])
@@ -288,6 +386,93 @@ def test_resize_as_tensorflow_did(scale):
     check(model, x)
 
 
+TO_SIZES = {
+    "nearest": {"mode": "nearest", "nearest_mode": "round_prefer_floor"},
+    "prefer_ceil": {"mode": "nearest", "nearest_mode": "round_prefer_ceil"},
+    "floor": {"mode": "nearest", "nearest_mode": "floor"},
+    "ceil": {"mode": "nearest", "nearest_mode": "ceil"},
+    "linear": {"mode": "linear"},
+    "cubic": {"mode": "cubic"},
+    "outside": {"mode": "cubic", "exclude_outside": 1, "cubic_coeff_a": -0.5},
+    "antialias": {"mode": "linear", "antialias": 1},
+    "antialias_cubic": {"mode": "cubic", "antialias": 1},
+}
+
+
+@pytest.mark.parametrize("how", TO_SIZES.values(), ids=TO_SIZES)
+@pytest.mark.parametrize(
+    "transform",
+    ["half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel", "half_pixel_symmetric"],
+)
+@pytest.mark.parametrize("sizes", [(2, 3, 7, 9), (2, 3, 3, 1)])
+def test_resize_to_sizes_of_the_run(how, transform, sizes):
+    """Of extents that only the run knows, by sizes and by scales that it computes."""
+    x = random(2, 3, 4, 6)
+    how = {**how, "coordinate_transformation_mode": transform}
+    fixed = one("Resize", [x], [None, None, np.array(sizes)], **how)
+    (expected,) = run(fixed, x)
+    sizes = np.array(sizes)
+    (found,) = run(one("Resize", [x, None, None, sizes], open=True, **how), x, sizes)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    scales = np.array(sizes / x.shape, np.float32)
+    scaled = one("Resize", [x, None, scales], open=True, **how)
+    (expected,) = run(one("Resize", [x], [None, scales], **how), x)
+    (found,) = run(scaled, x, scales)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("transform", ["half_pixel", "asymmetric", "align_corners"])
+@pytest.mark.parametrize("scale", [0.5, 1.5, 2.0])
+def test_resize_of_open_extents_by_known_scales(mode, transform, scale):
+    x = random(1, 2, 5, 7)
+    more = {"nearest_mode": "floor"} if mode == "nearest" else {}
+    scales = np.array([1, 1, scale, scale], np.float32)
+    model = one(
+        "Resize", [x], [None, scales], open=True, mode=mode,
+        coordinate_transformation_mode=transform, **more,
+    )  # fmt: skip
+    check(model, x)
+
+
+@pytest.mark.parametrize("mode", ["nearest", "linear", "cubic"])
+@pytest.mark.parametrize("sizes", [(1, 2, 7, 9), (1, 2, 3, 3)])
+def test_resize_to_sizes_of_the_run_as_onnxruntime(mode, sizes):
+    x, sizes = random(1, 2, 4, 6), np.array(sizes)
+    check(one("Resize", [x, None, None, sizes], open=True, mode=mode), x, sizes)
+
+
+@pytest.mark.parametrize("policy", ["not_larger", "not_smaller"])
+def test_resize_keeping_the_aspect_of_the_run(policy):
+    x, sizes = random(1, 2, 4, 6), np.array([7, 8])
+    model = one(
+        "Resize", [x, None, None, sizes], open=True, mode="linear", axes=[2, 3],
+        keep_aspect_ratio_policy=policy,
+    )  # fmt: skip
+    check(model, x, sizes)
+
+
+def test_resize_of_a_region_of_the_run():
+    x, sizes = random(1, 1, 6, 6), np.array([1, 1, 4, 5])
+    roi = np.array([0, 0, 0.2, 0.5, 1, 1, 0.8, 1.2], np.float32)
+    model = one(
+        "Resize", [x, roi, None, sizes], open=True, mode="linear", extrapolation_value=9.0,
+        coordinate_transformation_mode="tf_crop_and_resize",
+    )  # fmt: skip
+    check(model, x, roi, sizes)
+
+
+def test_resize_to_nothing_and_by_nothing():
+    x = random(1, 1, 4, 4)
+    model = one("Resize", [x, None, np.ones(4, np.float32)], open=True, mode="linear")
+    assert run(model, x, np.array([1, 1, 0.2, 1], np.float32))[0].shape == (1, 1, 0, 4)
+    sized = one("Resize", [x, None, None, np.ones(4, np.int64)], open=True, mode="linear")
+    with pytest.raises(NncError, match="there is no element to sample"):
+        run(sized, x[:, :, :0], np.array([1, 1, 2, 4]))
+    with pytest.raises(NncError, match="is negative"):
+        run(sized, x, np.array([1, 1, -2, 4]))
+
+
 @pytest.mark.parametrize("opset", [7, 9])
 def test_upsample(opset):
     x = random(1, 2, 3, 4)
@@ -400,3 +585,70 @@ def test_a_map_over_a_sequence():
         "y = ConcatFromSequence<axis = 0>(r) }"
     )
     check(onnx.parser.parse_model(text), random(2, 3), random(2, 3))
+
+
+# -- axes and sizes that are known at run time only -------------------------------------------
+
+
+def ints(*numbers):
+    return np.array(numbers, np.int64)
+
+
+@pytest.mark.parametrize("axes", [(0,), (-1,), (1, 2), (2, 0), (0, 1, 2), ()])
+@pytest.mark.parametrize("keep", [0, 1])
+def test_reduction_along_late_axes(axes, keep):
+    check(
+        one("ReduceSum", [random(2, 3, 4), ints(*axes)], opset=18, keepdims=keep),
+        random(2, 3, 4),
+        ints(*axes),
+    )
+
+
+@pytest.mark.parametrize("axes", [(), (1,), (2, -3)])
+@pytest.mark.parametrize("noop", [0, 1])
+def test_a_number_of_late_axes_that_is_open(axes, noop):
+    model = make_model(
+        [node("ReduceMax", ["x", "a"], ["y"], "op", noop_with_empty_axes=noop)],
+        [value("x", (None, 3, None)), value("a", (None,), TensorProto.INT64)],
+        [value("y", None)],
+        opset=20,
+    )
+    check(model, random(2, 3, 4), ints(*axes))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("flags", [{}, {"exclusive": 1}, {"reverse": 1, "exclusive": 1}])
+def test_running_sums_along_a_late_axis(axis, flags):
+    x, a = random(2, 3, 4), np.array(axis, np.int64)
+    check(one("CumSum", [x, a], opset=14, **flags), x, a)
+
+
+@pytest.mark.parametrize("sizes", [(2, 4), (0, 6), (6, 0)])
+def test_late_parts(sizes):
+    x = random(3, 6)
+    check(one("Split", [x, ints(*sizes)], outputs=2, opset=18, axis=1), x, ints(*sizes))
+
+
+@pytest.mark.parametrize("axes", [(0,), (-1,), (1, 3), (4, 0)])
+def test_late_new_axes(axes):
+    x = random(2, 3, 4)
+    check(one("Unsqueeze", [x, ints(*axes)], opset=13), x, ints(*axes))
+
+
+@pytest.mark.parametrize("axes", [(0,), (-1,), (0, 2), (2, 0)])
+def test_late_dropped_axes(axes):
+    x = random(1, 3, 1)
+    check(one("Squeeze", [x, ints(*axes)], opset=13), x, ints(*axes))
+
+
+@pytest.mark.parametrize("axes", [(0,), (-1, 0), (1,)])
+def test_a_late_slice(axes):
+    x, count = random(4, 5), len(axes)
+    bounds = [ints(*[1] * count), ints(*[-1] * count), ints(*axes), ints(*[2] * count)]
+    check(one("Slice", [x, *bounds], opset=13), x, *bounds)
+
+
+@pytest.mark.parametrize("repeats", [(1, 2, 3), (2, 1, 1), (0, 1, 2)])
+def test_late_repeats(repeats):
+    x = random(2, 3, 4)
+    check(one("Tile", [x, ints(*repeats)], opset=13), x, ints(*repeats))

@@ -1,5 +1,6 @@
-"""RNN, GRU and LSTM, unrolled at import, against onnxruntime."""
+"""RNN, GRU and LSTM, unrolled at import or as loops, against onnxruntime."""
 
+import nnc
 import numpy as np
 import onnxruntime
 import pytest
@@ -119,8 +120,41 @@ def test_what_cannot_be(attributes, message):
         import_model(model)
 
 
-def test_steps_must_be_known():
+def test_features_must_be_known():
     model, _ = recurrent("GRU")
-    model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "time"
-    with pytest.raises(NncError, match=r"node 'cell' \(GRU\): input 'X' .* known extents"):
+    model.graph.input[0].type.tensor_type.shape.dim[2].dim_param = "features"
+    with pytest.raises(NncError, match=r"node 'cell' \(GRU\): input 'X' .* known last extent"):
         import_model(model)
+
+
+OPEN_CASES = [
+    {"initial": True},
+    {"direction": "bidirectional", "lengths": [5, 2, 3]},
+    {"direction": "reverse"},
+]
+
+
+@pytest.mark.parametrize("op_type", GATES)
+@pytest.mark.parametrize("case", OPEN_CASES, ids=str)
+def test_open_length(op_type, case):
+    """The number of steps and the batch are unknown at import: a loop."""
+    model, x = recurrent(op_type, **case)
+    model.graph.input[0].CopyFrom(value("x", ("steps", "batch", I)))
+    module = import_model(model)
+    assert any(op.name == "nn.while" for op in module.walk())
+    check(model, x)
+    session = onnxruntime.InferenceSession(model.SerializeToString())
+    compiled = nnc.compile(model)
+    given = [x] if case.get("lengths") else [x, np.concatenate([x, x]), x[:1]]
+    for values in given:
+        expected = session.run(None, {"x": values})
+        for found, wanted in zip(compiled(values), expected, strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+def test_long_sequence_stays_a_loop():
+    model, x = recurrent("LSTM")
+    model.graph.input[0].CopyFrom(value("x", (400, B, I)))
+    module = import_model(model)
+    assert sum(1 for _ in module.walk()) < 200
+    check(model, np.tile(x, (80, 1, 1)))

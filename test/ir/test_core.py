@@ -130,6 +130,18 @@ def test_order_inside_a_block_follows_moves() -> None:
     assert [op.name for op in reversed(block)] == ["t.b", "t.a", "t.c"]
 
 
+def test_order_inside_a_block_follows_erasing() -> None:
+    a, b, c, d = (unknown(f"t.{n}") for n in "abcd")
+    block = Block([], [a, b, c])
+    assert block.comes_before(a, b)
+    b.erase()
+    assert block.comes_before(a, c) and not block.comes_before(c, a)
+    block.append(d)
+    assert block.comes_before(c, d)
+    with pytest.raises(KeyError):
+        block.comes_before(b, d)
+
+
 def test_operand_groups() -> None:
     block = Block([f32, f64, i32])
     x, y, z = block.args

@@ -11,6 +11,7 @@ from nnc.ir.passes import PassContext
 from nnc.ir.types import FunctionType, VectorType
 from nnc.kernels.math.expand_math import ExpandMath
 from nnc.numerics.interpreter import Interpreter
+from nnc.targets.attribute import target_of
 
 
 def module_of(op_class, type, arity=1):
@@ -25,10 +26,11 @@ def module_of(op_class, type, arity=1):
     return ModuleOp(Region([Block((), [function])]))
 
 
-def expanded(op_class, *arrays, element, externals=None, arithmetic_only=True):
-    """The operation on arrays, by the interpreter after --expand-math."""
+def expanded(op_class, *arrays, element, externals=None, arithmetic_only=True, target=None):
+    """The operation on arrays, by the interpreter after --expand-math for a target."""
     type = VectorType((arrays[0].size,), element)
     module = module_of(op_class, type, len(arrays))
+    target_of(module, target)
     ExpandMath().run(module, PassContext())
     module.verify()
     if arithmetic_only:
@@ -80,11 +82,10 @@ func.func @main({arguments}, %out: memref<{size}x{element}>) attributes {{
   %c0 = arith.constant 0 : index
   %step = arith.constant {width} : index
   %end = arith.constant {size} : index
-  %zero = arith.constant 0.0 : {element}
   scf.for %i = %c0 to %end step %step {{
 {reads}
     %y = {op} {values} : vector<{width}x{element}>
-    vector.transfer_write %y, %out[%i] {{in_bounds = [true]}} : vector<{width}x{element}>, memref<{size}x{element}>
+    vector.store %y, %out[%i] : memref<{size}x{element}>, vector<{width}x{element}>
   }}
   return
 }}
@@ -95,12 +96,12 @@ def compiled_loop(op_class, arity, size, element, width):
     """An executable that applies the operation to arrays of `size` elements."""
     from nnc.driver.program import compile_module
     from nnc.ir.syntax.parser import parse_module
+    from nnc.kernels.codegen.vectors.lower_tiles import LowerTiles
     from nnc.lowering.to_llvm import LowerToLlvm
 
     buffer = f"memref<{size}x{element}>"
     reads = [
-        f"    %x{i} = vector.transfer_read %a{i}[%i], %zero {{in_bounds = [true]}} "
-        f": {buffer}, vector<{width}x{element}>"
+        f"    %x{i} = vector.load %a{i}[%i] : {buffer}, vector<{width}x{element}>"
         for i in range(arity)
     ]
     text = LOOP.format(
@@ -114,6 +115,6 @@ def compiled_loop(op_class, arity, size, element, width):
         width=width,
     )
     module = parse_module(text)
-    ExpandMath().run(module, PassContext())
-    LowerToLlvm().run(module, PassContext())
+    for step in (LowerTiles(), ExpandMath(), LowerToLlvm()):
+        step.run(module, PassContext())
     return compile_module(module)

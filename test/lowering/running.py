@@ -9,7 +9,7 @@ from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import IntegerType, TensorType
 from nnc.lowering.nn_to_linalg import LowerToLinalg
-from nnc.lowering.nn_to_linalg.emitter import storage_type
+from nnc.lowering.nn_to_linalg.storage import storage_type
 from nnc.numerics.interpreter import Interpreter
 
 

@@ -24,6 +24,7 @@ OPS = [
 # Operands of examples that random numbers do not suit: values by name.
 POSITIVE = np.linspace(0.25, 3.0, 32, dtype=np.float32)
 OPERANDS = {
+    "nn.assume": {"p": [True]},
     "nn.log": {"x": POSITIVE},
     "nn.sqrt": {"x": POSITIVE},
     "nn.rsqrt": {"x": POSITIVE},
@@ -38,6 +39,9 @@ OPERANDS = {
     "nn.reshape_dynamic": {"shape": [-1, 4]},
     "nn.broadcast_dynamic": {"shape": [4, 8]},
     "nn.slice_dynamic": {"a": [-3], "b": [100], "axes": [0], "steps": [2]},
+    "nn.transpose_dynamic": {"p": [1, 0]},
+    "nn.pad_dynamic": {"p": [1, -2, 0, 3]},
+    "nn.resize_dynamic": {"s": [1.75, 0.5], "n": [7, 2]},
     "nn.top_k": {"k": [3]},
     "nn.one_hot": {"depth": [5], "i": [0, 3, -1, 9]},
     "nn.gather": {"i": [0, 7, -1, 3, -8, 2]},

@@ -6,7 +6,7 @@ from nnc.dialects import linalg, memref
 from nnc.ir.diagnostics import NncError
 from nnc.ir.syntax.parser import parse_module, parse_type
 
-from .running import compare, lowered, run_lowered
+from .running import compare, compare_native, lowered, run_lowered
 
 RNG = np.random.default_rng(7)
 
@@ -306,6 +306,27 @@ def test_slice_dynamic(bounds):
     compare(one_op(text, *args), [x, [start, 1], [end, 3], [-1, 0], [step, 1]])
 
 
+@pytest.mark.parametrize("mode", ["constant", "reflect", "edge", "wrap"])
+@pytest.mark.parametrize("pads", [(0, 2, 3, 1), (4, 0, 0, 5), (-1, 2, 1, -2)])
+def test_pad_dynamic(mode, pads):
+    text = (
+        f'nn.pad_dynamic %x, %p {{mode = "{mode}"}} : (tensor<?x6xf32>, tensor<4xi64>) -> '
+        "tensor<?x?xf32>"
+    )
+    compare(one_op(text, "%x: tensor<?x6xf32>", "%p: tensor<4xi64>"), [f32(5, 6), pads])
+
+
+def test_pad_dynamic_of_what_is_not_there():
+    text = 'nn.pad_dynamic %x, %p {{mode = "{}"}} : (tensor<?xf32>, tensor<2xi64>) -> tensor<?xf32>'
+    args = "%x: tensor<?xf32>", "%p: tensor<2xi64>"
+    constant, edge = (lowered(one_op(text.format(mode), *args)) for mode in ("constant", "edge"))
+    results = [parse_type("tensor<?xf32>")]
+    with pytest.raises(NncError, match="pads remove more than there is of its operand"):
+        run_lowered(constant, results, [f32(3), np.array([-4, 9])], "main")
+    with pytest.raises(NncError, match="there is no element to repeat"):
+        run_lowered(edge, results, [f32(0), np.array([1, 0])], "main")
+
+
 @pytest.mark.parametrize("reduction", ["none", "add", "mul", "max", "min"])
 @pytest.mark.parametrize("element", ["f32", "i32", "ui8", "f16"])
 def test_scatter(reduction, element):
@@ -334,17 +355,24 @@ def test_scatter(reduction, element):
     )
 
 
-def test_out_of_range_indices_touch_nothing():
-    """Reading clamps, writing skips: no index reaches memory outside the operand."""
+@pytest.mark.parametrize("index", [-5, 4, 100, -(2**63)])
+@pytest.mark.parametrize("count", [1, 40])
+def test_indices_out_of_range_are_errors(index, count):
+    """Before memory outside the operand is touched, wherever among the others they stand."""
     text = one_op(
-        "nn.gather %x, %i : (tensor<4xf32>, tensor<2xi64>) -> tensor<2xf32>",
+        f"nn.gather %x, %i : (tensor<4xf32>, tensor<{count}xi64>) -> tensor<{count}xf32>",
         "%x: tensor<4xf32>",
-        "%i: tensor<2xi64>",
+        f"%i: tensor<{count}xi64>",
     )
-    x = np.arange(4, dtype=np.float32)
-    out = parse_type("tensor<2xf32>")
-    (found,) = run_lowered(lowered(text), [out], [x, np.array([100, -100])])
-    assert list(found) == [3, 0]
+    x, indices = np.arange(4, dtype=np.float32), np.arange(count) % 8 - 4
+    out = parse_type(f"tensor<{count}xf32>")
+    (found,) = run_lowered(lowered(text), [out], [x, indices])
+    np.testing.assert_array_equal(found, x[indices])
+    for place in {0, count // 2, count - 1}:
+        wrong = indices.copy()
+        wrong[place] = index
+        with pytest.raises(NncError, match="an index is out of range"):
+            run_lowered(lowered(text), [out], [x, wrong])
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -401,6 +429,63 @@ def test_resize(attributes, size, element):
     x = f"tensor<1x2x5x4x{element}>"
     text = f"nn.resize %x {{{attributes}}} : ({x}) -> tensor<1x2x{size}x{element}>"
     compare(one_op(text, f"%x: {x}"))
+
+
+RUN_TIME_RESIZES = [
+    *RESIZES,
+    *(f'nearest_mode = "{mode}"' for mode in ("round_prefer_ceil", "floor", "ceil")),
+    'mode = "linear", coordinate_transform = "half_pixel_symmetric"',
+    'mode = "cubic", antialias = true, exclude_outside = true, cubic_coeff_a = -0.5 : f32',
+]
+
+
+@pytest.mark.parametrize("attributes", RUN_TIME_RESIZES)
+@pytest.mark.parametrize("size", [(8, 6), (3, 2), (1, 9)])
+@pytest.mark.parametrize("element", ["f32", "f64", "ui8"])
+def test_resize_dynamic(attributes, size, element):
+    x = f"tensor<?x2x?x4x{element}>"
+    text = (
+        f"nn.resize_dynamic %x, %s, %n {{axes = array<i64: 3, 2>, {attributes}}} : "
+        f"({x}, tensor<2xf32>, tensor<2xi64>) -> tensor<?x2x?x?x{element}>"
+    )
+    values = np.random.default_rng(2).uniform(0, 100, (2, 2, 5, 4))
+    scales = [size[1] / 4, size[0] / 5]
+    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>"
+    compare(one_op(text, *args), [values, scales, size[::-1]])
+
+
+@pytest.mark.parametrize("attributes", [RUN_TIME_RESIZES[i] for i in (0, 2, -1)])
+def test_resize_dynamic_as_machine_code(attributes):
+    x = "tensor<?x2x?x?xf32>"
+    text = (
+        f"nn.resize_dynamic %x, %s, %n {{axes = array<i64: 2, 3>, {attributes}}} : "
+        f"({x}, tensor<2xf32>, tensor<2xi64>) -> {x}"
+    )
+    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>"
+    compare_native(one_op(text, *args), [f32(2, 2, 5, 40), [1.8, 0.55], [9, 22]])
+
+
+@pytest.mark.parametrize("attributes", RUN_TIME_RESIZES)
+@pytest.mark.parametrize("scale", [0.5, 1.7])
+def test_resize_of_unknown_extents(attributes, scale):
+    x = "tensor<1x2x?x?xf32>"
+    text = (
+        f"nn.resize %x {{scales = array<f32: 1.0, 1.0, {scale}, 2.0>, {attributes}}} : ({x}) -> {x}"
+    )
+    compare(one_op(text, f"%x: {x}"), sizes=[5, 4])
+
+
+def test_resize_dynamic_with_extrapolation():
+    x = "tensor<1x1x?x4xf32>"
+    text = (
+        'nn.resize_dynamic %x, %s, %n, %b {axes = array<i64: 2, 3>, mode = "linear", '
+        'coordinate_transform = "tf_crop_and_resize", extrapolation_value = 9.0 : f32} : '
+        f"({x}, tensor<2xf32>, tensor<2xi64>, tensor<4xf32>) -> tensor<1x1x?x?xf32>"
+    )
+    args = f"%x: {x}", "%s: tensor<2xf32>", "%n: tensor<2xi64>", "%b: tensor<4xf32>"
+    region = [-0.2, 0.1, 1.3, 0.8]
+    compare(one_op(text, *args), [f32(1, 1, 4, 4), [1, 1], [5, 3], region])
+    compare(one_op(text, *args), [f32(1, 1, 4, 4), [1, 1], [1, 3], region])
 
 
 def test_resize_with_extrapolation():

@@ -28,6 +28,7 @@ from nnc.kernels.primitives.unroll import unroll
 from nnc.kernels.primitives.vectorize import vectorize
 from nnc.lowering.pipelines import pipeline
 from nnc.numerics.interpreter import Interpreter
+from nnc.targets.attribute import attach
 from nnc.targets.base import target
 
 from .loop_kernels import KERNELS
@@ -110,11 +111,19 @@ def test_chosen_schedule_as_machine_code(name):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
 
 
+def on_one_core(name, machine):
+    """A kernel, for one core of a machine."""
+    module = parse_module(KERNELS[name]().text)
+    one = target(machine)
+    attach(module, replace(one, machine=replace(one.machine, cores=1)))
+    return module
+
+
 def buffers(name, machine="avx512"):
     """The types of the buffers that a chosen schedule leaves, and the number of operations."""
-    module = parse_module(KERNELS[name]().text)
-    ChooseSchedules(machine).run(module, PassContext())
-    ApplySchedules(machine).run(module, PassContext())
+    module = on_one_core(name, machine)
+    ChooseSchedules().run(module, PassContext())
+    ApplySchedules().run(module, PassContext())
     ops = list(module.walk())
     allocations = [op for op in ops if isinstance(op, memref.Alloc | memref.Alloca)]
     return [str(op.results[0].type) for op in allocations], len(ops)
@@ -142,8 +151,8 @@ def test_copies_of_operands_are_inlined():
 
 def test_a_large_matrix_is_read_along_its_rows():
     """The loop over rows stands outside that over columns, in chunks that share results."""
-    module = parse_module(KERNELS["matvec_streamed"]().text)
-    ChooseSchedules("avx512").run(module, PassContext())
+    module = on_one_core("matvec_streamed", "avx512")
+    ChooseSchedules().run(module, PassContext())
     text = str(module)
     assert "schedule.reorder %no, %ko, %nit, %ki, %m, %niiu, %niiv" in text
     assert "schedule.fuse %fill at %no" in text

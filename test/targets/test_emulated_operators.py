@@ -12,7 +12,7 @@ from nnc.numerics.interpreter import Interpreter
 from ..lowering.running import check_equal, entry, inputs_of
 from ..lowering.test_nn_to_linalg import OPS, example_of
 from ..lowering.test_nn_to_linalg_cases import CONVOLUTIONS, MOVEMENT, one_op
-from .emulated import TOLERANCES, require_emulator
+from .emulated import TOLERANCES, emulated, require_emulator, sampled
 
 TOGETHER = 12
 """Ops in one model, to start the linker and the emulator less often."""
@@ -73,14 +73,15 @@ def check_together(functions, name):
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("name", ["aarch64", "neoverse-v2"])
+@pytest.mark.parametrize("name", sampled("operators"))
 @pytest.mark.parametrize("group", GROUPS, ids=lambda ops: f"{ops[0].name}..{ops[-1].name}")
 def test_examples(group, name):
-    check_together([(cls.name, *example_of(cls)) for cls in group], name)
+    there = [cls for cls in group if emulated(name, cls.name)]
+    check_together([(cls.name, *example_of(cls)) for cls in there], name)
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("name", ["cortex-a72", "cortex-a76"])
+@pytest.mark.parametrize("name", sampled("shapes"))
 def test_convolutions(name):
     """Also in groups, of f16, of unknown extents."""
     check_together(
@@ -93,19 +94,21 @@ def test_convolutions(name):
 
 
 @pytest.mark.emulated
-def test_movement():
+@pytest.mark.parametrize("name", sampled("shapes"))
+def test_movement(name):
     check_together(
         [
             (label, one_op(text, *args), None, sizes)
             for label, (text, args, sizes) in MOVEMENT.items()
         ],
-        "aarch64",
+        name,
     )
 
 
 @pytest.mark.emulated
+@pytest.mark.parametrize("name", sampled("shapes"))
 @pytest.mark.parametrize("element", ["f32", "f64", "f16", "i8", "i64"])
-def test_remainders(element):
+def test_remainders(element, name):
     """Rows and columns that are no multiple of a vector: smaller vectors finish them."""
     functions = []
     for rows, columns in ((1, 3), (2, 5), (3, 7), (5, 9), (6, 13), (7, 31), (19, 18)):
@@ -127,4 +130,4 @@ def test_remainders(element):
         for text, types in texts:
             arguments = [f"%{letter}: {type}" for letter, type in zip("xy", types, strict=False)]
             functions.append((text, one_op(text, *arguments), None, ()))
-    check_together(functions, "cortex-a76")
+    check_together(functions, name)

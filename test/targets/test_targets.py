@@ -167,11 +167,19 @@ def test_all_names_are_known_to_llvm(capfd):
     assert "not a recognized" not in said
 
 
-@pytest.mark.parametrize("one", list(all_targets()), ids=lambda one: one.name)
+EVERY = [one for row in all_targets() for one in (row, *row.variants)]
+
+
+@pytest.mark.parametrize("one", EVERY, ids=lambda one: one.name)
 def test_every_target_emits_its_object_format(one):
     assert isinstance(one, LlvmTarget)
-    start = {"elf": b"\x7fELF", "wasm": b"\0asm"}[one.object_format]
-    assert one.emit(NOTHING).startswith(start)
+    starts = {
+        "elf": (b"\x7fELF",),
+        "wasm": (b"\0asm",),
+        "macho": (b"\xcf\xfa\xed\xfe",),
+        "coff": (b"\x64\x86", b"\x64\xaa"),
+    }
+    assert one.emit(NOTHING).startswith(starts[one.object_format])
 
 
 def test_code_for_another_architecture():

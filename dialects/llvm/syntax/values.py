@@ -295,36 +295,3 @@ class HideZero(Directive):
     def write(self, op: Any, printer: Any) -> None:
         if getattr(op, self.names[0]) == 0:
             printer.elide(self.names[0])
-
-
-@directive("InsertIntoVector")
-class InsertIntoVector(Directive):
-    """`%part, %vector`: the operands the other way round. Arguments: $part, $vector."""
-
-    fragment = "values"
-
-    def read(self, child: Any, state: Any) -> None:
-        part, vector = self.names
-        (names,) = child
-        if len(names) != 2:
-            state.wrong_operand_count(names, 2, 2)
-        state.operands[part], state.operands[vector] = [names[0]], [names[1]]
-
-    def write(self, op: Any, printer: Any) -> None:
-        part, vector = (getattr(op, name) for name in self.names)
-        printer.out.append(f" {printer.value(part)}, {printer.value(vector)}")
-
-
-@directive("CopyTo")
-class CopyTo(Directive):
-    """`%from to %to`. Arguments: $from, $to."""
-
-    fragment = 'VALUE "to" VALUE'
-
-    def read(self, child: Any, state: Any) -> None:
-        source, target = self.names
-        state.operands[source], state.operands[target] = [child[0]], [child[1]]
-
-    def write(self, op: Any, printer: Any) -> None:
-        source, target = (getattr(op, name) for name in self.names)
-        printer.out.append(f" {printer.value(source)} to {printer.value(target)}")

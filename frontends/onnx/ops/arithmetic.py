@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ....dialects import nn
+from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
-from ....ir.types import i1
+from ....ir.types import TensorType, Type, i1
 from ..node import Node
 from ..registry import converter
 from ..shapes import as_scalar, broadcast, normalize_axis, reshape
@@ -156,12 +157,17 @@ def limits(x: Value) -> tuple:
 
 @converter("Cast")
 def cast(n: Node, x: Value) -> Value:
-    return n.cast(x, element_type(n.int("to")))
+    return _cast(n, x, element_type(n.int("to")))
 
 
 @converter("CastLike")
 def cast_like(n: Node, x: Value, like: Value) -> Value:
-    return n.cast(x, like.type.element_type)
+    return _cast(n, x, like.type.element_type)
+
+
+def _cast(n: Node, x: Value, element: Type) -> Value:
+    mode = n.string("round_mode", "up", choices=ROUND_MODES)
+    return n.cast(x, element, bool(n.int("saturate", 1)), mode)
 
 
 @converter("BitCast")
@@ -169,12 +175,9 @@ def bit_cast(n: Node, x: Value) -> Value:
     element = element_type(n.int("to"))
     if element is x.type.element_type:
         return x
-    constant, dtype = n.array(x), type_to_numpy(element)
-    if dtype.itemsize != type_to_numpy(x.type.element_type).itemsize:
+    if nn.bit_width(element) != nn.bit_width(x.type.element_type):
         raise n.error(f"{x.type.element_type} and {element} differ in size")
-    if constant is None:
-        raise n.error("the bits of values computed at run time cannot be taken for another type")
-    return n.constant(np.ascontiguousarray(constant).view(dtype))
+    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
 
 
 @converter("Identity")
@@ -183,13 +186,8 @@ def identity(n: Node, x: Value) -> list[Value]:
 
 
 @converter("Dropout")
-def dropout(n: Node, x: Value, ratio: Value | None = None, training: Value | None = None) -> list:
-    if training is not None:
-        known = n.known(training)
-        rate = n.known(ratio) if ratio is not None else np.float32(0.5)
-        off = known is not None and not known.any()
-        if not off and not (rate is not None and not np.any(rate)):
-            raise n.error("training_mode is not known to be false, expected a model for inference")
+def dropout_for_inference(n: Node, x: Value) -> list:
+    """x itself: before opset 12, training is no mode of the operator."""
     mask = None
     if n.wants(1):
         # Before opset 10, the mask had the type of the data.

@@ -1,40 +1,34 @@
-"""Conditions and loops, as far as they are known at import: branches chosen, loops unrolled."""
+"""Conditions and loops. Those known at import are chosen, or unrolled where they are short."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ..importer import Body
+from ..loops import Iteration, branch, extent, mirrored, reversed_along, while_loop
 from ..node import A, Node
 from ..registry import converter
 from ..shapes import as_scalar, normalize_axis, reshape
 
+MOST_UNROLLED = 1_000
+"""Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
 MOST_NODES = 100_000
-"""Nodes that unrolling a loop may import."""
+"""The same where it cannot stay a loop."""
 
 
 @converter("If")
 def if_(n: Node, condition: Value) -> list[Any]:
-    """The branch taken; if that is not known, both, and a choice between their results."""
+    """The branch taken; if that is not known, an `nn.if` of both."""
     known = n.known(condition)
     if known is not None:
         name = "then_branch" if bool(known.reshape(-1)[0]) else "else_branch"
         return body(n, name)()
-    branches = [body(n, name)() for name in ("then_branch", "else_branch")]
-    condition = as_scalar(n, condition)
-    results = []
-    for i, (then, other) in enumerate(zip(*branches, strict=True)):
-        types = [getattr(v, "type", "a sequence") for v in (then, other)]
-        if types[0] is not types[1] or not isinstance(then, Value) or None in then.type.shape:
-            raise n.error(
-                f"output {i} is '{types[0]}' or '{types[1]}' by a condition that is known at "
-                "run time only, expected one static type"
-            )
-        results.append(n(nn.Where(condition, then, other)))
-    return results
+    names = ("then_branch", "else_branch")
+    return branch(n, condition, [body(n, name) for name in names])
 
 
 def body(n: Node, attribute: str) -> Body:
@@ -44,32 +38,71 @@ def body(n: Node, attribute: str) -> Body:
 
 @converter("Loop")
 def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> list[Any]:
-    """As many copies of the body as there are iterations, which must be known."""
+    """Few iterations of which the number is known as so many copies of the body, else a loop."""
     step, carried = body(n, "body"), list(state)
     if len(step.inputs) != len(carried) + 2 or len(step.outputs) <= len(carried):
         raise n.error(
             f"the body has {len(step.inputs)} inputs and {len(step.outputs)} outputs, expected "
             f"{len(carried) + 2} and at least {len(carried) + 1}"
         )
-    limit = None if count is None else n.known_ints(count, "the trip count")[0]
+    are_tensors = all(isinstance(v, Value) for v in carried)
+    most = MOST_UNROLLED if are_tensors else MOST_NODES
+    results = unrolled_loop(n, step, count, condition, carried, most)
+    if results is not None:
+        return results
+    if not are_tensors:
+        raise n.error(
+            "a loop that carries sequences must have a number of iterations known at import"
+        )
+
+    def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        going, *outputs = tensors(n, step(number, flag, *states))
+        return Iteration(outputs[: len(states)], outputs[len(states) :], going)
+
+    limit = None if count is None else as_scalar(n, n.cast(count, i64))
+    going = None if condition is None else as_scalar(n, condition)
+    states, stacks = while_loop(n, iteration, carried, limit, going)
+    return [*states, *stacks]
+
+
+def unrolled_loop(
+    n: Node, step: Body, count: Value | None, condition: Value | None, state: list[Any], most: int
+) -> list[Any] | None:
+    """The results of a loop of up to so many nodes, all iterations in a row.
+
+    None where it is longer, or its end is not known.
+    """
+    known = None if count is None else n.known(count)
+    if count is not None and known is None:
+        return None
+    limit = None if known is None else int(known.reshape(-1)[0])
+    nodes, carried = max(len(step.nodes), 1), state
+    if limit is not None and limit * nodes > most:
+        return None
     going = n.constant(True, i1) if condition is None else condition
-    collected: list[list[Value]] = [[] for _ in step.outputs[len(carried) + 1 :]]
+    collected: list[list[Any]] = [[] for _ in step.outputs[len(carried) + 1 :]]
     i = 0
     while limit is None or i < limit:
         known = n.known(going)
-        if known is None:
-            raise n.error("whether the loop goes on must be known at import")
+        if known is None or i * nodes > most:
+            return None
         if not known.all():
             break
-        check_size(n, step, i)
         going, *outputs = step(n.constant(i, i64), going, *carried)
         carried, scans = outputs[: len(carried)], outputs[len(carried) :]
         for rows, row in zip(collected, scans, strict=True):
             rows.append(row)
         i += 1
     if i == 0 and collected:
-        raise n.error("a loop without iterations cannot tell the shapes of its outputs")
+        return None  # the body tells the shapes of the stacks
     return [*carried, *(stacked(n, rows, 0) for rows in collected)]
+
+
+def tensors(n: Node, values: Sequence[Any]) -> list[Value]:
+    """The values. Raises NncError where one is a sequence."""
+    if not all(isinstance(v, Value) for v in values):
+        raise n.error("the body gives a sequence, expected a tensor")
+    return list(values)
 
 
 @converter("Scan", since=9)
@@ -84,15 +117,19 @@ def scan(n: Node, *inputs: Value) -> list[Any]:
         normalize_axis(n, axis, source.type.rank, "scan_input_axes: axis")
         for axis, source in zip(per_item(n, "scan_input_axes", scanned), sources, strict=True)
     ]
-    lengths = {s.type.shape[axis] for s, axis in zip(sources, axes, strict=True)}
-    if len(lengths) != 1 or None in lengths:
-        raise n.error(f"the scanned inputs have {lengths} elements, expected one known number")
-    (length,) = lengths
+    extents = [s.type.shape[axis] for s, axis in zip(sources, axes, strict=True)]
+    lengths = set(extents) - {None}
+    if len(lengths) > 1:
+        raise n.error(f"the scanned inputs have {lengths} elements, expected one number")
+    length = min(lengths, default=None)
     backward = per_item(n, "scan_input_directions", scanned)
     prepend = per_item(n, "scan_output_directions", results)
+    places = per_item(n, "scan_output_axes", results)
+    nodes = max(len(step.nodes), 1)
+    if None in extents or not length or length * nodes > MOST_UNROLLED:
+        return scan_loop(n, step, carried, sources, axes, backward, prepend, places)
     collected: list[list[Value]] = [[] for _ in range(results)]
     for i in range(length):
-        check_size(n, step, i)
         slices = [
             slice_at(n, source, axis, length - 1 - i if reverse else i)
             for source, axis, reverse in zip(sources, axes, backward, strict=True)
@@ -101,12 +138,8 @@ def scan(n: Node, *inputs: Value) -> list[Any]:
         carried, scans = outputs[: len(carried)], outputs[len(carried) :]
         for rows, row in zip(collected, scans, strict=True):
             rows.append(row)
-    if length == 0 and collected:
-        raise n.error("a scan of no elements cannot tell the shapes of its outputs")
     outs = []
-    for rows, axis, reverse in zip(
-        collected, per_item(n, "scan_output_axes", results), prepend, strict=True
-    ):
+    for rows, axis, reverse in zip(collected, places, prepend, strict=True):
         axis = normalize_axis(n, axis, rows[0].type.rank + 1, "scan_output_axes: axis")
         outs.append(stacked(n, rows[::-1] if reverse else rows, axis))
     return [*carried, *outs]
@@ -120,10 +153,36 @@ def per_item(n: Node, name: str, count: int) -> tuple[int, ...]:
     return values
 
 
-def check_size(n: Node, step: Body, iteration: int) -> None:
-    """Raises NncError where unrolling becomes unreasonable."""
-    if iteration * max(len(step.nodes), 1) >= MOST_NODES:
-        raise n.error(f"more than {iteration} iterations of {len(step.nodes)} nodes to unroll")
+def scan_loop(
+    n: Node,
+    step: Body,
+    carried: list[Value],
+    sources: Sequence[Value],
+    axes: Sequence[int],
+    backward: Sequence[int],
+    prepend: Sequence[int],
+    places: Sequence[int],
+) -> list[Value]:
+    """A scan as a loop over the elements of its first input."""
+    count = extent(n, sources[0], axes[0])
+
+    def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        back = mirrored(n, number, count) if any(backward) else number
+        rows = [
+            n(nn.Gather(source, back if reverse else number, axis=axis))
+            for source, axis, reverse in zip(sources, axes, backward, strict=True)
+        ]
+        outputs = tensors(n, step(*states, *rows))
+        return Iteration(outputs[: len(states)], outputs[len(states) :])
+
+    states, stacks = while_loop(n, iteration, carried, count)
+    outs = []
+    for stack, axis, reverse in zip(stacks, places, prepend, strict=True):
+        axis = normalize_axis(n, axis, stack.type.rank, "scan_output_axes: axis")
+        stack = reversed_along(n, stack, 0) if reverse else stack
+        order = [*range(1, axis + 1), 0, *range(axis + 1, stack.type.rank)]
+        outs.append(stack if axis == 0 else n(nn.Transpose(stack, permutation=order)))
+    return [*states, *outs]
 
 
 def slice_at(n: Node, x: Value, axis: int, at: int) -> Value:
@@ -144,41 +203,3 @@ def stacked(n: Node, rows: list[Value], axis: int) -> Value:
         before, after = [(row, i) for i in range(axis)], [(row, i) for i in range(axis, rank)]
         wide.append(reshape(n, row, [*before, 1, *after]))
     return wide[0] if len(wide) == 1 else n(nn.Concat(wide, axis=axis))
-
-
-def repeated(n: Node, x: Value, axis: int, combine: Any) -> list[Value]:
-    """Running combinations of the slices along an axis of known extent: x0, x0∘x1, .."""
-    running: list[Value] = []
-    for i in range(x.type.shape[axis]):
-        shape = [1 if d == axis else e for d, e in enumerate(x.type.shape)]
-        starts = tuple(i if d == axis else 0 for d in range(x.type.rank))
-        part = n(nn.Slice(x, starts=starts, out=TensorType(tuple(shape), x.type.element_type)))
-        running.append(part if not running else n(combine(running[-1], part)))
-    return running
-
-
-@converter("CumProd")
-def cumprod(n: Node, x: Value, axis_operand: Value) -> Value:
-    """Running products along the axis, without the element itself if exclusive."""
-    axis = normalize_axis(n, n.known_ints(axis_operand, "axis")[0], x.type.rank)
-    reverse = bool(n.int("reverse"))
-    if x.type.shape[axis] is None:
-        raise n.error(f"the extent of axis {axis} must be known")
-    if x.type.shape[axis] == 0:
-        return x
-    source = flipped(n, x, axis) if reverse else x
-    running = repeated(n, source, axis, nn.Mul)
-    if n.int("exclusive"):
-        one = running[0].type
-        ones = n(nn.BroadcastTo(n.scalar(1, x), out=one))
-        running = [ones, *running[:-1]]
-    out = running[0] if len(running) == 1 else n(nn.Concat(running, axis=axis))
-    return flipped(n, out, axis) if reverse else out
-
-
-def flipped(n: Node, x: Value, axis: int) -> Value:
-    """x with the axis from its end to its beginning."""
-    extent = x.type.shape[axis]
-    starts = tuple(extent - 1 if i == axis else 0 for i in range(x.type.rank))
-    steps = tuple(-1 if i == axis else 1 for i in range(x.type.rank))
-    return n(nn.Slice(x, starts=starts, steps=steps, out=x.type))

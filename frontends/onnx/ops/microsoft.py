@@ -35,19 +35,23 @@ def quick_gelu(n: Node, x: Value) -> Value:
 
 @converter("FusedMatMul", domain=DOMAIN)
 def fused_matmul(n: Node, lhs: Value, rhs: Value) -> Value:
-    if n.int("transBatchA") or n.int("transBatchB"):
-        raise n.error("transBatchA and transBatchB are not supported")
-    out = n(nn.Matmul(_turned(n, lhs, "transA"), _turned(n, rhs, "transB")))
+    out = n(nn.Matmul(_turned(n, lhs, "A"), _turned(n, rhs, "B")))
     alpha = n.float("alpha", 1.0)
     return out if alpha == 1.0 else n(nn.Mul(out, n.scalar(alpha, out)))
 
 
-def _turned(n: Node, x: Value, attribute: str) -> Value:
-    """The matrices transposed, if the attribute says so."""
+def _turned(n: Node, x: Value, side: str) -> Value:
+    """The matrices as the attributes say: first behind the batch, then transposed."""
     rank = x.type.rank
-    if not n.int(attribute) or rank < 2:
+    order = list(range(rank))
+    if rank > 2 and n.int(f"transBatch{side}"):
+        # The first dimension of a matrix stands before the batch.
+        order = [*range(1, rank - 1), 0, rank - 1]
+    if rank >= 2 and n.int(f"trans{side}"):
+        order[-2:] = reversed(order[-2:])
+    if order == list(range(rank)):
         return x
-    return n(nn.Transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2)))
+    return n(nn.Transpose(x, permutation=tuple(order)))
 
 
 @converter("SkipLayerNormalization", domain=DOMAIN)

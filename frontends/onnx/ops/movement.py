@@ -10,6 +10,8 @@ from ....dialects import nn
 from ....dialects.nn.movement import slice_bounds
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
+from ..calls import expand_call
+from ..late_axes import number_of, parts_of_sizes, spread_over
 from ..node import Node
 from ..registry import converter
 from ..shapes import (
@@ -18,7 +20,9 @@ from ..shapes import (
     normalize_axes,
     normalize_axis,
     positions,
+    shape_of,
 )
+from ..windows import pad_by_vector
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -67,9 +71,13 @@ def slice_(
 ) -> Value:
     begin, end = n.extents(starts), n.extents(ends)
     if begin is None or end is None:
-        raise n.error("the number of starts and ends must be known")
+        if axes_operand is None:
+            raise n.error("the number of starts and ends must be known where no axes are given")
+        return _slice_along(n, x, (starts, ends, axes_operand), steps_operand)
     count = len(begin)
     axes: Sequence[int] = range(count)
+    if axes_operand is not None and n.known(axes_operand) is None:
+        return _slice_along(n, x, (starts, ends, axes_operand), steps_operand)
     if axes_operand is not None:
         axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), x.type.rank)
     steps: Sequence[Dim] = (1,) * count
@@ -105,6 +113,18 @@ def slice_(
     )
 
 
+def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None) -> Value:
+    """The slice where the axes, behind starts and ends, are known at run time only."""
+    starts, ends, axes = (as_i64(n, v) for v in bounds)
+    if steps is None:
+        one = n.constant(np.array([1], np.int64))
+        steps = n(nn.BroadcastDynamic(one, shape_of(n, starts), out=starts.type))
+    else:
+        steps = as_i64(n, steps)
+    out = TensorType((None,) * x.type.rank, x.type.element_type)
+    return n(nn.SliceDynamic(x, starts, ends, axes, steps, out=out))
+
+
 def _bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
     """Result extent, first element and step; None where they are known at run time only."""
     if begin is None or step is None:
@@ -124,6 +144,8 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
     extent, count = x.type.shape[axis], len(n.outputs)
     sizes = n.ints("split") if "split" in n.schema.attributes else None
     if sizes_operand is not None:
+        if n.known(sizes_operand) is None:
+            return list(parts_of_sizes(n, x, axis, sizes_operand, count))
         sizes = n.known_ints(sizes_operand, "split")
     if sizes is None:
         declared = n.int("num_outputs", count)
@@ -177,9 +199,11 @@ def pad_by_attributes(n: Node, x: Value) -> Value:
 def pad(
     n: Node, x: Value, pads: Value, value: Value | None = None, axes_operand: Value | None = None
 ) -> Value:
+    rank = x.type.rank
+    if n.known(pads) is None or (axes_operand is not None and n.known(axes_operand) is None):
+        return _pad_by(n, x, as_i64(n, pads), value, axes_operand)
     given = n.known_ints(pads, "pads")
     if axes_operand is not None:
-        rank = x.type.rank
         axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), rank)
         if len(given) != 2 * len(axes):
             raise n.error(f"{len(given)} pads for {len(axes)} axes, expected {2 * len(axes)}")
@@ -188,6 +212,27 @@ def pad(
             all_pads[axis], all_pads[rank + axis] = given[i], given[len(axes) + i]
         given = tuple(all_pads)
     return _pad(n, x, given, None if value is None else as_scalar(n, value))
+
+
+def _pad_by(n: Node, x: Value, pads: Value, value: Value | None, axes: Value | None) -> Value:
+    """Padding by numbers, or along axes, that are known at run time only."""
+    rank = x.type.rank
+    mode = n.string("mode", "constant", _MODES)
+    if axes is not None:
+        count = number_of(n, axes, "axes")
+        if pads.type.shape[0] not in (2 * count, None):
+            raise n.error(f"{pads.type.shape[0]} pads for {count} axes, expected {2 * count}")
+        halves = TensorType((2, count), i64)
+        rows = n(nn.Reshape(pads, out=halves))
+        sides = n(nn.Split(rows, axis=0, outs=[TensorType((1, count), i64)] * 2))
+        flat = [n(nn.Reshape(side, out=TensorType((count,), i64))) for side in sides]
+        pads = n(nn.Concat([spread_over(n, side, axes, rank) for side in flat], axis=0))
+    elif pads.type.shape[0] not in (2 * rank, None):
+        raise n.error(f"{pads.type.shape[0]} pads, expected {2 * rank}")
+    fill = None
+    if mode == "constant":
+        fill = n.scalar(0, x) if value is None else as_scalar(n, value)
+    return pad_by_vector(n, x, pads, fill, mode)
 
 
 def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
@@ -204,10 +249,34 @@ def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
 
 @converter("Tile", since=6)
 def tile(n: Node, x: Value, repeats: Value) -> Value:
+    if n.known(repeats) is None:
+        return _tile_by(n, x, as_i64(n, repeats))
     counts = n.known_ints(repeats, "repeats")
     if len(counts) != x.type.rank or min(counts, default=0) < 0:
         raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
     return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
+
+
+def _tile_by(n: Node, x: Value, repeats: Value) -> Value:
+    """The whole tensor repeated as often as is known at run time: each dimension as two."""
+    rank, element = x.type.rank, x.type.element_type
+    if rank == 0:
+        return x
+    own = shape_of(n, x)
+    apart = n(
+        nn.Concat([_column(n, v, rank) for v in (n.constant(np.ones(rank, np.int64)), own)], axis=1)
+    )
+    wide = n(nn.Concat([_column(n, v, rank) for v in (repeats, own)], axis=1))
+    twice = TensorType((None,) * (2 * rank), element)
+    vectors = [n(nn.Reshape(v, out=TensorType((2 * rank,), i64))) for v in (apart, wide)]
+    spread = n(nn.ReshapeDynamic(x, vectors[0], out=twice))
+    repeated = n(nn.BroadcastDynamic(spread, vectors[1], out=twice))
+    total = n(nn.Mul(own, repeats))
+    return n(nn.ReshapeDynamic(repeated, total, out=TensorType((None,) * rank, element)))
+
+
+def _column(n: Node, vector: Value, rank: int) -> Value:
+    return n(nn.Reshape(vector, out=TensorType((rank, 1), i64)))
 
 
 @converter("Trilu")
@@ -226,7 +295,6 @@ def depth_to_space(n: Node, x: Value) -> Value:
 def space_to_depth(n: Node, x: Value) -> Value:
     if n.string("mode", "DCR", ("DCR", "CRD")) == "DCR":
         return n(nn.SpaceToDepth(x, block=n.int("blocksize")))
-    from ..calls import expand_call
 
     return expand_call(n, None)[0]
 
@@ -270,20 +338,31 @@ def _gather_rows(n: Node, x: Value, index: Value) -> Value:
 
 @converter("CenterCropPad")
 def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
-    wanted = n.known_ints(shape, "shape")
+    rank = x.type.rank
     axes = n.ints("axes")
-    axes = normalize_axes(n, range(x.type.rank) if axes is None else axes, x.type.rank)
-    if len(wanted) != len(axes):
-        raise n.error(f"{len(wanted)} extents for {len(axes)} axes")
-    begin, end = [0] * x.type.rank, [0] * x.type.rank
-    for axis, extent in zip(axes, wanted, strict=True):
-        own = x.type.shape[axis]
-        if own is None:
-            raise n.error(f"the extent of axis {axis} must be known")
-        more = extent - own
+    axes = normalize_axes(n, range(rank) if axes is None else axes, rank)
+    if shape.type.shape[0] not in (len(axes), None):
+        raise n.error(f"{shape.type.shape[0]} extents for {len(axes)} axes")
+    wanted = n.known(shape)
+    own = [x.type.shape[axis] for axis in axes]
+    if wanted is None or None in own:
+        return _center_by(n, x, as_i64(n, shape), axes)
+    begin, end = [0] * rank, [0] * rank
+    for axis, extent in zip(axes, n.known_ints(shape, "shape"), strict=True):
+        more = extent - x.type.shape[axis]
         # The odd element is cut, or added, at the end.
         begin[axis] = more // 2 if more >= 0 else -(-more // 2)
         end[axis] = more - begin[axis]
     if not any(begin) and not any(end):
         return x
     return n(nn.Pad(x, n.scalar(0, x), pads=(*begin, *end)))
+
+
+def _center_by(n: Node, x: Value, wanted: Value, axes: Sequence[int]) -> Value:
+    """The same where the extents are known at run time only."""
+    along = n.constant(np.array(axes, np.int64))
+    more = n(nn.Sub(wanted, n(nn.Gather(shape_of(n, x), along))))
+    begin = n(nn.Div(more, n.constant(2, i64)))
+    rank = x.type.rank
+    sides = [spread_over(n, v, along, rank) for v in (begin, n(nn.Sub(more, begin)))]
+    return pad_by_vector(n, x, n(nn.Concat(sides, axis=0)), n.scalar(0, x))

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i64
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import FloatType, TensorType, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, product, reshape
-from ..windows import padding, spatial_ints, spatial_rank
+from ..shapes import as_i64, part_of_vector, product, shape_of
+from ..windows import Padded, pad_by_vector, padded, spatial_ints, spatial_rank
 
 
-def _window(n: Node, x: Value) -> dict:
+def _window(n: Node, x: Value, fill: float = 0) -> tuple[Padded, dict]:
+    """The operand, padded by `fill` where only the run tells how much, and the attributes."""
     rank = spatial_rank(n, x)
     kernel = spatial_ints(n, "kernel_shape", rank, 1)
     strides = spatial_ints(n, "strides", rank, 1)
     dilations = spatial_ints(n, "dilations", rank, 1)
-    return {
+    operand = padded(n, x, kernel, strides, dilations, fill)
+    return operand, {
         "kernel": kernel,
         "strides": strides,
         "dilations": dilations,
-        "pads": padding(n, x, kernel, strides, dilations),
+        "pads": operand.pads,
         # With auto_pad, the result's extents are given by a formula of its own.
         "ceil_mode": bool(n.int("ceil_mode")) and n.string("auto_pad", "NOTSET") == "NOTSET",
     }
@@ -30,40 +35,73 @@ def _window(n: Node, x: Value) -> dict:
 
 @converter("MaxPool")
 def max_pool(n: Node, x: Value) -> list:
-    window = _window(n, x)
+    operand, window = _window(n, x, _least(x))
     if not n.wants(1):
-        return [n(nn.MaxPool(x, **window))]
-    out, indices = n(nn.MaxPoolWithIndices(x, **window))
+        return [n(nn.MaxPool(operand.x, **window))]
+    out, indices = n(nn.MaxPoolWithIndices(operand.x, **window))
+    if operand.by is not None:
+        begin = part_of_vector(n, operand.by, 0, x.type.rank)
+        indices = _move_indices(n, indices, shape_of(n, operand.x), shape_of(n, x), begin)
     if n.int("storage_order"):
         indices = _column_major(n, x, indices)
     return [out, indices]
 
 
+def _least(x: Value) -> float:
+    """The smallest number of the element type."""
+    element = x.type.element_type
+    if isinstance(element, FloatType):
+        return -math.inf
+    return int(np.iinfo(type_to_numpy(element)).min)
+
+
 def _column_major(n: Node, x: Value, indices: Value) -> Value:
     """Row-major positions in x as positions in which the first spatial dimension runs fastest."""
-    spatial = x.type.shape[2:]
-    if None in spatial:
-        raise n.error("storage_order 1 needs static spatial dimensions")
-    size = n.constant(math.prod(spatial), i64)
+    shape = shape_of(n, x)
+    size = _product(n, shape, 2, x.type.rank)
     rest = n(nn.Mod(indices, size))
     total = n(nn.Sub(indices, rest))
-    for i in reversed(range(len(spatial))):
-        extent = n.constant(spatial[i], i64)
-        stride = n.constant(math.prod(spatial[:i]), i64)
+    for d in reversed(range(2, x.type.rank)):
+        extent, stride = _product(n, shape, d, d + 1), _product(n, shape, 2, d)
         place = n(nn.Mod(rest, extent))
         rest = n(nn.Div(rest, extent))
         total = n(nn.Add(total, n(nn.Mul(place, stride))))
     return total
 
 
+def _product(n: Node, shape: Value, begin: int, end: int) -> Value:
+    """The product of some elements of a 1-D tensor, 0-d."""
+    if begin == end:
+        return n.constant(1, i64)
+    return n(nn.ReduceProd(part_of_vector(n, shape, begin, end), axes=(0,)))
+
+
 @converter("AveragePool")
 def average_pool(n: Node, x: Value) -> Value:
-    return n(nn.AvgPool(x, count_include_pad=bool(n.int("count_include_pad")), **_window(n, x)))
+    operand, window = _window(n, x)
+    counts_all = bool(n.int("count_include_pad"))
+    if operand.by is None or counts_all:
+        return n(nn.AvgPool(operand.x, count_include_pad=counts_all, **window))
+    mean = n(nn.AvgPool(operand.x, count_include_pad=True, **window))
+    return n(nn.Div(mean, _shares(n, x, operand.by, window)))
+
+
+def _shares(n: Node, x: Value, by: Value, window: dict) -> Value:
+    """Which part of each window lies inside of x."""
+    rank = x.type.rank
+    ones = n.constant(np.ones(2, np.int64))
+    shape = n(nn.Concat([ones, part_of_vector(n, shape_of(n, x), 2, rank)], axis=0))
+    inside = TensorType((1, 1, *x.type.shape[2:]), x.type.element_type)
+    plane = n(nn.FillDynamic(shape, n.scalar(1, x), out=inside))
+    return n(
+        nn.AvgPool(pad_by_vector(n, plane, by, n.scalar(0, x)), count_include_pad=True, **window)
+    )
 
 
 @converter("LpPool")
 def lp_pool(n: Node, x: Value) -> Value:
-    return n(nn.LpPool(x, p=n.int("p", 2), **_window(n, x)))
+    operand, window = _window(n, x)
+    return n(nn.LpPool(operand.x, p=n.int("p", 2), **window))
 
 
 def _spatial_axes(n: Node, x: Value) -> tuple[int, ...]:
@@ -97,31 +135,43 @@ def max_unpool(n: Node, x: Value, indices: Value, shape: Value | None = None) ->
     kernel = spatial_ints(n, "kernel_shape", rank, 1)
     strides = spatial_ints(n, "strides", rank, 1)
     pads = spatial_ints(n, "pads", 2 * rank, 0)
-    if None in x.type.shape:
-        raise n.error("the input's shape must be known")
-    natural = tuple(
-        (extent - 1) * strides[i] - pads[i] - pads[i + rank] + kernel[i]
-        for i, extent in enumerate(x.type.shape[2:])
-    )
-    natural = (*x.type.shape[:2], *natural)
-    out = natural if shape is None else n.known_ints(shape, "output_shape")
+    own = shape_of(n, x)
+    more = [
+        k - s - b - e for k, s, b, e in zip(kernel, strides, pads[:rank], pads[rank:], strict=True)
+    ]
+    by, rest = (n.constant(np.array(v, np.int64)) for v in (strides, more))
+    spatial = n(nn.Add(n(nn.Mul(part_of_vector(n, own, 2, rank + 2), by)), rest))
+    natural = n(nn.Concat([part_of_vector(n, own, 0, 2), spatial], axis=0))
     indices = as_i64(n, indices)
-    if out != natural:
+    out = natural if shape is None else as_i64(n, shape)
+    ends = n.known(natural), n.known(out)
+    if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
         # The indices count in the natural shape, so they move to the larger one.
         indices = _move_indices(n, indices, natural, out)
-    count = product(out)
-    assert count is not None
-    zeros = n(nn.Fill(n.scalar(0, x), out=TensorType((count,), x.type.element_type)))
-    flat = [reshape(n, v, [product(v.type.shape) or 0]) for v in (indices, x)]
-    return reshape(n, n(nn.ScatterElements(zeros, flat[0], flat[1], axis=0)), out)
+    element = x.type.element_type
+    extents = n.extents(out) or (None,) * x.type.rank
+    count = _product(n, out, 0, x.type.rank)
+    length = n(nn.Reshape(count, out=TensorType((1,), i64)))
+    zeros = n(nn.FillDynamic(length, n.scalar(0, x), out=TensorType((product(extents),), element)))
+    flat = [
+        n(nn.Reshape(v, out=TensorType((product(v.type.shape),), v.type.element_type)))
+        for v in (indices, x)
+    ]
+    filled = n(nn.ScatterElements(zeros, flat[0], flat[1], axis=0))
+    return n(nn.ReshapeDynamic(filled, out, out=TensorType(extents, element)))
 
 
-def _move_indices(n: Node, indices: Value, shape: tuple, into: tuple) -> Value:
-    """Flat positions in one shape as flat positions in a larger one."""
+def _move_indices(
+    n: Node, indices: Value, shape: Value, into: Value, begin: Value | None = None
+) -> Value:
+    """Flat positions in one shape as flat positions in another, which begins at `begin` of it."""
     total, rest = n.constant(0, i64), indices
-    for i in reversed(range(len(shape))):
-        extent, stride = n.constant(shape[i], i64), n.constant(math.prod(into[i + 1 :]), i64)
+    rank = shape.type.shape[0]
+    for d in reversed(range(rank)):
+        extent, stride = _product(n, shape, d, d + 1), _product(n, into, d + 1, rank)
         place = n(nn.Mod(rest, extent))
         rest = n(nn.Div(rest, extent))
+        if begin is not None:
+            place = n(nn.Sub(place, _product(n, begin, d, d + 1)))
         total = n(nn.Add(total, n(nn.Mul(place, stride))))
     return total

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from ....dialects import nn
+from ....ir.comprehension import combiner_identity
+from ....ir.conversions import is_small_float
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
 from ..node import Node
@@ -58,11 +58,20 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
         out: Type = zero.type.element_type
     else:
         out = element_type(n.int("output_dtype")) if n.int("output_dtype") else IntegerType(8, "u")
-    if isinstance(out, FloatType):
-        raise n.error(f"quantization to {out} is not supported, expected an integer type")
     real = n.cast(x, f32)
     steps = n(nn.Div(real, n.cast(along_axis(n, x, scale), f32)))
+    if isinstance(out, FloatType):
+        return _as_small_float(n, x, steps, zero, out)
     return saturated(n, steps, None if zero is None else along_axis(n, x, zero), out)
+
+
+def _as_small_float(n: Node, x: Value, steps: Value, zero: Value | None, out: FloatType) -> Value:
+    """Steps of f32 as floats. A zero point of 8 bits is zero by ONNX's rules."""
+    if not is_small_float(out):
+        raise n.error(f"quantization to {out} is not supported, expected 8 bits or less")
+    if zero is not None and out.width < 8:
+        steps = n(nn.Add(steps, n.cast(along_axis(n, x, zero), f32)))
+    return n.cast(steps, out, bool(n.int("saturate", 1)))
 
 
 def saturated(n: Node, steps: Value, zero: Value | None, element: Type) -> Value:
@@ -76,10 +85,9 @@ def saturated(n: Node, steps: Value, zero: Value | None, element: Type) -> Value
 
 def limits_of(element: Type) -> tuple[int, int]:
     """The smallest and the largest number of an integer type."""
-    from ....ir.numpy_types import type_to_numpy
-
-    info = np.iinfo(type_to_numpy(element))
-    return int(info.min), int(info.max)
+    assert isinstance(element, IntegerType)
+    least, most = (combiner_identity(which, element) for which in ("max", "min"))
+    return int(least), int(most)
 
 
 def shifted(n: Node, x: Value, zero: Value | None, axis: int | None = None) -> Value:

@@ -1,4 +1,4 @@
-"""Recurrent networks, unrolled: one copy of the cell for every time step and direction.
+"""Recurrent networks: one copy of the cell for every time step and direction, or a loop.
 
 Source: ONNX RNN-22, GRU-22, LSTM-22.
 """
@@ -13,13 +13,15 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i64
+from ....ir.types import Dim, i64
+from ..loops import Iteration, extent, mirrored, reversed_along, while_loop
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, reshape, shape_text
+from ..shapes import as_i64, broadcast, reshape, shape_text
 from .movement import split_into
 
-MOST_STEPS = 4096
+MOST_UNROLLED = 32
+"""Time steps of all directions that are unrolled; more, or an unknown number, are a loop."""
 
 Activation = Callable[[Value], Value]
 Step = Callable[[list[Value], Value], list[Value]]
@@ -180,7 +182,7 @@ class Network:
         names = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}
         backward = names[n.string("direction", "forward", tuple(names))]
         hidden = n.int("hidden_size")
-        steps, batch, size = _known_shape(n, x, "X")
+        steps, batch, size = _shape_of_input(n, x, "X")
         count = len(backward)
         _check_shape(n, "W", w, count, gates * hidden, size)
         _check_shape(n, "R", r, count, gates * hidden, hidden)
@@ -188,15 +190,11 @@ class Network:
         _check_shape(n, "sequence_lens", lengths, batch)
         for name, state in zip(("initial_h", "initial_c"), states, strict=False):
             _check_shape(n, name, state, count, batch, hidden)
-        if steps * count > MOST_STEPS:
-            raise n.error(f"{steps} time steps, expected at most {MOST_STEPS // count}")
         net = Network(n, x, [], [], _needed_lengths(n, lengths, steps), hidden, batch_first)
-        zeros = TensorType((batch, hidden), x.type.element_type)
+        zeros = broadcast(n, n.scalar(0, x), [(x, 1) if batch is None else batch, hidden])
         given = [None if s is None else net.per_direction(s) for s in states]
         for d in range(count):
-            net.states.append(
-                [n(nn.Fill(n.scalar(0, x), out=zeros)) if s is None else s[d] for s in given]
-            )
+            net.states.append([zeros if s is None else s[d] for s in given])
             net.directions.append(net._direction(d, backward[d], w, r, b, gates))
         return net
 
@@ -223,15 +221,18 @@ class Network:
     ) -> list[Any]:
         """All outputs: every step's state, and the last states."""
         n, outputs, lasts = self.n, [], []
+        steps = self.x.type.shape[0]
+        is_loop = not steps or steps * len(self.directions) > MOST_UNROLLED
+        run = self._loop_direction if is_loop else self._unroll_direction
         for d in self.directions:
-            sequence, last = self._run_direction(d, cell(d), bias(d))
+            sequence, last = run(d, cell(d), bias(d))
             outputs.append(sequence)
             lasts.append(last)
-        steps = []
-        for at in zip(*outputs, strict=True):
-            rows = [reshape(n, h, [1, 1, (h, 0), (h, 1)]) for h in at]
-            steps.append(rows[0] if len(rows) == 1 else n(nn.Concat(rows, axis=1)))
-        whole = steps[0] if len(steps) == 1 else n(nn.Concat(steps, axis=0))
+        if is_loop:  # [time, batch, hidden] of each direction
+            parts = [reshape(n, h, [(h, 0), 1, (h, 1), (h, 2)]) for h in outputs]
+            whole = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
+        else:
+            whole = self._joined(outputs)
         final = []
         for states in zip(*lasts, strict=True):
             rows = [reshape(n, s, [1, (s, 0), (s, 1)]) for s in states]
@@ -241,46 +242,85 @@ class Network:
             final = [n(nn.Transpose(f, permutation=(1, 0, 2))) for f in final]
         return [whole, *final]
 
-    def _run_direction(
+    def _unroll_direction(
         self, d: Direction, step: Step, bias: Value | None
     ) -> tuple[list[Value], list[Value]]:
         n = self.n
         count = self.x.type.shape[0]
-        # One product for the inputs of all steps.
-        product = add(n, n(nn.Matmul(self.x, d.projection)), bias)
-        projected = split_into(n, product, 0, [1] * count)
+        projected = split_into(n, self._projected(d, bias), 0, [1] * count)
         state = self.states[d.index]
         sequence: list[Value] = [state[0]] * count
         for t in reversed(range(count)) if d.backward else range(count):
             part = reshape(n, projected[t], [(projected[t], 1), (projected[t], 2)])
             new = step(state, part)
-            if self.lengths is None:
-                state, sequence[t] = new, new[0]
-                continue
-            # Behind the end of its sequence, an example keeps its state and gives zeros.
-            inside = n(nn.Less(n.constant(t, i64), self.lengths))
-            state = [n(nn.Where(inside, a, b)) for a, b in zip(new, state, strict=True)]
-            sequence[t] = n(nn.Where(inside, new[0], n.scalar(0, new[0])))
+            state, sequence[t] = self._masked(state, new, n.constant(t, i64))
         return sequence, state
 
+    def _loop_direction(
+        self, d: Direction, step: Step, bias: Value | None
+    ) -> tuple[Value, list[Value]]:
+        """The same as a loop; the outputs of all steps are one tensor."""
+        n, projected = self.n, self._projected(d, bias)
+        count = extent(n, self.x, 0)
 
-def _check_shape(n: Node, name: str, value: Value | None, *shape: int) -> None:
-    if value is not None and value.type.shape != shape:
-        raise n.error(f"input '{name}' has shape {shape_text(value)}, expected {list(shape)}")
+        def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
+            t = mirrored(n, number, count) if d.backward else number
+            new = step(states, n(nn.Gather(projected, t)))
+            kept, output = self._masked(states, new, t)
+            return Iteration(kept, [output])
+
+        states, (sequence,) = while_loop(n, iteration, self.states[d.index], count)
+        return reversed_along(n, sequence, 0) if d.backward else sequence, states
+
+    def _projected(self, d: Direction, bias: Value | None) -> Value:
+        """One product for the inputs of all steps."""
+        return add(self.n, self.n(nn.Matmul(self.x, d.projection)), bias)
+
+    def _masked(self, state: list[Value], new: list[Value], t: Value) -> tuple[list[Value], Value]:
+        """The states and the output after step t.
+
+        Behind the end of its sequence, an example keeps its state and gives zeros.
+        """
+        n = self.n
+        if self.lengths is None:
+            return new, new[0]
+        inside = n(nn.Less(t, self.lengths))
+        kept = [n(nn.Where(inside, a, b)) for a, b in zip(new, state, strict=True)]
+        return kept, n(nn.Where(inside, new[0], n.scalar(0, new[0])))
+
+    def _joined(self, outputs: list[list[Value]]) -> Value:
+        """The outputs of single steps, by direction, as one tensor."""
+        n, steps = self.n, []
+        for at in zip(*outputs, strict=True):
+            rows = [reshape(n, h, [1, 1, (h, 0), (h, 1)]) for h in at]
+            steps.append(rows[0] if len(rows) == 1 else n(nn.Concat(rows, axis=1)))
+        return steps[0] if len(steps) == 1 else n(nn.Concat(steps, axis=0))
 
 
-def _known_shape(n: Node, x: Value, name: str) -> tuple[int, ...]:
-    if x.type.rank != 3 or None in x.type.shape:
-        raise n.error(f"input '{name}' is '{x.type}', expected rank 3 and known extents")
+def _check_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> None:
+    """Raises NncError where a shape cannot be the one expected; unknown extents fit any."""
+    if value is None:
+        return
+    found = value.type.shape
+    if len(found) != len(shape) or any(
+        a is not None and b is not None and a != b for a, b in zip(found, shape, strict=True)
+    ):
+        expected = ", ".join("?" if d is None else str(d) for d in shape)
+        raise n.error(f"input '{name}' has shape {shape_text(value)}, expected [{expected}]")
+
+
+def _shape_of_input(n: Node, x: Value, name: str) -> tuple[Dim, ...]:
+    if x.type.rank != 3 or x.type.shape[2] is None:
+        raise n.error(f"input '{name}' is '{x.type}', expected rank 3 and a known last extent")
     return x.type.shape
 
 
-def _needed_lengths(n: Node, lengths: Value | None, steps: int) -> Value | None:
+def _needed_lengths(n: Node, lengths: Value | None, steps: Dim) -> Value | None:
     """The sequences' lengths as a column, unless all are full."""
     if lengths is None:
         return None
     known = n.known(lengths)
-    if known is not None and (np.asarray(known) >= steps).all():
+    if known is not None and steps is not None and (np.asarray(known) >= steps).all():
         return None
     return reshape(n, as_i64(n, lengths), [(lengths, 0), 1])
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, TensorType, i1, i64
+from ..late_axes import all_where_none, along, axes_mask, number_of, without
 from ..node import Node
 from ..registry import converter
 from ..shapes import as_i64, as_scalar, normalize_axes, normalize_axis
@@ -29,16 +30,32 @@ def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     rank = x.type.rank
     given = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
+        if n.known(axes_operand) is None:
+            return _reduction_along(n, x, axes_operand)
         given = n.known_ints(axes_operand, "axes")
     if not given:
         axes = () if n.int("noop_with_empty_axes") else tuple(range(rank))
     else:
         axes = normalize_axes(n, given, rank)
-    reduce, keep = _REDUCTIONS[n.op_type], bool(n.int("keepdims", 1))
+    return _reduced(n, x, tuple(sorted(axes)), bool(n.int("keepdims", 1)))
+
+
+def _reduced(n: Node, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
+    """The reduction that the node is; of truth values as of numbers."""
+    reduce = _REDUCTIONS[n.op_type]
     if x.type.element_type is i1:
         wide = n.cast(x, IntegerType(8, "u"))
-        return n.cast(n(reduce(wide, axes=tuple(sorted(axes)), keep_dims=keep)), i1)
-    return n(reduce(x, axes=tuple(sorted(axes)), keep_dims=keep))
+        return n.cast(n(reduce(wide, axes=axes, keep_dims=keep_dims)), i1)
+    return n(reduce(x, axes=axes, keep_dims=keep_dims))
+
+
+def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
+    """The same along axes that are known at run time only."""
+    mask = axes_mask(n, axes, x.type.rank)
+    if not n.int("noop_with_empty_axes"):
+        mask = all_where_none(n, axes, mask)
+    kept = along(n, x, mask, lambda matrix: _reduced(n, matrix, (1,), False))
+    return kept if n.int("keepdims", 1) else without(n, kept, mask, number_of(n, axes, "axes"))
 
 
 @converter("ArgMax", "ArgMin")
@@ -54,17 +71,19 @@ def arg_extreme(n: Node, x: Value) -> Value:
     )
 
 
-@converter("CumSum")
-def cumsum(n: Node, x: Value, axis: Value) -> Value:
-    number = n.known_int(axis, "axis")
-    return n(
-        nn.Cumsum(
-            x,
-            axis=normalize_axis(n, number, x.type.rank),
-            exclusive=bool(n.int("exclusive")),
-            reverse=bool(n.int("reverse")),
-        )
-    )
+@converter("CumSum", "CumProd")
+def running(n: Node, x: Value, axis: Value) -> Value:
+    op = nn.Cumsum if n.op_type == "CumSum" else nn.Cumprod
+    exclusive, reverse = bool(n.int("exclusive")), bool(n.int("reverse"))
+
+    def along_axis(x: Value, axis: int) -> Value:
+        return n(op(x, axis=axis, exclusive=exclusive, reverse=reverse))
+
+    if n.known(axis) is not None:
+        return along_axis(x, normalize_axis(n, n.known_int(axis, "axis"), x.type.rank))
+    if x.type.rank == 1:
+        return along_axis(x, 0)
+    return along(n, x, axes_mask(n, axis, x.type.rank), lambda matrix: along_axis(matrix, 1))
 
 
 @converter("TopK")

@@ -7,6 +7,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
+from ..late_axes import axes_mask, number_of, with_ones, without
 from ..node import Node
 from ..registry import converter
 from ..shapes import (
@@ -124,10 +125,13 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     rank = x.type.rank
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
+        if n.known(axes_operand) is None:
+            count = number_of(n, axes_operand, "axes")
+            return without(n, x, axes_mask(n, axes_operand, rank), count)
         axes = n.known_ints(axes_operand, "axes")
     if axes is None:
         if None in x.type.shape:
-            raise n.error("axes must be given where dimensions are unknown")
+            return _squeeze_ones(n, x)
         axes = tuple(i for i, d in enumerate(x.type.shape) if d == 1)
     axes = normalize_axes(n, axes, rank)
     for axis in axes:
@@ -136,10 +140,26 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     return reshape(n, x, [(x, i) for i in range(rank) if i not in axes])
 
 
+def _squeeze_ones(n: Node, x: Value) -> Value:
+    """Without the dimensions of one element, of which the declared rank tells the number."""
+    kept = n.declared_rank(0)
+    if kept is None:
+        raise n.error("axes, or the result's rank, must be given where dimensions are unknown")
+    if not 0 <= kept <= x.type.rank:
+        raise n.error(f"the result is declared to have rank {kept}, the input has {x.type.rank}")
+    ones = [i for i, d in enumerate(x.type.shape) if d == 1]
+    if len(ones) == x.type.rank - kept:
+        return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in ones])
+    mask = n(nn.Equal(shape_of(n, x), n.constant(1, i64)))
+    return without(n, x, mask, x.type.rank - kept)
+
+
 @converter("Unsqueeze")
 def unsqueeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
+        if n.known(axes_operand) is None:
+            return with_ones(n, x, axes_operand, number_of(n, axes_operand, "axes"))
         axes = n.known_ints(axes_operand, "axes")
     rank = x.type.rank + len(axes or ())
     new = normalize_axes(n, axes or (), rank)

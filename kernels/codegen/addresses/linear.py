@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from operator import mul
 from typing import Any
 
 from ....dialects import affine, arith, memref
 from ....dialects.index_lists import mix
-from ....dialects.memref.layouts import dropped_dimensions
+from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.types import IndexType, MemRefType
@@ -151,7 +152,7 @@ def _add(forms: Forms, op: Operation) -> Size | None:
 
 def _subtract(forms: Forms, op: Operation) -> Size | None:
     a, b = op._operands
-    return forms.of(a) + forms.of(b) * -1 if _is_index(op) else None
+    return forms.of(a) - forms.of(b) if _is_index(op) else None
 
 
 def _multiply(forms: Forms, op: Operation) -> Size | None:
@@ -206,61 +207,30 @@ def _subview(forms: Forms, op: memref.SubView, source: View) -> View | None:
         offset = offset + forms.mixed(start) * stride
         strides.append(forms.mixed(step) * stride)
     sizes = [forms.mixed(size) for size in op.mixed_sizes]
-    dropped = _dropped(op)
-    if dropped is None:
+    kept = op.kept
+    if kept is None:
         return None
-    kept = [i for i in range(len(sizes)) if i not in dropped]
     return View(source.root, offset, tuple(sizes[i] for i in kept), tuple(strides[i] for i in kept))
 
 
-def _dropped(op: memref.SubView) -> set[int] | None:
-    """The dimensions of size 1 that the result does not have."""
-    from ....dialects.memref.layouts import subview_type
-
-    whole = subview_type(op.source.type, op.static_offsets, op.static_sizes, op.static_strides)
-    return dropped_dimensions(whole, op.result.type, op.static_sizes)
-
-
 def _collapse(forms: Forms, op: memref.CollapseShape, source: View) -> View | None:
-    sizes: list[Size] = []
-    strides: list[Size] = []
-    for group in op.groups:
-        size: Size = 1
-        for i in group:
-            size = size * source.sizes[i]
-        sizes.append(size)
-        inner = next((i for i in reversed(group) if source.sizes[i] != 1), None)
-        strides.append(1 if inner is None else source.strides[inner])
+    sizes, strides = collapse(op.groups, source.sizes, source.strides, mul)
     return View(source.root, source.offset, tuple(sizes), tuple(strides))
 
 
 def _expand(forms: Forms, op: memref.ExpandShape, source: View) -> View | None:
     sizes = [forms.mixed(n) for n in mix(op.static_output_shape, op.output_shape)]
-    strides: list[Size] = [1] * len(sizes)
-    for group, stride in zip(op.groups, source.strides, strict=True):
-        for i in reversed(group):
-            strides[i] = stride
-            stride = stride * sizes[i]
+    strides = expand(op.groups, sizes, source.strides, mul)
     return View(source.root, source.offset, tuple(sizes), tuple(strides))
 
 
 def _reinterpret(forms: Forms, op: memref.ReinterpretCast, source: View) -> View | None:
     """The offset counts from where the buffer lies, the form's from the root's first element."""
-    root = source.root.type
-    found = root.strides_and_offset()
+    found = source.root.type.strides_and_offset()
     own: Size = forms.extent(source.root, 0, "offset") if found[1] is None else found[1]
-    offset = forms.mixed(mix(op.static_offsets, op.offsets)[0]) + own * -1
-    if any(_is_offset_of(value, op.source) for value in op.offsets):
-        offset = source.offset
-    sizes = [forms.mixed(n) for n in mix(op.static_sizes, op.sizes)]
-    strides = [forms.mixed(n) for n in mix(op.static_strides, op.strides)]
+    offset = source.offset if memref.begins_alike(op) else forms.mixed(op.mixed_offsets[0]) - own
+    sizes, strides = (list(map(forms.mixed, part)) for part in (op.mixed_sizes, op.mixed_strides))
     return View(source.root, offset, tuple(sizes), tuple(strides))
-
-
-def _is_offset_of(value: Value, buffer: Value) -> bool:
-    """Whether a value is the offset of a memref, so that its first element is meant."""
-    metadata = value.defined_by(memref.ExtractStridedMetadata)
-    return metadata is not None and metadata.offset is value and metadata.source is buffer
 
 
 def _transpose(forms: Forms, op: memref.Transpose, source: View) -> View | None:

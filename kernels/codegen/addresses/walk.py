@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ....dialects import arith, memref
 from ....ir.core import Block, Operation, Value
 from ....ir.rewriting import constant_int
-from ....ir.types import MemRefType, VectorType
+from ....ir.types import VectorType
+from ....targets.machine import Machine
 from ...model.polynomial import Poly, Size
 from ...model.stages import Extent
-from ..code import Code, Scope, symbol_position
+from ..code import Code, Scope
 from .linear import Forms
 
 
@@ -21,11 +22,13 @@ class Walk(Code):
     before it. What is made of values goes into the outermost open block that knows them all.
     """
 
-    def __init__(self, block: Block, forms: Forms) -> None:
+    def __init__(self, block: Block, forms: Forms, machine: Machine | None = None) -> None:
         first = block.first
         assert first is not None
         super().__init__(Scope(block, None), first.loc)
         self.forms = forms
+        self.machine = machine
+        """What vectors are for; None for what addresses alone are written for."""
         self._depths: dict[Block, int] = {}
         self._splits: dict[Size, tuple[Size, int, Size]] = {}
 
@@ -62,6 +65,11 @@ class Walk(Code):
         if isinstance(count, Value) and isinstance(count.type, VectorType):
             return count
         return super().mask(count, lanes)
+
+    def can_mask(self, row: VectorType) -> bool:
+        """Whether the machine loads and stores some lanes of such a vector at once."""
+        width = getattr(row.element_type, "byte_width", 8)
+        return self.machine is None or self.machine.can_mask(width)
 
     def lane_steps(self, step: Value | int, lanes: int) -> Value:
         """`[0, step, 2 * step, ..]` as a vector of index."""
@@ -147,54 +155,10 @@ class Walk(Code):
     def _depth_of_term(self, product: tuple) -> int:
         return self.depth_of(*[s.buffer if isinstance(s, Extent) else s for s in product])
 
-    def extent(self, symbol: Extent) -> Value:
-        """The value of a symbol, where its buffer is made."""
-        buffer = symbol.buffer
-        scope = self.at_depth(self.depth_of(buffer))
-        known = scope.cache.get(symbol)
-        if known is None:
-            if symbol.kind == "extent":
-                known = self.value(memref.Dim(buffer, self.index(symbol.dim)), scope)
-            else:
-                metadata = scope.cache.get(("metadata", buffer))
-                if metadata is None:
-                    op = self.put(memref.ExtractStridedMetadata(buffer), scope)
-                    metadata = scope.cache["metadata", buffer] = op.results[0]
-                known = metadata.defining_op.results[symbol_position(symbol)]  # type: ignore[union-attr]
-            scope.cache[symbol] = known
-        return known
-
-    # -- buffers -----------------------------------------------------------------------------
-
-    def flat(self, root: Value) -> Value:
-        """A buffer as one dimension, starting at its first element."""
-        type: MemRefType = root.type
-        if type.rank == 1 and type.layout is None:
-            return root
-        scope = self.at_depth(self.depth_of(root))
-        known = scope.cache.get(("flat", root))
-        if known is None:
-            count, offset = self._span(root)
-            op = memref.ReinterpretCast.of(root, offset, [count], [1])
-            known = scope.cache["flat", root] = self.value(op, scope)
-        return known
-
-    def _span(self, root: Value) -> tuple[Value | int, Value | int]:
-        """How many elements lie from the first to the last, and the offset of the first."""
-        view = self.forms.view(root)
+    def sizes_and_strides(self, buffer: Value) -> tuple[Sequence[Size], Sequence[Size]]:
+        view = self.forms.view(buffer)
         assert view is not None
-        if root.type.layout is None:
-            total: Size = 1
-            for size in view.sizes:
-                total = total * size
-            return self.size(total), 0
-        last: Size = 0
-        for size, stride in zip(view.sizes, view.strides, strict=True):
-            last = last + (size + -1) * stride
-        offset = root.type.strides_and_offset()[1]
-        if offset is None:
-            offset = self.size(self.forms.extent(root, 0, "offset"))
-        return self.size(last + 1), offset
+        return view.sizes, view.strides
 
 
 def erase_unused(values: Iterable[Value]) -> None:

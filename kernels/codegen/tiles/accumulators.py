@@ -25,7 +25,6 @@ class Accumulator:
 
     number: int
     place: Place
-    at: Position
     initial: Tiled
     value: Value
     axes: tuple[Axis, ...]
@@ -49,11 +48,11 @@ class Accumulation:
                 place = self.memory.coordinates.place(out, at, axes)
                 if (number, place.key) in self.table:
                     continue
-                initial = self.memory.take(place, at)
+                initial = self.memory.take(place)
                 partial = [a for a in axes if a.accumulates]
                 along = tuple(a for a in axes if a.accumulates or a in place.axes)
                 value = self._start(number, initial, partial, along)
-                held = Accumulator(number, place, at.copy(), initial, value, along)
+                held = Accumulator(number, place.kept(), initial, value, along)
                 self.table[number, place.key] = held
 
     def _start(
@@ -102,7 +101,7 @@ class Accumulation:
             value = held.value
             if kind is not None and any(a.accumulates for a in held.axes):
                 value = self._combine(kind, held)
-            self.memory.store(held.place, held.at, value)
+            self.memory.store(held.place, value)
 
     def _combine(self, kind: str, held: Accumulator) -> Value:
         """Partial copies in pairs, then across lanes, then with the initial value."""

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from ....dialects import arith, linalg, math, memref, vector
 from ....ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr
-from ....ir.attributes import DenseElements, FloatAttr, IntegerAttr
+from ....ir.attributes import DenseElements
 from ....ir.core import IRMapping, Operation, Value
-from ....ir.rewriting import constant_value
 from ....ir.traits import ConstantLike
 from ....ir.types import VectorType, index
 from ...model.stages import Access, Extents, Stage
@@ -110,7 +109,7 @@ class Bodies:
             return tiled.value
         code = self.code
         if tiled.is_scalar:
-            return self.splat(tiled.value, shape_of(axes))
+            return code.splat(tiled.value, *shape_of(axes))
         value = tiled.value
         element = value.type.element_type  # type: ignore[attr-defined]
         key = ("spread", value, tiled.axes, axes, shape_of(axes))
@@ -131,19 +130,6 @@ class Bodies:
             if value.type is not wanted:
                 value = code.value(vector.Broadcast.create((value,), (wanted,)), scope)
             scope.cache[key] = value
-        return scope.cache[key]
-
-    def splat(self, value: Value, shape: tuple[int, ...]) -> Value:
-        """A scalar repeated in this shape, made where the scalar is."""
-        attribute = constant_value(value)
-        type = VectorType(shape, value.type)
-        if isinstance(attribute, IntegerAttr | FloatAttr):
-            return self.code.splat_number(attribute.value, type)
-        code = self.code
-        scope = code.at_depth(code.depth_of(value))
-        key = ("splat", value, shape)
-        if key not in scope.cache:
-            scope.cache[key] = code.value(vector.Broadcast.create((value,), (type,)), scope)
         return scope.cache[key]
 
     # -- coordinates ---------------------------------------------------------------------------

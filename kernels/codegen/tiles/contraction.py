@@ -79,7 +79,7 @@ class Contractions:
             along = _arranged(place)
             if not along:
                 return None
-            value = self.memory.read_operand(place, at, along)
+            value = self.memory.read_operand(place, along)
             operands.append(self._converted(factor, value, along))
             maps.append(self._map(order, along))
         maps.append(self._map(order, parallel))

@@ -9,6 +9,7 @@ from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
 from ....ir.core import BlockArgument, Operation, Region, Value
 from ....ir.types import index
+from ....targets.machine import Machine
 from ...model.lanes import unvectorizable
 from ...model.nest import Node, is_tile
 from ...model.plan import Loop, Plan
@@ -29,13 +30,14 @@ from .views import Views
 class Emission:
     """Writes the nests of one kernel; see the parts that it is made of."""
 
-    def __init__(self, plan: Plan, code: Code, use_fma: bool, vector_bits: int) -> None:
+    def __init__(self, plan: Plan, code: Code, machine: Machine) -> None:
         self.plan = plan
         self.code = code
+        self.machine = machine
         self.coordinates = Coordinates(plan)
         views = Views(code, self.coordinates)
-        self.memory = Memory(code, self.coordinates, views, plan.prefetched, vector_bits)
-        bodies = Bodies(code, self.coordinates, self.memory, use_fma)
+        self.memory = Memory(code, self.coordinates, views, plan.prefetched, machine.vector_bits)
+        bodies = Bodies(code, self.coordinates, self.memory, machine.has_fma)
         self.tiles = Tiles(code, self.memory, bodies, Contractions(code, self.memory, bodies, plan))
         self.positions = {stage: Position(stage) for stage in plan.stages}
         self.extents: dict[Loop, Number] = {}
@@ -128,18 +130,31 @@ class Emission:
         whole = code.binary(arith.DivUI, extent, code.index(step))
         main = code.multiply(whole, step)
         self.loop(node, 0, main, step, lambda iv: step)
-        if granule == 1:
-            for inner in halves(step):
-                rest = code.binary(arith.SubI, extent, code.as_value(main))
-                count = code.binary(arith.DivUI, rest, code.index(inner))
-                end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
-                self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
-                main = end
-        else:
+        if granule > 1 and self._can_mask(node):
             self.loop(
                 node, main, extent, granule,
                 lambda iv: code.minimum(granule, code.binary(arith.SubI, extent, iv)),
             )  # fmt: skip
+            return
+        first = [granule] if 1 < granule < step else []
+        for inner in (*first, *halves(granule if granule > 1 else step)):
+            rest = code.binary(arith.SubI, extent, code.as_value(main))
+            count = code.binary(arith.DivUI, rest, code.index(inner))
+            end = code.add(main, code.multiply(count, inner)) if inner > 1 else extent
+            self.loop(node, main, end, inner, lambda iv, inner=inner: inner)
+            main = end
+
+    def _can_mask(self, node: Node) -> bool:
+        """Whether the machine can leave lanes of all that a loop reads, computes and writes."""
+        if any(unvectorizable(stage) for stage in node.stages()):
+            return False
+        widths = {
+            getattr(access.element_type, "byte_width", 8)
+            for stage in node.stages()
+            for access in stage.accesses
+            if not access.is_scalar
+        }
+        return all(map(self.machine.can_mask, widths))
 
     def granule(self, outer: Loop) -> int | None:
         """The step of a remainder loop: a vector where there is one inside, else one.
@@ -279,7 +294,7 @@ class Emission:
         """The buffers that a subtree touches, and those that it writes."""
         if node in self._buffers:
             return self._buffers[node]
-        base = self.memory.base
+        base = self.coordinates.base
         touched, written = set(), set()
         for stage in node.stages():
             touched.update(base(a.value) for a in stage.accesses if not a.is_scalar)

@@ -1,38 +1,23 @@
-"""What of memory is in registers: tiles read are remembered, tiles written are delayed.
-
-A tile that one stage writes and the next one reads at the same place never goes through memory.
-Writes reach it at the end of the block, or earlier where something else needs it.
-"""
+"""Tiles in memory and in registers: reads and writes, whole or masked, of any places."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from ....dialects import memref, ub, vector
-from ....dialects.memref import base_buffer
 from ....ir.attributes import IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1, i64
 from ...model.stages import Access
 from ..code import Code, make
+from ..contents import Contents, Entry
 from .axes import Axis, Tiled, shape_of
-from .places import Coordinates, Place, Position, disjoint
+from .places import Coordinates, Place
 from .views import Views
 
 
-@dataclass(slots=True)
-class Entry:
-    """A value known to be (or, if dirty, to become) the content of a place."""
-
-    place: Place
-    at: Position
-    value: Value
-    dirty: bool
-
-
-class Memory:
-    """Reads and writes through the scopes' tables of known contents."""
+class Memory(Contents):
+    """Reads and writes of tiles through the scopes' tables of known contents."""
 
     def __init__(
         self,
@@ -42,34 +27,22 @@ class Memory:
         prefetched: Mapping[Access, int],
         natural: int,
     ) -> None:
-        self.code = code
+        super().__init__(code)
         self.coordinates = coordinates
         self.views = views
         self.prefetched = prefetched
         self.natural = natural
         """Bits of the machine's vectors."""
-        self._base: dict[Value, Value] = {}
 
-    def base(self, buffer: Value) -> Value:
-        """What the buffer is a view of: views of one buffer may overlap."""
-        known = self._base.get(buffer)
-        if known is None:
-            known = self._base[buffer] = base_buffer(buffer)
-        return known
+    # -- through the tables --------------------------------------------------------------------
 
-    # -- known contents ------------------------------------------------------------------------
-
-    def find(self, place: Place) -> Value | None:
-        """The content of a place if it is known here."""
-        base, scope = self.base(place.access.value), self.code.scope
-        while scope is not None:
-            entry = scope.entries.get(base, {}).get(place.key)
-            if entry is not None:
-                return self._reordered(entry, place)
-            if base in scope.written:
-                return None
-            scope = scope.parent
-        return None
+    def read(self, place: Place) -> Tiled:
+        """The content of a place, along the axes that it depends on."""
+        entry = self.find(place)
+        if entry is not None:
+            return Tiled(self._reordered(entry, place), place.axes)
+        (value,) = self.load([place], lambda group: [self.read_memory(place, place.axes)])
+        return Tiled(value, place.axes)
 
     def _reordered(self, entry: Entry, place: Place) -> Value:
         """A known value with its axes in the order of another stage's."""
@@ -81,65 +54,23 @@ class Memory:
         order += range(len(order), rank)
         return self.code.value(vector.Transpose(entry.value, order))
 
-    def read(self, place: Place, at: Position) -> Tiled:
-        """The content of a place, along the axes that it depends on."""
-        value = self.find(place)
-        if value is None:
-            base = self.base(place.access.value)
-            table = self.code.scope.entries.setdefault(base, {})
-            for entry in table.values():
-                if entry.dirty and not disjoint(entry.place, place):
-                    self._write(entry)
-            value = self.read_memory(place, at, place.axes)
-            table[place.key] = Entry(place, at, value, False)
-        return Tiled(value, place.axes)
-
-    def read_operand(self, place: Place, at: Position, axes: Sequence[Axis]) -> Value:
+    def read_operand(self, place: Place, axes: Sequence[Axis]) -> Value:
         """A place as an operand of a contraction: along just these of its axes, ones too."""
-        base = self.base(place.access.value)
-        for entry in self.code.scope.entries.get(base, {}).values():
-            if entry.dirty and not disjoint(entry.place, place):
-                self._write(entry)
-        return self.read_memory(place, at, tuple(axes), has_lanes=False)
+        self.settle([place])
+        return self.read_memory(place, tuple(axes), has_lanes=False)
 
-    def store(self, place: Place, at: Position, value: Value) -> None:
-        """Set the content of a place; memory learns of it later."""
-        base = self.base(place.access.value)
-        table = self.code.scope.entries.setdefault(base, {})
-        for key, entry in list(table.items()):
-            if key != place.key and not disjoint(entry.place, place):
-                if entry.dirty:
-                    self._write(entry)
-                del table[key]
-        table[place.key] = Entry(place, at.copy(), value, True)
-
-    def take(self, place: Place, at: Position) -> Tiled:
+    def take(self, place: Place) -> Tiled:
         """The content of a place that is about to be overwritten."""
-        value = self.read(place, at)
-        base = self.base(place.access.value)
-        self.code.scope.entries[base].pop(place.key, None)
+        value = self.read(place)
+        self.table(place.alias).pop(place.key, None)
         return value
-
-    def flush(self, buffers: Iterable[Value] | None = None) -> None:
-        """Carry out the delayed writes into these buffers, or all, of the current scope."""
-        tables = self.code.scope.entries
-        for base in list(tables) if buffers is None else buffers:
-            for entry in tables.get(base, {}).values():
-                if entry.dirty:
-                    self._write(entry)
-
-    def forget(self, buffers: Iterable[Value]) -> None:
-        """Drop what is known of buffers that a loop has written."""
-        for base in buffers:
-            self.code.scope.entries.pop(base, None)
 
     # -- memory --------------------------------------------------------------------------------
 
-    def read_memory(
-        self, place: Place, at: Position, axes: tuple[Axis, ...], has_lanes: bool = True
-    ) -> Value:
+    def read_memory(self, place: Place, axes: tuple[Axis, ...], has_lanes: bool = True) -> Value:
+        """The content of a place, along these axes, whatever the tables know."""
         code, element = self.code, place.access.element_type
-        where = self.views.subscripts(place, at)
+        where = self.views.subscripts(place)
         if not axes:
             op = make(memref.Load, (where.memref, *where.indices), (element,))
             return self._marked(code.put(op), place).results[0]
@@ -205,10 +136,10 @@ class Memory:
             scope.cache[key] = code.value(op, scope)
         return scope.cache[key]
 
-    def _write(self, entry: Entry) -> None:
+    def write(self, entry: Entry) -> None:
         entry.dirty = False
         place, value, code = entry.place, entry.value, self.code
-        where = self.views.subscripts(place, entry.at)
+        where = self.views.subscripts(place)
         axes = place.axes
         if not axes:
             code.put(make(memref.Store, (value, where.memref, *where.indices)))
@@ -243,7 +174,7 @@ class Memory:
 
     def gather(self, access: Access, index: Tiled) -> Tiled:
         """The elements at flat indices of a buffer."""
-        self.flush([self.base(access.value)])
+        self.flush([self.coordinates.base(access.value)])
         return self.gather_from(self.views.flat(access.value), index, access.element_type)
 
     def gather_from(self, view: Value, index: Tiled, element) -> Tiled:
@@ -264,7 +195,7 @@ class Memory:
 
     def scatter(self, access: Access, index: Tiled, value: Value) -> None:
         """Set the elements at flat indices of a buffer."""
-        code, base = self.code, self.base(access.value)
+        code, base = self.code, self.coordinates.base(access.value)
         self.flush([base])
         self.forget([base])
         view = self.views.flat(access.value)

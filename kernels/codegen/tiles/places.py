@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ....dialects.memref import base_buffer
 from ....ir.core import Value
 from ...model.plan import Loop, Plan
 from ...model.polynomial import Size
@@ -35,6 +36,9 @@ class Place:
     """The elements of a buffer that a tile touches; equal keys are the same ones, in any order."""
 
     access: Access
+    alias: Value
+    """What the buffer is a view of: views of one buffer may overlap."""
+    at: Position
     terms: tuple[tuple[Value, Size], ...]
     constant: Size
     strides: tuple[tuple[Axis, Size], ...]
@@ -43,6 +47,10 @@ class Place:
     def __post_init__(self) -> None:
         base = tuple((id(value), factor) for value, factor in self.terms)
         self.key = (self.access.value, base, self.constant, frozenset(self.steps()))
+
+    def kept(self) -> Place:
+        """The same, while the stage goes on to other points."""
+        return replace(self, at=self.at.copy())
 
     @property
     def axes(self) -> tuple[Axis, ...]:
@@ -61,20 +69,20 @@ class Place:
             total += (axis.size - 1) * abs(stride)
         return total
 
-
-def disjoint(a: Place, b: Place) -> bool:
-    """Whether two places in views of one buffer certainly share no element."""
-    if a.access.value is not b.access.value or a.key == b.key:
-        return False
-    if a.key[1] != b.key[1]:
-        return False
-    if a.access is b.access and a.access.is_output:
-        return True  # one stage writes no element twice, but for reductions, at the same key
-    distance = b.constant - a.constant
-    reach_a, reach_b = a.reach(), b.reach()
-    if not isinstance(distance, int) or reach_a is None or reach_b is None:
-        return False
-    return distance > reach_a or -distance > reach_b
+    def disjoint(self, other: Place) -> bool:
+        """Whether two places in views of one buffer certainly share no element."""
+        access = self.access
+        if access.value is not other.access.value or self.key == other.key:
+            return False
+        if self.key[1] != other.key[1]:
+            return False
+        if access is other.access and access.is_output:
+            return True  # one stage writes no element twice, but for reductions, at the same key
+        distance = other.constant - self.constant
+        reach, others = self.reach(), other.reach()
+        if not isinstance(distance, int) or reach is None or others is None:
+            return False
+        return distance > reach or -distance > others
 
 
 class Coordinates:
@@ -85,6 +93,14 @@ class Coordinates:
         self.dropped: dict[Access, frozenset[Loop]] = {}
         """Loops that an access does not depend on, its buffer being used anew in each iteration."""
         self._linear: dict[Access, list[tuple[Loop, Size]]] = {}
+        self._base: dict[Value, Value] = {}
+
+    def base(self, buffer: Value) -> Value:
+        """What the buffer is a view of."""
+        known = self._base.get(buffer)
+        if known is None:
+            known = self._base[buffer] = base_buffer(buffer)
+        return known
 
     def linear(self, access: Access) -> list[tuple[Loop, Size]]:
         """The loops that the access depends on, outermost first, with their coefficients."""
@@ -115,7 +131,7 @@ class Coordinates:
             for axis in axes
             if access.coefficients[axis.root.dims[-1]] != 0 and axis.first not in dropped
         )
-        return Place(access, tuple(terms), constant, strides)
+        return Place(access, self.base(access.value), at, tuple(terms), constant, strides)
 
     def parts(
         self, dims: Iterable[int], access: Access | None, at: Position, axes: Sequence[Axis]

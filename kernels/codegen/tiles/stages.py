@@ -74,7 +74,7 @@ class Tiles:
             elif accumulation is not None:
                 known[out.argument] = accumulation.get(number, place)
             else:
-                known[out.argument] = self.memory.read(place, at)
+                known[out.argument] = self.memory.read(place)
         results = self.bodies.run(stage, known, at, axes)
         for number, (out, place) in enumerate(zip(stage.outputs, places, strict=True)):
             result = results[number]
@@ -83,7 +83,7 @@ class Tiles:
             elif accumulation is not None:
                 accumulation.set(number, place, result, axes)
             else:
-                self.memory.store(place, at, self.bodies.spread(result, place.axes))
+                self.memory.store(place.kept(), self.bodies.spread(result, place.axes))
 
     def _arguments(self, stage: Stage, at: Position, axes: Sequence[Axis]) -> dict[Value, Tiled]:
         known: dict[Value, Tiled] = {}
@@ -99,7 +99,7 @@ class Tiles:
         if access.coefficients is None:
             return self._load_anywhere(access, at, axes)
         place = self.memory.coordinates.place(access, at, axes)
-        return self.memory.read(place, at)
+        return self.memory.read(place)
 
     def _load_anywhere(self, access: Access, at: Position, axes: Sequence[Axis]) -> Tiled:
         return self.memory.gather(access, self.bodies.place_of(access, at, axes))

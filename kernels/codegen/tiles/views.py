@@ -13,13 +13,12 @@ from dataclasses import dataclass
 from ....dialects import memref
 from ....ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ....ir.core import Value
-from ....ir.types import MemRefType
 from ...model.plan import Loop
-from ...model.polynomial import Poly, Size
-from ...model.stages import Access, Extent
+from ...model.polynomial import Size
+from ...model.stages import Access
 from ..code import Code
 from .axes import Axis
-from .places import Coordinates, Place, Position
+from .places import Coordinates, Place
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,14 @@ class Views:
         self.replaced: dict[Value, Value] = {}
         """Smaller buffers that stand for others."""
 
-    def subscripts(self, place: Place, at: Position) -> Subscripted:
+    def subscripts(self, place: Place) -> Subscripted:
         """Where a place is."""
-        plain = self._plain(place, at)
-        return plain if plain is not None else self._by_loops(place, at)
+        plain = self._plain(place)
+        return plain if plain is not None else self._by_loops(place)
 
     # -- the buffer as it is -----------------------------------------------------------------
 
-    def _plain(self, place: Place, at: Position) -> Subscripted | None:
+    def _plain(self, place: Place) -> Subscripted | None:
         access, code = place.access, self.code
         rank, stage = access.stage.rank, access.stage
         dims: dict[Axis, int] = {}
@@ -76,7 +75,7 @@ class Views:
                 if along and (position in dims.values() or along[0] in dims):
                     return None
                 dims.update((axis, position) for axis in along)
-                values, constant = self.coordinates.parts((dim,), access, at, place.axes)
+                values, constant = self.coordinates.parts((dim,), access, place.at, place.axes)
                 for value in values:
                     total = code.add(code.multiply(value, factor), total)
                 total = code.add(total, constant * factor)
@@ -88,7 +87,7 @@ class Views:
 
     # -- a view of the loops -------------------------------------------------------------------
 
-    def _by_loops(self, place: Place, at: Position) -> Subscripted:
+    def _by_loops(self, place: Place) -> Subscripted:
         access, code = place.access, self.code
         stage, coefficients = access.stage, access.coefficients
         assert coefficients is not None
@@ -103,7 +102,7 @@ class Views:
             along = sorted((a for a in place.axes if a.root is root), key=lambda a: -a.step)
             if stride == 0 or (left == 1 and not along):
                 continue
-            values, constant = self.coordinates.parts(root.dims, access, at, place.axes)
+            values, constant = self.coordinates.parts(root.dims, access, place.at, place.axes)
             total: Value | int = constant
             for value in values:
                 total = code.add(value, total)
@@ -134,59 +133,14 @@ class Views:
         code = self.code
         buffer = self.replaced.get(access.value, access.value)
         key = ("view", buffer, constant, tuple(sizes), tuple(strides))
-        scope = code.at_depth(max(1, code.depths.get(buffer, 1)))
+        scope = code.at_buffer(buffer)
         if key not in scope.cache:
-            offset = code.add(self._offset(buffer), code.size(constant))
+            offset = code.add(code.offset(buffer), code.size(constant))
             values = [code.size(s) for s in sizes], [code.size(s) for s in strides]
             op = memref.ReinterpretCast.of(buffer, offset, *values)
             scope.cache[key] = code.value(op, scope)
         return scope.cache[key]
 
-    def _offset(self, buffer: Value) -> Value | int:
-        """Where a buffer starts in what it is a view of."""
-        type: MemRefType = buffer.type  # type: ignore[assignment]
-        if type.layout is None:
-            return 0
-        known = type.strides_and_offset()
-        assert known is not None
-        if known[1] is not None:
-            return known[1]
-        return self.code.size(Poly.symbol(Extent(buffer, 0, "offset")))
-
     def flat(self, buffer: Value) -> Value:
         """The buffer as one dimension, starting at its first element."""
-        buffer = self.replaced.get(buffer, buffer)
-        type: MemRefType = buffer.type  # type: ignore[assignment]
-        if type.rank == 1 and type.layout is None:
-            return buffer
-        code = self.code
-        scope = code.at_depth(max(1, code.depths.get(buffer, 1)))
-        key = ("flat", buffer)
-        if key not in scope.cache:
-            op = memref.ReinterpretCast.of(buffer, self._offset(buffer), [self._span(buffer)], [1])
-            scope.cache[key] = code.value(op, scope)
-        return scope.cache[key]
-
-    def _span(self, buffer: Value) -> Value | int:
-        """How many elements lie from the first to the last."""
-        type: MemRefType = buffer.type  # type: ignore[assignment]
-        code = self.code
-        known = type.strides_and_offset()
-        assert known is not None
-        sizes = [
-            code.size(Poly.symbol(Extent(buffer, i))) if d is None else d
-            for i, d in enumerate(type.shape)
-        ]
-        if type.layout is None:
-            total: Value | int = 1
-            for size in sizes:
-                total = code.multiply(total, size)
-            return total
-        strides = [
-            code.size(Poly.symbol(Extent(buffer, i, "stride"))) if s is None else s
-            for i, s in enumerate(known[0])
-        ]
-        last: Value | int = 0
-        for size, stride in zip(sizes, strides, strict=True):
-            last = code.add(last, code.multiply(code.add(size, -1), stride))
-        return code.add(last, 1)
+        return self.code.flat(self.replaced.get(buffer, buffer))

@@ -82,9 +82,12 @@ class Address:
     width: int
     count: int | Value | None
     key: tuple = field(init=False)
+    alias: Hashable = field(init=False)
 
     def __post_init__(self) -> None:
-        self.key = (self.access.base, self.constant, self.lane, self.width, self.count)
+        access = self.access
+        self.alias = access.alias
+        self.key = (access.base, self.constant, self.lane, self.width, self.count)
 
     def moved(self, by: Size, copies: tuple[int, ...]) -> Address:
         """A neighbour's address."""
@@ -92,18 +95,19 @@ class Address:
             self.access, copies, self.offset, self.constant + by, self.lane, self.width, self.count
         )
 
-
-def disjoint(a: Address, b: Address) -> bool:
-    """Whether two addresses of what may share memory certainly share no element."""
-    if a.access.base != b.access.base or a.key == b.key:
-        return False
-    if a.access is b.access and a.access.is_output:
-        return True  # one operation writes no element twice
-    distance = b.constant + a.constant * -1
-    if not (isinstance(distance, int) and isinstance(a.lane, int) and isinstance(b.lane, int)):
-        return False
-    reach_a, reach_b = a.lane * max(a.width - 1, 0), b.lane * max(b.width - 1, 0)
-    if distance > reach_a or -distance > reach_b:
-        return True
-    stride = a.lane
-    return bool(stride and stride == b.lane and distance % stride)
+    def disjoint(self, other: Address) -> bool:
+        """Whether two addresses of what may share memory certainly share no element."""
+        access = self.access
+        if access.base != other.access.base or self.key == other.key:
+            return False
+        if access is other.access and access.is_output:
+            return True  # one operation writes no element twice
+        distance = other.constant + self.constant * -1
+        if not (isinstance(distance, int) and isinstance(self.lane, int)):
+            return False
+        if not isinstance(other.lane, int):
+            return False
+        reach, others = self.lane * max(self.width - 1, 0), other.lane * max(other.width - 1, 0)
+        if distance > reach or -distance > others:
+            return True
+        return bool(self.lane and self.lane == other.lane and distance % self.lane)

@@ -19,7 +19,7 @@ from ....targets.machine import Machine
 from ..addresses.walk import Walk
 from ..code import make
 from ..combining import FUSED_TYPES
-from .contents import Contents
+from .contents import VectorContents
 from .effects import Effects
 from .lanes import ONE, Part, Widths, copies_of, fits_any, lanes_of
 from .pieces import Leading, Piece, Strided, as_vector, index_piece, is_vector
@@ -59,7 +59,7 @@ class Expansion:
         self.widths = widths
         self.effects = effects
         self.machine = machine
-        self.contents = Contents(code)
+        self.contents = VectorContents(code)
         self.grids: dict[Value, dict[tuple, Piece]] = {}
         self.replaced: set[Value] = set()
         """Results and arguments of operations that were written anew."""

@@ -48,6 +48,15 @@ def parts_of(lanes: int, width: int) -> tuple[Part, ...]:
     return tuple(parts)
 
 
+def powers_of(count: int) -> Iterator[tuple[int, int]]:
+    """So many lanes as powers of two, the largest first: (where it begins, how many it has)."""
+    at = 0
+    while at < count:
+        size = 1 << (count - at).bit_length() - 1
+        yield at, size
+        at += size
+
+
 ONE = parts_of(1, 1)[0]
 """The only lane of a value that does not vary along the lanes."""
 
@@ -229,14 +238,19 @@ def _transfer(widths: Widths, op: vector.TransferRead | vector.TransferWrite) ->
     value = op.vector if isinstance(op, vector.TransferRead) else op.valueToStore
     if isinstance(op, vector.TransferWrite):
         widths.note(value, vectors=True)
-    if op.mask is not None and _is_in_order(op):
-        widths.join(value, op.mask)
+    if op.mask is not None and op.map.results:
+        places = [e.position if isinstance(e, AffineDim) else -1 for e in op.map.results]
+        if places[-1] == max(places):  # the mask has the memory's order
+            widths.join(value, op.mask)
 
 
-def _is_in_order(op: vector.TransferRead | vector.TransferWrite) -> bool:
-    """Whether the mask has the vector's dimensions."""
-    places = [e.position for e in op.map.results if isinstance(e, AffineDim)]
-    return len(places) == len(op.map.results) and places == sorted(places)
+def _scan(widths: Widths, op: vector.Scan) -> None:
+    widths.join(op.source, op.dest)
+    widths.join(op.initial_value, op.accumulated_value)
+    if op.reduction_dim == op.source.type.rank - 1:
+        widths.note(op.dest, scalars=2)
+    else:
+        widths.join(op.source, op.initial_value)
 
 
 def _for(widths: Widths, op: scf.For) -> None:
@@ -257,6 +271,7 @@ _CONNECT = {
     vector.Contract: _contract,
     vector.OuterProduct: _outer_product,
     vector.MultiReduction: _multi_reduction,
+    vector.Scan: _scan,
     vector.TransferRead: _transfer,
     vector.TransferWrite: _transfer,
     scf.For: _for,

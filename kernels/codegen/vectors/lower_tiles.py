@@ -21,6 +21,7 @@ from . import products, rearrangements, transfers
 from .effects import EVERYTHING, NOTHING, Effects
 from .expansion import Expansion
 from .lanes import LANES, ONE, Widths, fits_any
+from .masking import take_off_masks
 
 EXPANDER_MODULES = (products, rearrangements, transfers)
 """Where pieces of the operations' results are made: their expanders enter a table."""
@@ -51,6 +52,7 @@ class LowerTiles(
         target = target_of(op, self.target).machine
         for function in op.regions[0].ops:
             if isinstance(function, func.FuncOp) and not function.is_declaration:
+                take_off_masks(function)
                 ops = list(function.walk())
                 types = {v.type for o in ops for v in (*o.results, *o._operands)}
                 vectors = [t for t in types if isinstance(t, VectorType)]
@@ -68,7 +70,7 @@ class _Lowering:
         for op in ops:
             widths.visit(op)
         block = function.body.blocks[0]
-        self.code = Walk(block, Forms())
+        self.code = Walk(block, Forms(), target)
         self.effects = Effects(function)
         self.e = Expansion(self.code, widths, self.effects, target)
         self.pending: dict[Hashable, list[Operation]] = {}
@@ -244,7 +246,7 @@ class _Lowering:
         address = access.at((), ONE, None)
         known = self.e.contents.find(address)
         if known is not None:
-            op.result.replace_all_uses_with(known)
+            op.result.replace_all_uses_with(known.value)
             self.done.append(op)
         else:
             self.e.contents.load([address], lambda group: [op.result])
@@ -286,7 +288,7 @@ class _Lowering:
         """An operation all of whose pieces are made where it stands."""
         self.waiting.clear()
         self.done.append(op)
-        if op.results[0].has_uses:
+        if op.has_used_results:
             expand(self.e, op)
 
     # -- control flow ----------------------------------------------------------------------------
@@ -430,6 +432,7 @@ _HANDLERS: dict[type[Operation], Callable[[_Lowering, Any], None]] = {
     vector.MultiReduction: lambda s, op: s.eager(op, products.multi_reduction),
     vector.OuterProduct: lambda s, op: s.eager(op, products.outer_product),
     vector.Reduction: lambda s, op: s.eager(op, products.reduction),
+    vector.Scan: lambda s, op: s.eager(op, products.scan),
     vector.Scatter: _Lowering.scatter,
     vector.TransferRead: _Lowering.read,
     vector.TransferWrite: _Lowering.transfer_write,

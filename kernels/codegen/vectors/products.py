@@ -168,7 +168,7 @@ def multi_reduction(e: Expansion, op: vector.MultiReduction) -> None:
             _known(e, e.piece(source, at, part), part)
             for at in _fibre(source, kept, copies, reduced)
         ]
-        total = _combined(e, kind, values, part, flags, op)
+        total = _combined(e, kind, values, part, flags)
         e.set(op.dest, copies, part, _with_start(e, op, copies, part, total, flags))
     e.replaced.add(op.dest)
 
@@ -208,18 +208,23 @@ def _reduce_lanes(
         op.dest.replace_all_uses_with(elements[()])
         return
     e.replaced.add(op.dest)
-    for copies, part in e.places(op.dest):
-        row = [elements[(*copies, part.offset + i)] for i in range(part.lanes)]
-        e.set(op.dest, copies, part, e.from_elements(row, part.width))
+    _set_elements(e, op.dest, elements)
+
+
+def _set_elements(e: Expansion, value: Value, elements: dict[Copies, Value]) -> None:
+    """Let a vector consist of these elements."""
+    for copies, part in e.places(value):
+        at = [(*copies, part.offset + i) for i in range(part.lanes)] if value.type.shape else [()]
+        e.set(value, copies, part, e.from_elements([elements[i] for i in at], part.width))
 
 
 def _with_start(
-    e: Expansion, op: Any, copies: Copies, part: Part, total: Piece, flags: dict[str, Attribute]
-) -> Piece:
+    e: Expansion, op: Any, copies: Copies, part: Part, total: Value, flags: dict[str, Attribute]
+) -> Value:
     start = _known(e, e.piece(op.acc, copies, part), part)
     if _is_identity(start, op.kind):
         return total
-    return _combined(e, op.kind, [start, total], part, flags, op)
+    return _combined(e, op.kind, [start, total], part, flags)
 
 
 def _is_identity(value: Value, kind: str) -> bool:
@@ -232,11 +237,10 @@ def _is_identity(value: Value, kind: str) -> bool:
 def _combined(
     e: Expansion,
     kind: str,
-    values: list[Any],
+    values: list[Value],
     part: Part,
     flags: dict[str, Attribute],
-    like: Operation,
-) -> Piece:
+) -> Value:
     """All pieces combined two by two."""
     first = values[0]
     type = getattr(first.type, "element_type", first.type)
@@ -270,12 +274,9 @@ def _across(
         by_width.setdefault(part.width, []).append(_active(e, kind, piece, part))
     found = []
     for width, values in by_width.items():
-        total = _combined(e, kind, values, Part(0, width), flags, None)  # type: ignore[arg-type]
-        assert isinstance(total, Value)
+        total = _combined(e, kind, values, Part(0, width), flags)
         found.append(_reduced(e, kind, total, flags) if width > 1 else total)
-    total = _combined(e, kind, found, ONE, flags, None)  # type: ignore[arg-type]
-    assert isinstance(total, Value)
-    return total
+    return _combined(e, kind, found, ONE, flags)
 
 
 def _active(e: Expansion, kind: str, piece: Piece, part: Part) -> Value:
@@ -298,6 +299,45 @@ def _reduced(e: Expansion, kind: str, row: Value, flags: dict[str, Attribute]) -
         if given is not None:
             made.properties["fastmath"] = given
     return e.code.value(made)
+
+
+def scan(e: Expansion, op: vector.Scan) -> None:
+    """All pieces of a scan, which runs from copy to copy, or from lane to lane."""
+    dim, shape, last = op.reduction_dim, op.source.type.shape, op.accumulated_value
+    e.replaced.update(op.results)
+    if dim < len(shape) - 1:
+        for copies, part in e.places(last):
+            where = [(*copies[:dim], i, *copies[dim:]) for i in range(shape[dim])]
+            start, *items = (
+                _known(e, e.piece(value, at, part), part)
+                for value, at in ((op.initial_value, copies), *((op.source, at) for at in where))
+            )
+            steps = _running(e, op, start, items, part)
+            for at, step in zip(where, steps, strict=True):
+                e.set(op.dest, at, part, step)
+            e.set(last, copies, part, steps[-1])
+        return
+    found: dict[Copies, Value] = {}
+    ends: dict[Copies, Value] = {}
+    for at in product(*map(range, shape[:-1])):
+        items = [e.element(op.source, (*at, i)) for i in range(shape[-1])]
+        steps = _running(e, op, e.element(op.initial_value, at), items, ONE)
+        found.update(((*at, i), step) for i, step in enumerate(steps))
+        ends[at] = steps[-1]
+    _set_elements(e, op.dest, found)
+    _set_elements(e, last, ends)
+
+
+def _running(
+    e: Expansion, op: vector.Scan, total: Value, items: list[Value], part: Part
+) -> list[Value]:
+    """What is combined up to each item; that includes the item itself, or the start instead."""
+    steps = []
+    for i, item in enumerate(items):
+        steps.append(total)
+        is_first = op.inclusive and i == 0
+        total = item if is_first else _combined(e, op.kind, [total, item], part, {})
+    return [*steps[1:], total] if op.inclusive else steps
 
 
 def reduction(e: Expansion, op: vector.Reduction) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ....dialects import memref, vector
+from ....dialects import memref, ub, vector
 from ....ir.attributes import BoolAttr, IntegerAttr
 from ....ir.core import Value
 from ....ir.types import Type, VectorType, i32
@@ -18,6 +18,7 @@ from ...model.polynomial import Size
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address
+from .lanes import powers_of
 from .shuffles import dealt, pick, transposed
 
 MAX_SHUFFLED_STRIDE = 8
@@ -95,8 +96,26 @@ def read_row(
     source, indices = where
     if count is None:
         return code.value(make(vector.Load, (source, *indices), (type,)))
-    mask, rest = code.mask(count, type.shape[0]), _rest(code, type, padding)
+    rest = _rest(code, type, padding)
+    if isinstance(count, int) and not code.can_mask(type):
+        return _read_parts(code, where, rest, count)
+    mask = code.mask(count, type.shape[0])
     return code.value(make(vector.MaskedLoad, (source, *indices, mask, rest), (type,)))
+
+
+def _read_parts(code: Walk, where: Place, row: Value, count: int) -> Value:
+    """A row whose first lanes are read, by ever smaller vectors."""
+    source, (*outer, last) = where
+    element = row.type.element_type
+    for at, width in powers_of(count):
+        indices = (source, *outer, code.shifted(last, at))
+        if width == 1:
+            part = code.value(make(memref.Load, indices, (element,)))
+            row = code.value(vector.Insert.of(part, row, [at]))
+            continue
+        part = code.value(make(vector.Load, indices, (VectorType((width,), element),)))
+        row = code.value(vector.InsertStridedSlice.of(part, row, [at]))
+    return row
 
 
 def gather(
@@ -118,6 +137,11 @@ def gather(
 def _rest(code: Walk, type: VectorType, padding: Value | None) -> Value:
     if padding is None:
         return code.splat_number(0, type)
+    if padding.defined_by(ub.Poison):
+        cache, key = code.entry.cache, ("poison", type)
+        if key not in cache:
+            cache[key] = code.value(ub.Poison(out=type), code.entry)
+        return cache[key]
     return code.splat(padding, type.shape[0])
 
 

@@ -12,7 +12,7 @@ from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int, constant_value
 from ....ir.types import MemRefType, VectorType, i1
 from ..code import make
-from .accesses import Access, Address, disjoint
+from .accesses import Access, Address
 from .expansion import Copies, Expansion, expands, lanes_below, mask_bounds, minimum_of
 from .lanes import Part
 from .pieces import Leading, Piece, Strided, as_vector, is_vector
@@ -21,12 +21,14 @@ from .writes import scatter, write_row
 
 Count = int | Value | None
 
+_MASKS = (vector.CreateMask, vector.ConstantMask)
+
 PREFETCH = "schedule.prefetch"
 """The attribute of a read that says how many elements further on to ask for ahead."""
 
 
 def access_of(e: Expansion, op: Any) -> Access | None:
-    """What an operation reads or writes; None where its layout or mask is not understood."""
+    """What an operation reads or writes; None where its layout is not understood."""
     if op not in e.accesses:
         e.accesses[op] = _access(e, op)
     return e.accesses[op]
@@ -43,8 +45,6 @@ def _access(e: Expansion, op: Any) -> Access | None:
     dims: tuple[int | None, ...] = ()
     ahead = 0
     if is_transfer:
-        if not _knows_mask(op):
-            return None
         dims = tuple(x.position if isinstance(x, AffineDim) else None for x in op.map.results)
         given = op.attributes.get(PREFETCH)
         ahead = given.value if isinstance(given, IntegerAttr) else 0
@@ -58,19 +58,11 @@ def _access(e: Expansion, op: Any) -> Access | None:
     return access
 
 
-def _knows_mask(op: Any) -> bool:
-    """Whether pieces of the mask go with pieces of the vector."""
-    if op.mask is None or isinstance(op.mask.defining_op, vector.CreateMask | vector.ConstantMask):
-        return True
-    places = [x.position for x in op.map.results if isinstance(x, AffineDim)]
-    return all(op.bounds) and len(places) == len(op.map.results) and places == sorted(places)
-
-
 def _bounds(e: Expansion, op: Any, access: Access) -> list[int | Value | None]:
     """For each dimension of the vector, how far elements count: by the mask, and in memory."""
     made = op.mask.defining_op if op.mask is not None else None
     shape = op.vector_type.shape
-    masked = mask_bounds(made) if isinstance(made, vector.CreateMask | vector.ConstantMask) else []
+    masked = mask_bounds(made) if isinstance(made, _MASKS) else []
     order = sorted(d for d in access.dims if d is not None)
     found: list[int | Value | None] = []
     for extent, d, is_inside in zip(shape, access.dims, op.bounds, strict=True):
@@ -105,29 +97,55 @@ def _count(e: Expansion, op: Any, access: Access, copies: Copies, part: Part) ->
     bounds = access.bounds
     if bounds is None:
         return part.count
-    made = op.mask.defining_op if op.mask is not None else None
-    if op.mask is not None and not isinstance(made, vector.CreateMask | vector.ConstantMask):
-        return _count_of_mask(e, e.piece(op.mask, copies, part), part)
     outer = [(at, b) for at, b in zip(copies, bounds, strict=False) if b is not None]
     last = bounds[-1] if bounds and bounds[-1] is not None else part.offset + part.width
     count = lanes_below(e.code, outer, last, part)
     if isinstance(count, int) and count >= part.lanes:
-        return part.count
-    return count
+        count = part.count
+    made = op.mask.defining_op if op.mask is not None else None
+    if op.mask is None or isinstance(made, _MASKS) or count == 0:
+        return count
+    selected = _count_of_mask(e, _mask_piece(e, op.mask, access, copies, part), part)
+    return selected if count == part.count else _both(e, count, selected, part)
+
+
+def _mask_piece(e: Expansion, mask: Value, access: Access, copies: Copies, part: Part) -> Piece:
+    """The piece of a mask that has the memory's dimensions, in their order."""
+    order = sorted(d for d in access.dims if d is not None)
+
+    def at(lane: int) -> Copies:
+        point = dict(zip(access.dims, (*copies, lane), strict=False))
+        return tuple(point[d] for d in order)
+
+    if access.dims and access.dims[-1] is None:
+        return e.element(mask, at(0))
+    if order and access.dims[-1] == order[-1]:
+        return e.piece(mask, at(0)[:-1], part)
+    elements = [e.element(mask, at(part.offset + i)) for i in range(part.lanes)]
+    return e.from_elements(elements, part.width)
+
+
+def _both(e: Expansion, one: Count, other: Count, part: Part) -> Count:
+    """The lanes that count by a number and by another one or a mask."""
+    code = e.code
+    assert one is not None and other is not None
+    if not isinstance(other, Value) or not isinstance(other.type, VectorType):
+        return code.minimum(one, other)
+    mask = code.mask(one, part.width)
+    return code.value(make(arith.AndI, (mask, other), (mask.type,)))
 
 
 def _count_of_mask(e: Expansion, piece: Piece, part: Part) -> Count:
     code = e.code
     if isinstance(piece, Leading):
         return piece.count
-    if part.width == 1:
-        none, one = code.index(0), code.index(1)
-        return code.value(make(arith.Select, (e.scalar(piece), one, none), (one.type,)))
+    if part.width == 1 or not is_vector(piece):
+        none, lanes = code.index(0), code.index(part.lanes)
+        return code.value(make(arith.Select, (e.scalar(piece), lanes, none), (none.type,)))
     mask = as_vector(code, piece, part.width)
     if part.count is None:
         return mask
-    within = code.mask(part.count, part.width)
-    return code.value(make(arith.AndI, (mask, within), (mask.type,)))
+    return _both(e, part.count, mask, part)
 
 
 # -- reads ---------------------------------------------------------------------------------------
@@ -139,13 +157,13 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
     if access is None:
         return e.cut(value, copies, part)
     count = _count(e, op, access, copies, part)
-    padding = _padding(op.padding)
+    padding = _padding(e, op.padding, value.type)
     if isinstance(count, int) and count == 0:
         return op.padding if padding is None else padding
     address = access.at(copies, part, count)
     known = e.contents.find(address)
     if known is not None:
-        return known
+        return known.value
     together = None if access.bounds is not None else neighbours(address, value.type.shape)
 
     def load(group: Sequence[Address]) -> list[Value]:
@@ -156,15 +174,15 @@ def _read(e: Expansion, op: vector.TransferRead, value: Value, copies: Copies, p
             prefetch(e.code, address)
         return found
 
-    e.contents.load(together[0] if together is not None else [address], load)
-    found = e.contents.find(address)
-    assert found is not None
-    return found
+    group = together[0] if together is not None else [address]
+    return e.contents.load(group, load)[group.index(address)]
 
 
-def _padding(value: Value) -> Value | None:
-    """What masked lanes are; None where zero does as well."""
-    return None if value.defined_by(ub.Poison) or _is_zero(value) else value
+def _padding(e: Expansion, value: Value, row: VectorType) -> Value | None:
+    """What masked lanes are; None where zero does as well, which a masked access gives."""
+    if value.defined_by(ub.Poison):
+        return None if e.code.can_mask(row) else value
+    return None if _is_zero(value) else value
 
 
 def _is_zero(value: Value) -> bool:
@@ -187,7 +205,7 @@ def unread(e: Expansion, op: Any) -> list[tuple[Copies, Part, Address | None]]:
 def read_before(e: Expansion, op: Any, written: Address) -> None:
     """Make the pieces of a pending read that a write may change."""
     for copies, part, address in unread(e, op):
-        if address is None or not disjoint(address, written):
+        if address is None or not address.disjoint(written):
             e.piece(op.results[0], copies, part)
 
 

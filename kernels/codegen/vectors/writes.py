@@ -10,6 +10,7 @@ from ....ir.types import VectorType
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Address
+from .lanes import powers_of
 from .reads import Place, flat_place, lane_offsets, place, row_place
 from .shuffles import interleaved
 
@@ -39,9 +40,24 @@ def write_row(code: Walk, where: Place, value: Value, count: int | Value | None)
     source, indices = where
     if count is None:
         code.put(make(vector.Store, (value, source, *indices)))
+    elif isinstance(count, int) and not code.can_mask(value.type):
+        _write_parts(code, where, value, count)
     else:
         mask = code.mask(count, value.type.shape[0])
         code.put(make(vector.MaskedStore, (source, *indices, mask, value)))
+
+
+def _write_parts(code: Walk, where: Place, row: Value, count: int) -> None:
+    """The first lanes of a row, by ever smaller vectors."""
+    source, (*outer, last) = where
+    for at, width in powers_of(count):
+        indices = (source, *outer, code.shifted(last, at))
+        if width == 1:
+            part = code.value(vector.Extract.of(row, [at]))
+            code.put(make(memref.Store, (part, *indices)))
+            continue
+        part = code.value(vector.ExtractStridedSlice.of(row, [at], [width]))
+        code.put(make(vector.Store, (part, *indices)))
 
 
 def scatter(

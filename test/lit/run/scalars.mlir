@@ -2,7 +2,7 @@
 // RUN: nn-run %s --args 'i4:7,index:-3,true,bf16:1.5,f32:nan' | filecheck %s
 // RUN: nn-run %s --args '7,-3,i1:1,1.5,nan' --compile | filecheck %s
 
-// CHECK:      result #0: i8
+// CHECK:      result #0: i4
 // CHECK-NEXT: {{^}}-2{{$}}
 // CHECK-NEXT: result #1: i64
 // CHECK-NEXT: {{^}}-6{{$}}

@@ -7,6 +7,7 @@ from nnc.dialects import func
 from nnc.ir.passes import PassContext
 from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import FloatType, MemRefType, f32, f64
+from nnc.kernels.codegen.vectors.lower_tiles import LowerTiles
 from nnc.lowering.to_llvm import LowerToLlvm
 from nnc.numerics.interpreter import Interpreter
 from nnc.targets.base import host
@@ -15,8 +16,10 @@ from nnc.targets.llvm.native import emit_object, load_object
 
 
 def lowered(text):
-    """The verified module of the llvm dialect."""
+    """The verified module of the llvm dialect, by way of vectors that registers hold."""
     module = parse_module(text)
+    module.verify()
+    LowerTiles().run(module, PassContext())
     module.verify()
     LowerToLlvm().run(module, PassContext())
     module.verify()

@@ -124,6 +124,12 @@ COMPUTE = {
   %a, %last = vector.scan <add>, %v, %z {inclusive = true, reduction_dim = 0 : i64} :
     vector<4x8xf32>, vector<8xf32>
   %r = vector.insert %last, %a [0] : vector<8xf32> into vector<4x8xf32>""",
+    "scan of lanes, with each": """
+  %z = arith.constant dense<0.5> : vector<4xf32>
+  %a, %last = vector.scan <add>, %v, %z {inclusive = true, reduction_dim = 1 : i64} :
+    vector<4x8xf32>, vector<4xf32>
+  %r = vector.insert_strided_slice %last, %a {offsets = [2, 3], strides = [1]} :
+    vector<4xf32> into vector<4x8xf32>""",
     "scan of columns": """
   %z = arith.constant dense<0.5> : vector<4xf32>
   %r, %last = vector.scan <mul>, %v, %z {inclusive = false, reduction_dim = 1 : i64} :
@@ -237,6 +243,22 @@ MEMORY = {
     "transposed and masked": """
   %k = vector.create_mask %i, %c1 : vector<4x2xi1>
   %v = vector.transfer_read %m[%i, %j], %p, %k {permutation_map = affine_map<(a, b) -> (b, a)>} :
+    {M}, vector<2x4xf32>""",
+    "masked by a value, outside too": """
+  %a = vector.create_mask %c1, %i : vector<2x4xi1>
+  %b = arith.constant dense<[[true, false, true, true], [false, true, false, true]]> : vector<2x4xi1>
+  %k = arith.ori %a, %b : vector<2x4xi1>
+  %v = vector.transfer_read %m[%i, %j], %p, %k : {M}, vector<2x4xf32>""",
+    "transposed and masked by a value": """
+  %a = vector.create_mask %i, %c1 : vector<4x2xi1>
+  %b = arith.constant dense<[[true, false], [true, true], [false, true], [false, false]]> : vector<4x2xi1>
+  %k = arith.xori %a, %b : vector<4x2xi1>
+  %v = vector.transfer_read %m[%i, %j], %p, %k {permutation_map = affine_map<(a, b) -> (b, a)>} :
+    {M}, vector<2x4xf32>""",
+    "repeated and masked by a value": """
+  %k = arith.constant dense<[true, false]> : vector<2xi1>
+  %v = vector.transfer_read %m[%i, %j], %p, %k
+    {in_bounds = [true, true], permutation_map = affine_map<(a, b) -> (b, 0)>} :
     {M}, vector<2x4xf32>""",
     "repeated along lanes": """
   %v = vector.transfer_read %m[%i, %j], %p

@@ -164,3 +164,12 @@ func.func @where_decided(%x: tensor<4xf32>, %y: tensor<f32>) -> (tensor<4xf32>, 
   %1 = nn.where %false, %x, %y : (tensor<i1>, tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
   return %0, %1 : tensor<4xf32>, tensor<4xf32>
 }
+
+// The rules of the outer cast stay.
+// CHECK-LABEL: @casts_to_small_floats
+// CHECK: nn.cast %arg0 {saturate = false} : (tensor<4xf16>) -> tensor<4xf8E5M2>
+func.func @casts_to_small_floats(%a: tensor<4xf16>) -> tensor<4xf8E5M2> {
+  %0 = nn.cast %a : (tensor<4xf16>) -> tensor<4xf32>
+  %1 = nn.cast %0 {saturate = false} : (tensor<4xf32>) -> tensor<4xf8E5M2>
+  return %1 : tensor<4xf8E5M2>
+}

@@ -191,3 +191,33 @@ func.func @dynamic(%x: tensor<?x8xf32>, %shape: tensor<2xi64>, %n: tensor<1xi64>
   %1 = nn.slice_dynamic %x, %zero, %n, %zero, %one : (tensor<?x8xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> tensor<?x8xf32>
   return %0, %1 : tensor<?x?xf32>, tensor<?x8xf32>
 }
+
+// -----
+
+// Pads and sizes that become known make the ops static.
+
+// CHECK-LABEL: @known_numbers
+// CHECK-SAME: (%[[X:.*]]: tensor<?x8xf32>, %[[I:.*]]: tensor<?x2x4x4xf32>
+// CHECK-DAG: nn.pad %[[X]], %{{.*}} {mode = "edge", pads = array<i64: 0, 1, 2, 0>} : (tensor<?x8xf32>, tensor<f32>) -> tensor<?x9xf32>
+// CHECK-DAG: nn.resize %[[I]] {{{.*}}mode = "linear", scales = array<f32: 1.000000e+00, 1.000000e+00, 2.000000e+00, 5.000000e-01>} : (tensor<?x2x4x4xf32>) -> tensor<?x2x8x2xf32>
+func.func @known_numbers(%x: tensor<?x8xf32>, %i: tensor<?x2x4x4xf32>, %v: tensor<f32>) -> (tensor<?x9xf32>, tensor<?x2x8x2xf32>) {
+  %pads = nn.constant dense<[0, 1, 2, 0]> : tensor<4xi64>
+  %scales = nn.constant dense<[2.0, 0.5]> : tensor<2xf32>
+  %sizes = nn.constant dense<[8, 2]> : tensor<2xi64>
+  %0 = nn.pad_dynamic %x, %pads, %v {mode = "edge"} : (tensor<?x8xf32>, tensor<4xi64>, tensor<f32>) -> tensor<?x9xf32>
+  %1 = nn.resize_dynamic %i, %scales, %sizes {axes = array<i64: 2, 3>, mode = "linear"} : (tensor<?x2x4x4xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<?x2x8x2xf32>
+  return %0, %1 : tensor<?x9xf32>, tensor<?x2x8x2xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @unknown_numbers
+// CHECK: nn.pad_dynamic
+// CHECK: nn.resize_dynamic
+func.func @unknown_numbers(%x: tensor<?x8xf32>, %i: tensor<1x2x?x4xf32>, %pads: tensor<4xi64>) -> (tensor<?x?xf32>, tensor<1x2x8x4xf32>) {
+  %scales = nn.constant dense<2.0> : tensor<1xf32>
+  %sizes = nn.constant dense<8> : tensor<1xi64>
+  %0 = nn.pad_dynamic %x, %pads : (tensor<?x8xf32>, tensor<4xi64>) -> tensor<?x?xf32>
+  %1 = nn.resize_dynamic %i, %scales, %sizes {axes = array<i64: 2>} : (tensor<1x2x?x4xf32>, tensor<1xf32>, tensor<1xi64>) -> tensor<1x2x8x4xf32>
+  return %0, %1 : tensor<?x?xf32>, tensor<1x2x8x4xf32>
+}

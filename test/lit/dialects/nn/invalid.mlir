@@ -129,3 +129,27 @@ func.func @output_padding(%x: tensor<1x8x4x4xf32>, %w: tensor<8x3x2x2xf32>) {
   %0 = nn.conv_transpose %x, %w {output_padding = array<i64>} : (tensor<1x8x4x4xf32>, tensor<8x3x2x2xf32>) -> tensor<1x3x5x5xf32>
   return
 }
+
+// -----
+
+func.func @bits(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'nn.bitcast' op 'f32' and 'i16' differ in size}}
+  %0 = nn.bitcast %x : (tensor<4xf32>) -> tensor<4xi16>
+  return
+}
+
+// -----
+
+func.func @shape_of_bits(%x: tensor<4xf32>) {
+  // expected-error @+1 {{'nn.bitcast' op cannot change the shape}}
+  %0 = nn.bitcast %x : (tensor<4xf32>) -> tensor<2x2xi32>
+  return
+}
+
+// -----
+
+func.func @rounding(%x: tensor<4xf32>) {
+  // expected-error @+1 {{one of "up", "down", "nearest"}}
+  %0 = nn.cast %x {round_mode = "odd"} : (tensor<4xf32>) -> tensor<4xf8E8M0FNU>
+  return
+}

@@ -521,3 +521,21 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 %x = "t.s"() : () -> tensor<35x2x1x1x1x8xf32>
 // expected-error@+1 {{'nn.winograd_output' op x must be tiles at 36 points, but got 'tensor<35x2x1x1x1x8xf32>'}}
 %0 = nn.winograd_output %x {tile = 4 : i64} : (tensor<35x2x1x1x1x8xf32>) -> tensor<1x2x4x4x8xf32>
+
+// -----
+
+%x, %p = "test.op"() : () -> (tensor<4x8xf32>, tensor<3xi64>)
+// expected-error@+1 {{'nn.pad_dynamic' op pads must have 4 elements, but is 'tensor<3xi64>'}}
+%0 = nn.pad_dynamic %x, %p : (tensor<4x8xf32>, tensor<3xi64>) -> tensor<?x?xf32>
+
+// -----
+
+%x, %s, %n = "test.op"() : () -> (tensor<4x8xf32>, tensor<2xf32>, tensor<2xi64>)
+// expected-error@+1 {{'nn.resize_dynamic' op sizes must have 1 elements, but is 'tensor<2xi64>'}}
+%0 = nn.resize_dynamic %x, %s, %n {axes = array<i64: 1>} : (tensor<4x8xf32>, tensor<2xf32>, tensor<2xi64>) -> tensor<4x?xf32>
+
+// -----
+
+%x, %s, %n = "test.op"() : () -> (tensor<4x8xf32>, tensor<2xf32>, tensor<1xi64>)
+// expected-error@+1 {{'nn.resize_dynamic' op scales must be 1 numbers of type f32, but is 'tensor<2xf32>'}}
+%0 = nn.resize_dynamic %x, %s, %n {axes = array<i64: 1>} : (tensor<4x8xf32>, tensor<2xf32>, tensor<1xi64>) -> tensor<4x?xf32>

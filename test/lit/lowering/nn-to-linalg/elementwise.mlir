@@ -57,13 +57,18 @@ func.func @unsigned(%x: tensor<8xui8>, %y: tensor<8xui8>) -> tensor<8xui8> {
   func.return %0 : tensor<8xui8>
 }
 
-// Whether an unknown extent repeats is decided at run time, by a stride of 0.
+// Whether an unknown extent repeats is decided at run time, by a stride of 0; the other is checked.
 // CHECK-LABEL: func.func @unknown(
 // CHECK-SAME: %[[A:.*]]: memref<?x8xf32>, %[[B:.*]]: memref<?x8xf32>) -> memref<?x8xf32>
 // CHECK: %[[N:.*]] = memref.dim %[[A]]
 // CHECK: %[[M:.*]] = memref.dim %[[B]]
 // CHECK: %[[ONE:.*]] = arith.cmpi eq, %[[N]]
 // CHECK: %[[SIZE:.*]] = arith.select %[[ONE]], %[[M]], %[[N]]
+// CHECK: %[[SAME:.*]] = arith.cmpi eq, %[[M]], %[[SIZE]]
+// CHECK: %[[REPEATS:.*]] = arith.cmpi eq, %[[M]]
+// CHECK: %[[FITS:.*]] = arith.ori %[[SAME]], %[[REPEATS]]
+// CHECK: cf.assert %[[FITS]], "extent 0 of an operand does not fit the others'"
+// CHECK-NOT: cf.assert
 // CHECK: %[[OUT:.*]] = memref.alloc(%[[SIZE]]) : memref<?x8xf32>
 // CHECK: memref.reinterpret_cast %[[A]] to offset: [0], sizes: [%[[SIZE]], 8], strides: [%{{.*}}, 1]
 // CHECK: linalg.generic
@@ -71,4 +76,24 @@ func.func @unsigned(%x: tensor<8xui8>, %y: tensor<8xui8>) -> tensor<8xui8> {
 func.func @unknown(%x: tensor<?x8xf32>, %y: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %0 = nn.add %x, %y : (tensor<?x8xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   func.return %0 : tensor<?x8xf32>
+}
+
+// Small numbers are bytes in memory: of an integer the low bits count, the code of a float is
+// converted by arithmetic on it.
+// CHECK-LABEL: @small
+// CHECK-SAME: memref<4xi8>, %{{.*}}: memref<4xi8>, %{{.*}}: memref<4xf32>, %{{.*}}: memref<4xi8>)
+// CHECK: ^bb0(%[[C:.*]]: i8, %{{.*}}: f32):
+// CHECK: %[[H:.*]] = arith.shli %[[C]], %{{.*}} : i8
+// CHECK: %[[N:.*]] = arith.shrsi %[[H]], %{{.*}} : i8
+// CHECK: arith.sitofp %[[N]] : i8 to f32
+// CHECK: ^bb0(%[[F:.*]]: i8, %{{.*}}: i8):
+// CHECK: arith.extui %[[F]] : i8 to i32
+// CHECK: arith.bitcast %{{.*}} : i32 to f32
+// CHECK: arith.fptosi %{{.*}} : f32 to i32
+// CHECK: arith.trunci
+// CHECK: arith.andi
+func.func @small(%a: tensor<4xi4>, %b: tensor<4xf8E5M2>) -> (tensor<4xf32>, tensor<4xui4>) {
+  %0 = nn.cast %a : (tensor<4xi4>) -> tensor<4xf32>
+  %1 = nn.cast %b : (tensor<4xf8E5M2>) -> tensor<4xui4>
+  return %0, %1 : tensor<4xf32>, tensor<4xui4>
 }

@@ -2,11 +2,12 @@
 // RUN: nn-opt --lower-to-llvm %s | filecheck %s
 
 // CHECK:       module attributes {
-// CHECK-SAME:    nn.arena_bytes = 256 : i64, nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
+// CHECK-SAME:    nn.arena_bytes = 256 : i64,
+// CHECK-SAME:    nn.failures = ["{{.*}}: there is not enough memory for a tensor<?xf32>"], nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
 // CHECK-SAME:    nn.live_bytes = 256 : i64,
 // CHECK-SAME:    nn.output_names = ["y"], nn.outputs = [tensor<?xf32>], nn.weights_bytes = 0 : i64
 // CHECK:       llvm.func internal @main(%{{.*}}: !llvm.ptr {llvm.noundef}, %{{.*}}: i64,
-// CHECK-SAME:      %{{.*}}: !llvm.ptr {llvm.noundef}) -> !llvm.struct<(ptr, i64)>
+// CHECK-SAME:      %{{.*}}: !llvm.ptr {llvm.noundef}) -> !llvm.struct<(i32, ptr, i64)>
 func.func @main(%x: memref<?xf32>, %arena: memref<256xi8> {nn.arena}) -> memref<?xf32> attributes {
     nn.entry, nn.input_names = ["x"], nn.inputs = [tensor<?xf32>],
     nn.output_names = ["y"], nn.outputs = [tensor<?xf32>]} {
@@ -23,6 +24,12 @@ func.func @main(%x: memref<?xf32>, %arena: memref<256xi8> {nn.arena}) -> memref<
 // CHECK:         %[[P:.*]] = llvm.getelementptr inbounds %[[IN]][0, 0]
 // CHECK:         %[[DATA:.*]] = llvm.load %[[P]]
 // CHECK:         %[[N:.*]] = llvm.load %{{.*}} -> i64
-// CHECK:         llvm.call @main(%[[DATA]], %[[N]], %[[ARENA]])
+// CHECK:         %[[MADE:.*]] = llvm.call @main(%[[DATA]], %[[N]], %[[ARENA]])
+// CHECK:         %[[STATUS:.*]] = llvm.extractvalue %[[MADE]][0]
+// CHECK:         %[[WELL:.*]] = llvm.icmp "eq" %[[STATUS]], %{{.*}} : i32
+// CHECK:         llvm.cond_br %[[WELL]], ^[[ON:.*]], ^bb1
+// CHECK:         %[[FAILED:.*]] = llvm.add %[[STATUS]], %{{.*}} : i32
+// CHECK:         llvm.return %[[FAILED]] : i32
+// CHECK:       ^[[ON]]:
 // CHECK:         llvm.getelementptr inbounds %[[OUT]][0, 0]
 // CHECK:         llvm.return %{{.*}} : i32

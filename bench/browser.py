@@ -1,0 +1,123 @@
+"""Pages in headless Chromium, from a server on the loopback that ends with them."""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+ISOLATED = {
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Embedder-Policy": "require-corp",
+}
+"""The headers without which a page has no shared memory."""
+_FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+)  # fmt: skip
+_TYPES = {".mjs": "text/javascript", ".wasm": "application/wasm", ".weights": "application/data"}
+
+
+def find_chromium() -> str | None:
+    """The program; None where it is not installed."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+class _Handler(SimpleHTTPRequestHandler):
+    """Files of some folders, by the first part of their path; what pages post goes to a queue."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | _TYPES
+
+    def __init__(
+        self,
+        *arguments: Any,
+        folders: Mapping[str, Path],
+        headers: Mapping[str, str],
+        posted: queue.Queue[Any],
+    ) -> None:
+        self.folders, self.more_headers, self.posted = folders, headers, posted
+        super().__init__(*arguments)
+
+    def translate_path(self, path: str) -> str:
+        first, _, rest = path.split("?")[0].lstrip("/").partition("/")
+        folder = self.folders.get(first)
+        return str(folder / rest) if folder and ".." not in rest else os.devnull + "/"
+
+    def end_headers(self) -> None:
+        for name, value in self.more_headers.items():
+            self.send_header(name, value)
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def do_POST(self) -> None:
+        self.posted.put(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *arguments: Any) -> None:
+        pass
+
+
+class Server:
+    """Serves folders by name; `address` is what URLs start with."""
+
+    def __init__(self, folders: Mapping[str, Path], headers: Mapping[str, str]) -> None:
+        self._posted: queue.Queue[Any] = queue.Queue()
+        handler = partial(_Handler, folders=folders, headers=headers, posted=self._posted)
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.address = f"http://127.0.0.1:{self.server.server_port}"
+
+    def posted(self, seconds: float) -> Any:
+        """What a page posts next. Raises TimeoutError."""
+        try:
+            return self._posted.get(timeout=seconds)
+        except queue.Empty:
+            raise TimeoutError(f"the page has posted nothing for {seconds:.0f} s") from None
+
+
+@contextmanager
+def serving(folders: Mapping[str, Path], headers: Mapping[str, str] = ISOLATED) -> Iterator[Server]:
+    """A server for as long as the block runs."""
+    served = Server(folders, headers)
+    thread = threading.Thread(target=served.server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield served
+    finally:
+        served.server.shutdown()
+        served.server.server_close()
+        thread.join()
+
+
+@contextmanager
+def showing(url: str, *flags: str) -> Iterator[None]:
+    """Chromium at a page for as long as the block runs, with a profile of its own."""
+    program = find_chromium()
+    assert program is not None
+    with tempfile.TemporaryDirectory(prefix="nnc-chromium-", ignore_cleanup_errors=True) as profile:
+        command = [program, *_FLAGS, *flags, f"--user-data-dir={profile}", url]
+        process = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True
+        )
+        try:
+            yield
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()

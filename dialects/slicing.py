@@ -1,0 +1,88 @@
+"""Rectangular, possibly strided parts: what the ops of memref and tensor that name one share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.constraints import Index
+from ..ir.declare import INT_ARRAY, Op, Operands, attribute, operands
+from ..ir.diagnostics import NncError
+from ..ir.types import Dim
+from .index_lists import Mixed, by_field, check_list, mix, plain_error, to_dims
+
+LISTS = (
+    "custom<DynamicIndexList>($offsets, $static_offsets) "
+    "custom<DynamicIndexList>($sizes, $static_sizes) "
+    "custom<DynamicIndexList>($strides, $static_strides)"
+)
+"""How most of these ops write their lists."""
+
+
+class Slicing(Op):
+    """Base of ops with offsets, sizes and strides, after the fields of their further bases."""
+
+    offsets: Operands = operands(Index)
+    sizes: Operands = operands(Index)
+    strides: Operands = operands(Index)
+    static_offsets = attribute(INT_ARRAY)
+    static_sizes = attribute(INT_ARRAY)
+    static_strides = attribute(INT_ARRAY)
+
+    @property
+    def mixed_offsets(self) -> list[Mixed]:
+        return mix(self.static_offsets, self.offsets)
+
+    @property
+    def mixed_sizes(self) -> list[Mixed]:
+        return mix(self.static_sizes, self.sizes)
+
+    @property
+    def mixed_strides(self) -> list[Mixed]:
+        return mix(self.static_strides, self.strides)
+
+    def verify_lists(self, rank: int, *words: str) -> None:
+        """There is an entry for each dimension, and an operand for each that is not constant."""
+        for what in words or ("offset", "size", "stride"):
+            static = getattr(self, f"static_{what}s")
+            if len(static) != rank:
+                raise plain_error(self, f"expected {rank} {what} values, got {len(static)}")
+            check_list(self, static, getattr(self, f"{what}s"), what)
+
+    def verify_bounds(self, shape: Sequence[Dim]) -> None:
+        """What is known of the part lies within what is known of the shape."""
+        lists = (self.static_offsets, self.static_sizes, self.static_strides)
+        for i, (offset, size, step) in enumerate(zip(*map(to_dims, lists), strict=True)):
+            extent = shape[i]
+            if offset is None or extent is None:
+                continue
+            if not 0 <= offset <= extent or (offset == extent and size not in (0, None)):
+                raise plain_error(self, f"offset {i} is out-of-bounds: {offset} >= {extent}")
+            if size is not None and step is not None and size > 0:
+                last = offset + (size - 1) * step
+                if not 0 <= last < extent:
+                    raise plain_error(
+                        self, f"slice along dimension {i} runs out-of-bounds: {last} >= {extent}"
+                    )
+
+    def numbers_of(self, *values: Any) -> list[list[int]]:
+        """Offsets, sizes and strides from the values of all operands."""
+        given = by_field(self, values)
+        words = ("offsets", "sizes", "strides")
+        return [[int(v) for v in mix(getattr(self, f"static_{w}"), given[w])] for w in words]
+
+    def window(self, shape: Sequence[Dim], *values: Any) -> tuple[tuple[slice, ...], list[int]]:
+        """The part of an array, and its sizes. Raises NncError where it does not fit."""
+        starts, sizes, steps = self.numbers_of(*values)
+        window = []
+        for i, (start, size, step) in enumerate(zip(starts, sizes, steps, strict=True)):
+            last, extent = start + (size - 1) * step, shape[i]
+            if size < 0 or (size and not (0 <= start < extent and 0 <= last < extent)):  # type: ignore[operator]
+                raise NncError(
+                    f"'{self.name}': offset {start}, size {size}, stride {step} do not fit "
+                    f"dimension {i} of size {extent}",
+                    self.loc,
+                )
+            end = last + (1 if step >= 0 else -1)
+            window.append(slice(start, end if end >= 0 else None, step or 1) if size else slice(0))
+        return tuple(window), sizes

@@ -1,0 +1,147 @@
+"""A model's interface as data: what its bindings are generated from, and the JSON beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..ir.types import TensorType
+from ..runtime.abi import ALIGNMENT, FIRST_FAILURE
+from ..runtime.program import Signature
+
+BYTES = {
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E4M3FNUZ": "float8_e4m3fnuz",
+    "f8E5M2": "float8_e5m2",
+    "f8E5M2FNUZ": "float8_e5m2fnuz",
+    "f8E8M0FNU": "float8_e8m0fnu",
+    "f4E2M1FN": "float4_e2m1fn",
+    "i4": "int4",
+    "ui4": "uint4",
+    "i2": "int2",
+    "ui2": "uint2",
+}
+"""Element types whose bits are a byte or less, which they lie in, and what people call them."""
+
+BELOW_A_BYTE = frozenset(name for name in BYTES if not name.startswith("f8"))
+"""Those of fewer bits, which take the low ones."""
+
+
+@dataclass(frozen=True)
+class TensorInterface:
+    """An input or output.
+
+    `type` is the element type as the IR spells it, `f32` or `i1`; `shape` has None for an extent
+    that is known at run time alone, and `dims` the name of such an extent where it has one.
+    """
+
+    name: str
+    type: str
+    shape: tuple[int | None, ...]
+    dims: tuple[str | None, ...]
+
+    @property
+    def fixed(self) -> bool:
+        """Whether all extents are known; the library allocates outputs that are not."""
+        return None not in self.shape
+
+    @property
+    def count(self) -> int:
+        """How many elements it has, as far as that is known: unknown extents count as 1."""
+        return prod(extent for extent in self.shape if extent is not None)
+
+    def shape_text(self) -> str:
+        """The shape as people write it: `batch x 3 x 224 x 224`, `?` where there is no name."""
+        extents = [
+            (name or "?") if extent is None else str(extent)
+            for extent, name in zip(self.shape, self.dims, strict=True)
+        ]
+        return " x ".join(extents) or "scalar"
+
+    def as_json(self) -> dict[str, Any]:
+        """The entry of the JSON file. `dims` is there if a dimension has a name.
+
+        `element_bytes` is there where an element of fewer bits is stored in the low ones of a byte.
+        """
+        about: dict[str, Any] = {"name": self.name, "type": self.type, "shape": list(self.shape)}
+        if self.type in BELOW_A_BYTE:
+            about["element_bytes"] = 1
+        return about | ({"dims": list(self.dims)} if any(self.dims) else {})
+
+
+@dataclass(frozen=True)
+class Interface:
+    """What a caller of a library has to know. Units: bytes.
+
+    `prefix` starts the library's names in C; `weights` says whether they are `inside` the library
+    or `beside` it, in a file.
+    """
+
+    prefix: str
+    target: str
+    inputs: tuple[TensorInterface, ...]
+    outputs: tuple[TensorInterface, ...]
+    arena_bytes: int
+    live_bytes: int
+    weights_bytes: int
+    prepared_bytes: int
+    prepare_arena_bytes: int
+    weights: str
+    failures: tuple[str, ...] = ()
+    """What did not hold, and at which node, where a call ends with FIRST_FAILURE or a later
+    status."""
+
+    @staticmethod
+    def of(found: Signature, prefix: str, target: str, *, inside: bool) -> Interface:
+        """The interface of a program with this signature, compiled for `target`."""
+        return Interface(
+            prefix,
+            target,
+            _tensors(found.input_names, found.input_types, found.input_dims),
+            _tensors(found.output_names, found.output_types, found.output_dims),
+            found.arena_bytes,
+            found.live_bytes,
+            found.weights_bytes,
+            found.prepared_bytes,
+            found.prepare_arena_bytes,
+            "inside" if inside else "beside",
+            tuple(found.failures),
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON file beside a library. An output says who allocates it."""
+        outputs = [
+            one.as_json() | {"allocated_by": "caller" if one.fixed else "library"}
+            for one in self.outputs
+        ]
+        return vars(self) | {
+            "inputs": [one.as_json() for one in self.inputs],
+            "outputs": outputs,
+            "alignment": ALIGNMENT,
+            "failures": [
+                {"status": FIRST_FAILURE + number, "message": message}
+                for number, message in enumerate(self.failures)
+            ],
+        }
+
+
+def _tensors(
+    names: Sequence[str], types: Sequence[TensorType], dims: Sequence[Sequence[str]]
+) -> tuple[TensorInterface, ...]:
+    """`dims` has the dimensions' names of each, or nothing where no dimension has one."""
+    return tuple(
+        TensorInterface(
+            name,
+            str(type.element_type),
+            type.shape,
+            tuple(
+                known if extent is None and known else None
+                for extent, known in zip(type.shape, named, strict=True)
+            ),
+        )
+        for name, type, named in zip(
+            names, types, dims or [[""] * type.rank for type in types], strict=True
+        )
+    )

@@ -1,0 +1,79 @@
+"""A library that holds a model compiled for several levels of a processor's family."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..dialects.marks import STORED, WEIGHTS
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.timing import Timed, untimed
+from ..runtime.program import Program
+from ..targets.attribute import target_of
+from ..targets.base import Target, target
+from .artifact_options import LIBRARIES, ArtifactOptions
+from .artifacts import check_system, level_prefix, renaming
+from .program import make_program
+
+
+def check_levels(names: Sequence[str], path: Path) -> list[Target]:
+    """The targets of these names, the lowest level first, for one library.
+
+    Raises NncError where they do not go into one.
+    """
+    if path.suffix not in LIBRARIES:
+        raise NncError(f"several targets go into a library, not into '{path.name}'")
+    found = [target(name) for name in names]
+    for i, one in enumerate(found):
+        if one in found[:i]:
+            raise NncError(f"target '{one.name}' is given twice")
+        if names[i] == "host" or one.level == 0:
+            raise NncError(f"'{names[i]}' is no level of a family of processors, as x86-64-v3 is")
+        if (one.family, one.system) != (found[0].family, found[0].system):
+            raise NncError(
+                f"one library holds levels of one family, for one system: not '{found[0].name}' "
+                f"and '{one.name}'"
+            )
+        check_system(one, path)
+    found[0].toolchain()
+    return sorted(found, key=lambda one: one.level)
+
+
+def make_levels(
+    module: Operation,
+    targets: Sequence[Target],
+    compile: Callable[[Operation], None],
+    options: ArtifactOptions,
+    timed: Timed = untimed,
+) -> Program:
+    """The program of a module of any stage for several levels, the lowest first.
+
+    `compile` takes a module down to the llvm dialect. Weights that the code of several levels reads
+    are stored once. Raises NncError.
+    """
+    programs: list[Program] = []
+    stored = None
+    for one in targets:
+        own = module.clone()
+        target_of(own, one.name)
+        if stored is not None:
+            own.attributes[STORED] = stored
+        compile(own)
+        rename = renaming(level_prefix(options.prefix, one), hidden=True)
+        last = one is targets[-1]
+        programs.append(make_program(own, rename=rename, timed=timed, with_weights=last))
+        stored = own.attributes.get(WEIGHTS, stored)
+    signatures = [one.signature for one in programs]
+    signature = replace(
+        signatures[-1],
+        arena_bytes=max(one.arena_bytes for one in signatures),
+        live_bytes=max(one.live_bytes for one in signatures),
+        prepared_bytes=max(one.prepared_bytes for one in signatures),
+        prepare_arena_bytes=max(one.prepare_arena_bytes for one in signatures),
+    )
+    parallel = any(one.parallel for one in programs)
+    return replace(
+        programs[-1], signature=signature, parallel=parallel, code=b"", levels=tuple(programs)
+    )

@@ -1,0 +1,165 @@
+"""A module of WebAssembly, and the JavaScript that loads it.
+
+The weights are part of the `.wasm` file, in a section that engines pass over, behind all that they
+compile: they go from the network to where the code reads them, without a copy of the whole file.
+
+    code | section "nnc": weights, digest of the code
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ..ir.diagnostics import NncError
+from ..ir.files import Part, write_together
+from ..ir.timing import Timed, untimed
+from ..ir.types import TensorType
+from ..runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
+from ..runtime.program import Program
+from ..targets.wasm.linker import MEMORY, PAGE, STACK, WasmToolchain
+from .artifact_options import ArtifactOptions
+from .javascript import declarations, element_bytes, javascript_type
+
+RUNTIME = Path(__file__).parent.parent / "runtime"
+RUNTIME_SOURCE, LOADER_SOURCE = RUNTIME / "wasm.c", RUNTIME / "wasm.mjs"
+SECTION = "nnc"
+_PLACEHOLDER = 'const MODEL = "MODEL";'
+_PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors (relaxed SIMD)"}
+"""LLVM's features that an engine may lack, and what the loader calls them."""
+
+
+def write_module(
+    program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
+) -> list[Path]:
+    """Write a `.wasm` file and its `.mjs` and `.d.ts`; returns the files, `path` first.
+
+    Raises NncError.
+    """
+    pages = _pages(program, path)
+    inside = options.weights != "beside"
+    stamp = blake2b(program.code, digest_size=8).digest()
+    with timed("Link"):
+        code = _linked(program, pages)
+    weights = program.weights.data
+    stored = (weights, stamp) if inside else (stamp,)
+    head = _section_head(sum(map(len, stored)))
+    layout = _Layout(len(code), len(code) + len(head), pages, stamp.hex(), inside)
+    files: dict[Path, Sequence[Part]] = {
+        path: (code, head, *stored),
+        path.with_suffix(".mjs"): (_loader(program, path, layout),),
+        path.with_suffix(".d.ts"): (declarations(program.signature, path.stem),),
+    }
+    if not inside:
+        files[path.with_suffix(".weights")] = (weights, stamp)
+    with timed("Output"):
+        write_together(files)
+    return list(files)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where what is in the file, in bytes: the module itself, and all before the weights."""
+
+    module: int
+    head: int
+    pages: int
+    stamp: str
+    inside: bool
+
+
+def _pages(program: Program, path: Path) -> int:
+    """Of the memory that the model takes when it is loaded, the code's constants included.
+
+    Raises NncError for more than there can be.
+    """
+    found = program.signature
+    tensors = [*found.input_types, *found.output_types]
+    static = sum(t.num_elements * element_bytes(t) for t in tensors if t.has_static_shape)
+    parts = (
+        found.weights_bytes,
+        found.prepared_bytes,
+        found.prepare_arena_bytes,
+        found.arena_bytes,
+    )
+    # Blocks have a header, and end at a line.
+    blocks = 128 * (len(parts) + 2 * len(tensors) + 1)
+    needed = STACK + len(program.code) + sum(parts) + static + blocks
+    if needed > MEMORY:
+        raise NncError(
+            f"{path.name}: the model needs {needed / 1e6:,.0f} MB "
+            f"({found.weights_bytes / 1e6:,.0f} MB of weights), and WebAssembly has "
+            f"{MEMORY / 1e6:,.0f}"
+        )
+    return -(-needed // PAGE)
+
+
+def _linked(program: Program, pages: int) -> bytes:
+    tools = program.target.toolchain()
+    assert isinstance(tools, WasmToolchain)
+    exports = [RUN]
+    exports += [POOL_CREATE] if program.parallel else []
+    exports += [PREPARE] if program.signature.prepared_bytes else []
+    with TemporaryDirectory(prefix="nnc-") as name:
+        objects = [Path(name) / "model.o", Path(name) / "runtime.o"]
+        objects[0].write_bytes(program.code)
+        tools.compile(RUNTIME_SOURCE, objects[1], {})
+        made = Path(name) / "model.wasm"
+        tools.module(objects, made, exports, pages, program.parallel)
+        return made.read_bytes()
+
+
+def _section_head(size: int) -> bytes:
+    """What stands before the contents of a custom section."""
+    name = SECTION.encode()
+    return b"\0" + _leb128(1 + len(name) + size) + _leb128(len(name)) + name
+
+
+def _leb128(number: int) -> bytes:
+    made = bytearray()
+    while number > 127:
+        made.append(number & 127 | 128)
+        number >>= 7
+    return bytes((*made, number))
+
+
+def _loader(program: Program, path: Path, layout: _Layout) -> str:
+    """The loader with what it has to know of this model."""
+
+    def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
+        return [
+            {"name": name, "type": javascript_type(type, name), "dims": list(type.shape)}
+            for name, type in zip(names, types, strict=True)
+        ]
+
+    found, target = program.signature, program.target
+    features = getattr(target, "features", "").split(",")
+    about = {
+        "name": path.name,
+        "file": path.name,
+        "weightsFile": path.with_suffix(".weights").name,
+        "target": target.name,
+        "features": [text for name, text in _PROBES.items() if f"+{name}" in features],
+        "inputs": tensors(found.input_names, found.input_types),
+        "outputs": tensors(found.output_names, found.output_types),
+        "module": layout.module,
+        "head": layout.head,
+        "pages": layout.pages,
+        "stamp": layout.stamp,
+        "inside": layout.inside,
+        "weights": found.weights_bytes,
+        "prepared": found.prepared_bytes,
+        "prepareArena": found.prepare_arena_bytes,
+        "arena": found.arena_bytes,
+        "parallel": program.parallel,
+        "failures": list(found.failures),
+        "firstFailure": FIRST_FAILURE,
+    }
+    text = LOADER_SOURCE.read_text(encoding="utf-8")
+    assert _PLACEHOLDER in text
+    return text.replace(_PLACEHOLDER, f"const MODEL = {json.dumps(about, indent=2)};")

@@ -1,0 +1,76 @@
+"""A folder with a page that classifies pictures in the browser, by any classifier in ONNX.
+
+    python examples/web/build.py model.onnx --about about.json -o site [--serve]
+
+`about.json` says what the page shows and how the model wants a picture:
+
+    {"title": .., "text": .., "labels": [..],
+     "mean": [0.485, 0.456, 0.406], "scale": [0.229, 0.224, 0.225],
+     "fit": "stretch" or "left", "shares": whether the outputs add up to 1 already}
+
+The model takes one picture, [1, 3, height, width]. `--serve` serves the folder on the loopback
+with the headers without which a page has no shared memory, and so one thread only.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import nnc
+from nnc.tools.nnc import main as nnc_main
+
+HERE = Path(__file__).parent
+
+
+def build(model: Path, about: Path, site: Path, shape: str | None = None) -> None:
+    """Writes the folder."""
+    site.mkdir(parents=True, exist_ok=True)
+    json.loads(about.read_text())
+    for name in ("index.html", "classify.mjs"):
+        shutil.copyfile(HERE / name, site / name)
+    shutil.copyfile(about, site / "about.json")
+    options = ["--shape", shape] if shape else []
+    target = ["--target", "wasm32-simd", "-o", str(site / "model.wasm")]
+    if nnc_main(["compile", str(model), *target, *options]):
+        raise SystemExit(1)
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Files with the headers that shared memory needs."""
+
+    extensions_map = SimpleHTTPRequestHandler.extensions_map | {
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+    }
+
+    def end_headers(self) -> None:
+        """Adds them."""
+        self.send_header("Cross-Origin-Opener-Policy", "same-origin")
+        self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
+        super().end_headers()
+
+
+def main() -> None:
+    """Parses the command line."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("model", type=Path)
+    parser.add_argument("--about", type=Path, default=HERE / "about.json")
+    parser.add_argument("--shape", help="as `nnc compile --shape`, where the model leaves it open")
+    parser.add_argument("-o", "--output", type=Path, default=Path("site"))
+    parser.add_argument("--serve", action="store_true")
+    args = parser.parse_args()
+    build(args.model, args.about, args.output, args.shape)
+    if args.serve:
+        handler = partial(Handler, directory=str(args.output))
+        server = ThreadingHTTPServer(("127.0.0.1", 8000), handler)
+        print(f"http://127.0.0.1:8000 (nnc {nnc.__version__}); end with Ctrl-C", flush=True)
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

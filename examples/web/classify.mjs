@@ -1,0 +1,85 @@
+// A page that classifies pictures. What the model is for, its labels and how it wants a picture are
+// in about.json.
+
+import { load } from "./model.mjs";
+
+const about = await (await fetch("about.json")).json();
+const at = (id) => document.getElementById(id);
+at("title").textContent = about.title;
+at("about").textContent = about.text;
+
+const model = await load(undefined, {
+  threads: globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1,
+  progress: ({ loaded, total }) => {
+    at("progress").value = loaded / total;
+    at("state").textContent = `${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`;
+  },
+});
+const [input] = model.inputs;
+at("state").textContent = `ready: ${model.threads} thread${model.threads > 1 ? "s" : ""}`;
+
+// The picture as the model wants it: planes of red, green and blue, scaled. A picture of another
+// shape is stretched, or keeps its shape and leaves the right side empty.
+function pixelsOf(picture) {
+  const [, , height, width] = input.dims;
+  const canvas = new OffscreenCanvas(width, height);
+  const context = canvas.getContext("2d", { willReadFrequently: true });
+  const used = about.fit === "left" ? Math.min(width, Math.round((height * picture.width) / picture.height)) : width;
+  context.imageSmoothingQuality = "high";
+  context.drawImage(picture, 0, 0, used, height);
+  const { data } = context.getImageData(0, 0, width, height);
+  const planes = new Float32Array(3 * height * width);
+  for (let place = 0; place < height * width; place++)
+    for (let color = 0; color < 3; color++)
+      planes[color * height * width + place] =
+        place % width < used ? (data[4 * place + color] / 255 - about.mean[color]) / about.scale[color] : 0;
+  return planes;
+}
+
+function shares(scores) {
+  if (about.shares) return [...scores];
+  const most = Math.max(...scores);
+  const powers = Array.from(scores, (score) => Math.exp(score - most));
+  const sum = powers.reduce((a, b) => a + b);
+  return powers.map((power) => power / sum);
+}
+
+async function classify(file) {
+  const url = URL.createObjectURL(file);
+  at("drop").innerHTML = "";
+  at("drop").append(Object.assign(new Image(), { src: url }));
+  const planes = pixelsOf(await createImageBitmap(file));
+  const start = performance.now();
+  const outputs = await model.run({ [input.name]: planes });
+  const time = performance.now() - start;
+  const found = shares(Object.values(outputs)[0].data);
+  const best = found.map((share, i) => [share, about.labels[i] ?? `class ${i}`]);
+  best.sort(([a], [b]) => b - a);
+  at("results").replaceChildren(...best.slice(0, 5).map(row));
+  at("state").textContent = `${time.toFixed(1)} ms on ${model.threads} thread${model.threads > 1 ? "s" : ""}`;
+  return best;
+}
+
+function row([share, label]) {
+  const line = Object.assign(document.createElement("div"), { className: "row" });
+  line.innerHTML = '<span></span><div><div class="bar"></div></div><span class="share"></span>';
+  line.children[0].textContent = label;
+  line.querySelector(".bar").style.width = `${100 * share}%`;
+  line.children[2].textContent = `${(100 * share).toFixed(1)} %`;
+  return line;
+}
+
+at("file").onchange = (event) => event.target.files[0] && classify(event.target.files[0]);
+document.ondragover = (event) => {
+  event.preventDefault();
+  at("drop").classList.add("over");
+};
+document.ondragleave = () => at("drop").classList.remove("over");
+document.ondrop = (event) => {
+  event.preventDefault();
+  at("drop").classList.remove("over");
+  const [file] = event.dataTransfer.files;
+  if (file) classify(file);
+};
+
+globalThis.classify = classify; // for tests of the page

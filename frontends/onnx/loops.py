@@ -1,0 +1,208 @@
+"""Loops and branches whose course is known at run time only: `nn.while` and `nn.if`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import nn
+from ...ir.core import Block, Operation, Region, Value
+from ...ir.types import TensorType, i1, i64
+from .node import Node
+from .shapes import as_scalar, shape_of
+
+FLAG, NUMBER = TensorType((), i1), TensorType((), i64)
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What an iteration gives: the next states, rows to be stacked, and whether to go on."""
+
+    states: Sequence[Value]
+    rows: Sequence[Value] = ()
+    going: Value | None = None
+    """None where only the number of iterations ends the loop."""
+
+
+Step = Callable[[Value, Value, list[Value]], Iteration]
+"""From the number of the iteration, whether the loop went on, and the states."""
+
+
+def while_loop(
+    n: Node,
+    step: Step,
+    states: Sequence[Value],
+    count: Value | None,
+    going: Value | None = None,
+) -> tuple[list[Value], list[Value]]:
+    """The last states of a loop, and its stacked rows.
+
+    The loop has `count` iterations, or as many as the condition allows that starts as `going`.
+    Where iterations give other extents than they were given, the types have `?`.
+    """
+    first_flag = going if going is not None else n.constant(True, i1)
+    types = [v.type for v in states]
+    while True:
+        after = Block([NUMBER, FLAG, *types])
+        number, flag, *given = after.args
+        with n.importer.inside(after):
+            made = step(number, flag, list[Value](given))
+            wider = [
+                merged(n, t, v.type, i)
+                for i, (t, v) in enumerate(zip(types, made.states, strict=True))
+            ]
+        if wider == types:
+            break
+        types = wider
+    always = _is_always(n, going) and (made.going is flag or _is_always(n, made.going))
+    exact = count if always else None
+    if always and count is None:
+        raise n.error("nothing ends the loop")
+    before = Block([NUMBER, FLAG, *types])
+    with n.importer.inside(before):
+        limited = None if count is None else n(nn.Less(before.args[0], count))
+        if always or limited is None:
+            goes = limited if limited is not None else before.args[1]
+        else:
+            goes = n(nn.And(limited, before.args[1]))
+        insert(n, nn.Condition(goes))
+    with n.importer.inside(after):
+        following = n(nn.Add(number, n.constant(1, i64)))
+        again = as_scalar(n, made.going) if made.going is not None else flag
+        insert(n, nn.Yield([following, again, *made.states, *made.rows]))
+    inits = [n.constant(0, i64), first_flag, *states]
+    known = n.known(exact) if exact is not None else None
+    rows = None if known is None else max(int(known), 0)
+    stacked = [TensorType((rows, *v.type.shape), v.type.element_type) for v in made.rows]
+    loop = nn.While(
+        inits,
+        exact,
+        Region([before]),
+        Region([after]),
+        outs=[NUMBER, FLAG, *types, *stacked],
+    )
+    results = insert(n, loop)
+    return results[2 : 2 + len(types)], results[2 + len(types) :]
+
+
+def _is_always(n: Node, going: Value | None) -> bool:
+    """Whether a condition is known to hold."""
+    if going is None:
+        return True
+    known = n.known(going)
+    return known is not None and bool(known.all())
+
+
+def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]]) -> list[Any]:
+    """What the first of two branches gives where the condition holds, else the second.
+
+    Ranks must be known: of branches that differ in them, as exporters write to drop a dimension if
+    it is 1, the one of lower rank is taken, and the program fails where it is the wrong one. Of
+    tensors of one element, either rank will do.
+    """
+    blocks, outcomes = [Block(), Block()], []
+    for block, make in zip(blocks, branches, strict=True):
+        with n.importer.inside(block):
+            outcomes.append(make())
+    leaves = [_leaves(outcome) for outcome in outcomes]
+    shapes = [_structure(outcome) for outcome in outcomes]
+    if shapes[0] != shapes[1]:
+        raise n.error(
+            "the branches give sequences of different lengths by a condition that is known at "
+            "run time only"
+        )
+    for i, pair in enumerate(zip(*leaves, strict=True)):
+        if pair[0].type.rank == pair[1].type.rank:
+            continue
+        if any(v.type.shape.count(1) != v.type.rank for v in pair):
+            ranks = [sum(v.type.rank for v in values) for values in leaves]
+            return _assumed(n, condition, branches, ranks.index(min(ranks)))
+        for block, values in zip(blocks, leaves, strict=True):
+            with n.importer.inside(block):
+                values[i] = as_scalar(n, values[i])
+    types = [merged(n, a.type, b.type, i) for i, (a, b) in enumerate(zip(*leaves, strict=True))]
+    for block, values in zip(blocks, leaves, strict=True):
+        with n.importer.inside(block):
+            insert(n, nn.Yield(values))
+    regions = [Region([block]) for block in blocks]
+    condition = as_scalar(n, condition)
+    results = insert(n, nn.If(condition, *regions, outs=types))
+    return _rebuilt(outcomes[0], iter(results))
+
+
+def _assumed(
+    n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]], taken: int
+) -> list[Any]:
+    """What one of two branches gives, checked that it is the one to be taken."""
+    holds = as_scalar(n, condition)
+    if taken == 1:
+        holds = n(nn.Not(holds))
+    outcome = branches[taken]()
+    text = "the branch to be taken gives a result of another rank than was compiled"
+    checked = (n(nn.Assume(v, holds, text)) for v in _leaves(outcome))
+    return _rebuilt(outcome, checked)
+
+
+def _leaves(outcome: Any) -> list[Value]:
+    if isinstance(outcome, Value):
+        return [outcome]
+    return (
+        [v for item in outcome for v in _leaves(item)] if isinstance(outcome, list | tuple) else []
+    )
+
+
+def _structure(outcome: Any) -> Any:
+    if isinstance(outcome, list | tuple):
+        return tuple(_structure(item) for item in outcome)
+    return isinstance(outcome, Value)
+
+
+def _rebuilt(outcome: Any, values: Any) -> Any:
+    if isinstance(outcome, Value):
+        return next(values)
+    if isinstance(outcome, list | tuple):
+        return type(outcome)(_rebuilt(item, values) for item in outcome)
+    return outcome
+
+
+def merged(n: Node, a: Any, b: Any, i: int) -> TensorType:
+    """The type of a value that has either type: extents that differ are unknown."""
+    if a.element_type is not b.element_type or a.rank != b.rank:
+        raise n.error(
+            f"output {i} is '{a}' or '{b}' by what is known at run time only, expected one "
+            "element type and rank"
+        )
+    shape = tuple(x if x == y else None for x, y in zip(a.shape, b.shape, strict=True))
+    return TensorType(shape, a.element_type)
+
+
+def insert(n: Node, op: Operation) -> list[Value]:
+    """Insert an op as it is, even where its results are known."""
+    op.loc = n.loc
+    n.importer.block.append(op)
+    return list(op.results)
+
+
+# -- rows ------------------------------------------------------------------------------------------
+
+
+def extent(n: Node, x: Value, axis: int) -> Value:
+    """An extent as a 0-d tensor of i64."""
+    known = x.type.shape[axis]
+    if known is not None:
+        return n.constant(known, i64)
+    return n(nn.Gather(shape_of(n, x), n.constant(axis, i64)))
+
+
+def mirrored(n: Node, number: Value, count: Value) -> Value:
+    """count - 1 - number"""
+    return n(nn.Sub(n(nn.Sub(count, n.constant(1, i64))), number))
+
+
+def reversed_along(n: Node, x: Value, axis: int) -> Value:
+    """x with the elements of an axis in the other order."""
+    one = n.constant(-1, i64)
+    last = n(nn.Sub(extent(n, x, axis), n.constant(1, i64)))
+    order = n(nn.Range(last, one, one, out=TensorType((x.type.shape[axis],), i64)))
+    return n(nn.Gather(x, order, axis=axis))

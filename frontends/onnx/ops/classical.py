@@ -1,0 +1,212 @@
+"""Features, linear models and support vectors of ai.onnx.ml, as far as they are numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import FloatType, f32, f64, i64
+from ..node import Node
+from ..registry import converter
+from ..terms import Term, constant, joined
+from .scores import class_of, labels_of, transformed, two_classes
+
+DOMAIN = "ai.onnx.ml"
+
+
+def _rows(n: Node, x: Value) -> Term:
+    """x as rows of f32; f64 stays."""
+    rows = Term(n, x) if x.type.rank != 1 else Term(n, x).spread(1, 0)
+    return rows if rows.element is f64 else rows.cast(f32)
+
+
+def _floats(n: Node, name: str, like: Term) -> Term:
+    return constant(n, np.array(n.floats(name) or (), type_to_numpy(like.element)))
+
+
+# -- features ------------------------------------------------------------------------------------
+
+
+@converter("ArrayFeatureExtractor", domain=DOMAIN)
+def array_feature_extractor(n: Node, x: Value, places: Value) -> Value:
+    """Elements of the last dimension; a vector is one row."""
+    rows = Term(n, x) if x.type.rank > 1 else Term(n, x).spread(1, 0)
+    return rows.gather(Term(n, places).flattened(places.type.rank).column(0), rows.rank - 1).value
+
+
+@converter("Binarizer", domain=DOMAIN)
+def binarizer(n: Node, x: Value) -> Value:
+    above = Term(n, x) > n.float("threshold")
+    return above.cast(x.type.element_type).value
+
+
+@converter("Scaler", domain=DOMAIN)
+def scaler(n: Node, x: Value) -> Value:
+    rows = Term(n, x).cast(f32)
+    return ((rows - _floats(n, "offset", rows)) * _floats(n, "scale", rows)).value
+
+
+@converter("Normalizer", domain=DOMAIN)
+def normalizer(n: Node, x: Value) -> Value:
+    """Rows divided by a norm; rows whose norm is 0 stay."""
+    norm = n.string("norm", "MAX", ("MAX", "L1", "L2"))
+    rows = _rows(n, x)
+    axis = rows.rank - 1
+    if norm == "MAX":
+        size = rows.largest(axis, keep=True)
+    else:
+        kind = nn.ReduceL1 if norm == "L1" else nn.ReduceL2
+        size = rows.made(kind(rows.value, axes=(axis,), keep_dims=True))
+    return (rows / size.equals(0.0).choose(1.0, size)).cast(f32).value
+
+
+@converter("Imputer", domain=DOMAIN)
+def imputer(n: Node, x: Value) -> Value:
+    data = Term(n, x)
+    if isinstance(data.element, FloatType):
+        replaced, given = n.float("replaced_value_float"), n.floats("imputed_value_floats")
+    else:
+        replaced, given = n.int("replaced_value_int64"), n.ints("imputed_value_int64s")
+    if not given:
+        raise n.error("no imputed values of the input's type are given")
+    lacking = data.function(nn.IsNan) if replaced != replaced else data.equals(replaced)
+    values = given[0] if len(given) == 1 else np.array(given)
+    return lacking.choose(constant(n, values, data.element), data).value
+
+
+@converter("OneHotEncoder", domain=DOMAIN)
+def one_hot_encoder(n: Node, x: Value) -> Value:
+    """1 where an element is a category; without `zeros`, each has to be one of them."""
+    categories = n.ints("cats_int64s")
+    if not categories:
+        raise n.error("categories that are strings are not supported, expected 'cats_int64s'")
+    if not n.int("zeros", 1):
+        raise n.error("zeros = 0, which fails for unknown categories, is not supported")
+    values = Term(n, x).cast(i64).spread(0, 1)
+    return values.equals(constant(n, np.array(categories, np.int64))).cast(f32).value
+
+
+@converter("LabelEncoder", domain=DOMAIN)
+def label_encoder(n: Node, x: Value) -> Value:
+    """Each key's value, found by a binary search among the sorted keys.
+
+    The search is unrolled: it halves what is left of the keys, known at import, step by step.
+    """
+    keys, values = _mapping(n, "keys"), _mapping(n, "values")
+    if len(keys) != len(values) or not len(keys):
+        raise n.error(f"{len(keys)} keys and {len(values)} values")
+    default = n.tensor("default_tensor")
+    if default is None:
+        is_float = values.dtype.kind == "f"
+        default = np.array(
+            n.float("default_float", -0.0) if is_float else n.int("default_int64", -1)
+        )
+    _, first = np.unique(keys, return_index=True)
+    keys, values = keys[first], values[first]
+    data = Term(n, x)
+    table = constant(n, keys, data.element)
+    at = (data.equals(data)).cast(i64) * 0
+    for bit in reversed(range((len(keys) - 1).bit_length())):
+        ahead = (at + (1 << bit)).min(len(keys) - 1)
+        at = (table.gather(ahead) <= data).choose(ahead, at)
+    found = table.gather(at)
+    same = found.equals(data)
+    if keys.dtype.kind == "f" and np.isnan(keys[-1]):
+        # NaN is sorted last, and no comparison finds it.
+        unknown = data.function(nn.IsNan)
+        at, same = unknown.choose(len(keys) - 1, at), same | unknown
+    mapped = constant(n, values).gather(at)
+    return same.choose(mapped, default.reshape(()).astype(values.dtype)).value
+
+
+def _mapping(n: Node, what: str) -> np.ndarray:
+    """The keys or values of a LabelEncoder."""
+    tensor = n.tensor(f"{what}_tensor")
+    if tensor is not None:
+        return tensor.reshape(-1)
+    if n.strings(f"{what}_strings"):
+        raise n.error(f"{what} that are strings are not supported")
+    integers = n.ints(f"{what}_int64s")
+    if integers is not None:
+        return np.array(integers, np.int64)
+    return np.array(n.floats(f"{what}_floats") or (), np.float32)
+
+
+@converter("FeatureVectorizer", domain=DOMAIN)
+def feature_vectorizer(n: Node, *inputs: Value) -> Value:
+    """The inputs' first columns, side by side."""
+    sizes = n.ints("inputdimensions") or [x.type.shape[-1] for x in inputs]
+    parts = [Term(n, x).cast(f32) for x in inputs]
+    parts = [part if part.rank == 2 else part.spread(1, 0) for part in parts]
+    if None in sizes:
+        raise n.error("the inputs' numbers of columns must be known")
+    return joined([p.part(1, 0, size) for p, size in zip(parts, sizes, strict=True)], 1).value
+
+
+# -- linear models ---------------------------------------------------------------------------------
+
+
+def _linear(n: Node, x: Value, targets: int) -> Term:
+    """x times the coefficients of each target, and its intercept."""
+    rows = _rows(n, x)
+    coefficients = _floats(n, "coefficients", rows)
+    if coefficients.shape[0] % targets:  # type: ignore[operator]
+        raise n.error(f"{coefficients.shape[0]} coefficients for {targets} targets")
+    matrix = coefficients.reshape(targets, coefficients.shape[0] // targets)  # type: ignore[operator]
+    out = rows @ matrix.transpose(1, 0)
+    return out + _floats(n, "intercepts", rows) if n.floats("intercepts") else out
+
+
+@converter("LinearRegressor", domain=DOMAIN)
+def linear_regressor(n: Node, x: Value) -> Value:
+    found = _linear(n, x, n.int("targets", 1))
+    return transformed(found, n.string("post_transform", "NONE")).cast(f32).value
+
+
+@converter("LinearClassifier", domain=DOMAIN)
+def linear_classifier(n: Node, x: Value) -> list[Value | None]:
+    labels = labels_of(n, "classlabels_ints", "classlabels_strings")
+    found = _linear(n, x, len(n.floats("intercepts") or labels))
+    post = n.string("post_transform", "NONE")
+    if found.shape[1] == 1 and len(labels) == 2:
+        wins = (found > 0.0).cast(i64).column(0)
+        second = transformed(found, post)
+        return [class_of(n, wins, labels), two_classes(1.0 - second, second).cast(f32).value]
+    best = found.made(nn.Argmax(found.value, axis=1))
+    return [class_of(n, best, labels), transformed(found, post).cast(f32).value]
+
+
+# -- support vectors -------------------------------------------------------------------------------
+
+
+def _kernel(n: Node, rows: Term, vectors: Term) -> Term:
+    """The kernel function of rows [B, F] and vectors [S, F]: [B, S]."""
+    gamma, offset, degree = n.floats("kernel_params") or (0.0, 0.0, 0.0)
+    kind = n.string("kernel_type", "LINEAR", ("LINEAR", "POLY", "RBF", "SIGMOID"))
+    if kind == "RBF":
+        apart = rows.reshape((rows.value, 0), 1, (rows.value, 1)) - vectors
+        return ((apart * apart).sum(2) * -gamma).function(nn.Exp)
+    products = rows @ vectors.transpose(1, 0)
+    if kind == "LINEAR":
+        return products
+    scaled = products * gamma + offset
+    return scaled**degree if kind == "POLY" else scaled.function(nn.Tanh)
+
+
+@converter("SVMRegressor", domain=DOMAIN)
+def svm_regressor(n: Node, x: Value) -> Value:
+    rows = _rows(n, x)
+    weights, count = _floats(n, "coefficients", rows), n.int("n_supports")
+    if count:
+        vectors = _floats(n, "support_vectors", rows)
+        width = vectors.shape[0] // count  # type: ignore[operator]
+        features = _kernel(n, rows, vectors.reshape(count, width))
+    else:
+        features = _kernel(n, rows, weights.spread(1, 0))
+        weights = constant(n, np.ones(1), rows.element)
+    found = features @ weights.spread(0, 1) + float((n.floats("rho") or (0.0,))[0])
+    if n.int("one_class"):
+        found = (found > 0.0).choose(constant(n, 1.0, found.element), -1.0)
+    return transformed(found, n.string("post_transform", "NONE")).cast(f32).value

@@ -1,0 +1,317 @@
+"""Attention of com.microsoft: what onnxruntime's optimizer and its model builders write.
+
+Source: onnxruntime's ContribOperators.md.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i32, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import as_scalar, flatten
+from ..terms import Term, constant, counting, extent, joined
+from .microsoft import DOMAIN
+
+
+def split_heads(x: Term, heads: int) -> Term:
+    """[B, S, H * D] as [B, H, S, D]."""
+    width = x.shape[2]
+    if width is None or width % heads:
+        raise x.n.error(f"{width} elements do not make {heads} heads")
+    apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
+    return apart.transpose(0, 2, 1, 3)
+
+
+def joined_heads(x: Term) -> Term:
+    """[B, H, S, D] as [B, S, H * D]."""
+    heads, width = x.shape[1], x.shape[3]
+    assert heads is not None and width is not None
+    return x.transpose(0, 2, 1, 3).reshape((x.value, 0), (x.value, 2), heads * width)
+
+
+def attend(q: Term, k: Term, v: Term, scale: float, added: list[Term]) -> Term:
+    """softmax(q k^T * scale + what is added) v, for q [.., S, D], k and v [.., T, D]."""
+    order = (*range(k.rank - 2), k.rank - 1, k.rank - 2)
+    scores = (q * scale) @ k.transpose(*order)
+    for term in added:
+        scores = scores + term
+    return scores.made(nn.Softmax(scores.value, axis=scores.rank - 1)) @ v
+
+
+def _scale(n: Node, width: int) -> float:
+    return n.float("scale", 0.0) or 1 / math.sqrt(width)
+
+
+def _causal(n: Node, q: Term, k: Term) -> Term:
+    """-inf where a query would see a key behind it; the last ones stand side by side: [S, T]."""
+    rows, columns = extent(n, (q.value, q.rank - 2)), extent(n, (k.value, k.rank - 2))
+    last = (counting(n, rows) + (columns - rows)).spread(0, 1)
+    return (counting(n, columns) <= last).choose(constant(n, 0.0, q.element), -math.inf)
+
+
+def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
+    """What is added for keys that do not count: lengths [B], or 0s and 1s [B, T] or [B, S, T]."""
+    given = Term(n, mask)
+    if given.rank == 1:
+        if None not in (given.shape[0], q.shape[0]) and given.shape[0] != q.shape[0]:
+            raise n.error("a mask of begins and ends is not supported")
+        places = counting(n, extent(n, (k.value, 2)))
+        counts = places < given.cast(i64).reshape((mask, 0), 1, 1, 1)
+    else:
+        before = [1] * (3 - given.rank)
+        own = [(mask, i) for i in range(1, given.rank)]
+        counts = given.cast(i32).reshape((mask, 0), *before, 1, *own) > 0
+    filler = n.float("mask_filter_value", -10000.0)
+    return counts.choose(constant(n, 0.0, q.element), filler)
+
+
+@converter("MultiHeadAttention", domain=DOMAIN)
+def multi_head_attention(
+    n: Node,
+    query: Value,
+    key: Value | None = None,
+    value: Value | None = None,
+    bias: Value | None = None,
+    mask: Value | None = None,
+    attention_bias: Value | None = None,
+    past_key: Value | None = None,
+    past_value: Value | None = None,
+) -> list[Value | None]:
+    heads = n.int("num_heads")
+    q, k, v = _parts(n, query, key, value)
+    if bias is not None:
+        whole, at, biased = Term(n, bias), 0, []
+        for part in (q, k, v):
+            if part.rank == 3:
+                width = part.shape[2]
+                assert width is not None
+                biased.append(part + whole.part(0, at, at + width))
+                at += width
+            else:
+                biased.append(part)
+        q, k, v = biased
+    q, k, v = (split_heads(part, heads) if part.rank == 3 else part for part in (q, k, v))
+    if past_key is not None and past_value is not None:
+        k, v = joined([Term(n, past_key), k], 2), joined([Term(n, past_value), v], 2)
+    added = [] if attention_bias is None else [Term(n, attention_bias)]
+    if mask is not None:
+        added.append(_key_mask(n, mask, q, k))
+    if n.int("unidirectional"):
+        added.append(_causal(n, q, k))
+    width = q.shape[3]
+    assert width is not None
+    out = joined_heads(attend(q, k, v, _scale(n, width), added))
+    return [out.value, k.value, v.value]
+
+
+def _parts(n: Node, query: Value, key: Value | None, value: Value | None) -> list[Term]:
+    """Queries, keys and values [B, S, H * D], or [B, H, S, D], from what may be packed."""
+    q = Term(n, query)
+    if key is None:
+        if q.rank != 5:
+            raise n.error("without keys, the queries must be packed with them, of rank 5")
+        return [q.column(i, axis=3).transpose(0, 2, 1, 3) for i in range(3)]
+    k = Term(n, key)
+    if value is None:
+        if k.rank != 5:
+            raise n.error("without values, the keys must be packed with them, of rank 5")
+        return [q, *(k.column(i, axis=3).transpose(0, 2, 1, 3) for i in range(2))]
+    return [q, k, Term(n, value)]
+
+
+@converter("Attention", domain=DOMAIN)
+def attention(
+    n: Node,
+    x: Value,
+    weights: Value,
+    bias: Value | None = None,
+    mask: Value | None = None,
+    past: Value | None = None,
+    attention_bias: Value | None = None,
+) -> list[Value | None]:
+    heads = n.int("num_heads")
+    if n.int("do_rotary"):
+        raise n.error("do_rotary is not supported")
+    made = Term(n, x) @ Term(n, weights)
+    if bias is not None:
+        made = made + Term(n, bias)
+    whole = made.shape[2]
+    if whole is None:
+        raise n.error("the extents of the weights must be known")
+    sizes = n.ints("qkv_hidden_sizes") or (whole // 3,) * 3
+    parts, at = [], 0
+    for size in sizes:
+        parts.append(split_heads(made.part(2, at, at + size), heads))
+        at += size
+    q, k, v = parts
+    if past is not None:
+        before = Term(n, past)
+        k, v = joined([before.column(0, 0), k], 2), joined([before.column(1, 0), v], 2)
+    added = [] if attention_bias is None else [Term(n, attention_bias)]
+    if mask is not None:
+        added.append(_key_mask(n, mask, q, k))
+    if n.int("unidirectional"):
+        added.append(_causal(n, q, k))
+    out = joined_heads(attend(q, k, v, _scale(n, sizes[0] // heads), added))
+    present = joined([k.spread(1, 0), v.spread(1, 0)], 0) if n.wants(1) else None
+    return [out.value, None if present is None else present.value]
+
+
+@converter("RotaryEmbedding", domain=DOMAIN)
+def rotary_embedding(n: Node, x: Value, positions: Value, cosines: Value, sines: Value) -> Value:
+    whole = Term(n, x)
+    rotated, heads = n.int("rotary_embedding_dim"), n.int("num_heads")
+    if whole.rank == 3:
+        half = cosines.type.shape[1]
+        if not heads and (whole.shape[2] is None or half is None or rotated):
+            raise n.error("num_heads is needed")
+        x4 = split_heads(whole, heads or whole.shape[2] // (2 * half))  # type: ignore[operator]
+    else:
+        x4 = whole
+    at = Term(n, positions).cast(i64)
+    if at.rank == 1:
+        at = (counting(n, extent(n, (x4.value, 2))) + at.reshape()).spread(1, 0)
+    out = rotate(n, x4, at, cosines, sines, bool(n.int("interleaved")))
+    return (joined_heads(out) if whole.rank == 3 else out).value
+
+
+def rotate(n: Node, x: Term, at: Term, cosines: Value, sines: Value, interleaved: bool) -> Term:
+    """Pairs of x [B, H, S, D] turned by the angles of positions [B, S]; the rest stays."""
+    half, width = cosines.type.shape[1], x.shape[3]
+    if half is None or width is None:
+        raise n.error("the extents of heads and caches must be known")
+    cosine, sine = (
+        Term(n, cache).gather(at).reshape((at.value, 0), 1, (at.value, 1), half)
+        for cache in (cosines, sines)
+    )
+    turned = x.part(3, 0, 2 * half) if width > 2 * half else x
+    order = np.arange(2 * half)
+    pairs = order.reshape(half, 2).T if interleaved else order.reshape(2, half)
+    first, second = (turned.gather(constant(n, places.copy()), 3) for places in pairs)
+    parts = [first * cosine - second * sine, first * sine + second * cosine]
+    out = joined(parts, 3)
+    if interleaved:
+        out = out.gather(constant(n, np.argsort(pairs.reshape(-1))), 3)
+    return out if width == 2 * half else joined([out, x.part(3, 2 * half, width)], 3)
+
+
+@converter("GroupQueryAttention", domain=DOMAIN)
+def group_query_attention(
+    n: Node,
+    query: Value,
+    key: Value | None,
+    value: Value | None,
+    past_key: Value | None,
+    past_value: Value | None,
+    lengths: Value,
+    total: Value,
+    cosines: Value | None = None,
+    sines: Value | None = None,
+) -> list[Value | None]:
+    """Several heads of queries for each of keys and values, which go into a cache.
+
+    Sequences of S elements follow what the cache holds of each; `lengths` is one less than what
+    it holds afterwards. keys [B, G, T, D], queries [B, G, H / G, S, D]
+    """
+    heads, groups = n.int("num_heads"), n.int("kv_num_heads")
+    if n.int("smooth_softmax"):
+        raise n.error("smooth_softmax is not supported")
+    q, k, v = _separate(n, query, key, value, heads, groups)
+    steps = counting(n, extent(n, (q.value, 2)))
+    after = Term(n, flatten(n, lengths, lengths.type.rank)).cast(i64).column(0) + 1
+    before = (after - extent(n, (q.value, 2))).max(0).spread(0, 1)
+    at = before + steps
+    if n.int("do_rotary"):
+        if cosines is None or sines is None:
+            raise n.error("do_rotary needs the caches of cosines and sines")
+        turn = bool(n.int("rotary_interleaved"))
+        q, k = (rotate(n, part, at, cosines, sines, turn) for part in (q, k))
+    count = Term(n, as_scalar(n, total)).cast(i64)
+    if past_key is not None:
+        count = count.max(extent(n, (past_key, 2)))
+    places = counting(n, count)
+    present = [
+        _cached(n, past, new, places, before) for past, new in ((past_key, k), (past_value, v))
+    ]
+    width = q.shape[3]
+    assert width is not None
+    own = q.reshape((q.value, 0), groups, heads // groups, (q.value, 2), width)
+    keys, values = (
+        part.reshape((part.value, 0), groups, 1, (part.value, 2), width) for part in present
+    )
+    seen = places <= at.spread(0, 1)
+    window = n.int("local_window_size", -1)
+    if window > 0:
+        seen = seen & (places > at.spread(0, 1) - window)
+    mask = seen.choose(constant(n, 0.0, q.element), -math.inf)
+    mask = mask.reshape((at.value, 0), 1, 1, (at.value, 1), (places.value, 0))
+    order = (0, 1, 2, 4, 3)
+    scores = (own * _scale(n, width)) @ keys.transpose(*order)
+    cap = n.float("softcap", 0.0)
+    if cap:
+        scores = (scores / cap).function(nn.Tanh) * cap
+    scores = scores + mask
+    out = scores.made(nn.Softmax(scores.value, axis=4)) @ values
+    whole = out.reshape((q.value, 0), heads, (q.value, 2), width)
+    return [joined_heads(whole).value, *(part.value for part in present)]
+
+
+def _separate(
+    n: Node, query: Value, key: Value | None, value: Value | None, heads: int, groups: int
+) -> list[Term]:
+    """Queries, keys and values with their heads apart, from what may be packed."""
+    if key is not None and value is not None:
+        parts = [(Term(n, query), heads), (Term(n, key), groups), (Term(n, value), groups)]
+        return [split_heads(part, count) for part, count in parts]
+    packed = split_heads(Term(n, query), heads + 2 * groups)
+    ends = (0, heads, heads + groups, heads + 2 * groups)
+    return [packed.part(1, a, b) for a, b in pairwise(ends)]
+
+
+def _cached(n: Node, past: Value | None, new: Term, places: Term, before: Term) -> Term:
+    """The cache [B, G, T, D] with the new elements behind the `before` [B, 1] that it holds."""
+    rows = new.transpose(0, 2, 1, 3)
+    held = constant(n, 0, i64)
+    if past is not None:
+        held = extent(n, (past, 2))
+        rows = joined([Term(n, past).transpose(0, 2, 1, 3), rows], 1)
+    own = (places - before).max(0).min(extent(n, (new.value, 2)) - 1) + held
+    index = (places < before).choose(places, own)
+    found = rows.made(nn.GatherNd(rows.value, index.spread(0, 1).value, batch_dims=1))
+    beyond = places >= before + extent(n, (new.value, 2))
+    zeros = beyond.reshape((index.value, 0), (index.value, 1), 1, 1)
+    return zeros.choose(0.0, found).transpose(0, 2, 1, 3)
+
+
+@converter("EmbedLayerNormalization", domain=DOMAIN)
+def embed_layer_normalization(
+    n: Node,
+    ids: Value,
+    segments: Value | None,
+    words: Value,
+    places: Value,
+    kinds: Value | None,
+    gamma: Value,
+    beta: Value,
+    mask: Value | None = None,
+    positions: Value | None = None,
+) -> list[Value | None]:
+    """Embeddings of words, positions and segments, added and normalized."""
+    at = counting(n, extent(n, (ids, 1))) if positions is None else Term(n, positions)
+    total = Term(n, words).gather(Term(n, ids)) + Term(n, places).gather(at)
+    if segments is not None and kinds is not None:
+        total = total + Term(n, kinds).gather(Term(n, segments))
+    epsilon = n.float("epsilon", 1e-12)
+    y = total.made(nn.LayerNorm(total.value, gamma, beta, axis=2, epsilon=epsilon))
+    index = None
+    if n.wants(1):
+        used = Term(n, ids) * 0 if mask is None else Term(n, mask)
+        index = used.cast(i32).sum(1).value
+    return [y.value, index, total.value]

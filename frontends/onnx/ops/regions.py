@@ -1,0 +1,189 @@
+"""RoiAlign and DeformConv: feature maps read between their elements.
+
+A position is a number of elements in each spatial dimension. It reads the two neighbours of
+each, so 2**dimensions rows of channels, and weights them.
+
+Source: ONNX RoiAlign-22, DeformConv-22.
+"""
+
+from __future__ import annotations
+
+import math
+from itertools import product as combinations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32, i64
+from ..node import Node
+from ..registry import converter
+from ..shapes import shape_text
+from ..terms import Term, arange, constant, counting, extent
+from ..windows import spatial_ints
+from .convolution import kernel_of
+
+Tap = tuple[Term, Term]
+"""The positions of a neighbour as i64, and its weights."""
+
+
+@converter("RoiAlign")
+def roi_align(n: Node, x: Value, rois: Value, batch: Value) -> Value:
+    """Each bin of a region is the mean (or maximum) of a grid of samples.
+
+    x [B, C, H, W], rois [R, 4] -> samples [R, PH, S, PW, T, C] -> [R, C, PH, PW]
+    """
+    largest = n.string("mode", "avg", ("avg", "max")) == "max"
+    half = n.opset >= 16 and n.string("coordinate_transformation_mode") == "half_pixel"
+    corners = Term(n, rois).cast(f32) * n.float("spatial_scale", 1.0) - (0.5 if half else 0.0)
+    sizes = [extent(n, (x, 2 + d)) for d in range(2)]
+    image = Term(n, x).transpose(0, 2, 3, 1)
+    rows = image.flattened(3)
+    base = Term(n, batch).cast(i64) * (sizes[0] * sizes[1])
+    sides: list[list[Tap]] = []
+    used, count = None, None
+    for d, name in enumerate(("output_height", "output_width")):
+        begin, end = corners.column(1 - d), corners.column(3 - d)
+        length = end - begin if half else (end - begin).max(1.0)
+        at, own, number = _samples(n, begin, length, n.int(name, 1))
+        inside = (at >= -1.0) & (at <= sizes[d].cast(f32))
+        taps = _clamped_taps(at, sizes[d])
+        sides.append([(_apart(i, d), _apart(inside.choose(w, 0.0), d)) for i, w in taps])
+        own = _apart(own, d)
+        used = own if used is None else used & own
+        count = number if count is None else count * number
+    assert used is not None and count is not None
+    parts = []
+    for (row, row_weight), (column, column_weight) in combinations(*sides):
+        index = row * sizes[1] + column + base.reshape((base.value, 0), 1, 1, 1, 1)
+        weight = (row_weight * column_weight).spread(0, 1).cast(rows.element)
+        parts.append(rows.gather(index) * weight)
+    if largest:
+        values = parts[0].max(parts[1]).max(parts[2].max(parts[3]))
+        out = used.spread(0, 1).choose(values, -math.inf).largest(2, 4)
+        some = (count > 0).reshape((count.value, 0), 1, 1, 1)
+        return some.choose(out, 0.0).transpose(0, 3, 1, 2).value
+    values = used.spread(0, 1).choose((parts[0] + parts[1]) + (parts[2] + parts[3]), 0.0)
+    number = count.max(1).cast(rows.element).reshape((count.value, 0), 1, 1, 1)
+    return (values.sum(2, 4) / number).transpose(0, 3, 1, 2).value
+
+
+def _samples(n: Node, begin: Term, length: Term, bins: int) -> tuple[Term, Term, Term]:
+    """Positions [R, bins, S] of the samples of regions [R] along a dimension.
+
+    Also which of them count [R, 1, S], and how many they are in a bin [R].
+    """
+    ratio = n.int("sampling_ratio")
+    bin_length = length / float(bins)
+    if ratio > 0:
+        number = (length * 0.0).cast(i64) + ratio
+        most = constant(n, ratio, i64)
+    else:
+        number = bin_length.function(nn.Ceil).cast(i64).max(0)
+        most = number.largest(0).max(0)
+
+    def column(x: Term) -> Term:
+        return x.reshape((x.value, 0), 1, 1)
+
+    i = counting(n, most)
+    step = column(bin_length) / column(number.max(1).cast(f32))
+    offset = constant(n, arange(bins)).cast(f32).spread(0, 1) * column(bin_length)
+    at = column(begin) + offset + (i.cast(f32) + 0.5) * step
+    return at, i < column(number), number
+
+
+def _clamped_taps(at: Term, size: Term) -> list[Tap]:
+    """The two neighbours of positions, brought into the image."""
+    last = size - 1
+    at = at.max(0.0).min(last.cast(at.element))
+    low = at.function(nn.Floor)
+    rest = at - low
+    first = low.cast(i64)
+    return [(first, 1.0 - rest), ((first + 1).min(last), rest)]
+
+
+def _apart(x: Term, d: int) -> Term:
+    """[R, P, S] as [R, P, S, 1, 1], or [R, 1, 1, P, S] for the second dimension."""
+    first, *own = ((x.value, i) for i in range(3))
+    return x.reshape(first, *own, 1, 1) if d == 0 else x.reshape(first, 1, 1, *own)
+
+
+@converter("DeformConv")
+def deform_conv(
+    n: Node,
+    x: Value,
+    weight: Value,
+    offset: Value,
+    bias: Value | None = None,
+    mask: Value | None = None,
+) -> Value:
+    """A product of the weight with the elements that each place of the kernel reads.
+
+    x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and the K places of a kernel ->
+    columns [N, OG, K, O, C / OG] -> [N, M, O..]
+    """
+    kernel = kernel_of(n, x, weight)
+    dims, extents, out = len(kernel), x.type.shape[2:], offset.type.shape[2:]
+    if None in (*x.type.shape[1:], *weight.type.shape, *out):
+        raise n.error(f"all extents but the batch must be known, but 'X' is {shape_text(x)}")
+    groups, parts = n.int("group", 1), n.int("offset_group", 1)
+    channels, places, count = x.type.shape[1], math.prod(kernel), math.prod(out)
+    if channels % parts or offset.type.shape[1] != parts * places * dims:
+        raise n.error(
+            f"offsets are {shape_text(offset)}, expected {parts * places * dims} channels for "
+            f"{parts} groups of {channels} channels"
+        )
+    batch = (x, 0)
+    moved = Term(n, offset).reshape(batch, parts, places, dims, count)
+    sides = []
+    for d in range(dims):
+        at = _regular(n, x, kernel, out, d) + moved.column(d, axis=3)
+        sides.append(_zero_taps(at, extents[d]))
+    inner = channels // parts
+    image = Term(n, x).reshape(batch, parts, inner, math.prod(extents)).transpose(0, 1, 3, 2)
+    rows = image.flattened(3)
+    first = counting(n, extent(n, batch)).spread(0, 1) * parts + constant(n, arange(parts))
+    base = (first * math.prod(extents)).spread(0, 2)
+    total = None
+    for taps in combinations(*sides):
+        index, part = base, None
+        for d, (place, own) in enumerate(taps):
+            index = index + place * math.prod(extents[d + 1 :])
+            part = own if part is None else part * own
+        assert part is not None
+        read = rows.gather(index) * part.cast(rows.element).spread(0, 1)
+        total = read if total is None else total + read
+    assert total is not None
+    if mask is not None:
+        total = total * Term(n, mask).reshape(batch, parts, places, count, 1)
+    columns = total.transpose(0, 1, 4, 2, 3).reshape(
+        batch, groups, channels // groups * places, count
+    )
+    made = weight.type.shape[0]
+    matrices = Term(n, weight).reshape(groups, made // groups, channels // groups * places)
+    y = (matrices @ columns).reshape(batch, made, *out)
+    if bias is not None:
+        y = y + Term(n, bias).spread(0, dims)
+    return y.value
+
+
+def _regular(n: Node, x: Value, kernel, out, d: int) -> Term:
+    """Where places of the kernel read in dimension d without offsets: [K, O]."""
+    strides = spatial_ints(n, "strides", len(kernel), 1)
+    dilations = spatial_ints(n, "dilations", len(kernel), 1)
+    pads = spatial_ints(n, "pads", 2 * len(kernel), 0)
+    places = np.indices(kernel)[d].reshape(-1, 1) * dilations[d]
+    windows = np.indices(out)[d].reshape(1, -1) * strides[d]
+    return constant(n, places + windows - pads[d]).cast(f32)
+
+
+def _zero_taps(at: Term, size: int) -> list[Tap]:
+    """The two neighbours of positions; those outside of the image weigh nothing."""
+    low = at.function(nn.Floor)
+    rest = at - low
+    first = low.cast(i64)
+    taps = []
+    for place, weight in ((first, 1.0 - rest), (first + 1, rest)):
+        inside = (place >= 0) & (place < size)
+        taps.append((place.max(0).min(size - 1), inside.choose(weight, 0.0)))
+    return taps

@@ -1,0 +1,224 @@
+"""Formulas of values: `(x - low) * scale` inserts the ops that it stands for.
+
+Operands broadcast as in NumPy; a number stands for a constant of the other's element type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, Type, i64
+from .node import Node
+from .shapes import Extent, as_scalar, flatten, reshape, shape_vector
+
+Operand = Any
+"""A term, or a number."""
+
+
+class Term:
+    """A value in formulas; `value` is the value itself."""
+
+    __slots__ = ("n", "value")
+
+    def __init__(self, n: Node, value: Value) -> None:
+        self.n = n
+        self.value = value
+
+    @property
+    def element(self) -> Type:
+        return self.value.type.element_type
+
+    @property
+    def shape(self) -> tuple[Dim, ...]:
+        return self.value.type.shape
+
+    @property
+    def rank(self) -> int:
+        return len(self.shape)
+
+    def other(self, operand: Operand) -> Value:
+        """An operand of this one's element type."""
+        if isinstance(operand, Term):
+            return operand.value
+        return self.n.constant(operand, self.element)
+
+    def made(self, op: Any) -> Term:
+        """The result of an op."""
+        return Term(self.n, self.n(op))
+
+    # -- arithmetic ---------------------------------------------------------------------------
+
+    def __add__(self, other: Operand) -> Term:
+        return self.made(nn.Add(self.value, self.other(other)))
+
+    def __sub__(self, other: Operand) -> Term:
+        return self.made(nn.Sub(self.value, self.other(other)))
+
+    def __rsub__(self, other: Operand) -> Term:
+        return self.made(nn.Sub(self.other(other), self.value))
+
+    def __mul__(self, other: Operand) -> Term:
+        return self.made(nn.Mul(self.value, self.other(other)))
+
+    def __truediv__(self, other: Operand) -> Term:
+        return self.made(nn.Div(self.value, self.other(other)))
+
+    def __rtruediv__(self, other: Operand) -> Term:
+        return self.made(nn.Div(self.other(other), self.value))
+
+    def __mod__(self, other: Operand) -> Term:
+        return self.made(nn.Mod(self.value, self.other(other)))
+
+    def __pow__(self, other: Operand) -> Term:
+        return self.made(nn.Pow(self.value, self.other(other)))
+
+    def __matmul__(self, other: Term) -> Term:
+        return self.made(nn.Matmul(self.value, other.value))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+    def __neg__(self) -> Term:
+        return self.made(nn.Neg(self.value))
+
+    def min(self, other: Operand) -> Term:
+        return self.made(nn.Min(self.value, self.other(other)))
+
+    def max(self, other: Operand) -> Term:
+        return self.made(nn.Max(self.value, self.other(other)))
+
+    def function(self, op: Any) -> Term:
+        """A function of one tensor: `x.function(nn.Exp)`."""
+        return self.made(op(self.value))
+
+    # -- comparisons and bits ------------------------------------------------------------------
+
+    def __lt__(self, other: Operand) -> Term:
+        return self.made(nn.Less(self.value, self.other(other)))
+
+    def __le__(self, other: Operand) -> Term:
+        return self.made(nn.LessEqual(self.value, self.other(other)))
+
+    def __gt__(self, other: Operand) -> Term:
+        return self.made(nn.Greater(self.value, self.other(other)))
+
+    def __ge__(self, other: Operand) -> Term:
+        return self.made(nn.GreaterEqual(self.value, self.other(other)))
+
+    def equals(self, other: Operand) -> Term:
+        return self.made(nn.Equal(self.value, self.other(other)))
+
+    def __and__(self, other: Operand) -> Term:
+        return self.made(nn.And(self.value, self.other(other)))
+
+    def __or__(self, other: Operand) -> Term:
+        return self.made(nn.Or(self.value, self.other(other)))
+
+    def __invert__(self) -> Term:
+        return self.made(nn.Not(self.value))
+
+    def __lshift__(self, other: Operand) -> Term:
+        return self.made(nn.ShiftLeft(self.value, self.other(other)))
+
+    def __rshift__(self, other: Operand) -> Term:
+        return self.made(nn.ShiftRight(self.value, self.other(other)))
+
+    def choose(self, yes: Operand, no: Operand) -> Term:
+        """`yes` where this condition holds, else `no`; one of them is a term."""
+        like = yes if isinstance(yes, Term) else no
+        return self.made(nn.Where(self.value, like.other(yes), like.other(no)))
+
+    # -- other shapes and types ------------------------------------------------------------------
+
+    def cast(self, element: Type) -> Term:
+        return Term(self.n, self.n.cast(self.value, element))
+
+    def reshape(self, *extents: Extent) -> Term:
+        """An extent may be (value, axis), that of another value; see `shapes.reshape`."""
+        return Term(self.n, reshape(self.n, self.value, extents))
+
+    def shaped(self, shape: Term) -> Term:
+        """In a shape that is a 1-D i64, of which a part may be known."""
+        extents = self.n.extents(shape.value)
+        assert extents is not None
+        out = TensorType(tuple(extents), self.element)
+        if extents.count(None) <= 1:
+            return self.made(nn.Reshape(self.value, out=out))
+        return self.made(nn.ReshapeDynamic(self.value, shape.value, out=out))
+
+    def filled(self, shape: Term) -> Term:
+        """A tensor of a shape, a 1-D i64, whose elements are this 0-d one."""
+        extents = self.n.extents(shape.value)
+        assert extents is not None
+        out = TensorType(tuple(extents), self.element)
+        if None not in extents:
+            return self.made(nn.Fill(self.value, out=out))
+        return self.made(nn.FillDynamic(shape.value, self.value, out=out))
+
+    def spread(self, before: int, after: int) -> Term:
+        """With dimensions of one element before and after its own."""
+        own = [(self.value, i) for i in range(self.rank)]
+        return self.reshape(*[1] * before, *own, *[1] * after)
+
+    def flattened(self, axis: int) -> Term:
+        """A matrix: the dimensions before the axis, and those from it on."""
+        return Term(self.n, flatten(self.n, self.value, axis))
+
+    def transpose(self, *permutation: int) -> Term:
+        return self.made(nn.Transpose(self.value, permutation=permutation))
+
+    def gather(self, indices: Term, axis: int = 0) -> Term:
+        return self.made(nn.Gather(self.value, indices.value, axis=axis))
+
+    def column(self, i: int, axis: int = -1) -> Term:
+        """The slice at position i of an axis, without it."""
+        return self.gather(Term(self.n, self.n.constant(i, i64)), axis % self.rank)
+
+    def sum(self, *axes: int, keep: bool = False) -> Term:
+        return self.made(nn.ReduceSum(self.value, axes=axes, keep_dims=keep))
+
+    def largest(self, *axes: int, keep: bool = False) -> Term:
+        return self.made(nn.ReduceMax(self.value, axes=axes, keep_dims=keep))
+
+    def part(self, axis: int, begin: int, end: int) -> Term:
+        """Elements of an axis."""
+        axis %= self.rank
+        starts = tuple(begin if i == axis else 0 for i in range(self.rank))
+        shape = tuple(end - begin if i == axis else d for i, d in enumerate(self.shape))
+        return self.made(nn.Slice(self.value, starts=starts, out=TensorType(shape, self.element)))
+
+
+def constant(n: Node, value: Any, element: Type | None = None) -> Term:
+    """A constant of an array or number."""
+    return Term(n, n.constant(value, element))
+
+
+def extent(n: Node, of: Extent) -> Term:
+    """An extent as a 0-d i64, computed at run time where it must."""
+    return Term(n, as_scalar(n, shape_vector(n, [of])))
+
+
+def counting(n: Node, count: Term) -> Term:
+    """0, 1, .. below a count, a 0-d i64."""
+    known = n.known(count.value)
+    length = None if known is None else int(known)
+    zero, one = n.constant(0, i64), n.constant(1, i64)
+    return Term(n, n(nn.Range(zero, count.value, one, out=TensorType((length,), i64))))
+
+
+def joined(parts: Sequence[Term], axis: int) -> Term:
+    """Terms one after the other along an axis."""
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    return first.made(nn.Concat([p.value for p in parts], axis=axis % first.rank))
+
+
+def arange(count: int, step: int = 1) -> np.ndarray:
+    """Multiples of a step, as i64."""
+    return np.arange(count, dtype=np.int64) * step

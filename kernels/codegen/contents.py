@@ -1,0 +1,107 @@
+"""What of memory is in registers: what is read is remembered, what is written is delayed.
+
+What one operation writes and a later one reads at the same place never goes through memory. Writes
+reach it at the end of the block, or earlier where something else needs it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from ...ir.core import Value
+from .code import Code
+
+
+class Place(Protocol):
+    """Elements of a buffer."""
+
+    alias: Any
+    """Equal for places in buffers that may share memory."""
+    key: tuple
+    """Equal for equal elements."""
+
+    def disjoint(self, other: Any) -> bool:
+        """Whether two places in what may share memory certainly share no element."""
+        ...
+
+
+@dataclass(slots=True)
+class Entry:
+    """A value known to be (or, if dirty, to become) the content of a place."""
+
+    place: Any
+    value: Value
+    dirty: bool
+
+
+class Contents(ABC):
+    """The tables of known contents, one in each open scope, by what buffers may share memory."""
+
+    def __init__(self, code: Code) -> None:
+        self.code = code
+
+    @abstractmethod
+    def write(self, entry: Entry) -> None:
+        """Write a delayed value to memory, and note that."""
+
+    def find(self, place: Place) -> Entry | None:
+        """What is known of a place here."""
+        alias, key, scope = place.alias, place.key, self.code.scope
+        while scope is not None:
+            table = scope.entries.get(alias)
+            if table is not None:
+                entry = table.get(key)
+                if entry is not None:
+                    return entry
+            if alias in scope.written:
+                return None
+            scope = scope.parent
+        return None
+
+    def load(
+        self, group: Sequence[Any], read: Callable[[Sequence[Any]], Sequence[Value]]
+    ) -> Sequence[Value]:
+        """The contents of places, which `read` loads together."""
+        table = self.table(group[0].alias)
+        self.settle(group)
+        values = read(group)
+        for place, value in zip(group, values, strict=True):
+            table[place.key] = Entry(place, value, False)
+        return values
+
+    def settle(self, group: Sequence[Place]) -> None:
+        """Carry out the delayed writes to what places of one buffer share elements with."""
+        for entry in self.table(group[0].alias).values():
+            if entry.dirty and not all(entry.place.disjoint(one) for one in group):
+                self.write(entry)
+
+    def store(self, place: Place, value: Value) -> None:
+        """Set the content of a place; memory learns of it later."""
+        table = self.table(place.alias)
+        for key, entry in list(table.items()):
+            if key != place.key and not entry.place.disjoint(place):
+                if entry.dirty:
+                    self.write(entry)
+                del table[key]
+        table[place.key] = Entry(place, value, True)
+
+    def flush(self, aliases: Iterable[Hashable] | None = None) -> None:
+        """Carry out the delayed writes into these buffers, or all, of the current scope."""
+        tables = self.code.scope.entries
+        for alias in list(tables) if aliases is None else aliases:
+            for entry in tables.get(alias, {}).values():
+                if entry.dirty:
+                    self.write(entry)
+
+    def forget(self, aliases: Iterable[Hashable] | None = None) -> None:
+        """Drop what is known of buffers, or all, that something else has written."""
+        tables = self.code.scope.entries
+        for alias in list(tables) if aliases is None else aliases:
+            tables.pop(alias, None)
+
+    def table(self, alias: Hashable) -> dict[tuple, Entry]:
+        """What the current scope knows of a buffer."""
+        return self.code.scope.entries.setdefault(alias, {})

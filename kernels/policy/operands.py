@@ -1,0 +1,75 @@
+"""What the models see of a stage's accesses: those that lie alike are one operand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from ...dialects import memref
+from ..model.stages import Access
+
+FAR = 1 << 20
+"""Elements between neighbours, where that is not known."""
+
+
+@dataclass(eq=False)
+class Operand:
+    """Accesses that differ by where they start and by their buffer alone."""
+
+    access: Access
+    """The first of them."""
+    is_temporary: bool
+    """Whether the kernel makes the buffer for itself."""
+    count: int = field(default=0, init=False)
+    strides: list[int] = field(init=False)
+    """Elements between neighbours along each dimension of the stage."""
+    alone: list[int] = field(init=False)
+    """The dimensions that alone index one of the buffer."""
+    windows: list[list[tuple[int, int]]] = field(init=False)
+    """(dimension, factor) of indices that add up several dimensions."""
+
+    def __post_init__(self) -> None:
+        access = self.access
+        unknown = [FAR * (d in access.used) for d in range(access.stage.rank)]
+        self.strides = [c if isinstance(c, int) else FAR for c in access.coefficients or unknown]
+        terms = [
+            [(d, abs(factor)) for d, factor in index.terms]
+            for index in access.linear
+            if index is not None
+        ]
+        self.alone = [t[0][0] for t in terms if len(t) == 1]
+        self.windows = [t for t in terms if len(t) > 1]
+
+    def slides(self, dim: int) -> bool:
+        """Whether a window slides along the dimension."""
+        return any(d == dim for window in self.windows for d, _ in window)
+
+    def elements(self, sizes: Mapping[int, int], lane: int | None) -> int:
+        """Different elements at so many places along each dimension but the lanes'."""
+        count = 1
+        for d in self.alone:
+            if d != lane:
+                count *= sizes.get(d, 1)
+        for window in self.windows:
+            every, reach = 1, 1
+            for d, factor in window:
+                if d != lane and (n := sizes.get(d, 1)) > 1:
+                    every *= n
+                    reach += factor * (n - 1)
+            count *= min(every, reach)
+        return count
+
+
+def operands(accesses: Iterable[Access]) -> list[Operand]:
+    """The operands of these accesses to buffers, in order."""
+    found: dict[object, Operand] = {}
+    for access in accesses:
+        if access.is_scalar:
+            continue
+        made = access.value.defined_by(memref.Alloc) is not None
+        terms = [index.terms if index is not None else access for index in access.linear]
+        key = (*terms, *access.strides, access.shape, made)
+        if key not in found:
+            found[key] = Operand(access, made)
+        found[key].count += 1
+    return list(found.values())

@@ -1,0 +1,110 @@
+"""Checks that indices read from memory are in range, before they are used.
+
+A check is a loop of its own over the indices, on vectors: where the smallest and the largest of
+them are in range, all are. That costs about as much as moving each index into range would, see
+decision 0018, and leaves the loops that read without branches.
+"""
+
+from __future__ import annotations
+
+from ...dialects import arith, nn, vector
+from ...ir.attributes import DenseElements
+from ...ir.core import Value
+from ...ir.types import VectorType, i64
+from .emitter import Emitter, Size
+from .reshaping import reinterpreted
+
+LANES = 16
+"""Elements that are worked on at once; machines of narrower vectors take several."""
+
+
+def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
+    """A check that indices, counted from the end if they are negative, are within an extent.
+
+    With several extents the last dimension of the indices has one index for each.
+    """
+    if _known_in_range(indices, extents):
+        return
+    buffer = e.buffer(indices)
+    total = e.product(e.sizes(buffer))
+    bounds = _extremes(e, reinterpreted(e, buffer, [total]), total, len(extents))
+    for (least, most), extent in zip(bounds, extents, strict=True):
+        # In 64 bits: an index of the target may have fewer.
+        size = e.from_index(extent, i64)
+        start = e.insert(arith.SubI(e.constant(0, i64), size)).result
+        low = e.insert(arith.CmpI("sge", _in_64_bits(e, least), start)).result
+        high = e.insert(arith.CmpI("slt", _in_64_bits(e, most), size)).result
+        # Where there are no indices, 0 and -1 are the extremes, which fit any extent.
+        e.require(e.insert(arith.AndI(low, high)).result, "an index is out of range")
+
+
+def _in_64_bits(e: Emitter, value: Value) -> Value:
+    return value if value.type is i64 else e.insert(arith.ExtSI(value, out=i64)).result
+
+
+def _known_in_range(indices: Value, extents: list[Size]) -> bool:
+    constant = indices.defined_by(nn.Constant)
+    if constant is None or not isinstance(constant.value, DenseElements):
+        return False
+    if not all(isinstance(extent, int) for extent in extents):
+        return False
+    values = constant.value.to_numpy().reshape(-1, len(extents))
+    return bool(((values >= [-n for n in extents]) & (values < extents)).all())  # type: ignore[operator]
+
+
+def _extremes(e: Emitter, buffer: Value, total: Size, count: int) -> list[tuple[Value, Value]]:
+    """The smallest and the largest element, at most 0 and at least -1, of each column of a matrix.
+
+    The buffer has its elements, row after row.
+    """
+    type = buffer.type.element_type  # type: ignore[attr-defined]
+    lanes = count * max(1, LANES // count)
+    rows = e.floordiv(total, lanes)
+    found = [e.constant(n, type) for _ in range(count) for n in (0, -1)]
+    if rows != 0:
+        row = VectorType((lanes,), type)
+        wide = [e.insert(vector.Broadcast(start, vector=row)).result for start in found[:2]]
+
+        def combine(at: Value, *wide: Value) -> list[Value]:
+            values = e.insert(vector.Load(buffer, [e.value(e.mul(at, lanes))], result=row)).result
+            return _merged(e, values, *wide)
+
+        wide = e.fold_loop(rows, wide, combine)
+        found = [
+            value for i in range(count) for value in _of_lanes(e, wide, range(i, lanes, count))
+        ]
+    first = e.mul(rows, lanes // count)
+
+    def one_by_one(at: Value, *found: Value) -> list[Value]:
+        return [
+            value
+            for i in range(count)
+            for value in _merged(
+                e, e.load(buffer, [e.add(e.mul(at, count), i)]), *found[2 * i : 2 * i + 2]
+            )
+        ]
+
+    found = e.fold_loop(e.floordiv(total, count), found, one_by_one, lower=first)
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+def _of_lanes(e: Emitter, wide: list[Value], lanes: range) -> list[Value]:
+    """The smallest of some lanes of a vector, and the largest of another's."""
+    if len(lanes) == wide[0].type.shape[0]:  # type: ignore[attr-defined]
+        kinds = zip(("minsi", "maxsi"), wide, strict=True)
+        element = wide[0].type.element_type  # type: ignore[attr-defined]
+        return [e.insert(vector.Reduction(k, v, dest=element)).dest for k, v in kinds]
+    found: list[Value] = []
+    for op, value in zip((arith.MinSI, arith.MaxSI), wide, strict=True):
+        least, *rest = (e.insert(vector.Extract.of(value, [i])).result for i in lanes)
+        for other in rest:
+            least = e.insert(op(least, other)).result
+        found.append(least)
+    return found
+
+
+def _merged(e: Emitter, value: Value, least: Value, most: Value) -> list[Value]:
+    return [
+        e.insert(arith.MinSI(least, value)).result,
+        e.insert(arith.MaxSI(most, value)).result,
+    ]

@@ -1,0 +1,344 @@
+"""Branches and loops: calls inside `scf.if` and `scf.while`.
+
+Results of static shape are written to buffers made before. A result with unknown extents is a
+buffer on the heap that the region yields, and who gets it frees it. A loop keeps carried tensors
+of static shape in one place each; an iteration writes the next ones beside them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...dialects import arith, func, memref, nn, scf
+from ...ir.core import Block, Region, Value
+from ...ir.types import FunctionType, MemRefType, TensorType, Type, i1
+from .emitter import Emitter, Size, buffer_type
+from .reshaping import reinterpreted
+from .signature import Signature
+
+Types = Mapping[str, FunctionType]
+"""What the module's functions are on tensors."""
+
+FIRST_ROWS = 4
+"""For how many rows there is room in a stack before it grows, each time to twice as many."""
+
+
+def call(
+    e: Emitter, callee: str, types: Types, args: Sequence[Value], wanted: Sequence[Value | Type]
+) -> list[Value]:
+    """The buffers of a function's results: those given, or new ones of the types wanted.
+
+    The new ones are on the heap, and nobody's yet.
+    """
+    type = types[callee]
+    signature = Signature.of(type)
+    given = [e.cast(v, buffer_type(t)) for v, t in zip(args, type.inputs, strict=True)]
+    made = []
+    for place, result, by_argument in zip(wanted, type.results, signature.by_argument, strict=True):
+        if by_argument and not isinstance(place, Value):
+            # The function knows extents that the type here leaves open.
+            assert isinstance(place, MemRefType) and isinstance(result, TensorType)
+            place = heap(e, place, [d or 0 for d in result.shape])
+        made.append(place if by_argument else None)
+        if by_argument:
+            given.append(e.cast(place, buffer_type(result)))  # type: ignore[arg-type]
+    returned = iter(e.insert(func.Call(callee, given, outs=list(signature.outputs))).outs)
+    buffers = []
+    for place, found in zip(wanted, made, strict=True):
+        buffer = found if found is not None else next(returned)
+        buffers.append(buffer if isinstance(place, Value) else e.cast(buffer, place))  # type: ignore[arg-type]
+    return buffers
+
+
+def heap(e: Emitter, type: MemRefType, sizes: Sequence[Size]) -> Value:
+    """A buffer that somebody else is going to own."""
+    made = e.alloc_typed(type, sizes)
+    e.owned.remove(made)
+    return made
+
+
+def is_static(value: Value) -> bool:
+    """Whether all extents of a tensor are known."""
+    return isinstance(value.type, TensorType) and value.type.has_static_shape
+
+
+# -- if -------------------------------------------------------------------------------------------
+
+
+def lower_if(e: Emitter, op: nn.CallIf, types: Types) -> None:
+    """An `scf.if` that yields the results of unknown extents."""
+    condition = e.load(e.buffer(op.condition))
+    args = [e.buffer(v) for v in op.args]
+    wanted: list[Value | Type] = [
+        e.destination(v) if is_static(v) else buffer_type(v.type) for v in op.outs
+    ]
+    yielded = [t for t in wanted if isinstance(t, Type)]
+    regions = [Region([Block()]), Region([Block()])]
+    made = e.insert(scf.If(condition, *regions, outs=yielded))
+    for region, callee in zip(regions, (op.then, op.otherwise), strict=True):
+        with e.inside(region.block):
+            buffers = call(e, callee, types, args, wanted)
+            e.insert(scf.Yield([b for b in buffers if b not in wanted]))
+    results = iter(made.outs)
+    for value in op.outs:
+        if not is_static(value):
+            _own(e, value, next(results))
+
+
+def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
+    """Let a buffer on the heap hold a tensor, which this function is to free."""
+    e.buffers[tensor] = buffer
+    e.owned.append(memref.base_buffer(buffer))
+
+
+# -- while ----------------------------------------------------------------------------------------
+
+
+def lower_while(e: Emitter, op: nn.CallWhile, types: Types) -> None:
+    """An `scf.while` that carries tensors of unknown extents, and stacks that grow."""
+    _Loop(e, op, types).lower()
+
+
+class _Loop:
+    """One loop.
+
+    The `scf.while` carries buffers of unknown extents, then what the stacks need, then the number
+    of iterations so far.
+    """
+
+    def __init__(self, e: Emitter, op: nn.CallWhile, types: Types) -> None:
+        self.e, self.op, self.types = e, op, types
+        self.same = [e.buffer(v) for v in op.args[op.carried :]]
+        self.limit = self._limit()
+        self.states = [self._state(i) for i in range(op.carried)]
+        """Where the carried tensors are at first."""
+        self.stacks = [self._stack(v) for v in op.outs[op.carried :]]
+        self.is_fixed = [is_static(v) for v in op.outs[: op.carried]]
+
+    def _limit(self) -> Value | None:
+        """The number of iterations, where the loop says it."""
+        e = self.e
+        if self.op.count is None:
+            return None
+        value = e.load(e.buffer(self.op.count))
+        least = e.constant(0, value.type)
+        return e.extent(e.insert(arith.MaxSI(value, least)).result)
+
+    def _state(self, i: int) -> Value:
+        e, init, result = self.e, self.e.buffer(self.op.args[i]), self.op.outs[i]
+        if is_static(result):
+            place = e.destination(result)
+        else:
+            place = heap(e, buffer_type(result.type), e.sizes(init))
+        e.insert(memref.Copy(init, place))
+        return place
+
+    def _stack(self, result: Value) -> _Stack:
+        e, limit = self.e, self.limit
+        type = buffer_type(result.type)
+        if None in type.shape[1:]:
+            flat = MemRefType((None,), type.element_type)
+            sizes = [e.index(0) for d in type.shape[1:] if d is None]
+            return _RaggedStack(e, type, heap(e, flat, [e.index(0)]), sizes)
+        if limit is None:
+            most = MemRefType((None, *type.shape[1:]), type.element_type)
+            return _Stack(e, type, heap(e, most, [e.index(FIRST_ROWS), *type.shape[1:]]))  # type: ignore[list-item]
+        if type.shape[0] is not None:
+            text = f"the loop does not have {type.shape[0]} iterations"
+            e.require_equal(type.shape[0], limit, text)
+            return _FullStack(e, type, e.destination(result))
+        return _FullStack(e, type, e.alloc_typed(type, [limit, *type.shape[1:]]))  # type: ignore[list-item]
+
+    # -- what is carried -----------------------------------------------------------------------
+
+    def lower(self) -> None:
+        """Write the loop, and bind the results."""
+        e, op = self.e, self.op
+        moving = [s for s, fixed in zip(self.states, self.is_fixed, strict=True) if not fixed]
+        inits = [*moving, *(v for s in self.stacks for v in s.carried), e.index(0)]
+        flag = e.alloc([], i1)
+        places = self._places()
+        made = e.insert(scf.While.of(inits, [v.type for v in inits], loc=e.loc))
+        with e.inside(made.before.block):
+            states, _, _ = self._taken(made.before.block.args)
+            call(e, op.before, self.types, [*states, *self.same], [flag])
+            e.insert(scf.Condition(e.load(flag), made.before.block.args))
+        with e.inside(made.after.block):
+            self._iteration(made.after.block.args, places)
+        states, stacks, count = self._taken(made.outs)
+        if self.limit is not None:
+            text = "the loop ends before the number of iterations that it says"
+            e.require_equal(count, self.limit, text)
+        for value, state, fixed in zip(op.outs, states, self.is_fixed, strict=False):
+            if not fixed:
+                _own(e, value, state)
+        for value, stack in zip(op.outs[op.carried :], stacks, strict=True):
+            buffer = stack.whole(count)
+            e.buffers[value] = e.cast(buffer, buffer_type(value.type))
+            if not isinstance(stack, _FullStack):
+                e.owned.append(memref.base_buffer(buffer))
+
+    def _places(self) -> list[Value | Type]:
+        """Where an iteration writes the next carried tensors and its rows."""
+        e = self.e
+        wanted: list[Value | Type] = []
+        for value, fixed in zip(self.op.outs, self.is_fixed, strict=False):
+            type = buffer_type(value.type)
+            wanted.append(e.alloc_typed(type, type.shape) if fixed else type)  # type: ignore[arg-type]
+        for value in self.op.outs[self.op.carried :]:
+            type = buffer_type(value.type)
+            row = MemRefType(type.shape[1:], type.element_type)
+            static = None not in row.shape
+            wanted.append(e.alloc_typed(row, row.shape) if static else row)  # type: ignore[arg-type]
+        return wanted
+
+    def _taken(self, values: Sequence[Value]) -> tuple[list[Value], list[_Stack], Value]:
+        """The carried tensors, the stacks and the count that carried values stand for."""
+        rest = iter(values)
+        states = [
+            state if fixed else next(rest)
+            for state, fixed in zip(self.states, self.is_fixed, strict=True)
+        ]
+        stacks = [s.taken([next(rest) for _ in s.carried]) for s in self.stacks]
+        return states, stacks, next(rest)
+
+    def _iteration(self, args: Sequence[Value], places: Sequence[Value | Type]) -> None:
+        e, op = self.e, self.op
+        states, stacks, count = self._taken(args)
+        if self.limit is not None and stacks:
+            text = "the loop has more iterations than it says"
+            e.require(e.compare("slt", count, self.limit), text)
+        stacks = [stack.with_room(count) for stack in stacks]
+        found = call(e, op.after, self.types, [*states, *self.same], places)
+        pairs = zip(stacks, found[op.carried :], strict=True)
+        stacks = [stack.push(row, count) for stack, row in pairs]
+        moved = []
+        for state, new, fixed in zip(states, found, self.is_fixed, strict=False):
+            if fixed:
+                e.insert(memref.Copy(new, state))
+            else:
+                e.insert(memref.Dealloc(state))
+                moved.append(new)
+        carried = [v for stack in stacks for v in stack.carried]
+        e.insert(scf.Yield([*moved, *carried, e.value(e.add(count, 1))]))
+
+
+# -- stacks of rows -------------------------------------------------------------------------------
+
+
+@dataclass
+class _Stack:
+    """Rows of static shape, behind them room for more: a buffer that is carried."""
+
+    e: Emitter
+    type: MemRefType
+    buffer: Value
+
+    @property
+    def carried(self) -> list[Value]:
+        return [self.buffer]
+
+    def taken(self, carried: Sequence[Value]) -> _Stack:
+        """The stack that carried values stand for."""
+        return _Stack(self.e, self.type, *carried)
+
+    def with_room(self, count: Value) -> _Stack:
+        """Twice as large, if there is no room for another row."""
+        e, row = self.e, list(self.type.shape[1:])
+        room = e.value(e.size(self.buffer, 0))
+        regions = [Region([Block()]), Region([Block()])]
+        full = e.compare("eq", count, room)
+        made = e.insert(scf.If(full, *regions, outs=[self.buffer.type]))
+        with e.inside(regions[0].block):
+            larger = heap(e, self.buffer.type, [e.mul(room, 2), *row])  # type: ignore[arg-type,list-item]
+            part = e.subview(larger, [0] * (1 + len(row)), [room, *row])  # type: ignore[list-item]
+            e.insert(memref.Copy(self.buffer, part))
+            e.insert(memref.Dealloc(self.buffer))
+            e.insert(scf.Yield([larger]))
+        with e.inside(regions[1].block):
+            e.insert(scf.Yield([self.buffer]))
+        return _Stack(e, self.type, made.outs[0])
+
+    def push(self, row: Value, count: Value) -> _Stack:
+        """With a row at a place where there is room."""
+        e, shape = self.e, list(self.type.shape[1:])
+        offsets: list[Size] = [count, *([0] * len(shape))]
+        part = memref.SubView.of(self.buffer, offsets, [1, *shape], shape=shape)  # type: ignore[list-item]
+        e.insert(memref.Copy(row, e.insert(part).result))
+        return self
+
+    def whole(self, count: Value) -> Value:
+        """The rows."""
+        return reinterpreted(self.e, self.buffer, [count, *self.type.shape[1:]])  # type: ignore[list-item]
+
+
+class _FullStack(_Stack):
+    """Rows of which the number is known before: the buffer has room for all."""
+
+    @property
+    def carried(self) -> list[Value]:
+        return []
+
+    def taken(self, carried: Sequence[Value]) -> _Stack:
+        return self
+
+    def with_room(self, count: Value) -> _Stack:
+        return self
+
+    def whole(self, count: Value) -> Value:
+        return self.buffer
+
+
+@dataclass
+class _RaggedStack(_Stack):
+    """Rows of unknown extents, which the first one tells: a buffer of elements, and the extents."""
+
+    sizes: list[Value]
+
+    @property
+    def carried(self) -> list[Value]:
+        return [self.buffer, *self.sizes]
+
+    def taken(self, carried: Sequence[Value]) -> _Stack:
+        return _RaggedStack(self.e, self.type, carried[0], list(carried[1:]))
+
+    def with_room(self, count: Value) -> _Stack:
+        return self
+
+    def push(self, row: Value, count: Value) -> _Stack:
+        e = self.e
+        unknown = [axis for axis, d in enumerate(row.type.shape) if d is None]  # type: ignore[attr-defined]
+        found = [e.value(e.size(row, axis)) for axis in unknown]
+        first = e.compare("eq", count, 0)
+        for size, before in zip(found, self.sizes, strict=True):
+            fits = e.insert(arith.OrI(first, e.compare("eq", size, before))).result
+            e.require(fits, "the rows of a stack differ in their extents")
+        elements = e.product(e.sizes(row))
+        buffer = self._room(e.mul(e.value(e.add(count, 1)), elements))
+        part = e.subview(buffer, [e.mul(count, elements)], [elements])
+        e.insert(memref.Copy(reinterpreted(e, row, [e.value(elements)]), part))
+        e.insert(memref.Dealloc(row))
+        return _RaggedStack(e, self.type, buffer, found)
+
+    def _room(self, needed: Size) -> Value:
+        """A buffer for so many elements."""
+        e = self.e
+        room = e.value(e.size(self.buffer, 0))
+        regions = [Region([Block()]), Region([Block()])]
+        full = e.compare("sgt", needed, room)
+        made = e.insert(scf.If(full, *regions, outs=[self.buffer.type]))
+        with e.inside(regions[0].block):
+            larger = heap(e, self.buffer.type, [e.max(needed, e.mul(room, 2))])  # type: ignore[arg-type]
+            part = e.subview(larger, [0], [room])
+            e.insert(memref.Copy(self.buffer, part))
+            e.insert(memref.Dealloc(self.buffer))
+            e.insert(scf.Yield([larger]))
+        with e.inside(regions[1].block):
+            e.insert(scf.Yield([self.buffer]))
+        return made.outs[0]
+
+    def whole(self, count: Value) -> Value:
+        e, sizes = self.e, iter(self.sizes)
+        row = [d if d is not None else next(sizes) for d in self.type.shape[1:]]
+        return reinterpreted(e, self.buffer, [count, *row])

@@ -1,0 +1,142 @@
+"""Which operations can fail when the program runs, and by which number the caller knows them.
+
+A `cf.assert` fails where its condition is false, an allocation where there is no memory. A function
+that the entry leads to then gives an i32 before its results: 0, or the number of what failed,
+counted from 1 in the order of the text. A call has the numbers of its callee, counted on from what
+stands before the call.
+
+    @main    call @f     1, 2      @f    cf.assert     1
+             call @g     3               memref.alloc  2
+             call @f     4, 5      @g    cf.assert     1
+
+So one number names the calls as well: of functions that several nodes of a model share, the node.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from ...dialects import cf, func, memref
+from ...dialects.marks import ENTRY, USED_WEIGHTS
+from ...ir.core import Operation
+from ...ir.location import CallSiteLoc, FusedLoc, Location, NameLoc, node_of
+
+MOST = 1 << 20
+"""Checks that a function may have, those of its callees counted; with more it ends the process."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What does not hold where it fails, and where in the model that is."""
+
+    text: str
+    loc: Location
+
+    @property
+    def message(self) -> str:
+        place = node_of(self.loc)
+        return f"{place}: {self.text}" if place else self.text
+
+
+class Checks:
+    """The checks of the functions that an entry leads to."""
+
+    def __init__(self, module: Operation) -> None:
+        functions = {
+            op.sym_name: op
+            for op in module.body_block
+            if isinstance(op, func.FuncOp) and not op.is_declaration
+        }
+        self._checks: dict[str, tuple[Check, ...]] = {}
+        self._before: dict[Operation, int] = {}
+        fixed = {op.value for op in module.walk() if isinstance(op, func.Constant)}
+        fixed |= {name for name, op in functions.items() if USED_WEIGHTS in op.attributes}
+        entries = [name for name, op in functions.items() if ENTRY in op.attributes]
+        for function in _callees_first(functions, entries):
+            if function.sym_name not in fixed and _is_internal(function):
+                self._count(function)
+
+    def _count(self, function: func.FuncOp) -> None:
+        found: list[Check] = []
+        before: dict[Operation, int] = {}
+        for op in function.walk():
+            own = self._of(op)
+            if own:
+                before[op] = len(found)
+                found += own
+        if found and len(found) <= MOST:
+            self._before |= before
+            self._checks[function.sym_name] = tuple(found)
+
+    def _of(self, op: Operation) -> tuple[Check, ...]:
+        match op:
+            case cf.Assert():
+                return (Check(op.msg, op.loc),)
+            case memref.Alloc() | memref.Realloc():
+                return (Check(memref.shortage(op.results[0].type), op.loc),)
+            case func.Call():
+                return tuple(
+                    replace(check, loc=_seen_from(op, check.loc)) for check in self.of(op.callee)
+                )
+        return ()
+
+    def of(self, function: str) -> tuple[Check, ...]:
+        """The checks of a function, its callees' included, that it reports."""
+        return self._checks.get(function, ())
+
+    def before(self, op: Operation) -> int | None:
+        """How many checks stand before an operation; None where nobody is told of a failure."""
+        return self._before.get(op)
+
+
+def _is_internal(function: func.FuncOp) -> bool:
+    return ENTRY in function.attributes or function.sym_visibility in ("private", "nested")
+
+
+def _callees_first(functions: dict[str, func.FuncOp], roots: list[str]) -> Iterator[func.FuncOp]:
+    """The functions that are called from roots, each after those that it calls.
+
+    Not those that lead back to themselves, of which there is no end of numbers, nor their callers.
+    """
+    done: dict[str, bool] = {}
+    stack = [(name, False) for name in roots]
+    while stack:
+        name, leaving = stack.pop()
+        if name not in functions or (not leaving and name in done):
+            continue
+        callees = {op.callee for op in functions[name].walk() if isinstance(op, func.Call)}
+        callees &= functions.keys()
+        if leaving:
+            # A callee that is not done yet is one that led here.
+            done[name] = all(done.get(callee, False) for callee in callees)
+            if done[name]:
+                yield functions[name]
+            continue
+        done[name] = False
+        stack.append((name, True))
+        stack += [(callee, False) for callee in callees if callee not in done]
+
+
+def _seen_from(call: func.Call, loc: Location) -> Location:
+    """The place of a callee's operation in the model, for one of the calls of the function.
+
+    Kernels that are alike share the function of the first one. Its nodes and those of the call are
+    the same kinds in the same order.
+    """
+    own = _parts(call.loc)
+    module = call.parent_of(func.FuncOp)
+    assert module is not None and module.parent is not None
+    callee = next(
+        op for op in module.parent if isinstance(op, func.FuncOp) and op.sym_name == call.callee
+    )
+    known = _parts(callee.loc)
+    if not own or len(own) != len(known):
+        return loc
+    return own[known.index(loc)] if loc in known else loc
+
+
+def _parts(loc: Location) -> tuple[Location, ...]:
+    if isinstance(loc, FusedLoc):
+        return loc.locations
+    return (loc,) if isinstance(loc, (NameLoc, CallSiteLoc)) else ()

@@ -1,0 +1,173 @@
+"""What happens where a check fails: buffers are freed, and the function returns its number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...dialects import func, llvm, memref, scf
+from ...ir.builder import Builder
+from ...ir.core import Block, Operation, Value
+from ...ir.types import MemRefType, Type, i32
+from .conversion import FunctionLowering
+
+LIKELY = (1 << 20, 1)
+"""Weights of a branch that is taken while all is well."""
+
+
+def result_with_status(f: FunctionLowering, name: str, types: Sequence[Type]) -> Type | None:
+    """What a function returns: before its results a number, if a check of it can fail."""
+    return f.types.function_results([i32, *types] if f.module.checks.of(name) else types)
+
+
+def require(f: FunctionLowering, ok: Value, op: Operation) -> None:
+    """Go on where a condition holds; else `op` fails, which ends the function."""
+    before = f.module.checks.before(op)
+    if before is None:
+        _branch(f, ok, _ending(f))
+    else:
+        failed = Block()
+        _branch(f, ok, failed)
+        number = f.integer(before + 1, i32)
+        failed.append(llvm.Br([number], dest=_cleanup(f, tuple(f.heap))))
+
+
+def require_success(f: FunctionLowering, status: Value, op: Operation) -> None:
+    """Go on where a call gave status 0; else what failed in it ends this function too."""
+    before = f.module.checks.before(op)
+    ok = f.append(llvm.ICmp("eq", status, f.integer(0, i32))).results[0]
+    if before is None:
+        _branch(f, ok, _ending(f))
+        return
+    failed = Block()
+    _branch(f, ok, failed)
+    number = status
+    if before:
+        number = Builder.at_end(failed, f.loc).insert(llvm.Add(status, f.integer(before, i32))).res
+    failed.append(llvm.Br([number], dest=_cleanup(f, tuple(f.heap))))
+
+
+def _branch(f: FunctionLowering, ok: Value, failed: Block) -> None:
+    """To a new block, from which the function goes on, or to one that ends it."""
+    onward = Block()
+    branch = llvm.CondBr.of(ok, onward, [], failed, [])
+    branch.branch_weights = LIKELY
+    f.append(branch)
+    if failed.parent is None:
+        f.func.regions[0].append(failed)
+    f.func.regions[0].append(onward)
+    f.block = onward
+
+
+def _ending(f: FunctionLowering) -> Block:
+    """Ends the process, as upstream's lowering does: nobody would be told."""
+    failed = Block()
+    f.module.need_function("abort", [])
+    failed.append(llvm.Call.of("abort", []))
+    failed.append(llvm.Unreachable())
+    return failed
+
+
+def _cleanup(f: FunctionLowering, heap: tuple[Value, ...]) -> Block:
+    """Frees buffers, the last one first, and returns the number that it is given."""
+    known = f.cleanups.get(heap)
+    if known is not None:
+        return known
+    block = f.cleanups[heap] = f.new_block([i32])
+    b, number = Builder.at_end(block, f.loc), block.args[0]
+    output = f.func.function_type.output
+    if heap:
+        f.module.need_function("free", [llvm.ptr])
+        b.insert(llvm.Call.of("free", [heap[-1]]))
+        b.insert(llvm.Br([number], dest=_cleanup(f, heap[:-1])))
+    elif isinstance(output, llvm.StructType):
+        struct = llvm.InsertValue(f.poison(output), number, (0,))
+        b.insert(llvm.Return(b.insert(struct).res))
+    else:
+        b.insert(llvm.Return(number))
+    return block
+
+
+# -- buffers on the heap ---------------------------------------------------------------------------
+
+
+def is_freed_here(buffer: Value) -> bool:
+    """Whether the block that makes a buffer also ends its life.
+
+    By freeing or returning it, or by giving it to a branch's or a loop's result that is.
+    """
+    block = buffer.parent_block
+    assert block is not None
+    freeing = [user for user in buffer.users if isinstance(user, memref.Dealloc | memref.Realloc)]
+    if freeing:
+        return len(freeing) == 1 and freeing[0].parent is block
+    last = block.last
+    returned = last.operands if isinstance(last, func.Return) else ()
+    if any(memref.base_buffer(value) is buffer for value in returned):
+        return True
+    return any(is_freed_here(result) for result in _becomes(buffer, block))
+
+
+def _becomes(buffer: Value, block: Block) -> Iterator[Value]:
+    """The results of branches and loops that a buffer is given to."""
+    for loop in block:
+        if isinstance(loop, scf.While):
+            for i, value in enumerate(loop.inits):
+                if memref.base_buffer(value) is buffer:
+                    yield from _results_of(loop, i)
+    last, parent = block.last, block.parent_op
+    for i, value in enumerate(last.operands if last is not None else ()):
+        if memref.base_buffer(value) is not buffer:
+            continue
+        match last, parent:
+            case scf.Yield(), scf.If():
+                yield parent.results[i]
+            case scf.Yield(), scf.While():
+                yield from _results_of(parent, i)
+            case scf.Condition(), scf.While():
+                yield parent.results[i - 1]
+
+
+def _results_of(loop: scf.While, i: int) -> Iterator[Value]:
+    """The results that a loop's carried value is in the end."""
+    carried, condition = loop.before.block.args[i], loop.before.block.last
+    assert isinstance(condition, scf.Condition)
+    for result, value in zip(loop.results, condition.args, strict=True):
+        if memref.base_buffer(value) is carried:
+            yield result
+
+
+def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
+    """Which carried values, and which results, of a loop are buffers that somebody is to free."""
+    results = [_is_buffer(v) and is_freed_here(v) for v in loop.results]
+    owned = {v for v, own in zip(loop.results, results, strict=True) if own}
+    carried = [
+        _is_buffer(v) and any(r in owned for r in _results_of(loop, i))
+        for i, v in enumerate(loop.inits)
+    ]
+    return carried, results
+
+
+def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]) -> list[Value]:
+    """The addresses of the values that are owned buffers."""
+    return [f.memref(v).pointer for v, own in zip(values, owned, strict=True) if own]
+
+
+def owned_results(op: Operation) -> list[bool]:
+    """Which results of an operation are buffers that its block frees, or gives away in turn."""
+    return [_is_buffer(v) and is_freed_here(v) for v in op.results]
+
+
+def _is_buffer(value: Value) -> bool:
+    return isinstance(value.type, MemRefType)
+
+
+def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:
+    """Note a buffer that is to be freed if something fails from here on."""
+    if is_freed_here(buffer):
+        f.heap.append(pointer)
+
+
+def freed(f: FunctionLowering, pointer: Value) -> None:
+    """Note that a buffer is no more."""
+    if pointer in f.heap:
+        f.heap.remove(pointer)

@@ -1,0 +1,72 @@
+"""Lowering of vector reductions."""
+
+from __future__ import annotations
+
+from ...dialects import llvm, vector
+from ...ir.attributes import Attribute
+from ...ir.core import Operation, Value
+from ...ir.types import FloatType, bf16, f32
+from .casts import extend_float, truncate_float
+from .conversion import FunctionLowering, element_of, lowers
+from .elementwise import fastmath, float_op
+
+Properties = dict[str, Attribute] | None
+
+COMBINE: dict[str, tuple[type[Operation], type[Operation]]] = {
+    "add": (llvm.Add, llvm.IntrVectorReduceAdd),
+    "mul": (llvm.Mul, llvm.IntrVectorReduceMul),
+    "minui": (llvm.IntrUMin, llvm.IntrVectorReduceUMin),
+    "minsi": (llvm.IntrSMin, llvm.IntrVectorReduceSMin),
+    "maxui": (llvm.IntrUMax, llvm.IntrVectorReduceUMax),
+    "maxsi": (llvm.IntrSMax, llvm.IntrVectorReduceSMax),
+    "and": (llvm.And, llvm.IntrVectorReduceAnd),
+    "or": (llvm.Or, llvm.IntrVectorReduceOr),
+    "xor": (llvm.Xor, llvm.IntrVectorReduceXor),
+    "minnumf": (llvm.IntrMinNum, llvm.IntrVectorReduceFMin),
+    "maxnumf": (llvm.IntrMaxNum, llvm.IntrVectorReduceFMax),
+    "minimumf": (llvm.IntrMinimum, llvm.IntrVectorReduceFMinimum),
+    "maximumf": (llvm.IntrMaximum, llvm.IntrVectorReduceFMaximum),
+}
+"""Kind of combination -> the op of two values, and that of a row; for floats see below."""
+
+COMBINE_FLOATS: dict[str, tuple[type[Operation], type[Operation], float]] = {
+    "add": (llvm.FAdd, llvm.IntrVectorReduceFAdd, -0.0),
+    "mul": (llvm.FMul, llvm.IntrVectorReduceFMul, 1.0),
+}
+"""Sums and products of floats also have a start value; -0.0 changes no sum."""
+
+
+def combine(f: FunctionLowering, kind: str, a: Value, b: Value, flags: Properties) -> Value:
+    """Two scalars or rows combined, element by element."""
+    if isinstance(element_of(a.type), FloatType):
+        cls = COMBINE_FLOATS[kind][0] if kind in COMBINE_FLOATS else COMBINE[kind][0]
+        return float_op(f, cls, [a, b], flags)
+    return f.emit(COMBINE[kind][0], [a, b], a.type)
+
+
+def reduce_row(
+    f: FunctionLowering, kind: str, row: Value, acc: Value | None, flags: Properties
+) -> Value:
+    """The elements of a row combined, and with `acc` first.
+
+    Numerics: sums and products of floats are taken in order, unless `flags` allow another;
+    of bf16, in f32, and rounded once.
+    """
+    scalar = element_of(row.type)
+    if scalar is bf16:
+        wide = extend_float(f, row, f32)
+        start = None if acc is None else extend_float(f, acc, f32)
+        return truncate_float(f, reduce_row(f, kind, wide, start, flags), bf16)
+    if isinstance(scalar, FloatType) and kind in COMBINE_FLOATS:
+        _, cls, identity = COMBINE_FLOATS[kind]
+        start = acc if acc is not None else f.number(identity, scalar)
+        return f.emit(cls, [start, row], scalar, flags)
+    properties = flags if isinstance(scalar, FloatType) else None
+    total = f.emit(COMBINE[kind][1], [row], scalar, properties)
+    return total if acc is None else combine(f, kind, acc, total, flags)
+
+
+@lowers(vector.Reduction)
+def _reduction(f: FunctionLowering, op: vector.Reduction) -> None:
+    acc = None if op.acc is None else f.value(op.acc)
+    f.bind(op.results[0], reduce_row(f, op.kind, f.value(op.vector), acc, fastmath(op)))

@@ -1,0 +1,519 @@
+// Loads and runs the model that belongs to this file, in browsers, workers and Node:
+//
+//     const model = await load();
+//     const { y } = await model.run({ x: new Float32Array(150528) });
+//     y.data, y.dims
+//
+// Nothing here depends on the model but `MODEL`.
+
+const MODEL = "MODEL";
+
+// Element type -> its array, and what else may be given. Half precision comes out as its bits,
+// which may be given too, with or without an engine that has Float16Array.
+export const arrays = {
+  f32: [Float32Array],
+  f64: [Float64Array],
+  f16: [Uint16Array, globalThis.Float16Array],
+  bf16: [Uint16Array],
+  i1: [Uint8Array],
+  i8: [Int8Array],
+  i16: [Int16Array],
+  i32: [Int32Array],
+  i64: [BigInt64Array],
+  ui8: [Uint8Array, Uint8ClampedArray],
+  ui16: [Uint16Array],
+  ui32: [Uint32Array],
+  ui64: [BigUint64Array],
+};
+const PAGE = 65536;
+const STACK = 1 << 20; // bytes, of each further thread
+const STAMP = 8; // bytes at the end of a file
+const TENSOR = 8; // bytes of an nnc_tensor: the addresses of its elements and of its shape
+
+// -- functions that no instruction computes, as the code imports them ------------------------------
+
+function round(x) {
+  const whole = Math.trunc(x);
+  return Math.abs(x - whole) >= 0.5 ? whole + Math.sign(x) : whole;
+}
+
+// exp(-x^2) times a series of terms of one sign.
+function erf(x) {
+  if (!(Math.abs(x) < 6)) return Math.sign(x);
+  let term = x, sum = x;
+  for (let n = 1; Math.abs(term) > 1e-17 * Math.abs(sum); n++) {
+    term *= (2 * x * x) / (2 * n + 1);
+    sum += term;
+  }
+  return ((2 * Math.exp(-x * x)) / Math.sqrt(Math.PI)) * sum;
+}
+
+// 1 - erf(x), where that is small as a continued fraction.
+function erfc(x) {
+  if (!(x > 1)) return 1 - erf(x);
+  let rest = 0;
+  for (let n = Math.ceil(30 + 200 / (x * x)); n > 0; n--) rest = n / 2 / (x + rest);
+  return Math.exp(-x * x) / Math.sqrt(Math.PI) / (x + rest);
+}
+
+function mathematics() {
+  const made = { round, erf, erfc, exp2: (x) => 2 ** x, fmod: (x, y) => x % y };
+  const known =
+    "exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh cbrt pow atan2";
+  for (const name of known.split(" ")) made[name] = Math[name];
+  for (const [name, f] of Object.entries(made)) made[`${name}f`] = f;
+  return made;
+}
+
+// -- what the engine has ---------------------------------------------------------------------------
+
+// For each feature that a target needs, the body of a function that uses it.
+const PROBES = {
+  "128-bit vectors (SIMD)": [0x41, 0, 0xfd, 0x0f, 0x1a],
+  "relaxed vectors (relaxed SIMD)": [0x41, 0, 0xfd, 0x0f, 0x41, 0, 0xfd, 0x0f, 0xfd, 0x80, 2, 0x1a],
+};
+
+function validates(body) {
+  const code = [1, body.length + 2, 0, ...body, 0x0b];
+  const head = [0, 0x61, 0x73, 0x6d, 1, 0, 0, 0, 1, 4, 1, 0x60, 0, 0, 3, 2, 1, 0];
+  return WebAssembly.validate(Uint8Array.of(...head, 0x0a, code.length, ...code));
+}
+
+function checkEngine() {
+  for (const feature of MODEL.features)
+    if (!validates(PROBES[feature]))
+      throw new Error(
+        `${MODEL.name}: this engine has no ${feature}, which target '${MODEL.target}' needs; ` +
+          "an older one runs what is compiled with --target wasm32",
+      );
+}
+
+const node = globalThis.process?.versions?.node ? globalThis.process : undefined;
+const builtin = async (name) => node.getBuiltinModule?.(name) ?? import(/* @vite-ignore */ name);
+
+// Whether this thread may sleep: that of a page may not.
+function maySleep() {
+  try {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 1);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+// Why there is no second thread here; nothing where there may be.
+function noThreads() {
+  if (typeof SharedArrayBuffer !== "undefined" && globalThis.crossOriginIsolated !== false) return "";
+  return "the page has no shared memory: it has to be served with the headers " +
+    "Cross-Origin-Opener-Policy: same-origin and Cross-Origin-Embedder-Policy: require-corp";
+}
+
+// -- files -----------------------------------------------------------------------------------------
+
+// The bytes of a file, in order, as they arrive.
+class Stream {
+  constructor(bytes, tell, name, chunks) {
+    this.bytes = bytes; // that there have to be
+    this.tell = tell;
+    this.name = name;
+    this.chunks = chunks;
+    this.have = 0;
+    this.rest = new Uint8Array(0);
+  }
+
+  async read(size, put) {
+    for (let done = 0; done < size; ) {
+      if (!this.rest.length) {
+        const { done: ended, value } = await this.chunks.next();
+        if (ended)
+          throw new Error(`${this.name} ends after ${this.have} of ${this.bytes} bytes: it is truncated`);
+        this.rest = value;
+        this.have += value.length;
+        this.tell(value.length);
+        continue;
+      }
+      const part = this.rest.subarray(0, size - done);
+      put(part, done);
+      done += part.length;
+      this.rest = this.rest.subarray(part.length);
+    }
+  }
+
+  async take(size) {
+    const made = new Uint8Array(size);
+    await this.read(size, (part, at) => made.set(part, at));
+    return made;
+  }
+
+  // The last bytes: the code's digest.
+  async finish() {
+    const stamp = await this.take(STAMP);
+    const found = Array.from(stamp, (byte) => byte.toString(16).padStart(2, "0")).join("");
+    const ended = !this.rest.length && (await this.chunks.next()).done;
+    if (found !== MODEL.stamp || !ended)
+      throw new Error(`${this.name} belongs to another model than this file, or is damaged`);
+  }
+}
+
+async function* chunksOf(body) {
+  const reader = body.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
+async function* fileChunks(path) {
+  const { open } = (await builtin("node:fs")).promises;
+  const file = await open(path);
+  try {
+    for (;;) {
+      const { bytesRead, buffer } = await file.read(new Uint8Array(1 << 20));
+      if (!bytesRead) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+// The chunks of what may be a URL, a path (in Node), a Response, or bytes.
+async function open(source, signal) {
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) {
+    const bytes = ArrayBuffer.isView(source)
+      ? new Uint8Array(source.buffer, source.byteOffset, source.byteLength)
+      : new Uint8Array(source);
+    return ["the model", [bytes][Symbol.iterator]()];
+  }
+  let response = source;
+  if (!(globalThis.Response && source instanceof Response)) {
+    const text = String(source);
+    const remote = /^(https?|data|blob):/.test(text);
+    if (node && !remote) {
+      const path = /^file:/.test(text) ? (await builtin("node:url")).fileURLToPath(text) : text;
+      return [path, fileChunks(path)];
+    }
+    response = await fetch(text, { signal });
+  }
+  const name = response.url?.startsWith("data:") ? "the model" : response.url || "the model";
+  if (!response.ok) throw new Error(`${name}: ${response.status} ${response.statusText}`);
+  return [name, chunksOf(response.body)];
+}
+
+// -- threads ---------------------------------------------------------------------------------------
+
+// What a further thread runs: it makes an instance of its own on the same memory, and waits there.
+// `mathematics` and the functions that it uses come before this text.
+function workerMain(listen, post) {
+  let code;
+  listen((message) => {
+    if (message.module) {
+      const { module, memory, stack } = message;
+      const env = { ...mathematics(), memory, sleeps: () => 1, spawn: () => 1 };
+      code = new WebAssembly.Instance(module, { env }).exports;
+      code.__stack_pointer.value = stack;
+      post("ready");
+    } else code.nnc_thread(message.start, message.argument);
+  });
+}
+
+async function startWorker() {
+  const functions = [round, erf, erfc, mathematics, workerMain].map(String).join("\n");
+  if (node) {
+    const { Worker } = await builtin("node:worker_threads");
+    const ports =
+      'const { parentPort: port } = require("node:worker_threads");' +
+      'workerMain((take) => port.on("message", take), (one) => port.postMessage(one));';
+    const worker = new Worker(`${functions}\n${ports}`, { eval: true, execArgv: [] });
+    worker.unref();
+    return worker;
+  }
+  const ports = "workerMain((take) => { onmessage = (event) => take(event.data); }, postMessage);";
+  const url = URL.createObjectURL(new Blob([`${functions}\n${ports}`], { type: "text/javascript" }));
+  try {
+    return new Worker(url);
+  } finally {
+    setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  }
+}
+
+// A worker that has its instance.
+async function readyWorker(module, memory, stack) {
+  const worker = await startWorker();
+  await new Promise((resolve, reject) => {
+    const fail = (event) => reject(new Error(`a thread cannot be started: ${event.message ?? event}`));
+    if (node) worker.once("message", resolve).once("error", fail);
+    else Object.assign(worker, { onmessage: resolve, onerror: fail });
+    worker.postMessage({ module, memory, stack });
+  });
+  return worker;
+}
+
+// -- the model -------------------------------------------------------------------------------------
+
+const count = (dims) => dims.reduce((product, extent) => product * extent, 1);
+const shown = (dims) => `[${dims.map((extent) => extent ?? "?").join(", ")}]`;
+
+// The elements and the extents of an input. Throws TypeError or RangeError that names it.
+function checked({ name, type, dims }, given) {
+  const allowed = arrays[type].filter(Boolean);
+  const fail = (Kind, text) => {
+    throw new Kind(`input '${name}': ${text}`);
+  };
+  const data = ArrayBuffer.isView(given) ? given : given?.data;
+  if (!allowed.some((array) => data instanceof array))
+    fail(TypeError, `expected ${allowed[0].name} (${type}), found ${kindOf(data ?? given)}`);
+  let extents = data === given ? undefined : Array.from(given.dims ?? dims, Number);
+  if (!extents) {
+    extents = [...dims];
+    const open = dims.indexOf(null);
+    if (open !== dims.lastIndexOf(null))
+      fail(TypeError, `its shape is ${shown(dims)}: give { data, dims }`);
+    if (open >= 0) {
+      const known = count(dims.filter((extent) => extent !== null));
+      extents[open] = known ? data.length / known : 0;
+    }
+  }
+  const whole = extents.every((extent) => Number.isInteger(extent) && extent >= 0);
+  if (!whole || extents.length !== dims.length || dims.some((want, i) => want !== null && want !== extents[i]))
+    fail(RangeError, `expected shape ${shown(dims)}, found ${shown(extents)} (${data.length} elements)`);
+  if (count(extents) !== data.length)
+    fail(RangeError, `expected ${count(extents)} elements for shape ${shown(extents)}, found ${data.length}`);
+  return { data, dims: extents };
+}
+
+function kindOf(value) {
+  return value === undefined ? "nothing" : value?.constructor?.name ?? typeof value;
+}
+
+class Model {
+  #code;
+  #memory;
+  #workers = [];
+  #inputs;
+  #outputs;
+  #pool = 0;
+  #arena = 0;
+  #weights = 0;
+  #tensors = 0;
+
+  // Makes the instance, and takes the weights from a stream. Called by `load` alone.
+  static async make(module, weights, threads) {
+    const model = new Model();
+    await model.#instantiate(module);
+    try {
+      await model.#place(weights);
+      if (threads > 1) await model.#startThreads(module, threads);
+    } catch (error) {
+      model.dispose();
+      throw error;
+    }
+    return model;
+  }
+
+  async #instantiate(module) {
+    const starts = [];
+    this.#memory = newMemory();
+    const sleeps = Number(maySleep());
+    const spawn = (start, argument) => {
+      const worker = this.#workers[starts.push(0) - 1];
+      worker?.postMessage({ start, argument });
+      return worker ? 0 : 1;
+    };
+    const env = { ...mathematics(), memory: this.#memory, sleeps: () => sleeps, spawn };
+    this.#code = (await WebAssembly.instantiate(module, { env })).exports;
+  }
+
+  #allocate(bytes) {
+    const address = this.#code.nnc_allocate(bytes);
+    if (!address) throw new RangeError(`${MODEL.name}: no memory for ${bytes} bytes more`);
+    return address;
+  }
+
+  // The memory that all calls use, and the weights in it.
+  async #place(stream) {
+    const stored = this.#allocate(MODEL.weights);
+    const all = new Uint8Array(this.#memory.buffer);
+    await stream.read(MODEL.weights, (part, at) => all.set(part, stored + at));
+    await stream.finish();
+    this.#weights = stored;
+    if (MODEL.prepared) {
+      this.#weights = this.#allocate(MODEL.prepared);
+      const arena = this.#allocate(MODEL.prepareArena);
+      for (let step = 0; this.#code.nnc_prepare(stored, this.#weights, arena, 0, step) >= 0; step++);
+      this.#code.nnc_free(arena);
+    }
+    this.#arena = this.#allocate(MODEL.arena);
+    const tensors = [...MODEL.inputs, ...MODEL.outputs];
+    this.#tensors = this.#allocate(TENSOR * tensors.length);
+    const places = tensors.map(({ type, dims }) => {
+      const bytes = dims.includes(null) ? 0 : count(dims) * arrays[type][0].BYTES_PER_ELEMENT;
+      return { data: bytes ? this.#allocate(bytes) : 0, bytes, shape: this.#allocate(8 * dims.length) };
+    });
+    this.#inputs = places.slice(0, MODEL.inputs.length);
+    this.#outputs = places.slice(MODEL.inputs.length);
+  }
+
+  async #startThreads(module, threads) {
+    const wanted = Array.from({ length: threads - 1 }, () => this.#allocate(STACK) + STACK);
+    const started = wanted.map((stack) => readyWorker(module, this.#memory, stack));
+    const results = await Promise.allSettled(started);
+    this.#workers = results.filter(({ value }) => value).map(({ value }) => value);
+    const failed = results.find(({ reason }) => reason);
+    if (failed) throw failed.reason;
+    this.#pool = this.#code.nnc_pool_create(threads);
+  }
+
+  /** How many threads a call uses. */
+  get threads() {
+    return this.#pool ? this.#workers.length + 1 : 1;
+  }
+
+  /** Names, types and shapes; null for an extent that is not known. */
+  get inputs() {
+    return MODEL.inputs;
+  }
+
+  get outputs() {
+    return MODEL.outputs;
+  }
+
+  /** The outputs by name, from inputs by name: typed arrays, or { data, dims }. */
+  async run(inputs) {
+    return this.runSync(inputs);
+  }
+
+  /** The same at once: a page does nothing else in the meantime. */
+  runSync(inputs) {
+    if (!this.#code) throw new Error(`${MODEL.name}: the model is disposed of`);
+    const given = this.#check(inputs ?? {});
+    const code = this.#code, pointer = code.__stack_pointer.value;
+    given.forEach((one, i) => this.#put(one, MODEL.inputs[i], this.#inputs[i]));
+    this.#describe();
+    const outputs = this.#tensors + TENSOR * this.#inputs.length;
+    let status;
+    try {
+      status = code.nnc_run(this.#tensors, outputs, this.#arena, this.#weights, this.#pool);
+    } catch (error) {
+      code.__stack_pointer.value = pointer;
+      throw new Error(`${MODEL.name}: the model failed: ${error.message}`, { cause: error });
+    }
+    if (status) {
+      const message = MODEL.failures[status - MODEL.firstFailure] ?? `status ${status}`;
+      throw Object.assign(new Error(`${MODEL.name}: ${message}`), { status });
+    }
+    return Object.fromEntries(MODEL.outputs.map((one, i) => [one.name, this.#take(one, i)]));
+  }
+
+  #check(inputs) {
+    const known = MODEL.inputs.map(({ name }) => name);
+    for (const name of Object.keys(inputs))
+      if (!known.includes(name))
+        throw new TypeError(`there is no input '${name}'; the inputs are ${known.map((one) => `'${one}'`).join(", ")}`);
+    return MODEL.inputs.map((input) => {
+      if (inputs[input.name] === undefined) throw new TypeError(`input '${input.name}' is missing`);
+      return checked(input, inputs[input.name]);
+    });
+  }
+
+  #put({ data, dims }, { type }, place) {
+    const bytes = count(dims) * arrays[type][0].BYTES_PER_ELEMENT;
+    if (bytes > place.bytes) {
+      this.#code.nnc_free(place.data);
+      Object.assign(place, { data: 0, bytes: 0 });
+      Object.assign(place, { data: this.#allocate(bytes), bytes });
+    }
+    const from = new Uint8Array(data.buffer, data.byteOffset, bytes);
+    new Uint8Array(this.#memory.buffer, place.data, bytes).set(from);
+    new BigInt64Array(this.#memory.buffer, place.shape, dims.length).set(dims.map(BigInt));
+  }
+
+  // Writes every nnc_tensor; the model fills in what it makes itself.
+  #describe() {
+    const places = [...this.#inputs, ...this.#outputs];
+    const fields = new Uint32Array(this.#memory.buffer, this.#tensors, 2 * places.length);
+    places.forEach(({ data, shape }, i) => fields.set([data, shape], 2 * i));
+  }
+
+  #take({ type, dims }, i) {
+    const buffer = this.#memory.buffer;
+    const made = dims.includes(null);
+    const [data, shape] = new Uint32Array(buffer, this.#tensors + TENSOR * (this.#inputs.length + i), 2);
+    const extents = made ? Array.from(new BigInt64Array(buffer, shape, dims.length), Number) : [...dims];
+    const Kind = arrays[type][0];
+    const result = new Kind(count(extents));
+    if (result.length) result.set(new Kind(buffer, data, result.length));
+    if (made) this.#code.nnc_free(data);
+    return { data: result, dims: extents };
+  }
+
+  /** Ends the threads and lets the memory go. */
+  dispose() {
+    for (const worker of this.#workers) worker.terminate();
+    this.#workers = [];
+    this.#code = this.#memory = undefined;
+    this.#pool = 0;
+  }
+}
+
+// What the module needs from the first, and as much more as the engine grants.
+function newMemory() {
+  const initial = MODEL.pages;
+  let failed;
+  for (let maximum = MODEL.fixed ? initial : PAGE; ; maximum = Math.max(initial, maximum >> 1)) {
+    try {
+      return new WebAssembly.Memory({ initial, maximum, shared: MODEL.parallel });
+    } catch (error) {
+      failed = error;
+    }
+    if (maximum === initial)
+      throw new RangeError(`${MODEL.name}: no memory for ${(initial * PAGE) / 1e6} MB: ${failed.message}`);
+  }
+}
+
+/**
+ * The model, ready to run. `source` is the .wasm file: a URL, a path, a Response or its bytes; by
+ * default what lies beside this file. Options: `threads`; `weights`, where those are a file of their
+ * own; `progress`, called with { loaded, total } in bytes; `signal` to give up.
+ */
+export async function load(source = new URL(MODEL.file, import.meta.url), options = {}) {
+  const { threads = 1, progress, signal } = options;
+  if (!Number.isInteger(threads) || threads < 1)
+    throw new RangeError(`the number of threads is a whole number of at least 1, not ${threads}`);
+  checkEngine();
+  const beside = MODEL.inside ? 0 : MODEL.weights + STAMP;
+  const bytes = MODEL.head + STAMP + (beside ? 0 : MODEL.weights);
+  let loaded = 0;
+  const tell = (more) => {
+    signal?.throwIfAborted();
+    loaded += more;
+    progress?.({ loaded, total: bytes + beside });
+  };
+  const file = new Stream(bytes, tell, ...(await open(source, signal)));
+  const head = await file.take(Math.min(4, MODEL.head));
+  if (new DataView(head.buffer).getUint32(0) !== 0x0061736d)
+    throw new Error(`${file.name} is no WebAssembly`);
+  const code = await file.take(MODEL.head - 4);
+  const whole = new Uint8Array(MODEL.module);
+  whole.set(head);
+  whole.set(code.subarray(0, MODEL.module - 4), 4);
+  const module = await WebAssembly.compile(whole);
+  let weights = file;
+  if (beside) {
+    await file.finish();
+    const where = options.weights ?? new URL(MODEL.weightsFile, import.meta.url);
+    weights = new Stream(beside, tell, ...(await open(where, signal)));
+  }
+  return Model.make(module, weights, usableThreads(threads));
+}
+
+// As many as asked for where there can be more than one; says why not.
+function usableThreads(threads) {
+  if (threads === 1 || !MODEL.parallel) return 1;
+  const reason = noThreads();
+  if (reason) console.warn(`${MODEL.name}: 1 thread instead of ${threads}: ${reason}`);
+  return reason ? 1 : threads;
+}
+
+export default load;

@@ -1,0 +1,120 @@
+"""Processors of 64-bit RISC-V, with multiplication, atomics, floats and compressed instructions.
+
+Vectors are of the V extension's version 1.0, one register each: of the 128 bits that it promises,
+or of those that a processor has. Units, latencies and widths are those of LLVM's scheduling models
+(SiFive7 for the U74, SpacemitX60); caches and clocks those of common machines.
+Bandwidths are estimates. Nothing says that software prefetches pay, and few processors have them.
+"""
+
+from __future__ import annotations
+
+import platform
+from dataclasses import replace
+
+from ..costs import Costs, LoopCosts
+from ..emulator import Emulator
+from ..llvm.host import measured
+from ..llvm.target import LlvmTarget
+from ..machine import Machine
+from .names import RISCV_NAMES
+
+_U74 = Machine(
+    vector_bits=32,
+    vector_registers=32,
+    full_width_units=1,
+    unit_bits=32,
+    fma_latency=5,
+    loads_per_cycle=1,
+    load_bytes_per_cycle=8,
+    has_fma=True,
+    has_masks=False,
+    has_broadcast_operands=False,
+    issue_width=2,
+    line_bytes=64,
+    l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=2 << 20,
+    l3_bytes=2 << 20,
+    l2_bandwidth=4.0,
+    l3_bandwidth=2.0,
+    memory_bandwidth=1.0,
+    cores=4,
+    gigahertz=1.5,
+    costs=Costs(loops=LoopCosts(prefetch_passes=0)),
+)
+"""Of the VisionFive 2: single floats. The second cache is the last one."""
+
+_X60 = replace(
+    _U74,
+    vector_bits=256,
+    unit_bits=256,
+    fma_latency=5,
+    load_bytes_per_cycle=11,
+    l2_bytes=512 << 10,
+    l3_bytes=512 << 10,
+    l2_bandwidth=8.0,
+    memory_bandwidth=2.0,
+    cores=8,
+    gigahertz=1.6,
+)
+"""Of the Banana Pi F3: the load of a vector takes three cycles."""
+
+_V = replace(_X60, vector_bits=128, unit_bits=128, load_bytes_per_cycle=16)
+"""Like the X60, with the least vectors."""
+
+
+def _processor(
+    name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, features: str,
+    emulated: str, *aliases: str,
+) -> LlvmTarget:  # fmt: skip
+    return LlvmTarget(
+        name=name,
+        summary=summary,
+        family="riscv",
+        machine=machine,
+        aliases=aliases,
+        triple="riscv64-unknown-linux-gnu",
+        cpu=cpu,
+        features=features,
+        abi="lp64d",
+        needs=needs,
+        pause=("llvm.riscv.pause", None),
+        names=RISCV_NAMES,
+        emulator=Emulator("qemu-riscv64", emulated, "riscv64-linux-gnu", "riscv64"),
+    )
+
+
+_BASE = "+m,+a,+f,+d,+c,+zihintpause"
+
+
+def _emulated(bits: int) -> str:
+    """QEMU's processor with vectors of a length."""
+    return f"rv64,v=true,vext_spec=v1.0,vlen={bits},zba=true,zbb=true,zbs=true"
+
+
+TARGETS = (
+    _processor(
+        "riscv64", "any 64-bit RISC-V that runs Linux", _U74, frozenset(),
+        "generic-rv64", _BASE, "rv64", "rv64gc",
+    ),
+    _processor(
+        "riscv64-v", "64-bit RISC-V with vectors of at least 128 bits",
+        _V, frozenset("v"), "generic-rv64", f"{_BASE},+v", _emulated(128), "rv64gcv",
+    ),
+    _processor(
+        "spacemit-x60", "Banana Pi F3, Milk-V Jupiter",
+        _X60, frozenset(("v", "zba", "zbb", "zbs", "zvl256b", "zvfh")),
+        "spacemit-x60", "-zicond", _emulated(256),  # QEMU has Zicond since version 8
+    ),
+)  # fmt: skip
+
+
+def host() -> LlvmTarget | None:
+    """This machine as a target; None where it is no 64-bit RISC-V."""
+    if platform.machine() != "riscv64":
+        return None
+    import llvmlite.binding as llvm  # type: ignore[import-not-found]
+
+    features = llvm.get_host_cpu_features()
+    named = TARGETS[1 if features.get("v") else 0]
+    return measured(named, llvm.get_host_cpu_name(), features.flatten())

@@ -1,0 +1,55 @@
+"""Operating systems: what they call things, what their libraries are, and what threads have.
+
+A target's name says a system other than its usual one behind its processor: `x86-64-v3-windows`,
+`apple-m1-linux`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class System:
+    """An operating system. Units: bytes."""
+
+    name: str
+    """As `platform.system()` tells it, in lower case."""
+    word: str
+    """In the names of targets."""
+    title: str
+    triple: str
+    """What follows the architecture in LLVM's triples."""
+    linker: str
+    """The same in those of the linker that links for other systems."""
+    object_format: Literal["elf", "macho", "coff"]
+    library: str
+    """The suffix of shared libraries."""
+    thread_stack: int
+    """The stack of a thread that says nothing of it."""
+
+
+LINUX = System("linux", "linux", "Linux", "unknown-linux-gnu", "linux-gnu", "elf", ".so", 8 << 20)
+WINDOWS = System(
+    "windows", "windows", "Windows", "w64-windows-gnu", "windows-gnu", "coff", ".dll", 1 << 20
+)
+MACOS = System(
+    "darwin",
+    "macos",
+    "macOS",
+    "apple-macosx11.0.0",
+    "macos.11.0-none",
+    "macho",
+    ".dylib",
+    512 << 10,
+)
+"""From the first version for Apple's own processors on. The stack is that of threads other than
+a program's first, see Apple's "Thread Management", where workers and callers may be such."""
+
+SYSTEMS = (LINUX, WINDOWS, MACOS)
+
+
+def system_of(triple: str) -> System:
+    """Whose code LLVM makes for a triple; Linux, or one that links alike, unless it says others."""
+    return next((one for one in SYSTEMS if triple.endswith(one.triple)), LINUX)

@@ -1,0 +1,12 @@
+"""WebAssembly: modules for browsers and Node, with and without vectors."""
+
+from __future__ import annotations
+
+from .levels import TARGETS
+
+__all__ = ["TARGETS", "host"]
+
+
+def host() -> None:
+    """No machine is WebAssembly."""
+    return

@@ -1,0 +1,58 @@
+"""Node, which runs WebAssembly outside of browsers."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from ...ir.diagnostics import NncError
+
+OLDEST = 20
+"""The first version of Node that is supported."""
+RELAXED, RELAXED_FLAG = 22, "--experimental-wasm-relaxed-simd"
+"""The first version that has relaxed vectors by itself, and what those before are asked by."""
+_INSTALL = f"install Node {OLDEST} or newer (https://nodejs.org, or `apt-get install nodejs`)"
+
+
+@dataclass(frozen=True)
+class Node:
+    """The engine V8 with files, pipes and threads; `relaxed` for code with relaxed vectors."""
+
+    relaxed: bool = False
+    program: str = "node"
+
+    def missing(self) -> str | None:
+        """What has to be installed first; None where all is there."""
+        found = shutil.which(self.program)
+        if found is None:
+            return f"{self.program} is not installed: {_INSTALL}"
+        version = _version(found)
+        if version < OLDEST:
+            return f"{self.program} is of version {version}: {_INSTALL}"
+        return None
+
+    def command(self) -> list[str]:
+        """The start of a command line that runs a module of JavaScript. Raises NncError."""
+        if missing := self.missing():
+            raise NncError(missing)
+        old = _version(shutil.which(self.program) or "") < RELAXED
+        return [self.program, RELAXED_FLAG] if self.relaxed and old else [self.program]
+
+    def argument(self, path: Path) -> str:
+        """What a file is called there."""
+        return str(path)
+
+
+@cache
+def _version(path: str) -> int:
+    """The major version of a Node; 0 where it does not say."""
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    except OSError:
+        return 0
+    found = re.match(r"v(\d+)\.", done.stdout)
+    return int(found[1]) if found else 0

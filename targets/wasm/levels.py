@@ -1,0 +1,106 @@
+"""What engines of WebAssembly have: no vectors, vectors of 128 bits, and relaxed ones.
+
+An engine compiles a module for the processor that it finds. Registers, units, latencies and
+caches here are those of the 64-bit x86 and Arm cores that most browsers run on: two additions and
+two multiplications start in a cycle and an addition takes 3 to 4 cycles (Zen 2 to 5, Golden Cove;
+Software Optimization Guides of AMD, Arm), the caches are those of Zen 2, Skylake and Neoverse N1.
+Of x86's 16 vector registers V8 has 15 to give (`kScratchDoubleReg` in its register-x64.h).
+
+TurboFan, V8's optimizing compiler up to Chrome 125 and Node 22, places arithmetic as late as its
+result is used and so puts all of a body's loads before it; `node --print-wasm-code` shows it. Its
+successor Turboshaft keeps the order. Loops count as much as instructions: each pass asks whether
+the thread is to stop, and moves and compares its index, 6 micro-operations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ..costs import Costs, LoopCosts, TileCosts
+from ..llvm.target import LlvmTarget
+from ..machine import Machine
+from .engine import Node
+from .linker import WasmToolchain, find_wasm_toolchain
+from .names import WASM_NAMES
+
+_SIMD = Machine(
+    vector_bits=128,
+    vector_registers=15,
+    full_width_units=2,
+    unit_bits=128,
+    fma_latency=4,
+    loads_per_cycle=2,
+    load_bytes_per_cycle=32,
+    has_fma=False,
+    has_masks=False,
+    has_broadcast_operands=False,
+    loads_early=True,
+    line_bytes=64,
+    l1_bytes=32 << 10,
+    l1_way_bytes=4 << 10,
+    l2_bytes=512 << 10,
+    l3_bytes=8 << 20,
+    l2_bandwidth=32.0,
+    l3_bandwidth=12.0,
+    memory_bandwidth=6.0,
+    cores=4,
+    gigahertz=3.5,
+    costs=Costs(
+        tiles=TileCosts(streaming_registers=1, loop_micro_ops=6.0),
+        loops=LoopCosts(prefetch_passes=0),
+    ),
+)
+
+_SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32)
+
+_RELAXED = replace(_SIMD, has_fma=True)
+
+_FEATURES = "+atomics,+bulk-memory,+mutable-globals,+nontrapping-fptoint,+sign-ext"
+"""What every engine has that has threads: since Chrome 75, Firefox 79, Safari 15."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wasm(LlvmTarget):
+    """Modules of WebAssembly, linked by the ziglang package."""
+
+    def toolchain(self) -> WasmToolchain:
+        return find_wasm_toolchain()
+
+    @property
+    def is_native(self) -> bool:
+        return False
+
+    def obstacle(self) -> str:
+        return "WebAssembly runs in an engine"
+
+
+def _level(number: int, name: str, machine: Machine, summary: str, features: str) -> Wasm:
+    return Wasm(
+        name=name,
+        summary=summary,
+        family="wasm",
+        machine=machine,
+        triple="wasm32-unknown-unknown",
+        cpu="mvp",
+        features=_FEATURES + features,
+        relocation="static",
+        names=WASM_NAMES,
+        level=number,
+        pointer_bits=32,
+        system="",
+        object_format="wasm",
+        library=".wasm",
+        exact_fma=False,
+        has_maxnum=False,
+        emulator=Node(relaxed="+relaxed-simd" in features),
+    )
+
+
+TARGETS = (
+    _level(1, "wasm32", _SCALAR, "any browser, without vectors", ""),
+    _level(2, "wasm32-simd", _SIMD, "browsers since 2023, and Node: 128-bit vectors", ",+simd128"),
+    _level(
+        3, "wasm32-relaxed-simd", _RELAXED, "the same with the processor's own multiply-add",
+        ",+simd128,+relaxed-simd",
+    ),
+)  # fmt: skip

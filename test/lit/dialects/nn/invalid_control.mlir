@@ -1,0 +1,68 @@
+// What the verifier says of branches and loops.
+// RUN: nn-opt %s --split-input-file --verify-diagnostics
+
+func.func @f(%c: tensor<i1>, %a: tensor<4xf32>, %b: tensor<3xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'nn.if' op region #1 must yield 'tensor<4xf32>', but yields 'tensor<3xf32>'}}
+  %y = nn.if %c -> (tensor<4xf32>) {
+    nn.yield %a : tensor<4xf32>
+  } else {
+    nn.yield %b : tensor<3xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'nn.while' op the 'before' region must end in 'nn.condition'}}
+  %y = nn.while (%x = %a) : (tensor<4xf32>) -> (tensor<4xf32>) {
+    nn.yield %x : tensor<4xf32>
+  } do {
+  ^bb0(%x: tensor<4xf32>):
+    nn.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'nn.while' op the 'after' region must yield 'tensor<4xf32>', 'tensor<4xf32>', but yields 'tensor<4xf32>'}}
+  %y, %s = nn.while (%x = %a) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<?x4xf32>) {
+    nn.condition(%c)
+  } do {
+  ^bb0(%x: tensor<4xf32>):
+    nn.yield %x : tensor<4xf32>
+  }
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<f32> {
+  // expected-error @+1 {{'nn.while' op stacks rows to a 'tensor<f32>', expected one more dimension}}
+  %y, %s = nn.while (%x = %a) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {
+    nn.condition(%c)
+  } do {
+  ^bb0(%x: tensor<4xf32>):
+    nn.yield %x, %x : tensor<4xf32>, tensor<4xf32>
+  }
+  return %s : tensor<f32>
+}
+
+// -----
+
+func.func private @g(%a: tensor<4xf32>) -> tensor<4xf32>
+func.func @f(%c: tensor<i1>, %a: tensor<3xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'nn.call_if' op 'g' is a (tensor<4xf32>) -> tensor<4xf32>, which does not take the operands}}
+  %y = nn.call_if %c, @g, @g(%a) : (tensor<3xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
+
+// -----
+
+func.func @f(%c: tensor<i1>, %a: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error @+1 {{'nn.call_if' op 'g' does not reference a valid function}}
+  %y = nn.call_if %c, @g, @g(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  return %y : tensor<4xf32>
+}
