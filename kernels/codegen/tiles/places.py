@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import ceil, prod
 
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
-from ...model.plan import Loop, Plan
+from ...model.plan import Ahead, Loop, Plan, iterations
 from ...model.polynomial import Size
 from ...model.stages import Access, Stage
 from .axes import Axis
@@ -114,6 +116,26 @@ class Coordinates:
                 if access.coefficients[loop.dims[-1]] != 0 and loop not in dropped
             ]
         return known
+
+    def parts_ahead(self, access: Access, ahead: Ahead) -> list[tuple[Loop, Size]]:
+        """Loops and factors whose sum goes through what one iteration of the loops around
+        `ahead.over` reads, once in all iterations of these.
+        """
+        passes = prod(iterations(loop) for loop in ahead.over)
+        linear = self.linear(access)
+        read = 1 + sum(
+            (iterations(loop) - 1) * loop.step * factor for loop, factor in linear if loop.is_reduction
+        )
+        slower = Fraction(ahead.elements, passes * read)
+        found = [
+            (loop, ceil(factor * slower) if loop.is_reduction else factor)
+            for loop, factor in linear
+        ]
+        share = ceil(read * slower)
+        for loop in reversed(ahead.over):
+            found.append((loop, -(-share // loop.step)))
+            share *= iterations(loop)
+        return found
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
         """What a linear access touches, along those of the axes that it depends on."""
