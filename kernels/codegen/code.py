@@ -20,7 +20,6 @@ from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
 from ..model.polynomial import Size
 from ..model.stages import Extent, Extents
 
-
 SECOND_LEVEL = 2
 """The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
 

@@ -149,9 +149,7 @@ class Shaping:
         if stage.has_reduction and loops:
             self.writer.put(accumulate, loops[0])
 
-    def prefetch(
-        self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile
-    ) -> None:
+    def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
         """Ask ahead for an operand that comes from memory, if that pays on this machine.
 
         Where a few tiles one after the other read each part and share the work, at the pace at
@@ -193,7 +191,9 @@ class Shaping:
         if not all(isinstance(loop.extent, int) for loop in (panel, *over)):
             return False
         ahead = panel.step * operand.strides[panel.dims[-1]]
-        reduced = prod(e for e, k in zip(model.extents, stage.kinds, strict=True) if k != "parallel")
+        reduced = prod(
+            e for e, k in zip(model.extents, stage.kinds, strict=True) if k != "parallel"
+        )
         used = [d for d in operand.access.used if stage.kinds[d] == "parallel"]
         lines = prod(tile.size(d) for d in used) * model.bytes / self.machine.line_bytes
         if ahead != prod(tile.size(d) for d in used) * reduced:

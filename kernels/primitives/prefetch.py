@@ -23,6 +23,8 @@ def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> No
     access = next((a for a in stage.inputs if a.number == op.number), None)
     if access is None or access.is_scalar or access.coefficients is None:
         raise illegal(op, f"the stage has no input buffer {op.number} that it reads linearly")
+    if over and not all(isinstance(c, int) for c in access.coefficients):
+        raise illegal(op, "the strides of the operand are not known")
     for loop in over:
         check_alive(loop, op)
         if loop.stage is not stage or not isinstance(loop.extent, int):

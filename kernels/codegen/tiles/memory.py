@@ -106,7 +106,7 @@ class Memory(Contents):
         total: Value | int = code.size(access.constant)
         for loop, factor in self.coordinates.parts_ahead(access, ahead):
             at = place.at.values.get(loop, place.at.offsets.get(loop, 0))
-            total = code.add(code.multiply(at, code.size(factor)), total)
+            total = code.add(code.multiply(at, factor), total)
         index = code.as_value(code.add(total, ahead.elements))
         code.ask_for(self.views.flat(access.value), [index])
 

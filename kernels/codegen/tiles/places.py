@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
-from math import ceil, prod
+from math import prod
 
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
@@ -117,21 +116,20 @@ class Coordinates:
             ]
         return known
 
-    def parts_ahead(self, access: Access, ahead: Ahead) -> list[tuple[Loop, Size]]:
+    def parts_ahead(self, access: Access, ahead: Ahead) -> list[tuple[Loop, int]]:
         """Loops and factors whose sum goes through what one iteration of the loops around
         `ahead.over` reads, once in all iterations of these.
         """
+        linear = [(loop, factor) for loop, factor in self.linear(access) if isinstance(factor, int)]
+        reduced = [(loop, loop.step * factor) for loop, factor in linear if loop.is_reduction]
+        last = min((step for _, step in reduced), default=1)
+        read = last + sum((iterations(loop) - 1) * step for loop, step in reduced)
         passes = prod(iterations(loop) for loop in ahead.over)
-        linear = self.linear(access)
-        read = 1 + sum(
-            (iterations(loop) - 1) * loop.step * factor for loop, factor in linear if loop.is_reduction
-        )
-        slower = Fraction(ahead.elements, passes * read)
         found = [
-            (loop, ceil(factor * slower) if loop.is_reduction else factor)
+            (loop, -(-factor * ahead.elements // (passes * read)) if loop.is_reduction else factor)
             for loop, factor in linear
         ]
-        share = ceil(read * slower)
+        share = -(-ahead.elements // passes)
         for loop in reversed(ahead.over):
             found.append((loop, -(-share // loop.step)))
             share *= iterations(loop)
