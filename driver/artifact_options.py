@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
-from ..targets.system import SYSTEMS
+from ..targets.system import LINUX, SYSTEMS
 from .bindings import LANGUAGES
 from .bindings.names import snake_case, words_of
 
@@ -55,9 +55,12 @@ class ArtifactOptions:
     static: bool = False
     bindings: tuple[str, ...] = ()
 
-    def file_in(self, path: Path) -> Path:
+    def file_in(self, path: Path, target: Target) -> Path:
         """The file to write: of bindings, whose `path` is a folder, the library in it."""
-        return path / f"lib{self.prefix}.so" if self.bindings else path
+        if not self.bindings:
+            return path
+        system = next((one for one in SYSTEMS if one.name == target.system), LINUX)
+        return path / system.library_name(self.prefix)
 
     def prepare_milliseconds(self, path: Path) -> int | None:
         """How long making weights may take when the artifact is loaded; None: not at all.
@@ -71,11 +74,18 @@ class ArtifactOptions:
 
 def check_bindings(target: Target, options: ArtifactOptions) -> None:
     """Refuse bindings for a target whose libraries they cannot call. Raises NncError."""
-    if options.bindings and target.system != "linux":
-        raise NncError(
-            f"bindings call libraries under Linux; '{target.name}' is for "
-            f"{target.system or 'no operating system'}"
-        )
+    from .bindings.language import language
+
+    system = next((one for one in SYSTEMS if one.name == target.system), None)
+    if options.bindings and system is None:
+        raise NncError(f"bindings call libraries; '{target.name}' is for no operating system")
+    for name in options.bindings:
+        if target.system not in language(name).systems:
+            assert system is not None
+            raise NncError(
+                f"there are no bindings for {language(name).title} under {system.title}, "
+                f"which '{target.name}' is for"
+            )
 
 
 def check_output(path: Path, options: ArtifactOptions) -> None:

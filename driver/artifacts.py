@@ -59,7 +59,7 @@ def write_artifact(
     options = options or ArtifactOptions()
     check_output(path, options)
     check_bindings(target_of(module), options)
-    path = options.file_in(path)
+    path = options.file_in(path, target_of(module))
     if path.suffix == ".mlir":
         write_ir(module, path)
         return [path]

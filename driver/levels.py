@@ -18,14 +18,15 @@ from .artifacts import check_system, level_prefix, renaming
 from .program import make_program
 
 
-def check_levels(names: Sequence[str], path: Path) -> list[Target]:
+def check_levels(names: Sequence[str], path: Path, options: ArtifactOptions) -> list[Target]:
     """The targets of these names, the lowest level first, for one library.
 
     Raises NncError where they do not go into one.
     """
+    found = [target(name) for name in names]
+    path = options.file_in(path, found[0])
     if path.suffix not in LIBRARIES:
         raise NncError(f"several targets go into a library, not into '{path.name}'")
-    found = [target(name) for name in names]
     for i, one in enumerate(found):
         if one in found[:i]:
             raise NncError(f"target '{one.name}' is given twice")

@@ -19,12 +19,12 @@ from typing import Any
 from ..ir.diagnostics import NncError
 from ..ir.files import Part, write_together
 from ..ir.timing import Timed, untimed
-from ..ir.types import TensorType
 from ..runtime.abi import FIRST_FAILURE, POOL_CREATE, PREPARE, RUN
 from ..runtime.program import Program
 from ..targets.wasm.linker import MEMORY, PAGE, STACK, WasmToolchain
 from .artifact_options import ArtifactOptions
-from .javascript import declarations, element_bytes, javascript_type
+from .bindings.language import ModelView, TensorView, language, rendered
+from .interface import Interface
 
 RUNTIME = Path(__file__).parent.parent / "runtime"
 RUNTIME_SOURCE, LOADER_SOURCE = RUNTIME / "wasm.c", RUNTIME / "wasm.mjs"
@@ -41,8 +41,11 @@ def write_module(
 
     Raises NncError.
     """
-    pages = _pages(program, path)
     inside = options.weights != "beside"
+    spoken = language("wasm")
+    found = Interface.of(program.signature, path.stem, program.target.name, inside=inside)
+    view = ModelView(found, spoken, path.name)
+    pages = _pages(program, path, view)
     stamp = blake2b(program.code, digest_size=8).digest()
     with timed("Link"):
         code = _linked(program, pages)
@@ -52,8 +55,8 @@ def write_module(
     layout = _Layout(len(code), len(code) + len(head), pages, stamp.hex(), inside)
     files: dict[Path, Sequence[Part]] = {
         path: (code, head, *stored),
-        path.with_suffix(".mjs"): (_loader(program, path, layout),),
-        path.with_suffix(".d.ts"): (declarations(program.signature, path.stem),),
+        path.with_suffix(".mjs"): (_loader(program, path, view, layout),),
+        path.with_suffix(".d.ts"): (rendered("model.d.ts", view, spoken),),
     }
     if not inside:
         files[path.with_suffix(".weights")] = (weights, stamp)
@@ -73,14 +76,14 @@ class _Layout:
     inside: bool
 
 
-def _pages(program: Program, path: Path) -> int:
+def _pages(program: Program, path: Path, view: ModelView) -> int:
     """Of the memory that the model takes when it is loaded, the code's constants included.
 
     Raises NncError for more than there can be.
     """
     found = program.signature
-    tensors = [*found.input_types, *found.output_types]
-    static = sum(t.num_elements * element_bytes(t) for t in tensors if t.has_static_shape)
+    tensors = [*view.inputs, *view.outputs]
+    static = sum(one.count * one.bytes for one in tensors if one.fixed)
     parts = (
         found.weights_bytes,
         found.prepared_bytes,
@@ -128,13 +131,13 @@ def _leb128(number: int) -> bytes:
     return bytes((*made, number))
 
 
-def _loader(program: Program, path: Path, layout: _Layout) -> str:
+def _loader(program: Program, path: Path, view: ModelView, layout: _Layout) -> str:
     """The loader with what it has to know of this model."""
 
-    def tensors(names: list[str], types: list[TensorType]) -> list[dict[str, Any]]:
+    def about_tensors(tensors: Sequence[TensorView]) -> list[dict[str, Any]]:
         return [
-            {"name": name, "type": javascript_type(type, name), "dims": list(type.shape)}
-            for name, type in zip(names, types, strict=True)
+            {"name": one.name, "type": one.code, "dims": list(one.shape), "array": one.type}
+            for one in tensors
         ]
 
     found, target = program.signature, program.target
@@ -145,8 +148,8 @@ def _loader(program: Program, path: Path, layout: _Layout) -> str:
         "weightsFile": path.with_suffix(".weights").name,
         "target": target.name,
         "features": [text for name, text in _PROBES.items() if f"+{name}" in features],
-        "inputs": tensors(found.input_names, found.input_types),
-        "outputs": tensors(found.output_names, found.output_types),
+        "inputs": about_tensors(view.inputs),
+        "outputs": about_tensors(view.outputs),
         "module": layout.module,
         "head": layout.head,
         "pages": layout.pages,

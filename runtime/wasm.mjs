@@ -8,23 +8,9 @@
 
 const MODEL = "MODEL";
 
-// Element type -> its array, and what else may be given. Half precision comes out as its bits,
-// which may be given too, with or without an engine that has Float16Array.
-export const arrays = {
-  f32: [Float32Array],
-  f64: [Float64Array],
-  f16: [Uint16Array, globalThis.Float16Array],
-  bf16: [Uint16Array],
-  i1: [Uint8Array],
-  i8: [Int8Array],
-  i16: [Int16Array],
-  i32: [Int32Array],
-  i64: [BigInt64Array],
-  ui8: [Uint8Array, Uint8ClampedArray],
-  ui16: [Uint16Array],
-  ui32: [Uint32Array],
-  ui64: [BigUint64Array],
-};
+// What else may be given for an element type. Half precision comes out as its bits, which may be
+// given too, with or without an engine that has Float16Array.
+const ALSO = { f16: "Float16Array", ui8: "Uint8ClampedArray" };
 const PAGE = 65536;
 const STACK = 1 << 20; // bytes, of each further thread
 const STAMP = 8; // bytes at the end of a file
@@ -255,15 +241,18 @@ async function readyWorker(module, memory, stack) {
 const count = (dims) => dims.reduce((product, extent) => product * extent, 1);
 const shown = (dims) => `[${dims.map((extent) => extent ?? "?").join(", ")}]`;
 
+// The array of a tensor's elements.
+export const arrayOf = ({ array }) => globalThis[array];
+
 // The elements and the extents of an input. Throws TypeError or RangeError that names it.
-function checked({ name, type, dims }, given) {
-  const allowed = arrays[type].filter(Boolean);
+function checked({ name, type, dims, array }, given) {
+  const allowed = [array, ALSO[type]].map((one) => globalThis[one]).filter(Boolean);
   const fail = (Kind, text) => {
     throw new Kind(`input '${name}': ${text}`);
   };
   const data = ArrayBuffer.isView(given) ? given : given?.data;
-  if (!allowed.some((array) => data instanceof array))
-    fail(TypeError, `expected ${allowed[0].name} (${type}), found ${kindOf(data ?? given)}`);
+  if (!allowed.some((Kind) => data instanceof Kind))
+    fail(TypeError, `expected ${array} (${type}), found ${kindOf(data ?? given)}`);
   let extents = data === given ? undefined : Array.from(given.dims ?? dims, Number);
   if (!extents) {
     extents = [...dims];
@@ -347,8 +336,9 @@ class Model {
     this.#arena = this.#allocate(MODEL.arena);
     const tensors = [...MODEL.inputs, ...MODEL.outputs];
     this.#tensors = this.#allocate(TENSOR * tensors.length);
-    const places = tensors.map(({ type, dims }) => {
-      const bytes = dims.includes(null) ? 0 : count(dims) * arrays[type][0].BYTES_PER_ELEMENT;
+    const places = tensors.map((one) => {
+      const { dims } = one;
+      const bytes = dims.includes(null) ? 0 : count(dims) * arrayOf(one).BYTES_PER_ELEMENT;
       return { data: bytes ? this.#allocate(bytes) : 0, bytes, shape: this.#allocate(8 * dims.length) };
     });
     this.#inputs = places.slice(0, MODEL.inputs.length);
@@ -417,8 +407,8 @@ class Model {
     });
   }
 
-  #put({ data, dims }, { type }, place) {
-    const bytes = count(dims) * arrays[type][0].BYTES_PER_ELEMENT;
+  #put({ data, dims }, input, place) {
+    const bytes = count(dims) * arrayOf(input).BYTES_PER_ELEMENT;
     if (bytes > place.bytes) {
       this.#code.nnc_free(place.data);
       Object.assign(place, { data: 0, bytes: 0 });
@@ -436,12 +426,13 @@ class Model {
     places.forEach(({ data, shape }, i) => fields.set([data, shape], 2 * i));
   }
 
-  #take({ type, dims }, i) {
+  #take(output, i) {
+    const { dims } = output;
     const buffer = this.#memory.buffer;
     const made = dims.includes(null);
     const [data, shape] = new Uint32Array(buffer, this.#tensors + TENSOR * (this.#inputs.length + i), 2);
     const extents = made ? Array.from(new BigInt64Array(buffer, shape, dims.length), Number) : [...dims];
-    const Kind = arrays[type][0];
+    const Kind = arrayOf(output);
     const result = new Kind(count(extents));
     if (result.length) result.set(new Kind(buffer, data, result.length));
     if (made) this.#code.nnc_free(data);
@@ -461,7 +452,7 @@ class Model {
 function newMemory() {
   const initial = MODEL.pages;
   let failed;
-  for (let maximum = MODEL.fixed ? initial : PAGE; ; maximum = Math.max(initial, maximum >> 1)) {
+  for (let maximum = PAGE; ; maximum = Math.max(initial, maximum >> 1)) {
     try {
       return new WebAssembly.Memory({ initial, maximum, shared: MODEL.parallel });
     } catch (error) {

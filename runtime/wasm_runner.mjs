@@ -44,7 +44,7 @@ function receiveKind() {
   return { dims, bytes: dims?.reduce((size, extent) => size * extent, bytes) };
 }
 
-const { load, arrays } = await import(pathToFileURL(process.argv[2]).href);
+const { load, arrayOf } = await import(pathToFileURL(process.argv[2]).href);
 const model = await load(undefined, { threads: Number(process.argv[3]) });
 send(0);
 for (;;) {
@@ -52,8 +52,8 @@ for (;;) {
   const given = {};
   for (let i = 0; i < inputs; i++) {
     const { dims, bytes } = receiveKind();
-    const { name, type } = model.inputs[i];
-    given[name] = { data: new arrays[type][0](receive(bytes).buffer), dims };
+    const input = model.inputs[i];
+    given[input.name] = { data: new (arrayOf(input))(receive(bytes).buffer), dims };
   }
   for (let i = 0; i < outputs; i++) receiveKind();
   let made;

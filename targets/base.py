@@ -64,6 +64,8 @@ class Target(ABC):
     """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
     has_maxnum: bool = True
     """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
+    has_half: bool = True
+    """Whether instructions turn floats of 16 bits into such of 32, and back."""
     emulator: Runner | None = None
     """What runs its code on other machines."""
 

@@ -46,6 +46,10 @@ _WINDOWS_LIBRARIES = ("kernel32", *(f"api-ms-win-crt-{one}-l1-1-0" for one in _C
 """What a library for Windows may need: parts of the system since Windows 10. Nothing of a
 compiler's own run-time library is started with it, and nothing of C's but these."""
 
+GLIBC = {"": "2.28", "powerpc64le": "2.32"}
+"""The first version of Linux's libc that libraries made for other machines run with: of Debian 10,
+Raspberry Pi OS of 2019 and RHEL 8. Power has `long double` of 128 bits in it since the later."""
+
 
 @dataclass(frozen=True)
 class Toolchain:
@@ -122,7 +126,10 @@ def find_toolchain(triple: str | None = None) -> Toolchain:
             )
         architecture, _, *rest = triple.split("-")
         system = system_of(triple)
-        named = "-".join((architecture, *((system.linker,) if system is not LINUX else rest)))
+        libc = GLIBC.get(architecture, GLIBC[""])
+        named = f"{'-'.join((architecture, *rest))}.{libc}"
+        if system is not LINUX:
+            named = f"{architecture}-{system.linker}"
         return Toolchain((*zig, "cc", "-target", named), (*zig, "ar"), system)
     driver = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
     archiver = shutil.which("ar") or shutil.which("llvm-ar")

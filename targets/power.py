@@ -49,6 +49,7 @@ TARGETS = (
         aliases=("ppc64le",),
         triple="powerpc64le-unknown-linux-gnu",
         cpu="pwr8",
+        has_half=False,
         names=ProcessorNames(
             frozenset(("ppc64le", "pwr8", "pwr9", "pwr10", "pwr11")),
             frozenset(_FEATURES.split()),

@@ -29,6 +29,12 @@ class System:
     thread_stack: int
     """The stack of a thread that says nothing of it."""
 
+    def library_name(self, name: str) -> str:
+        """The file of a shared library, by what programs that link to it call it."""
+        return (
+            f"{name}{self.library}" if self.object_format == "coff" else f"lib{name}{self.library}"
+        )
+
 
 LINUX = System("linux", "linux", "Linux", "unknown-linux-gnu", "linux-gnu", "elf", ".so", 8 << 20)
 WINDOWS = System(

@@ -328,9 +328,8 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
         prefix = prefix_of(args.model) if args.bindings else "nnc"
     options = ArtifactOptions(place, form, prefix, args.static, args.bindings)
     check_output(output, options)
-    file = options.file_in(output)
     several = args.target.split(",") if args.target and "," in args.target else []
-    levels = check_levels(several, file) if several else []
+    levels = check_levels(several, output, options) if several else []
     check = _numerics(args, session)
     timing = Timing() if args.mlir_timing else None
     timed = timing.scope if timing is not None else untimed
@@ -338,8 +337,10 @@ def _compile(args: argparse.Namespace, session: _Session) -> int:
         module = session.load()
     if args.target and not levels:
         target_of(module, args.target)
-    for target in levels or [target_of(module)]:
+    targets = levels or [target_of(module)]
+    for target in targets:
         check_bindings(target, options)
+    file = options.file_in(output, targets[0])
     if not levels:
         check_linker(module, file)
 

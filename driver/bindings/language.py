@@ -8,11 +8,15 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ir.diagnostics import NncError
+from ...targets.system import LINUX, MACOS, WINDOWS
 from ..interface import BYTES, Interface, TensorInterface
 from .names import Style, identifiers, pascal_case, snake_case
+
+if TYPE_CHECKING:
+    import jinja2
 
 ELEMENTS: Mapping[str, tuple[str, int]] = {
     "f64": ("float64", 8),
@@ -30,6 +34,10 @@ ELEMENTS: Mapping[str, tuple[str, int]] = {
     "i1": ("bool", 1),
 }
 """What people call an element type, and its size in bytes."""
+
+UNIX = (LINUX.name, MACOS.name)
+EVERYWHERE = (*UNIX, WINDOWS.name)
+"""Systems, by name."""
 
 ONES = {
     "f16": 0x3C00,
@@ -86,6 +94,8 @@ class Language:
     output_types: tuple[str, str] = ("{type}", "{type}")
     module_reserved: frozenset[str] = frozenset()
     """What else the model may not be called."""
+    systems: tuple[str, ...] = UNIX
+    """The operating systems whose libraries its files can be built with and load."""
     more: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """Further tables by element type: in a template, a key is an attribute of a tensor."""
 
@@ -144,6 +154,10 @@ class ModelView:
             for style in (spoken.module, spoken.type_name)
         )
         self.library = library
+        # Where a program finds the library that lies beside it, in the words of its linker.
+        self.macos = library.endswith(MACOS.library)
+        self.origin = "@loader_path" if self.macos else "$ORIGIN"
+        self.windows = library.endswith(WINDOWS.library)
         self.target = found.target
         self.inside = found.weights == "inside"
         self.weights = f"{found.prefix}.weights"
@@ -173,9 +187,30 @@ def comment(text: str) -> str:
 
 def files_of(name: str, found: Interface, library: str) -> dict[str, str]:
     """The texts of a language's files by their paths in its folder. Raises NncError."""
+    spoken = language(name)
+    view = ModelView(found, spoken, library)
+    return {
+        path.format(module=view.module, prefix=view.prefix, type=view.type): rendered(
+            template, view, spoken
+        )
+        for template, path in {**spoken.files, "README.md": "README.md"}.items()
+    }
+
+
+def rendered(template: str, view: ModelView, spoken: Language) -> str:
+    """The text that one of a language's templates makes of a model."""
+    templates = _templates(spoken.name)
+    named: dict[str, Any] = {"model": view, "language": spoken}
+    for key in ("build", "run"):
+        named[key] = templates.from_string(getattr(spoken, key)).render(named)
+    return templates.get_template(f"{template}.jinja").render(named)
+
+
+@cache
+def _templates(name: str) -> jinja2.Environment:
+    """The templates of a language's room."""
     import jinja2
 
-    spoken = language(name)
     room = Path(__file__).parent
     templates = jinja2.Environment(
         loader=jinja2.FileSystemLoader([room / name.replace("-", "_"), room]),
@@ -186,13 +221,4 @@ def files_of(name: str, found: Interface, library: str) -> dict[str, str]:
     )
     templates.filters["comment"] = comment
     templates.filters["padded"] = lambda text, column: text.ljust(max(map(len, column)))
-    view = ModelView(found, spoken, library)
-    named: dict[str, Any] = {"model": view, "language": spoken}
-    for key in ("build", "run"):
-        named[key] = templates.from_string(getattr(spoken, key)).render(named)
-    return {
-        path.format(module=view.module, prefix=view.prefix, type=view.type): templates.get_template(
-            f"{template}.jinja"
-        ).render(named)
-        for template, path in {**spoken.files, "README.md": "README.md"}.items()
-    }
+    return templates

@@ -20,7 +20,7 @@ from ...ir.types import (
 from .conversion import FunctionLowering, element_of, lowers
 from .elementwise import by_rows, overflow
 from .emitter import Linear
-from .small_floats import from_bf16, to_bf16, truncate_f64_to_half
+from .small_floats import is_computed, narrowed, truncate_f64_to_half, widened
 
 # -- casts -----------------------------------------------------------------------------------
 
@@ -87,8 +87,8 @@ def _extf(f: FunctionLowering, op: Operation) -> None:
 
 def extend_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     """A wider float of the same value."""
-    if element_of(value.type) is bf16:
-        value = from_bf16(f, value)
+    if is_computed(f, element_of(value.type)):
+        value = widened(f, value)
         if element is f32:
             return value
     return f.cast(llvm.FPExt, value, element)
@@ -108,8 +108,8 @@ def truncate_float(f: FunctionLowering, value: Value, element: Type) -> Value:
     source = element_of(value.type)
     if source is f64 and element in (f16, bf16):
         value = truncate_f64_to_half(f, value)
-    if element is bf16:
-        return to_bf16(f, value)
+    if is_computed(f, element):
+        return narrowed(f, value, element)
     return f.cast(llvm.FPTrunc, value, element)
 
 
@@ -126,10 +126,10 @@ def _int_to_float(f: FunctionLowering, op: Operation) -> None:
     element = f.types.element(op.results[0].type)
 
     def row(a: Value) -> Value:
-        if element is not bf16:
+        if not is_computed(f, element):
             return f.cast(cls, a, element)
         # f64 holds integers of up to 53 bits, so only wider ones are rounded twice.
-        return truncate_float(f, f.cast(cls, a, f64), bf16)
+        return truncate_float(f, f.cast(cls, a, f64), element)
 
     by_rows(f, op, row)
 
@@ -140,8 +140,8 @@ def _float_to_int(f: FunctionLowering, op: Operation) -> None:
     element = f.types.element(op.results[0].type)
 
     def row(a: Value) -> Value:
-        if element_of(a.type) is bf16:
-            a = from_bf16(f, a)
+        if is_computed(f, element_of(a.type)):
+            a = widened(f, a)
         return f.cast(cls, a, element)
 
     by_rows(f, op, row)

@@ -17,12 +17,11 @@ from ...ir.types import (
     MemRefType,
     Type,
     VectorType,
-    bf16,
     f64,
 )
 from .conversion import FunctionLowering, element_of, lowers
 from .emitter import Linear
-from .small_floats import from_bf16, to_bf16
+from .small_floats import is_computed, narrowed, widened
 from .types import is_rows, row_count
 
 RowFunction = Callable[..., Value]
@@ -140,12 +139,12 @@ def float_op(
     operands: Sequence[Value],
     properties: dict[str, Attribute] | None = None,
 ) -> Value:
-    """A float operation on rows of one type; bf16 is computed in f32 and rounded."""
+    """A float operation on rows of one type; half precision may be computed in f32 and rounded."""
     type = operands[0].type
     element = type.element_type if isinstance(type, VectorType) else type
-    if element is bf16:
-        wide = [from_bf16(f, v) for v in operands]
-        return to_bf16(f, float_op(f, cls, wide, properties))
+    if is_computed(f, element):
+        wide = [widened(f, v) for v in operands]
+        return narrowed(f, float_op(f, cls, wide, properties), element)
     if cls in (llvm.IntrMaxNum, llvm.IntrMinNum) and not f.module.target.has_maxnum:
         return _selected(f, cls is llvm.IntrMaxNum, *operands)
     return f.emit(cls, operands, type, properties)
@@ -253,9 +252,9 @@ def _maximum(f: FunctionLowering, op: Operation) -> None:
     _check_float(op)
 
     def row(a: Value, b: Value) -> Value:
-        if element_of(a.type) is bf16:
-            wide = extremum(f, greatest, from_bf16(f, a), from_bf16(f, b), flags)
-            return to_bf16(f, wide)
+        if is_computed(f, element_of(a.type)):
+            wide = extremum(f, greatest, widened(f, a), widened(f, b), flags)
+            return narrowed(f, wide, element_of(a.type))
         return extremum(f, greatest, a, b, flags)
 
     by_rows(f, op, row)
@@ -277,8 +276,8 @@ def _cmpf(f: FunctionLowering, op: arith.CmpF) -> None:
     type = f.types.scalar_or_row(op.results[0].type)
 
     def row(a: Value, b: Value) -> Value:
-        if element_of(a.type) is bf16:
-            a, b = from_bf16(f, a), from_bf16(f, b)
+        if is_computed(f, element_of(a.type)):
+            a, b = widened(f, a), widened(f, b)
         return f.emit(llvm.FCmp, [a, b], type, properties)
 
     by_rows(f, op, row)

@@ -25,7 +25,7 @@ from ...ir.types import (
 from .casts import extend_float, truncate_float
 from .conversion import FunctionLowering, element_of, lowers
 from .elementwise import by_rows, fastmath, float_op
-from .small_floats import from_bf16
+from .small_floats import is_computed, widened
 
 
 def _intrinsic(llvm_class: type[Operation]) -> Any:
@@ -236,8 +236,8 @@ def _float_class(mask: int) -> Any:
         type = f.types.scalar_or_row(op.results[0].type)
 
         def row(x: Value) -> Value:
-            if element_of(x.type) is bf16:
-                x = from_bf16(f, x)
+            if is_computed(f, element_of(x.type)):
+                x = widened(f, x)
             return f.emit(llvm.IntrIsFPClass, [x], type, {"bit": IntegerAttr(mask, i32)})
 
         by_rows(f, op, row)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from ...dialects import llvm, vector
 from ...ir.attributes import Attribute
 from ...ir.core import Operation, Value
-from ...ir.types import FloatType, bf16, f32
+from ...ir.types import FloatType, f32
 from .casts import extend_float, truncate_float
 from .conversion import FunctionLowering, element_of, lowers
 from .elementwise import fastmath, float_op
+from .small_floats import is_computed
 
 Properties = dict[str, Attribute] | None
 
@@ -50,13 +51,13 @@ def reduce_row(
     """The elements of a row combined, and with `acc` first.
 
     Numerics: sums and products of floats are taken in order, unless `flags` allow another;
-    of bf16, in f32, and rounded once.
+    of bf16, or f16 where there are no instructions for it, in f32, and rounded once.
     """
     scalar = element_of(row.type)
-    if scalar is bf16:
+    if is_computed(f, scalar):
         wide = extend_float(f, row, f32)
         start = None if acc is None else extend_float(f, acc, f32)
-        return truncate_float(f, reduce_row(f, kind, wide, start, flags), bf16)
+        return truncate_float(f, reduce_row(f, kind, wide, start, flags), scalar)
     if isinstance(scalar, FloatType) and kind in COMBINE_FLOATS:
         _, cls, identity = COMBINE_FLOATS[kind]
         start = acc if acc is not None else f.number(identity, scalar)

@@ -1,7 +1,7 @@
-"""bf16 by integer arithmetic, and f64 to half precision with one rounding.
+"""Half precision by integer arithmetic, and f64 to it with one rounding.
 
-LLVM would call library functions for these, which a process need not have, or use an
-instruction that flushes denormals.
+LLVM would call library functions for these, which a process need not have, one for each element,
+or use an instruction that flushes denormals. Of f16, some processors have instructions.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from ...dialects import llvm
 from ...ir.core import Operation, Value
-from ...ir.types import bf16, f32, f64, i16, i32
+from ...ir.types import Type, bf16, f16, f32, f64, i16, i32
+from .conversion import element_of
 
 if TYPE_CHECKING:
     from .conversion import FunctionLowering
@@ -20,13 +21,30 @@ def _binary(f: FunctionLowering, cls: type[Operation], a: Value, number: int) ->
     return f.emit(cls, [a, f.integer(number, a.type)], a.type)
 
 
-def from_bf16(f: FunctionLowering, value: Value) -> Value:
+def is_computed(f: FunctionLowering, element: Type) -> bool:
+    """Whether conversions between an element type and f32 are computed here, and arithmetic on it
+    is done in f32 and rounded.
+    """
+    return element is bf16 or (element is f16 and not f.module.target.has_half)
+
+
+def widened(f: FunctionLowering, value: Value) -> Value:
+    """The f32 of the same value, which is of half precision."""
+    return _from_bf16(f, value) if element_of(value.type) is bf16 else _from_f16(f, value)
+
+
+def narrowed(f: FunctionLowering, value: Value, element: Type) -> Value:
+    """An f32 rounded to nearest even, to an element type of half precision."""
+    return _to_bf16(f, value) if element is bf16 else _to_f16(f, value)
+
+
+def _from_bf16(f: FunctionLowering, value: Value) -> Value:
     """The f32 of the same value: its upper half."""
     bits = f.cast(llvm.ZExt, f.cast(llvm.Bitcast, value, i16), i32)
     return f.cast(llvm.Bitcast, _binary(f, llvm.Shl, bits, 16), f32)
 
 
-def to_bf16(f: FunctionLowering, value: Value) -> Value:
+def _to_bf16(f: FunctionLowering, value: Value) -> Value:
     """An f32 rounded to nearest even; NaN stays NaN.
 
     Adding 0x7FFF and the lowest bit that stays carries into it exactly where nearest even
@@ -41,6 +59,53 @@ def to_bf16(f: FunctionLowering, value: Value) -> Value:
     nan = f.fcmp("uno", value, value)
     chosen = f.emit(llvm.Select, [nan, quiet, rounded], bits.type)
     return f.cast(llvm.Bitcast, f.cast(llvm.Trunc, chosen, i16), bf16)
+
+
+def _from_f16(f: FunctionLowering, value: Value) -> Value:
+    """The f32 of the same value: the exponent's bias is 112 more.
+
+    A denormal is its bits times 2**-24; the exponent of infinities and NaN is the largest again.
+    No operation takes a denormal f32, which some units flush.
+    """
+    bits = f.cast(llvm.ZExt, f.cast(llvm.Bitcast, value, i16), i32)
+    size = _binary(f, llvm.And, bits, 0x7FFF)
+    sign = _binary(f, llvm.Shl, _binary(f, llvm.And, bits, 0x8000), 16)
+    normal = _binary(f, llvm.Add, _binary(f, llvm.Shl, size, 13), 112 << 23)
+    special = f.icmp("ugt", size, f.integer(0x7BFF, size.type))
+    beyond = _binary(f, llvm.Add, normal, 112 << 23)
+    large = f.emit(llvm.Select, [special, beyond, normal], bits.type)
+    count = f.cast(llvm.SIToFP, size, f32)
+    small = f.emit(llvm.FMul, [count, f.number(2.0**-24, count.type)], count.type)
+    denormal = f.icmp("ult", size, f.integer(0x400, size.type))
+    small = f.cast(llvm.Bitcast, small, i32)
+    chosen = f.emit(llvm.Select, [denormal, small, large], bits.type)
+    return f.cast(llvm.Bitcast, f.emit(llvm.Or, [chosen, sign], bits.type), f32)
+
+
+def _to_f16(f: FunctionLowering, value: Value) -> Value:
+    """An f32 rounded to nearest even; NaN stays NaN.
+
+    As in `_to_bf16`, with another bias of the exponent; beyond 2**16 all is infinite. Where the
+    result is a denormal, a sum with 0.5 rounds at 2**-24, the last bit of both.
+    """
+    bits = f.cast(llvm.Bitcast, value, i32)
+    sign = _binary(f, llvm.And, _binary(f, llvm.LShr, bits, 16), 0x8000)
+    size = _binary(f, llvm.And, bits, 0x7FFFFFFF)
+    limit = f.integer(143 << 23, bits.type)
+    finite = f.emit(llvm.Select, [f.icmp("ult", size, limit), size, limit], bits.type)
+    odd = _binary(f, llvm.And, _binary(f, llvm.LShr, size, 13), 1)
+    bias = _binary(f, llvm.Add, odd, 0xFFF - (112 << 23))
+    normal = _binary(f, llvm.LShr, f.emit(llvm.Add, [finite, bias], bits.type), 13)
+    magnitude = f.cast(llvm.Bitcast, size, f32)
+    half = f.number(0.5, magnitude.type)
+    total = f.emit(llvm.FAdd, [magnitude, half], magnitude.type)
+    small = _binary(f, llvm.Sub, f.cast(llvm.Bitcast, total, i32), 126 << 23)
+    denormal = f.icmp("ult", size, f.integer(113 << 23, bits.type))
+    chosen = f.emit(llvm.Select, [denormal, small, normal], bits.type)
+    quiet = f.integer(0x7E00, bits.type)
+    chosen = f.emit(llvm.Select, [f.fcmp("uno", value, value), quiet, chosen], bits.type)
+    signed = f.emit(llvm.Or, [chosen, sign], bits.type)
+    return f.cast(llvm.Bitcast, f.cast(llvm.Trunc, signed, i16), f16)
 
 
 def truncate_f64_to_half(f: FunctionLowering, value: Value) -> Value:

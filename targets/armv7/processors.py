@@ -78,6 +78,7 @@ def _processor(
         cpu=cpu,
         features=features,
         pause=("llvm.arm.hint", 1),
+        has_half=cpu != "generic",
         names=ARM_NAMES,
         needs=frozenset(needs.split()),
         emulator=Emulator("qemu-arm", emulated, "arm-linux-gnueabihf", "armhf"),

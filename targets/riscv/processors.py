@@ -79,6 +79,7 @@ def _processor(
         abi="lp64d",
         needs=needs,
         pause=("llvm.riscv.pause", None),
+        has_half="zvfh" in needs,
         names=RISCV_NAMES,
         emulator=Emulator("qemu-riscv64", emulated, "riscv64-linux-gnu", "riscv64"),
     )

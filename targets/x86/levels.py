@@ -69,6 +69,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, *aliases: str
         pause=("llvm.x86.sse2.pause", None),
         names=X86_NAMES,
         level=number,
+        has_half=number >= 3,  # F16C
         emulator=None if number == 4 else _EMULATOR,
     )
     return replace(one, variants=(one.under(WINDOWS, Wine(processor=name)), one.under(MACOS)))

@@ -26,6 +26,10 @@ TOLERANCES = {
 }
 """The largest difference from what the same model gives on this machine, by kind."""
 
+PROGRAM_FLAG = "-Os"
+"""For the C programs of tests: Zig makes a C library for each level of optimization, which takes
+half a minute, and the runner's is there."""
+
 
 def sampled(test: str) -> list[str]:
     """The targets of all families that a kind of test runs on."""

@@ -20,10 +20,10 @@ class Sample:
 
 SAMPLES = {
     "aarch64": Sample(
-        operators=("aarch64", "neoverse-v2", "neoverse-v1"),
-        shapes=("cortex-a72", "cortex-a76", "a64fx"),
-        networks=("cortex-a76", "neoverse-v2", "neoverse-v1", "a64fx"),
-        threads=("cortex-a76", "apple-m1-linux"),
+        operators=("neoverse-v2", "neoverse-v1"),
+        shapes=("aarch64", "a64fx"),
+        networks=("cortex-a76", "neoverse-v1"),
+        threads=("cortex-a72", "apple-m1-linux"),
         programs=("cortex-a76",),
     ),
     "armv7": Sample(
@@ -36,14 +36,14 @@ SAMPLES = {
     "riscv": Sample(
         operators=("riscv64", "riscv64-v"),
         shapes=("riscv64-v",),
-        networks=("riscv64", "spacemit-x60"),
+        networks=("spacemit-x60",),
         threads=("riscv64-v",),
         programs=("riscv64",),
     ),
     "wasm": Sample(
         operators=("wasm32", "wasm32-simd"),
         shapes=("wasm32-simd",),
-        networks=("wasm32", "wasm32-simd", "wasm32-relaxed-simd"),
+        networks=("wasm32-simd", "wasm32-relaxed-simd"),
         threads=("wasm32-simd",),
     ),
     # In Wine, on any x86.

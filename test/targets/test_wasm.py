@@ -1,6 +1,7 @@
 """Modules of WebAssembly and their loader: what is written, refused, and how it behaves in Node."""
 
 import json
+import re
 import subprocess
 from pathlib import Path
 
@@ -30,15 +31,18 @@ func.func @main(%x: tensor<2x3xf32> {nn.name = "x"}, %k: tensor<i64>) -> (tensor
 }
 """
 KINDS = """
-func.func @main(%h: tensor<4xf16>, %b: tensor<4xi1>, %x: tensor<?x2xf32>, %u: tensor<?x?xui8>)
-    -> (tensor<4xf16>, tensor<4xi1>, tensor<?x2xf32>, tensor<?x?xui8>, tensor<2x?xi64>) {
+func.func @main(%h: tensor<4xf16>, %b: tensor<4xi1>, %x: tensor<?x2xf32>, %u: tensor<?x?xui8>,
+                %q: tensor<3xf8E4M3FN>)
+    -> (tensor<4xf16>, tensor<4xi1>, tensor<?x2xf32>, tensor<?x?xui8>, tensor<2x?xi64>,
+        tensor<3xf32>) {
   %0 = nn.add %h, %h : (tensor<4xf16>, tensor<4xf16>) -> tensor<4xf16>
   %1 = nn.not %b : (tensor<4xi1>) -> tensor<4xi1>
   %2 = nn.neg %x : (tensor<?x2xf32>) -> tensor<?x2xf32>
   %3 = nn.add %u, %u : (tensor<?x?xui8>, tensor<?x?xui8>) -> tensor<?x?xui8>
   %4 = nn.non_zero %x : (tensor<?x2xf32>) -> tensor<2x?xi64>
-  return %0, %1, %2, %3, %4
-      : tensor<4xf16>, tensor<4xi1>, tensor<?x2xf32>, tensor<?x?xui8>, tensor<2x?xi64>
+  %5 = nn.cast %q : (tensor<3xf8E4M3FN>) -> tensor<3xf32>
+  return %0, %1, %2, %3, %4, %5
+      : tensor<4xf16>, tensor<4xi1>, tensor<?x2xf32>, tensor<?x?xui8>, tensor<2x?xi64>, tensor<3xf32>
 }
 """
 
@@ -142,9 +146,13 @@ def test_an_unknown_function_of_the_loader():
 def test_declarations(tmp_path: Path):
     compiled(tmp_path, KINDS)
     text = (tmp_path / "model.d.ts").read_text()
-    assert '"input1": Uint8Array | Tensor<Uint8Array>; // i1, 4' in text
-    assert '"input3": Tensor<Uint8Array>; // ui8, ?x?' in text
-    assert '"output4": Tensor<BigInt64Array>; // i64, 2x?' in text
+    for about, declared in (
+        ("bool, 4", '"input1": Uint8Array | Tensor<Uint8Array>;'),
+        ("uint8, ? x ?", '"input3": Tensor<Uint8Array>;'),
+        ("float8_e4m3fn, 3", '"input4": Uint8Array | Tensor<Uint8Array>;'),
+        ("int64, 2 x ?", '"output4": Tensor<BigInt64Array>;'),
+    ):
+        assert re.search(rf"  /\*\* {re.escape(about)}.*\*/\n  {re.escape(declared)}\n", text), text
 
 
 # -- in Node ---------------------------------------------------------------------------------------
@@ -184,14 +192,15 @@ def test_kinds_of_elements_and_unknown_shapes(tmp_path: Path, name: str):
           const input2 = new Float32Array(2 * rows).fill(2);
           if (rows) input2[1] = 0;
           const input3 = {{ data: new Uint8Array(2 * rows).fill(200), dims: [rows, 2] }};
-          const out = await model.run({{ input0, input1, input2, input3 }});
+          const input4 = Uint8Array.of(0x38, 0xc0, 0x7e);
+          const out = await model.run({{ input0, input1, input2, input3, input4 }});
           say(out.output2.dims, [...out.output3.data], out.output4.dims, [...out.output4.data]);
-          if (!rows) say([...out.output0.data], [...out.output1.data]);
+          if (!rows) say([...out.output0.data], [...out.output1.data], [...out.output5.data]);
         }}
     """)
     assert found == [
         [3, 2], [144] * 6, [2, 5], [0, 1, 1, 2, 2, 0, 0, 1, 0, 1],
-        [0, 2], [], [2, 0], [], twice, [0, 1, 1, 0],
+        [0, 2], [], [2, 0], [], twice, [0, 1, 1, 0], [1, -2, 448],
         [1, 2], [144] * 2, [2, 1], [0, 0],
     ]  # fmt: skip
 

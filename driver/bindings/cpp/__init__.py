@@ -1,7 +1,7 @@
 """C++20: a header with a class that owns its context, and spans."""
 
 from ..c import KEYWORDS, TYPES
-from ..language import Language, words
+from ..language import EVERYWHERE, Language, words
 
 LANGUAGE = Language(
     name="cpp",
@@ -30,4 +30,5 @@ LANGUAGE = Language(
     identifier="_".join,
     input_types=("std::span<const {type}>", "View<{type}, {rank}>"),
     output_types=("std::vector<{type}>", "Tensor<{type}, {rank}>"),
+    systems=EVERYWHERE,
 )

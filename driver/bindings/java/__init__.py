@@ -2,7 +2,7 @@
 
 import json
 
-from ..language import Language, words
+from ..language import EVERYWHERE, Language, words
 from ..names import camel_case
 
 ELEMENTS = {
@@ -53,4 +53,5 @@ LANGUAGE = Language(
     quote=json.dumps,
     input_types=("{type}[]", "{Type}Tensor"),
     output_types=("{type}[]", "{Type}Tensor"),
+    systems=EVERYWHERE,
 )

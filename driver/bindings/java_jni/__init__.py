@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from ..java import LANGUAGE as JAVA
+from ..language import UNIX
 
 LANGUAGE = replace(
     JAVA,
@@ -15,6 +16,7 @@ LANGUAGE = replace(
         "java/example.java": "src/Example.java",
         "Makefile": "Makefile",
     },
+    systems=UNIX,
     needs="a JDK, from 17 on, a C compiler and make; JAVA_HOME says where the JDK is",
     build="make",
     run="java -cp classes Example",

@@ -3,7 +3,7 @@
 import keyword
 import sys
 
-from ..language import Language
+from ..language import EVERYWHERE, Language
 
 _DTYPES = {
     "f64": "float64",
@@ -39,4 +39,5 @@ LANGUAGE = Language(
     build="pip install numpy",
     run="python example.py",
     quote=_quoted,
+    systems=EVERYWHERE,
 )

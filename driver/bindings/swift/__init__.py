@@ -10,6 +10,6 @@ LANGUAGE = Language(
     elements=C.elements,
     reserved=C.reserved,
     needs="Swift; with the program in `main.swift`",
-    build="swiftc -I . -L .. main.swift -o main",
-    run="LD_LIBRARY_PATH=.. ./main",
+    build="swiftc -I . -L .. -Xlinker -rpath -Xlinker .. main.swift -o main",
+    run="./main",
 )

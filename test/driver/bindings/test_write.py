@@ -1,7 +1,7 @@
 """What `nnc compile --bindings` writes, and refuses; nothing is built."""
 
 import json
-from dataclasses import replace
+import re
 from pathlib import Path
 
 import onnx
@@ -183,11 +183,41 @@ def test_prefix(model: str, prefix: str) -> None:
 
 
 def test_other_systems_are_refused() -> None:
-    windows = replace(target("x86-64"), name="x86-64-windows", system="windows")
-    message = "call libraries under Linux; 'x86-64-windows' is for windows"
+    windows, wasm = target("x86-64-windows"), target("wasm32")
+    message = "there are no bindings for Go under Windows, which 'x86-64-windows' is for"
     with pytest.raises(NncError, match=message):
-        check_bindings(windows, ArtifactOptions(bindings=("c",)))
+        check_bindings(windows, ArtifactOptions(bindings=("python", "go")))
     check_bindings(windows, ArtifactOptions())
+    check_bindings(windows, ArtifactOptions(bindings=("python", "java", "cpp")))
+    check_bindings(target("apple-m1"), ArtifactOptions(bindings=LANGUAGES))
+    with pytest.raises(NncError, match="bindings call libraries; 'wasm32' is for no operating"):
+        check_bindings(wasm, ArtifactOptions(bindings=("c",)))
+
+
+@pytest.mark.parametrize(
+    ("name", "library"),
+    [
+        ("x86-64-v3", "libmodel.so"),
+        ("apple-m1", "libmodel.dylib"),
+        ("aarch64-windows", "model.dll"),
+    ],
+)
+def test_the_library_is_called_as_its_system_wants(name: str, library: str) -> None:
+    options = ArtifactOptions(prefix="model", bindings=("python",))
+    assert options.file_in(Path("made"), target(name)) == Path("made") / library
+    (text, *_) = (
+        text
+        for path, text in files_of("python", interface(), library).items()
+        if path == "model.py"
+    )
+    assert f'"{library}"' in text
+    for one in LANGUAGES:
+        if target(name).system not in language(one).systems:
+            continue
+        made = "".join(files_of(one, interface(), library).values()).replace("_jni.so", "")
+        assert ("ORIGIN" in made) <= library.endswith(".so"), one
+        assert ("@loader_path" in made) <= library.endswith(".dylib"), one
+        assert not re.search(r"\w\.so\b", made) or library.endswith(".so"), one
 
 
 def test_languages_in_order() -> None:

@@ -1,0 +1,14 @@
+"""JavaScript on a module of WebAssembly: the types of the loader that lies beside every module."""
+
+from dataclasses import replace
+
+from ..node import LANGUAGE as NODE
+
+LANGUAGE = replace(
+    NODE,
+    name="wasm",
+    title="JavaScript",
+    files={"model.d.ts": "{prefix}.d.ts"},
+    systems=(),
+)
+"""Not one of `LANGUAGES`: what it needs is written with the module, without being asked for."""
