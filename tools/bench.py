@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,14 +69,11 @@ def interleaved(runners: dict[str, Callable[[], Any]], runs: int) -> dict[str, l
 
 
 def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | None:
-    try:
-        import onnxruntime
-    except ImportError:
+    if find_spec("onnxruntime") is None:
         return None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+    from ..driver.comparing.sides import onnxruntime_session
+
+    session = onnxruntime_session(model, threads)
     names = [output.name for output in session.get_outputs()]
     return lambda: dict(zip(names, session.run(names, inputs), strict=True))
 

@@ -171,8 +171,8 @@ def _add_comparison(sub: argparse.ArgumentParser) -> None:
     add(
         "--against",
         metavar="MODEL",
-        help="another model of the same inputs, such as one of low precision, on the same side as "
-        "the other --against options",
+        help="nnc on another model of the same inputs in place of ONNX Runtime, such as one of low "
+        "precision; values of the same name are compared",
     )
     add(
         "--against-target",

@@ -28,7 +28,8 @@ from .tensors import element_type
 @dataclass(frozen=True)
 class OperatorUse:
     """An operator of a model: how often it stands there, and in how many nodes it cannot be
-    imported."""
+    imported.
+    """
 
     domain: str
     name: str

@@ -81,7 +81,7 @@ def test_wrong_values(constants, message):
 def test_integers_that_the_type_holds(value, fits):
     proto = scaled_sum(TensorProto.UINT8)
     if fits:
-        nnc.load(proto, constants={"scale": value})
+        nnc.load(proto, constants={"scale": value, "axes": [0]})
         return
     with pytest.raises(NncError, match=rf"'scale' \({value}\) .* expected 'tensor<ui8>'"):
         nnc.load(proto, constants={"scale": value})
