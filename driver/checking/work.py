@@ -133,7 +133,10 @@ class _Walk:
         return KernelLoad(cost.operations or 0, weights, (cost.bytes or 0) - weights)
 
     def arena(self, function: func.FuncOp) -> int:
-        """The most that a function's buffers take at one time, with those of what it calls."""
+        """The most that a function's buffers take at one time, with those of what it calls.
+
+        Those inside kernels are left out: schedules keep them in registers and small tiles.
+        """
         times = {op: time for time, op in enumerate(function.walk())}
         buffers = []
         for op, time in times.items():
@@ -143,7 +146,7 @@ class _Walk:
                 buffers.append(Buffer(size, time, max(users, default=time)))
             elif isinstance(op, func.Call):
                 called = self.functions[op.callee]
-                if not called.is_declaration:
+                if not called.is_declaration and KERNEL not in called.attributes:
                     buffers.append(Buffer(self.arena(called), time, time))
         return peak_of(buffers)
 
