@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .runtime.model import Model
 
 __version__ = "0.1.0"
-__all__ = ["NncError", "compile", "load", "parse"]
+__all__ = ["NncError", "compile", "load", "operator", "parse"]
 
 
 def compile(
@@ -98,6 +98,20 @@ def _load_operators(ops: str | PathLike[str] | Sequence[str | PathLike[str]]) ->
 
     for path in [ops] if isinstance(ops, str | PathLike) else ops:
         load_operators(Path(path))
+
+
+def operator(name: str, opset: int = 18) -> Any:
+    """Declare an operator of one's own, a class or a function below, as in examples/my_ops.py.
+
+    `name` has the domain and the operator, `com.example.Squareplus`. A class is an op like those
+    of `nn`, which a comprehension makes; a function composes ONNX's operators of version `opset`.
+
+    Raises:
+        NncError: the declaration is faulty, or there is such an operator already.
+    """
+    from .frontends.onnx import own
+
+    return own.operator(name, opset)
 
 
 def parse(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:

@@ -182,6 +182,7 @@ def compile_model(
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
     """
+    from ..frontends.declared import own_operators_digest
     from ..targets.attribute import attach, target_of
     from ..targets.base import HOST
     from ..targets.base import target as find_target
@@ -204,7 +205,7 @@ def compile_model(
     key = chosen = None
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         given = choices_text(shapes=shapes or {}, constants=constants or {})
-        options = f"{given} {fast_math}"
+        options = f"{given} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
         key = file_key(Path(model), chosen, options)
@@ -213,7 +214,7 @@ def compile_model(
         module = load()
         if key is None or _needs_other_files(model):
             chosen = target_of(module)
-            key = model_key(module, chosen)
+            key = model_key(module, chosen, own_operators_digest())
             program = models.find(key, chosen) if key else None
         if program is None:
             return running(_compile_into(models, key, module, compile), threads, progress)

@@ -9,6 +9,7 @@ from ..driver.bindings import LANGUAGES
 from ..ir.diagnostics import NncError
 from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import target as find_target
+from .command import OPS_HELP
 
 DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
 
@@ -62,7 +63,7 @@ def argument_parser() -> argparse.ArgumentParser:
             action="append",
             default=[],
             metavar="FILE.py",
-            help="Python that declares operators of your own (examples/my_ops.py is one)",
+            help=OPS_HELP,
         )
         if name != "import":
             sub.add_argument(

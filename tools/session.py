@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
-from .command import Streams
+from .command import Streams, load_operators
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -32,11 +32,7 @@ class Session:
         }
         """What is said of the model's inputs, as `load_module` takes it."""
         self.model = self.path(args.model)
-        if args.ops:
-            from ..frontends.onnx.own import load_operators
-
-            for name in args.ops:
-                load_operators(streams.path(name))
+        load_operators(args.ops, streams)
 
     def path(self, model: str) -> str:
         """The path of a model that the user names."""
