@@ -98,9 +98,12 @@ def _examine(model: str, choices: dict[str, Any]) -> Examination:
             raise NncError(f"cannot read '{model}': no such file")
         return examine_model(model, **choices)
     module = load_module(model, **choices)
-    names = Counter(op.name.partition(".")[::2] for op in module.walk() if op.results)
-    uses = (OperatorUse(*name, count, 0) for name, count in names.most_common())
-    return Examination(tuple(uses), (), 0, module)  # type: ignore[arg-type]
+    names = Counter(op.name for op in module.walk() if op.results)
+    uses = []
+    for name, count in names.most_common():
+        dialect, _, word = name.partition(".")
+        uses.append(OperatorUse(dialect, word, count, 0))
+    return Examination(tuple(uses), (), 0, module)
 
 
 def _closed(

@@ -9,7 +9,7 @@ from ...dialects import nn
 from ...dialects.func import FuncOp
 from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES
 from ...ir.attributes import ArrayAttr
-from ...ir.core import Block, Operation, Value
+from ...ir.core import BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
 from ...ir.types import IntegerType, TensorType
@@ -147,8 +147,7 @@ def _sources(value: Value) -> Iterator[str]:
 
 
 def _argument_name(value: Value) -> str:
-    block = value.owner
-    function = block.parent_op if isinstance(block, Block) else None
+    function = value.owner.parent_op if isinstance(value, BlockArgument) else None
     if isinstance(function, FuncOp) and ENTRY in function.attributes:
-        return f"input '{input_names(function)[list(block.args).index(value)]}'"
+        return f"input '{input_names(function)[value.index]}'"  # type: ignore[attr-defined]
     return "the loop's state"

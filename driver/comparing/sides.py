@@ -48,10 +48,13 @@ class CompiledSide(Side):
         from ..emulation import check_runs, running
         from ..program import make_program
 
-        choices = {
-            kind: {k: v for k, v in given.items() if k in _inputs(model)}
-            for kind, given in (self.choices.items() if isinstance(model, onnx.ModelProto) else ())
-        } or self.choices
+        choices: dict[str, Any] = self.choices
+        if isinstance(model, onnx.ModelProto):  # a part, which has some of the inputs
+            names = {value.name for value in model.graph.input}
+            choices = {
+                kind: {name: value for name, value in given.items() if name in names}
+                for kind, given in choices.items()
+            }
         if not self.passes:
             return compile_model(
                 model,
@@ -71,10 +74,6 @@ class CompiledSide(Side):
 
     def run(self, model: Any, inputs: Mapping[str, np.ndarray]) -> Values:
         return self.compile(model).run(inputs)
-
-
-def _inputs(model: onnx.ModelProto) -> set[str]:
-    return {value.name for value in model.graph.input}
 
 
 class OnnxRuntimeSide(Side):

@@ -11,7 +11,7 @@ from typing import Any
 import onnx
 
 from ...dialects.builtin import ModuleOp
-from ...ir.core import Value
+from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import NameLoc
 from ...ir.types import TensorType
@@ -47,7 +47,7 @@ class Examination:
     operators: tuple[OperatorUse, ...]
     faults: tuple[str, ...]
     unexamined: int
-    module: ModuleOp | None
+    module: Operation | None
 
 
 def examine_model(

@@ -24,7 +24,7 @@ import traceback
 from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 from uuid import uuid4
 
 import numpy as np
@@ -49,14 +49,12 @@ OPSET = 18
 NEWEST = 1 << 16
 """A version of a domain that is later than all."""
 
-D = TypeVar("D")
-
 
 _declared: dict[tuple[str, str], str] = {}
 """The file of each operator, by domain and name."""
 
 
-def operator(name: str, opset: int = OPSET) -> Callable[[D], D]:
+def operator(name: str, opset: int = OPSET) -> Callable[[Any], Any]:
     """Declare the operator of a domain, `com.example.Squareplus`: a class or a function below.
 
     `opset` is the version of ONNX's operators that a function means. Raises NncError.
@@ -65,7 +63,7 @@ def operator(name: str, opset: int = OPSET) -> Callable[[D], D]:
     if not op_type or domain in ("", "ai.onnx"):
         raise NncError(f"operator '{name}': expected a domain and a name, as com.example.{name}")
 
-    def declare(made: D) -> D:
+    def declare(made: Any) -> Any:
         if isinstance(made, type) and issubclass(made, NnOp):
             convert = _of_class(made)
         elif inspect.isfunction(made):
@@ -176,9 +174,11 @@ def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
     def convert(n: Node, *inputs: Value | None) -> Any:
         required = [name for name, one in attributes.items() if _is_required(one)]
         given = _attributes(n, list(attributes), required)
-        given = {k: bool(v) if attributes[k].kind is BOOL else v for k, v in given.items()}
+        for name in given:
+            if attributes[name].kind is BOOL:
+                given[name] = bool(given[name])
         try:
-            op = cls(*inputs, **given)
+            op: Any = cls(*inputs, **given)
         except NncError as error:
             raise n.error(op_message(error.message)) from None
         except (TypeError, ValueError, AttributeError) as error:
