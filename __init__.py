@@ -15,18 +15,21 @@ from .ir.diagnostics import NncError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from os import PathLike
 
     from .ir.core import Operation
     from .runtime.model import Model
 
 __version__ = "0.1.0"
-__all__ = ["NncError", "compile", "load", "parse"]
+__all__ = ["NncError", "compile", "load", "operator", "parse"]
 
 
 def compile(
     model: Any,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
+    ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     threads: int = 1,
     target: str | None = None,
     fast_math: bool = True,
@@ -36,9 +39,11 @@ def compile(
     """A callable executable from a model.
 
     `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
-    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name; `target` is what
-    to compile for, a name that `nnc targets` lists or "host"; by default what the module says,
-    else this machine (`machine` is the older name of this argument). Without `fast_math`,
+    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name;
+    `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then; `ops`
+    are Python files that declare operators of one's own. `target` is what to compile for, a name
+    that `nnc targets` lists or "host"; by default what the module says, else this machine
+    (`machine` is the older name of this argument). Without `fast_math`,
     floating-point operations are those that the model states, in their order: no Winograd, no
     sums in parts. With `cache`, a model that was compiled before is read from disk (`nnc cache`
     shows what is there).
@@ -51,9 +56,11 @@ def compile(
     """
     from .driver.compile import compile_model
 
+    _load_operators(ops)
     return compile_model(
         model,
         shapes=shapes,
+        constants=constants,
         threads=threads,
         target=target or machine,
         fast_math=fast_math,
@@ -61,15 +68,50 @@ def compile(
     )
 
 
-def load(model: Any, *, shapes: Mapping[str, Sequence[int]] | None = None) -> Operation:
+def load(
+    model: Any,
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
+    ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
+) -> Operation:
     """The module of a model, at the level it is written in: `nn` for an ONNX file.
+
+    `shapes`, `constants` and `ops` are those of `compile`.
 
     Raises:
         NncError: the model cannot be read.
     """
     from .driver.compile import load_module
 
-    return load_module(model, shapes=shapes)
+    _load_operators(ops)
+    return load_module(model, shapes=shapes, constants=constants)
+
+
+def _load_operators(ops: str | PathLike[str] | Sequence[str | PathLike[str]]) -> None:
+    from os import PathLike
+    from pathlib import Path
+
+    if not ops:
+        return
+    from .frontends.onnx.own import load_operators
+
+    for path in [ops] if isinstance(ops, str | PathLike) else ops:
+        load_operators(Path(path))
+
+
+def operator(name: str, opset: int = 18) -> Any:
+    """Declare an operator of one's own, a class or a function below, as in examples/my_ops.py.
+
+    `name` has the domain and the operator, `com.example.Squareplus`. A class is an op like those
+    of `nn`, which a comprehension makes; a function composes ONNX's operators of version `opset`.
+
+    Raises:
+        NncError: the declaration is faulty, or there is such an operator already.
+    """
+    from .frontends.onnx import own
+
+    return own.operator(name, opset)
 
 
 def parse(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:

@@ -23,7 +23,7 @@ from nnc.lowering.kernel_costs import kernel_cost
 from nnc.targets.attribute import target_of
 from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
 from nnc.targets.llvm.target import LlvmTarget
-from nnc.tools.nnc import packaged_model
+from nnc.tools.session import packaged_model
 
 ITERATIONS = 200
 SHARE = 0.03

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -211,6 +211,24 @@ def file_key(path: Path, target: Target, *options: str) -> str | None:
     except OSError:
         return None
     return _digest(target, *options, content).hexdigest()
+
+
+def choices_text(**choices: Mapping[str, Any]) -> str:
+    """What the user says of a model's inputs, as a part of a key."""
+    return repr(
+        [
+            (kind, name, _value_text(value))
+            for kind, given in choices.items()
+            for name, value in sorted(given.items())
+        ]
+    )
+
+
+def _value_text(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        content = sha256(np.ascontiguousarray(value).tobytes()).hexdigest()
+        return f"{value.dtype}{value.shape} {content}"
+    return f"{type(value).__name__} {value!r}"
 
 
 def _digest(target: Target, *parts: str):

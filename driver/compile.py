@@ -32,43 +32,50 @@ def load_module(
     model: Any,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> Operation:
     """A verified module from an `.onnx` file, IR text in a file, a ModelProto or a module.
 
-    `shapes` fixes input shapes by name; a module that exists already is copied. Without
-    `fast_math` the module says that its math is to be done as written. Raises NncError that
+    `shapes` fixes input shapes by name, `constants` gives inputs a value for good; a module that
+    exists already is copied. Without `fast_math` the module says that its math is to be done as
+    written. Raises NncError that
     names the file and the place.
     """
-    module = _load(model, shapes, progress)
+    module = _load(model, {"shapes": shapes or {}, "constants": constants or {}}, progress)
     if not fast_math:
         module.attributes[STRICT_MATH] = UnitAttr()
     return module
 
 
 def _load(
-    model: Any, shapes: Mapping[str, Sequence[int]] | None, progress: Progress | None
+    model: Any, choices: Mapping[str, Mapping[str, Any]], progress: Progress | None
 ) -> Operation:
     if isinstance(model, Operation):
-        if shapes:
-            raise NncError("shapes can be given for ONNX models only")
+        _reject(choices)
         module = model.clone()
         mark_entry(module)
         return module
     if isinstance(model, str | Path):
         path = Path(model)
         if path.suffix == ".mlir":
-            if shapes:
-                raise NncError("shapes can be given for ONNX models only")
+            _reject(choices)
             return _read_ir(path)
         if not path.exists():
             raise NncError(f"cannot read '{path}': no such file")
     from ..frontends.onnx import import_model
 
-    module = import_model(model, shapes=shapes, progress=progress)
+    module = import_model(model, progress=progress, **choices)
     module.verify()
     return module
+
+
+def _reject(choices: Mapping[str, Mapping[str, Any]]) -> None:
+    """Raises NncError where something is said of the inputs of IR."""
+    for what, given in choices.items():
+        if given:
+            raise NncError(f"{what} can be given for ONNX models only")
 
 
 def _read_ir(path: Path) -> Operation:
@@ -161,6 +168,7 @@ def compile_model(
     model: Any,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
     threads: int = 1,
     target: str | None = None,
     fast_math: bool = True,
@@ -174,14 +182,17 @@ def compile_model(
     Without `fast_math` the floating-point operations are those of the model, in its order. With
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
     """
+    from ..frontends.declared import own_operators_digest
     from ..targets.attribute import attach, target_of
     from ..targets.base import HOST
     from ..targets.base import target as find_target
-    from .cache import ModelCache, file_key, model_key
+    from .cache import ModelCache, choices_text, file_key, model_key
     from .emulation import check_runs, running
 
     def load() -> Operation:
-        module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+        module = load_module(
+            model, shapes=shapes, constants=constants, fast_math=fast_math, progress=progress
+        )
         check_runs(attach(module, target_of(module, target)), emulate)
         return module
 
@@ -193,7 +204,8 @@ def compile_model(
         return running(compile(load()), threads, progress)
     key = chosen = None
     if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
-        options = repr((sorted((shapes or {}).items()), fast_math))
+        given = choices_text(shapes=shapes or {}, constants=constants or {})
+        options = f"{given} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
         key = file_key(Path(model), chosen, options)
@@ -202,7 +214,7 @@ def compile_model(
         module = load()
         if key is None or _needs_other_files(model):
             chosen = target_of(module)
-            key = model_key(module, chosen)
+            key = model_key(module, chosen, own_operators_digest())
             program = models.find(key, chosen) if key else None
         if program is None:
             return running(_compile_into(models, key, module, compile), threads, progress)
@@ -250,6 +262,7 @@ def write_stages(
     folder: Path,
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
     target: str | None = None,
     fast_math: bool = True,
     progress: Progress | None = None,
@@ -260,7 +273,9 @@ def write_stages(
     """
     from ..ir.weights_file import write_module
 
-    module = load_module(model, shapes=shapes, fast_math=fast_math, progress=progress)
+    module = load_module(
+        model, shapes=shapes, constants=constants, fast_math=fast_math, progress=progress
+    )
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -102,6 +102,11 @@ class Registry:
         self.ops[cls.name] = cls
         self.dialect(cls.name.partition(".")[0]).declared_ops[cls.name] = cls
 
+    def forget_op(self, name: str) -> None:
+        """Undo the declaration of an op, which is to be declared anew."""
+        dict.pop(self.ops, name, None)
+        self.dialect(name.partition(".")[0]).declared_ops.pop(name, None)
+
     def defer_ops(
         self, names: Iterable[str], like: type[Op], declare: Callable[[str], type[Op]]
     ) -> None:

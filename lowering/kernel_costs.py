@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
 
@@ -25,19 +26,30 @@ class Cost:
     bytes: int | None
 
 
-def kernel_cost(kernel: func.FuncOp) -> Cost:
-    """The cost of one call of a kernel whose body is linalg on memrefs."""
+def kernel_cost(kernel: func.FuncOp, unknown: int | None = None) -> Cost:
+    """The cost of one call of a kernel whose body is linalg on memrefs.
+
+    `unknown` is what unknown extents count as.
+    """
     operations: int | None = 0
     for op in kernel.walk():
         if isinstance(op, StructuredOp) and operations is not None:
-            ranges = op.ranges
-            if any(not isinstance(size, int) for size in ranges):
-                operations = None
-            else:
-                operations += prod(ranges) * _arithmetic(op)  # type: ignore[arg-type]
+            points = _product(op.ranges, unknown)
+            operations = None if points is None else operations + points * _arithmetic(op)
     types = [t for t in kernel.function_type.inputs if isinstance(t, MemRefType)]
-    known = all(t.has_static_shape for t in types)
-    return Cost(operations, sum(t.num_bytes for t in types) if known else None)
+    sizes = [buffer_bytes(t, unknown) for t in types]
+    return Cost(operations, None if None in sizes else sum(sizes))  # type: ignore[arg-type]
+
+
+def buffer_bytes(type: MemRefType, unknown: int | None = None) -> int | None:
+    """Bytes of a buffer's elements; None where they are not known."""
+    count = _product(type.shape, unknown)
+    return None if count is None else count * type.element_type.byte_width
+
+
+def _product(sizes: Iterable[object], unknown: int | None) -> int | None:
+    known = [size if isinstance(size, int) else unknown for size in sizes]
+    return None if None in known else prod(known)  # type: ignore[type-var]
 
 
 def _arithmetic(op: StructuredOp) -> int:

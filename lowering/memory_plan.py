@@ -64,6 +64,11 @@ def plan(buffers: Sequence[Buffer]) -> MemoryPlan:
     return best
 
 
+def peak_of(buffers: Sequence[Buffer]) -> int:
+    """The most bytes that are alive at one time."""
+    return _peak(buffers, [aligned(b.size) for b in buffers])
+
+
 def _greedy(
     buffers: Sequence[Buffer], sizes: Sequence[int], order: Callable, bound: int
 ) -> MemoryPlan:

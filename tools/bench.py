@@ -6,6 +6,7 @@ import argparse
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,15 +15,15 @@ from ..driver.compile import compile_model
 from .inputs import gather_inputs
 
 if TYPE_CHECKING:
-    from .nnc import _Session
+    from .session import Session
 
 
-def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iterator[str]:
+def bench_model(model: str, args: argparse.Namespace, session: Session) -> Iterator[str]:
     """Lines of a small table: compile time, median and spread in ms, the ratio, the error."""
     started = time.perf_counter()
     executable = compile_model(
         model,
-        shapes=session.shapes,
+        **session.choices,
         threads=args.threads,
         target=args.target,
         fast_math=session.fast_math,
@@ -33,7 +34,12 @@ def bench_model(model: str, args: argparse.Namespace, session: _Session) -> Iter
     seconds = time.perf_counter() - started
     inputs = gather_inputs(executable, args, session.streams)
     runners: dict[str, Callable[[], Any]] = {"nnc": lambda: executable.run(inputs)}
-    peer = _onnxruntime(model, args.threads, inputs) if model.endswith(".onnx") else None
+    peer = None
+    if model.endswith(".onnx"):
+        from ..frontends.onnx import constant_values
+
+        constants = constant_values(model, session.choices["constants"])
+        peer = _onnxruntime(model, args.threads, {**inputs, **constants})
     if peer is not None:
         runners["onnxruntime"] = peer
     times = interleaved(runners, args.runs)
@@ -63,14 +69,11 @@ def interleaved(runners: dict[str, Callable[[], Any]], runs: int) -> dict[str, l
 
 
 def _onnxruntime(model: str, threads: int, inputs: dict) -> Callable[[], Any] | None:
-    try:
-        import onnxruntime
-    except ImportError:
+    if find_spec("onnxruntime") is None:
         return None
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.inter_op_num_threads = 1
-    session = onnxruntime.InferenceSession(model, options, ["CPUExecutionProvider"])
+    from ..driver.comparing.sides import onnxruntime_session
+
+    session = onnxruntime_session(model, threads)
     names = [output.name for output in session.get_outputs()]
     return lambda: dict(zip(names, session.run(names, inputs), strict=True))
 

@@ -145,6 +145,18 @@ def file_place(location: Location | None) -> FileLineColLoc | None:
     return None
 
 
+OPS_HELP = "Python that declares operators of your own (examples/my_ops.py is one)"
+
+
+def load_operators(names: Sequence[str], streams: Streams) -> None:
+    """Declare the operators of the files that `--ops` names. Raises NncError."""
+    if names:
+        from ..frontends.onnx.own import load_operators
+
+        for name in names:
+            load_operators(streams.path(name))
+
+
 def read_text(name: str, streams: Streams) -> SourceFile:
     """The text of a file, or of standard input for `-`. Raises NncError."""
     try:

@@ -104,7 +104,7 @@ def _nn_opt() -> Command:
 
 
 def _nnc() -> Command:
-    from .nnc import argument_parser
+    from .nnc_options import argument_parser
 
     return command_from_parser("nnc", argument_parser())
 

@@ -18,13 +18,13 @@ from ..ir.diagnostics import NncError
 class Flag:
     """One option. `bare` is its value where none is given; None: a value is required.
 
-    `kind` says what values are: `names` are separated by commas and add up over several uses,
-    `file`, `folder` and `target` are texts that completion knows more about.
+    `kind` says what values are: `names` are separated by commas and add up over several uses, as
+    `files` do; `file`, `folder` and `target` are texts that completion knows more about.
     """
 
     name: str
     help: str
-    kind: Literal["switch", "text", "int", "names", "file", "folder", "target"] = "switch"
+    kind: Literal["switch", "text", "int", "names", "file", "files", "folder", "target"] = "switch"
     metavar: str = ""
     default: Any = None
     bare: Any = None
@@ -41,7 +41,7 @@ class Flag:
         """The value where the option is not given."""
         if self.kind == "switch":
             return bool(self.default)
-        return [] if self.kind == "names" else self.default
+        return [] if self.kind in ("names", "files") else self.default
 
     @property
     def needs_value(self) -> bool:
@@ -116,7 +116,7 @@ def _set(tool: str, options: SimpleNamespace, flag: Flag, text: str | None) -> N
         value: Any = True if flag.kind == "switch" else flag.bare
     else:
         value = _value(tool, flag, text)
-    if flag.kind == "names":
+    if flag.kind in ("names", "files"):
         value = [*getattr(options, flag.attribute), *value]
     setattr(options, flag.attribute, value)
 
@@ -139,7 +139,7 @@ def _value(tool: str, flag: Flag, text: str) -> Any:
     for part in parts:
         if flag.choices and part not in flag.choices:
             raise fault(f"one of {', '.join(flag.choices)}")
-    return parts if flag.kind == "names" else text
+    return parts if flag.kind in ("names", "files") else text
 
 
 def _unknown(tool: str, given: str, flags: Iterable[str], steps: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 from .. import __version__
-from .command import Streams, file_place, read_text, run_command, with_source
+from .command import Streams, file_place, load_operators, read_text, run_command, with_source
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -33,6 +33,7 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
 
     arguments = parse_command_line(argv)
     args = arguments.options
+    load_operators(args.ops, streams)
     said = _information(args)
     if said is not None:
         streams.stdout.write(said)

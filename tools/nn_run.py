@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from ..ir.diagnostics import NncError
-from .command import Streams, read_text, run_command
+from .command import OPS_HELP, Streams, load_operators, read_text, run_command
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -83,6 +83,7 @@ def build_parser() -> argparse.ArgumentParser:
     add(
         "--resource-dir", metavar="DIR", help="where weights files lie (default: the file's folder)"
     )
+    add("--ops", action="append", default=[], metavar="FILE.py", help=OPS_HELP)
     add("--allow-unregistered-dialect", action="store_true", help="accept unknown operations")
     return parser
 
@@ -103,6 +104,7 @@ def _main(argv: Sequence[str], streams: Streams) -> int:
         return 0
     if args.seed < 0 or (args.max_steps is not None and args.max_steps < 1):
         raise NncError("nn-run: --seed is at least 0, --max-steps at least 1")
+    load_operators(args.ops, streams)
     module = _read(args, streams)
     from .run_function import find_function, run_function
 

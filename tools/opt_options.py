@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..ir.diagnostics import NncError
+from .command import OPS_HELP
 from .flags import Arguments, Flag, FlagGroup, help_text, parse_arguments
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ GROUPS: tuple[FlagGroup, ...] = (
         (
             Flag("output", "write to this file, whole or not at all", "file", "FILE", short="o"),
             Flag("allow-unregistered-dialect", "accept operations of unknown dialects"),
+            Flag("ops", OPS_HELP, "files", "FILE.py"),
             Flag("no-implicit-module", "the file must be one operation; put no module around it"),
             Flag(
                 "split-input-file",

@@ -4,6 +4,6 @@
 `importer` walks the graph, and `ops/` has one small function for every ONNX operator.
 """
 
-from .importer import import_model
+from .importer import constant_values, import_model
 
-__all__ = ["import_model"]
+__all__ = ["constant_values", "import_model"]

@@ -25,7 +25,7 @@ from ...ir.resources import MemoryBlob
 from ...ir.traits import is_erasable
 from ...ir.types import Dim, FloatType, FunctionType, TensorType
 from .calls import expand_call
-from .inputs import InputChoices, dimension_names, input_types
+from .inputs import InputChoices, constant_arrays, dimension_names, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
@@ -85,12 +85,28 @@ def import_model(
     return Importer(model).run(InputChoices(shapes or {}, dims or {}, constants or {}))
 
 
+def constant_values(source: Any, constants: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """The values of inputs as arrays of their types, as `import_model` takes them.
+
+    Raises:
+        NncError: an input has another type, or there is none of the name.
+    """
+    if not constants:
+        return {}
+    model = read_model(source)
+    types = input_types(model, model.proto.graph, InputChoices({}, {}, constants))
+    return constant_arrays(model, types, constants)
+
+
 @dataclass(frozen=True)
 class Unavailable:
     """An optional output that a converter does not provide: what to say to who uses it."""
 
     node: Node
     message: str
+
+    def error(self) -> NncError:
+        return self.node.error(self.message)
 
 
 class Importer:
@@ -110,11 +126,11 @@ class Importer:
         graph = self.model.proto.graph
         scope = Scope(self.model.opsets)
         types = input_types(self.model, graph, choices)
-        nodes = self._prepare(graph, scope, [*types, *choices.constants])
+        nodes = self._prepare(graph, scope, list(types))
         self.survey.check(nodes, scope)
-        for name, array in choices.constants.items():
-            loc = NameLoc(name, self.model.loc)
-            scope.values[name] = self.constant(np.asarray(array), loc, key=name)
+        for name, array in constant_arrays(self.model, types, choices.constants).items():
+            del types[name]
+            scope.values[name] = self.constant(array, NameLoc(name, self.model.loc), key=name)
         for name, type in types.items():
             scope.values[name] = argument = self.block.add_arg(type, NameLoc(name, self.model.loc))
             argument.name_hint = identifier(name)
@@ -237,7 +253,7 @@ class Importer:
             if name in at.values:
                 found = at.values[name]
                 if isinstance(found, Unavailable):
-                    raise found.node.error(found.message)
+                    raise found.error()
                 return found
             if name in at.initializers:
                 loc = NameLoc(name, self.model.loc)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
-from ...ir.numpy_types import type_to_numpy
+from ...ir.numpy_types import number_kind, type_to_numpy
 from ...ir.types import Dim, TensorType, Type, size_fault
 from .model import Model
 from .tensors import element_type
@@ -25,7 +25,7 @@ class InputChoices:
 
 
 def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, TensorType]:
-    """The type of every input that is not an initializer or given as a constant, in order.
+    """The type of every input that is not an initializer, in order.
 
     Raises:
         NncError: an input is no tensor, its rank is unknown, or what is given does not fit.
@@ -44,28 +44,55 @@ def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, Te
                     f"a {what} is given for '{name}', which is no input; inputs: {known}"
                 )
     bound = _bind_symbols(model, inputs, choices.shapes, choices.dims)
-    for value in inputs:
-        if value.name in choices.constants:
-            _check_constant(model, value, choices.constants[value.name], bound)
     return {
         value.name: _input_type(model, value, choices.shapes.get(value.name), bound)
         for value in inputs
-        if value.name not in choices.constants
     }
 
 
-def _check_constant(model: Model, value: Any, given: Any, bound: dict[str, int]) -> None:
-    """Raises NncError unless the value given for an input is of its type."""
-    array = np.asarray(given)
-    expected = _input_type(model, value, None, bound)
+def constant_arrays(
+    model: Model, types: Mapping[str, TensorType], constants: Mapping[str, Any]
+) -> dict[str, np.ndarray]:
+    """The values that are given for inputs of these types.
+
+    Numbers of Python and lists of them take the input's element type where that holds them, an
+    array has to be of it. Raises NncError.
+    """
+    return {name: _constant(model, name, types[name], given) for name, given in constants.items()}
+
+
+def _constant(model: Model, name: str, expected: TensorType, given: Any) -> np.ndarray:
+    dtype = type_to_numpy(expected.element_type)
+    try:
+        array = np.asarray(given)
+    except (ValueError, OverflowError):  # rows of unequal lengths
+        raise model.error(f"the value given for input '{name}' is no array: {given!r}") from None
     fits = len(expected.shape) == array.ndim and all(
         d in (None, n) for d, n in zip(expected.shape, array.shape, strict=True)
     )
-    if array.dtype != type_to_numpy(expected.element_type) or not fits:
+    if fits and not isinstance(given, np.ndarray | np.generic):
+        array = _converted(array, dtype)
+    if array.dtype != dtype or not fits:
+        value = f" ({given!r})" if array.ndim == 0 else ""
         raise model.error(
-            f"the value given for input '{value.name}' has shape {list(array.shape)} of "
+            f"the value given for input '{name}'{value} has shape {list(array.shape)} of "
             f"{array.dtype}, expected '{expected}'"
         )
+    return array
+
+
+def _converted(array: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Numbers of Python as the type holds them; as they are where it does not."""
+    found, wanted = number_kind(array.dtype), number_kind(dtype)
+    if not array.size:
+        return array.astype(dtype)
+    if found in "iuf" and wanted in "fc":
+        return array.astype(dtype)
+    if found in "iu" and wanted in "iu":
+        held = array.astype(dtype)
+        same = list(map(int, held.reshape(-1))) == list(map(int, array.reshape(-1)))
+        return held if same else array
+    return array
 
 
 def dimension_names(

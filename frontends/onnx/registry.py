@@ -44,6 +44,11 @@ def find_converter(domain: str, op_type: str, opset: int) -> Convert | None:
     return versions[at - 1][1] if at else None
 
 
+def forget_converter(domain: str, op_type: str) -> None:
+    """Undo what was registered for an operator."""
+    _converters.pop((domain, op_type), None)
+
+
 def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     """What is wrong with the inputs of an operator that has no declaration, or None.
 

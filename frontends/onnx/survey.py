@@ -33,15 +33,11 @@ class Survey:
 
     def check(self, nodes: Iterable[Any], scope: Scope) -> None:
         """Raises one NncError that lists all nodes that cannot be imported."""
-        faults = []
-        for node in nodes:
-            lacking = self._lacking_of(node, scope.opsets, ())
-            if lacking is None:
-                continue
-            where = operator_text(node, scope)
-            if lacking:
-                where += f", whose body needs {', '.join(dict.fromkeys(lacking))}"
-            faults.append(f"{node_label(node)}: {where}")
+        faults = [
+            f"{node_label(node)}: {fault}"
+            for node in nodes
+            if (fault := self.fault_of(node, scope))
+        ]
         if not faults:
             return
         shown = faults[:MOST_LISTED]
@@ -51,6 +47,16 @@ class Survey:
         count = "a node is" if len(faults) == 1 else f"{len(faults)} nodes are"
         message = f"{count} not supported{where}:\n  " + "\n  ".join(shown)
         raise NncError(message, self.model.loc)
+
+    def fault_of(self, node: Any, scope: Scope) -> str | None:
+        """The operator that cannot be imported, and what its body lacks; None if it can be."""
+        lacking = self._lacking_of(node, scope.opsets, ())
+        if lacking is None:
+            return None
+        text = operator_text(node, scope)
+        if lacking:
+            text += f", whose body needs {', '.join(dict.fromkeys(lacking))}"
+        return text
 
     def _lacking_of(
         self, node: Any, opsets: dict[str, int], calls: tuple[Any, ...]

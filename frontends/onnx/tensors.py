@@ -88,6 +88,16 @@ class TensorReader:
             name = f"tensor '{proto.name}'" if proto.name else "tensor"
             raise NncError(f"{name}: {error.message}") from None
 
+    def with_data(self, proto: Any) -> Any:
+        """The tensor with its data inside where it lies in a file."""
+        if proto.data_location != TensorProto.EXTERNAL:
+            return proto
+        size = (math.prod(proto.dims) * _stored_bits(element_type(proto.data_type)) + 7) // 8
+        raw = self._external(proto, size)
+        return TensorProto(
+            name=proto.name, data_type=proto.data_type, dims=proto.dims, raw_data=raw.tobytes()
+        )
+
     def _array(self, proto: Any) -> np.ndarray:
         element = element_type(proto.data_type)
         _, kind, field = _KINDS[proto.data_type]

@@ -13,13 +13,9 @@ from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
-from ...targets.costs import AlgorithmCosts
-from ...targets.machine import Machine
+from ...targets.roofline import F32, Roofline
 from .building import element_of, is_arranged_constant, scalar, shape_of
 from .dilations import dilations_of, undilate
-
-F32 = 4
-"""Bytes of an element."""
 
 
 @dataclass(frozen=True)
@@ -110,24 +106,8 @@ def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
     return -(-P // tile), -(-Q // tile)
 
 
-@dataclass(frozen=True)
-class Work:
+class Work(Roofline):
     """What convolutions are expected to take on a machine. Units: cycles of one core."""
-
-    machine: Machine
-
-    @property
-    def costs(self) -> AlgorithmCosts:
-        return self.machine.costs.algorithms
-
-    def arithmetic(self, multiplications: float) -> float:
-        """What so many multiplications in f32 take in whole networks."""
-        peak = self.machine.lanes(F32) / self.machine.fma_cycles(self.machine.vector_bits // 8)
-        return multiplications / (self.costs.attained * peak)
-
-    def beside(self, one: float, other: float) -> float:
-        """Of two that run at once: the longer one, and what of the other is not hidden."""
-        return max(one, other) + self.costs.hidden * min(one, other)
 
     def direct(self, conv: nn.BlockedConv) -> float:
         """The products; the weights come from memory, mostly beside them."""

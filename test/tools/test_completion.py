@@ -64,7 +64,7 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
         ("nn-opt", ["--xyz"], []),
         ("nn-run", ["--int"], ["--interpret"]),
         ("nn-run", ["--print", "=", "s"], ["summary"]),
-        ("nnc", ["comp"], ["compile"]),
+        ("nnc", ["comp"], ["compare", "compile"]),
         ("nnc", ["--vers"], ["--version"]),
         ("nnc", ["run", "--rand"], ["--random"]),
         ("nnc", ["run", "--machine", "avx5"], ["avx512", "avx512-macos", "avx512-windows"]),
@@ -75,6 +75,11 @@ def in_bash(tool: str, words: list[str], folder: Path) -> list[str]:
             ["avx2", "avx2-macos", "avx2-windows"],
         ),
         ("nnc", ["compile", "in.m"], ["in.mlir"]),
+        (
+            "nnc",
+            ["compare", "--against-target", "cortex-a7"],
+            ["cortex-a7", "cortex-a72", "cortex-a76"],
+        ),
         ("nnc", ["import", "--runs"], []),
     ],
 )

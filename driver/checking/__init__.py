@@ -1,0 +1,1 @@
+"""What a model needs and what it would get, without compiling it."""

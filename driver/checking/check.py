@@ -1,0 +1,138 @@
+"""The check of a model: all that `nnc check` says, as data."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ...frontends.onnx.examine import Examination, OperatorUse, examine_model
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from ...targets.attribute import attach
+from ...targets.base import Target
+from ..compile import load_module
+from .dimensions import OpenDimension, entry_of, has_open, input_dims, input_names, open_dimensions
+from .work import Work, work_of
+
+ASSUMED = 128
+"""What open extents count as where nothing says another; the first one of an input counts as 1."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a model needs and what it would get.
+
+    `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
+    target, by name. Without figures, `work` is None and `seconds` is empty.
+    """
+
+    model: str
+    operators: tuple[OperatorUse, ...]
+    faults: tuple[str, ...]
+    unexamined: int
+    open_dimensions: tuple[OpenDimension, ...]
+    assumed: dict[str, tuple[int, ...]]
+    work: Work | None
+    threads: int
+    seconds: dict[str, float]
+
+    def as_json(self) -> dict[str, Any]:
+        """The same for a program. Units: bytes, seconds."""
+        work = self.work
+        return {
+            "model": self.model,
+            "operators": [asdict(one) for one in self.operators],
+            "unsupported": list(self.faults),
+            "unexamined": self.unexamined,
+            "open_dimensions": [asdict(one) for one in self.open_dimensions],
+            "assumed_shapes": self.assumed,
+            "operations": work and work.operations,
+            "kernels": work and len(work.kernels),
+            "loops": work and work.loops,
+            "weights_bytes": work and work.weights,
+            "activations_bytes": work and work.activations,
+            "arena_bytes": work and work.arena,
+            "threads": self.threads,
+            "seconds": self.seconds,
+        }
+
+
+def check(
+    model: str,
+    targets: Sequence[Target],
+    *,
+    shapes: Mapping[str, Sequence[int]] | None = None,
+    constants: Mapping[str, Any] | None = None,
+    threads: int = 1,
+) -> Check:
+    """Check an ONNX file or IR text of the graph. Raises NncError where it is no valid model."""
+    choices: dict[str, Any] = {"shapes": dict(shapes or {}), "constants": dict(constants or {})}
+    found = _examine(model, choices)
+    dimensions: list[OpenDimension] = []
+    work, assumed = None, {}
+    if found.module is not None:
+        dimensions = open_dimensions(found.module)
+        assumed, module = _closed(model, found.module, choices)
+        if module is not None:
+            attach(module, targets[0])
+            work = work_of(module, ASSUMED)
+    return Check(
+        model,
+        found.operators,
+        found.faults,
+        found.unexamined,
+        tuple(dimensions),
+        assumed,
+        work,
+        threads,
+        {one.name: work.seconds(one, threads) for one in targets} if work is not None else {},
+    )
+
+
+def _examine(model: str, choices: dict[str, Any]) -> Examination:
+    if Path(model).suffix != ".mlir":
+        if not Path(model).exists():
+            raise NncError(f"cannot read '{model}': no such file")
+        return examine_model(model, **choices)
+    module = load_module(model, **choices)
+    names = Counter(op.name for op in module.walk() if op.results)
+    uses = []
+    for name, count in names.most_common():
+        dialect, _, word = name.partition(".")
+        uses.append(OperatorUse(dialect, word, count, 0))
+    return Examination(tuple(uses), (), 0, module)
+
+
+def _closed(
+    model: str, module: Operation, choices: dict[str, Any]
+) -> tuple[dict[str, tuple[int, ...]], Operation | None]:
+    """Shapes for open inputs, and the module with these; None where they do not fit it."""
+    shapes = _assumed(module)
+    if not shapes or Path(model).suffix == ".mlir":
+        return {}, module
+    fixed = examine_model(model, **{**choices, "shapes": {**choices["shapes"], **shapes}})
+    return shapes, fixed.module
+
+
+def _assumed(module: Operation) -> dict[str, tuple[int, ...]]:
+    """A shape for each open input; dimensions of one name have one extent."""
+    entry = entry_of(module)
+    if entry is None:
+        return {}
+    by_name: dict[str, int] = {}
+    shapes = {}
+    for name, argument, dims in zip(
+        input_names(entry), entry.body.block.args, input_dims(entry), strict=True
+    ):
+        if has_open(argument):
+            shape = []
+            for axis, (extent, known) in enumerate(zip(argument.type.shape, dims, strict=True)):
+                guess = 1 if axis == 0 and argument.type.rank > 1 else ASSUMED
+                if known:
+                    guess = by_name.setdefault(known, guess)
+                shape.append(guess if extent is None else extent)
+            shapes[name] = tuple(shape)
+    return shapes

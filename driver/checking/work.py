@@ -1,0 +1,159 @@
+"""What a model has to do: kernels with their operations and bytes, memory, and time by target."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ...dialects import func, memref, scf
+from ...dialects.marks import KERNEL
+from ...ir.core import Operation, Value
+from ...ir.passes import PassContext, PassManager
+from ...ir.types import MemRefType
+from ...lowering.kernel_costs import buffer_bytes, kernel_cost
+from ...lowering.memory_plan import Buffer, peak_of
+from ...lowering.pipelines import pipeline
+from ...targets.base import Target
+from ...targets.roofline import Roofline
+from .dimensions import entry_of
+
+FOLDED_BYTES = 4096
+"""Shapes are computed, weights are not: they are only counted."""
+_PASSES = (
+    "canonicalize,outline-regions,fold-constants{limit=%d},infer-shapes,canonicalize,"
+    "decompose{level=graph},sink-views,canonicalize,cse,fuse,outline-kernels,cse,lower-to-linalg"
+)
+"""To kernels on buffers as `nnc compile` makes them, but for layouts and algorithms, whose choice
+takes the weights themselves."""
+
+
+@dataclass(frozen=True)
+class KernelLoad:
+    """One call of a kernel. Units: operations on elements, a multiply-add as two; bytes."""
+
+    operations: int
+    weights: int
+    activations: int
+
+
+@dataclass(frozen=True)
+class Work:
+    """What one run does. Units: bytes.
+
+    `arena` is the most that intermediate results take at one time. Of branches the one with more
+    operations counts; loops count one iteration, and `loops` says how many there are.
+    """
+
+    kernels: tuple[KernelLoad, ...]
+    weights: int
+    arena: int
+    loops: int
+
+    @property
+    def operations(self) -> int:
+        return sum(kernel.operations for kernel in self.kernels)
+
+    @property
+    def activations(self) -> int:
+        """What kernels read and write beside weights."""
+        return sum(kernel.activations for kernel in self.kernels)
+
+    def seconds(self, target: Target, threads: int = 1) -> float:
+        """The time of a run by the machine's description."""
+        machine = target.machine
+        roofline, threads = Roofline(machine), min(threads, machine.cores)
+        resident = self.weights + self.arena
+        cycles = 0.0
+        for kernel in self.kernels:
+            arithmetic = roofline.arithmetic(kernel.operations / 2)
+            if (
+                arithmetic
+                > machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
+            ):
+                arithmetic /= threads
+            weights = kernel.weights / roofline.bandwidth(resident)
+            moved = kernel.activations / roofline.bandwidth(kernel.activations)
+            cycles += roofline.beside(arithmetic, weights + moved)
+        return cycles / machine.cycles_per_microsecond / 1e6
+
+
+def work_of(module: Operation, unknown: int) -> Work:
+    """The work of a module of `nn`, which is consumed; `unknown` is what open extents count as.
+
+    Raises NncError.
+    """
+    passes = pipeline(f"builtin.module({_PASSES % FOLDED_BYTES})")
+    PassManager(passes, PassContext(), (), False).run(module)
+    weights = sum(
+        buffer_bytes(op.type, unknown) or 0
+        for op in module.regions[0].ops
+        if isinstance(op, memref.Global)
+    )
+    walk = _Walk(module, unknown)
+    entry = entry_of(module)
+    kernels = tuple(walk.loads(entry.body.block)) if entry is not None else ()
+    arena = walk.arena(entry) if entry is not None else 0
+    loops = sum(isinstance(op, scf.While) for op in module.walk())
+    return Work(kernels, weights, arena, loops)
+
+
+class _Walk:
+    """Through the calls of a module on buffers."""
+
+    def __init__(self, module: Operation, unknown: int) -> None:
+        self.unknown = unknown
+        self.functions = {
+            f.sym_name: f for f in module.regions[0].ops if isinstance(f, func.FuncOp)
+        }
+
+    def loads(self, ops: Iterable[Operation]) -> Iterator[KernelLoad]:
+        """The kernels that are called, those of functions and regions included."""
+        for op in ops:
+            match op:
+                case func.Call():
+                    called = self.functions[op.callee]
+                    if KERNEL in called.attributes:
+                        yield self._load(op, called)
+                    elif not called.is_declaration:
+                        yield from self.loads(called.body.block)
+                case scf.If():
+                    branches = [list(self.loads(region.ops)) for region in op.regions]
+                    yield from max(branches, key=lambda one: sum(k.operations for k in one))
+                case _:
+                    for region in op.regions:
+                        yield from self.loads(region.ops)
+
+    def _load(self, call: func.Call, kernel: func.FuncOp) -> KernelLoad:
+        cost = kernel_cost(kernel, self.unknown)
+        weights = sum(
+            buffer_bytes(v.type, self.unknown) or 0
+            for v in call.operands
+            if isinstance(v.type, MemRefType) and _is_weight(v)
+        )
+        return KernelLoad(cost.operations or 0, weights, (cost.bytes or 0) - weights)
+
+    def arena(self, function: func.FuncOp) -> int:
+        """The most that a function's buffers take at one time, with those of what it calls.
+
+        Those inside kernels are left out: schedules keep them in registers and small tiles.
+        """
+        times = {op: time for time, op in enumerate(function.walk())}
+        buffers = []
+        for op, time in times.items():
+            if isinstance(op, memref.Alloc):
+                size = buffer_bytes(op.result.type, self.unknown) or 0
+                users = [times[user] for user in op.result.users if user in times]
+                buffers.append(Buffer(size, time, max(users, default=time)))
+            elif isinstance(op, func.Call):
+                called = self.functions[op.callee]
+                if not called.is_declaration and KERNEL not in called.attributes:
+                    buffers.append(Buffer(self.arena(called), time, time))
+        return peak_of(buffers)
+
+
+def _is_weight(value: Value) -> bool:
+    """Whether it is a constant, or a view of one."""
+    op = value.defining_op
+    while op is not None and not isinstance(op, memref.GetGlobal | memref.Alloc) and op.operands:
+        op = op.operands[0].defining_op
+    return isinstance(op, memref.GetGlobal)

@@ -1,0 +1,161 @@
+"""The first node at which two ways to run a model differ."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...frontends.onnx.cutting import CutGraph, model_tensors, with_outputs
+from ...frontends.onnx.order import used_names
+from .difference import Difference, Tolerance, differences
+from .sides import Side, Values
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Culprit:
+    """The nodes at which two sides differ though their operands agree, and what differs.
+
+    Several nodes: each of them alone agrees, together they do not.
+    """
+
+    nodes: tuple[str, ...]
+    differences: tuple[Difference, ...]
+
+
+class Bisection:
+    """Cuts a graph in halves until what differs is one node.
+
+    Each part is run by both sides on the reference's values of what comes before it, so that no
+    earlier error counts, and what is compiled in all is hardly more than the model.
+    """
+
+    def __init__(
+        self,
+        graph: CutGraph,
+        ours: Side,
+        reference: Side,
+        inputs: Mapping[str, np.ndarray],
+        tolerance: Tolerance,
+        progress: Progress,
+    ) -> None:
+        self.graph = graph
+        self.ours, self.reference = ours, reference
+        self.tolerance = tolerance
+        self.progress = progress
+        self.values: Values = dict(inputs)
+        """The reference's values of all that was needed so far."""
+
+    def culprit(self) -> Culprit | None:
+        """The nodes at fault; None where the parts of the graph agree when it is cut."""
+        first, last = 0, len(self.graph.nodes)
+        if not last or not self._differ(first, last):
+            return None
+        while last - first > 1:
+            middle = self._middle(first, last)
+            if middle is None:
+                break
+            if self._differ(first, middle):
+                last = middle
+            elif self._differ(middle, last):
+                first = middle
+            else:
+                first, last = self._narrowed(first, middle, last)
+                break
+        inner = self._inside(first) if last - first == 1 else None
+        if inner is not None:
+            return inner
+        nodes = tuple(self.graph.label(i) for i in range(first, last))
+        return Culprit(nodes, tuple(self._compare(first, last)))
+
+    def _inside(self, at: int) -> Culprit | None:
+        """The nodes at fault in the branch that an If takes."""
+        self._need(used_names(self.graph.nodes[at]), at)
+        branch = self.graph.taken_branch(at, self.values)
+        if branch is None:
+            return None
+        proto, outputs, inputs = branch
+        self.progress(f"in the branch of {self.graph.label(at)}")
+        graph = CutGraph(proto, outputs)
+        inner = Bisection(
+            graph, self.ours, self.reference, inputs, self.tolerance, self.progress
+        ).culprit()
+        if inner is None:
+            return None
+        nodes = (f"{self.graph.label(at)}, in its branch {node}" for node in inner.nodes)
+        return Culprit(tuple(nodes), inner.differences)
+
+    def _narrowed(self, first: int, middle: int, last: int) -> tuple[int, int]:
+        """The smallest run of nodes around the middle that differs as a whole."""
+        low, high = first, middle
+        while high - low > 1:
+            at = (low + high) // 2
+            low, high = (at, high) if self._can_cut(at) and self._differ(at, last) else (low, at)
+        first = low
+        low, high = middle, last
+        while high - low > 1:
+            at = (low + high) // 2
+            low, high = (low, at) if self._can_cut(at) and self._differ(first, at) else (at, high)
+        return first, high
+
+    def _middle(self, first: int, last: int) -> int | None:
+        """The place nearest to the middle where all values on their way are tensors."""
+        places = sorted(range(first + 1, last), key=lambda at: abs(2 * at - first - last))
+        return next((at for at in places if self._can_cut(at)), None)
+
+    def _can_cut(self, at: int) -> bool:
+        names = self._names(at)
+        self._need(names, at)
+        return bool(names) and all(isinstance(self.values[n], np.ndarray) for n in names)
+
+    def _names(self, at: int) -> list[str]:
+        """What is on its way after so many nodes; in the end, the outputs that differ."""
+        return self.graph.outputs if at == len(self.graph.nodes) else self.graph.frontier(at)
+
+    def _need(self, names: Iterable[str], at: int) -> None:
+        """Have the reference compute values that the first `at` nodes make."""
+        missing = [n for n in names if n not in self.values and n in self.graph.makers]
+        if missing:
+            self.values |= self.reference.run(*self.graph.part(0, at, missing, self.values))
+
+    def _differ(self, first: int, last: int) -> bool:
+        found = any(one.differs for one in self._compare(first, last))
+        says = "differ" if found else "agree"
+        self.progress(f"nodes {first + 1} to {last} of {len(self.graph.nodes)} {says}")
+        return found
+
+    def _compare(self, first: int, last: int) -> list[Difference]:
+        made = {name for node in self.graph.nodes[first:last] for name in node.output}
+        names = [name for name in self._names(last) if name in made]
+        if not names:
+            return []
+        self._need(self._names(first) if first else (), first)
+        self._need(names, last)
+        found = self.ours.run(*self.graph.part(first, last, names, self.values))
+        theirs = {name: self.values[name] for name in names}
+        return differences(found, theirs, self.tolerance)
+
+
+def first_common(
+    model: str,
+    other: str,
+    ours: Side,
+    reference: Side,
+    inputs: Sequence[Mapping[str, np.ndarray]],
+    tolerance: Tolerance,
+) -> Culprit | None:
+    """The first value of the same name in two models that differs."""
+    theirs = set(model_tensors(other))
+    names = [name for name in model_tensors(model) if name in theirs]
+    if not names:
+        return None
+    found = ours.run(with_outputs(model, names), inputs[0])
+    wanted = reference.run(with_outputs(other, names), inputs[1])
+    for name in names:
+        (one,) = differences({name: found[name]}, {name: wanted[name]}, tolerance)
+        if one.differs:
+            return Culprit((CutGraph(model, [name]).label(-1),), (one,))
+    return None

@@ -1,0 +1,50 @@
+"""Two operators of one's own, for `--ops my_ops.py` and `nnc.compile(.., ops="my_ops.py")`.
+
+Run as a program, it makes a model of them, and compares it with NumPy.
+"""
+
+import nnc
+import numpy as np
+import onnx
+from nnc.dialects.nn import UnaryOp
+from nnc.ir.declare import F32, attribute
+
+
+# A comprehension: from it come the shapes, the reference in NumPy, the loops, and fusion.
+@nnc.operator("com.example.Squareplus")
+class Squareplus(UnaryOp, name="example.squareplus"):
+    """(x + sqrt(x² + b)) / 2, smooth where ReLU has its corner. Source: Barron 2021."""
+
+    b: float = attribute(F32, default=4.0)
+
+    body = "out[i..] = (x[i..] + sqrt(x[i..] * x[i..] + b)) / 2"
+    example = "%y = example.squareplus %x {b = 4.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>"
+
+
+# A composition of ONNX's operators; attributes are what stands behind the asterisk.
+@nnc.operator("com.example.ScaledTanh")
+def scaled_tanh(op, x, *, alpha=1.7159, beta=2 / 3):
+    """LeCun's tanh."""
+    return op.Mul(op.Tanh(op.Mul(x, beta)), alpha)
+
+
+def main() -> None:
+    """A product with both behind it, in one kernel."""
+    weights = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
+    text = """
+        <ir_version: 8, opset_import: ["" : 18, "com.example" : 1]>
+        net (float[n, 8] x, float[8, 4] w) => (float[n, 4] y) {
+            p = MatMul(x, w)
+            s = com.example.Squareplus<b = 1.0>(p)
+            y = com.example.ScaledTanh(s)
+        }"""
+    model = nnc.compile(onnx.parser.parse_model(text), constants={"w": weights})
+    x = np.random.default_rng(1).standard_normal((3, 8)).astype(np.float32)
+    p = x @ weights
+    expected = 1.7159 * np.tanh(2 / 3 * (p + np.sqrt(p * p + 1)) / 2)
+    np.testing.assert_allclose(model(x), expected, rtol=1e-4, atol=1e-5)
+    print("agrees with NumPy")
+
+
+if __name__ == "__main__":
+    main()

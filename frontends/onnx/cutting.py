@@ -1,0 +1,193 @@
+"""Parts of a model's graph as models of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
+
+from ...ir.diagnostics import NncError
+from .model import Model, read_model
+from .node import node_label
+from .order import needed_nodes, subgraphs, used_names
+from .tensors import TensorReader
+
+MOST_INTEGERS = 64
+"""Integers that a part is given as constants: most are shapes, which the whole model knows."""
+
+
+class CutGraph:
+    """A model's main graph as a row of nodes, of which each part can be made a model.
+
+    What needs no input, constants and what is made of them, is repeated in each part. `given` are
+    values of inputs for good.
+    """
+
+    def __init__(
+        self, source: Any, outputs: Iterable[str], given: Mapping[str, np.ndarray] | None = None
+    ) -> None:
+        self.model = read_model(source)
+        graph = self.model.proto.graph
+        self.given = dict(given or {})
+        self.initializers = {tensor.name: tensor for tensor in graph.initializer}
+        self.inputs = {
+            value.name: value
+            for value in graph.input
+            if value.name not in self.initializers and value.name not in self.given
+        }
+        self.outputs = list(outputs)
+        sparse = {tensor.values.name for tensor in graph.sparse_initializer}
+        known = {*self.inputs, *self.given, *self.initializers, *sparse}
+        try:
+            order = needed_nodes(graph.node, known, self.outputs, lambda name: False)
+        except NncError as error:
+            raise self.model.error(error.message) from None
+        varying = set(self.inputs)
+        self.nodes: list[Any] = []
+        self._constant: list[Any] = []
+        for node in order:
+            depends = any(name in varying for name in used_names(node)) or not _is_fixed(node)
+            (self.nodes if depends else self._constant).append(node)
+            if depends:
+                varying.update(name for name in node.output if name)
+        self.makers = {name: i for i, one in enumerate(self.nodes) for name in one.output if name}
+        self._last = {name: len(self.nodes) for name in self.outputs}
+        for i, node in enumerate(self.nodes):
+            for name in used_names(node):
+                self._last[name] = max(self._last.get(name, 0), i)
+
+    def frontier(self, at: int) -> list[str]:
+        """The values that the first `at` nodes make and later ones, or the caller, use."""
+        return [
+            name
+            for name, maker in self.makers.items()
+            if maker < at and self._last.get(name, -1) >= at
+        ]
+
+    def label(self, at: int) -> str:
+        """How messages name a node."""
+        return node_label(self.nodes[at])
+
+    def taken_branch(
+        self, at: int, values: Mapping[str, Any]
+    ) -> tuple[onnx.ModelProto, list[str], dict[str, np.ndarray]] | None:
+        """The branch of an If that these values take, as a model with its outputs and inputs; None
+        of any other node.
+        """
+        node = self.nodes[at]
+        condition = values.get(node.input[0]) if node.op_type == "If" else None
+        if condition is None:
+            return None
+        wanted = "then_branch" if np.asarray(condition).all() else "else_branch"
+        branch = next(one.g for one in node.attribute if one.name == wanted)
+        outputs = [value.name for value in branch.output]
+        proto, inputs = self._model([*self._constant, *branch.node], branch, outputs, values)
+        return proto, outputs, inputs
+
+    def part(
+        self, first: int, last: int, outputs: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+        """The nodes from `first` up to `last`, without it, as a model that gives `outputs`; and
+        its inputs, of `values`, which has what is made before.
+        """
+        return self._model([*self._constant, *self.nodes[first:last]], None, outputs, values)
+
+    def _model(
+        self, nodes: Sequence[Any], branch: Any, outputs: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+        """A model of those of the nodes that the outputs need, and its inputs."""
+        made = {name for node in nodes for name in node.output}
+        needed = _needed(nodes, outputs)
+        used = dict.fromkeys(name for node in needed for name in used_names(node))
+        used |= dict.fromkeys(outputs)
+        initializers = self.initializers
+        if branch is not None:
+            initializers = initializers | {tensor.name: tensor for tensor in branch.initializer}
+        proto = onnx.ModelProto()
+        proto.ir_version = max(self.model.proto.ir_version, 4)  # initializers are no inputs
+        proto.opset_import.extend(self.model.proto.opset_import)
+        proto.functions.extend(self.model.proto.functions)
+        graph = proto.graph
+        graph.name = "part"
+        graph.node.extend(_with_data(node, self.model.tensors) for node in needed)
+        graph.sparse_initializer.extend(self.model.proto.graph.sparse_initializer)
+        inputs: dict[str, np.ndarray] = {}
+        for name in used:
+            if name in initializers:
+                tensor = self.model.tensors.with_data(initializers[name])
+                graph.initializer.append(tensor)
+            elif name in self.given:
+                graph.initializer.append(numpy_helper.from_array(self.given[name], name))
+            elif name not in made and name in values:
+                self._give(name, values[name], graph, inputs)
+        graph.output.extend(ValueInfoProto(name=name) for name in outputs)
+        return proto, inputs
+
+    def _give(self, name: str, value: Any, graph: Any, inputs: dict[str, np.ndarray]) -> None:
+        """A value from outside: an input, or a constant where it is some integers."""
+        if name in self.inputs:
+            graph.input.append(self.inputs[name])
+            inputs[name] = value
+        elif value.dtype.kind in "iub" and value.size <= MOST_INTEGERS:
+            graph.initializer.append(numpy_helper.from_array(np.asarray(value), name))
+        else:
+            code = helper.np_dtype_to_tensor_dtype(value.dtype)
+            graph.input.append(helper.make_tensor_value_info(name, code, value.shape))
+            inputs[name] = value
+
+
+def model_tensors(source: Any) -> list[str]:
+    """The names of what the nodes of a model's main graph make."""
+    return [name for node in read_model(source).proto.graph.node for name in node.output if name]
+
+
+def with_outputs(source: Any, names: Sequence[str]) -> onnx.ModelProto:
+    """The whole model with other outputs, its weights inside."""
+    model: Model = read_model(source)
+    proto = onnx.ModelProto()
+    proto.CopyFrom(model.proto)
+    graph = proto.graph
+    for field in (graph.initializer, graph.node, graph.output):
+        del field[:]
+    graph.initializer.extend(map(model.tensors.with_data, model.proto.graph.initializer))
+    graph.node.extend(_with_data(node, model.tensors) for node in model.proto.graph.node)
+    graph.output.extend(ValueInfoProto(name=name) for name in names)
+    return proto
+
+
+def _is_fixed(node: Any) -> bool:
+    """Whether equal operands always give an equal result: random numbers are drawn once."""
+    return not node.op_type.startswith("Random") and node.op_type not in (
+        "Bernoulli",
+        "Multinomial",
+    )
+
+
+def _needed(nodes: Sequence[Any], outputs: Sequence[str]) -> list[Any]:
+    """Those of the nodes, in their order, that the outputs depend on."""
+    wanted = set(outputs)
+    found = []
+    for node in reversed(nodes):
+        if any(name in wanted for name in node.output if name):
+            wanted.update(used_names(node))
+            found.append(node)
+    return found[::-1]
+
+
+def _with_data(node: Any, tensors: TensorReader) -> Any:
+    """The node with what its tensors refer to in files."""
+    copy = NodeProto()
+    copy.CopyFrom(node)
+    for attribute in copy.attribute:
+        if attribute.t.data_location == TensorProto.EXTERNAL:
+            attribute.t.CopyFrom(tensors.with_data(attribute.t))
+        for graph in subgraphs(attribute):
+            held = list(map(tensors.with_data, graph.initializer))
+            inner = [_with_data(one, tensors) for one in graph.node]
+            del graph.initializer[:], graph.node[:]
+            graph.initializer.extend(held)
+            graph.node.extend(inner)
+    return copy

@@ -1,0 +1,179 @@
+"""What an import would meet, all at once: the operators, and every node that cannot be imported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import onnx
+
+from ...dialects.builtin import ModuleOp
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.location import NameLoc
+from ...ir.types import TensorType
+from .importer import Importer, Unavailable
+from .inputs import InputChoices
+from .model import Model, domain, read_model
+from .node import Node, node_label
+from .order import subgraphs
+from .scope import Scope
+from .survey import Survey
+from .tensors import element_type
+
+
+@dataclass(frozen=True)
+class OperatorUse:
+    """An operator of a model: how often it stands there, and in how many nodes it cannot be
+    imported.
+    """
+
+    domain: str
+    name: str
+    count: int
+    unsupported: int
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The operators by how often they are used; what keeps the model from being imported.
+
+    `unexamined` nodes depend on what is not supported. The module is there if nothing is wrong.
+    """
+
+    operators: tuple[OperatorUse, ...]
+    faults: tuple[str, ...]
+    unexamined: int
+    module: Operation | None
+
+
+def examine_model(
+    source: Any,
+    *,
+    shapes: Mapping[str, Any] | None = None,
+    constants: Mapping[str, Any] | None = None,
+) -> Examination:
+    """Import a model as far as possible.
+
+    Raises:
+        NncError: it is no valid model, or what is said of its inputs does not fit.
+    """
+    model = read_model(source)
+    examiner = _Examiner(model)
+    try:
+        module = examiner.run(InputChoices(shapes or {}, {}, constants or {}))
+        module.verify()
+    except _UnknownError:
+        module = None
+    except NncError as error:
+        if not examiner.faults and not _names_node(error, model):
+            raise
+        examiner.faults.setdefault(error.message, ("", ""))
+        module = None
+    uses = Counter(_operators(model))
+    bad = Counter(examiner.faults.values())
+    ordered = sorted(uses.items(), key=lambda use: (-use[1], use[0]))
+    operators = [OperatorUse(*key, count, bad[key]) for key, count in ordered]
+    return Examination(tuple(operators), tuple(examiner.faults), len(examiner.unexamined), module)
+
+
+def _names_node(error: NncError, model: Model) -> bool:
+    return error.location != model.loc or error.message.startswith("node ")
+
+
+class _UnknownError(NncError):
+    """Something depends on a node that cannot be imported."""
+
+
+class _Unknown(Unavailable):
+    """An output of a node that cannot be imported, of which not even the type is known."""
+
+    def error(self) -> NncError:
+        return _UnknownError(self.message, self.node.importer.model.loc)
+
+
+class _Patient(Survey):
+    """The examiner asks for each node by itself."""
+
+    def check(self, nodes: Iterable[Any], scope: Scope) -> None:
+        """All nodes pass."""
+
+
+class _Examiner(Importer):
+    """An import that goes on behind a node that it cannot import.
+
+    What such a node gives is an argument of the function where the model says its type.
+    """
+
+    def __init__(self, model: Model) -> None:
+        super().__init__(model)
+        self.survey = _Patient(model)
+        self.faults: dict[str, tuple[str, str]] = {}
+        """Messages, each with the operator's domain and name."""
+        self.unexamined: dict[str, None] = {}
+
+    def import_node(self, proto: Any, scope: Scope) -> None:
+        """Insert what a node stands for; where that fails, note why and stand in for it."""
+        lacking = self.survey.fault_of(proto, scope)
+        try:
+            if lacking is not None:
+                label = node_label(proto)
+                if scope.call_label:
+                    label = f"{scope.call_label}, in its body {label}"
+                raise NncError(f"{label}: not supported: {lacking}", self.model.loc)
+            super().import_node(proto, scope)
+            return
+        except _UnknownError:
+            self.unexamined[f"{scope.call_label} {node_label(proto)}"] = None
+        except NncError as error:
+            self.faults[error.message] = domain(proto.domain), proto.op_type
+        node = Node(self, proto, scope)
+        for name in node.outputs:
+            if name:
+                scope.values[name] = self._stand_in(name, node, scope)
+
+    def _module(self, inputs: list[str], names: list[str], outputs: list[Value]) -> ModuleOp:
+        if self.faults:
+            raise _UnknownError("the model cannot be imported", self.model.loc)
+        return super()._module(inputs, names, outputs)
+
+    def _stand_in(self, name: str, node: Node, scope: Scope) -> Any:
+        is_main = scope.parent is None and scope.caller is None
+        type = self._types.get(name) if is_main else None
+        if type is None:
+            return _Unknown(node, f"'{name}' is not known")
+        return self.entry.add_arg(type, NameLoc(name, self.model.loc))
+
+    @cached_property
+    def _types(self) -> dict[str, TensorType]:
+        """The types of the main graph's tensors as far as ONNX tells them."""
+        try:
+            graph = onnx.shape_inference.infer_shapes(self.model.proto).graph
+        except Exception:  # the binding raises several kinds
+            graph = self.model.proto.graph
+        found = {}
+        for value in (*graph.value_info, *graph.output):
+            tensor = value.type.tensor_type
+            if not value.type.HasField("tensor_type") or not tensor.HasField("shape"):
+                continue
+            try:
+                element = element_type(tensor.elem_type)
+            except NncError:
+                continue
+            shape = (d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim)
+            found[value.name] = TensorType(tuple(shape), element)
+        return found
+
+
+def _operators(model: Model) -> Iterator[tuple[str, str]]:
+    """Domain and name of each node, those inside others and in the model's functions included."""
+    nodes = [*model.proto.graph.node]
+    nodes += (node for function in model.proto.functions for node in function.node)
+    while nodes:
+        node = nodes.pop()
+        yield domain(node.domain), node.op_type
+        for attribute in node.attribute:
+            nodes += (inner for graph in subgraphs(attribute) for inner in graph.node)

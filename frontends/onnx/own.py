@@ -1,0 +1,285 @@
+"""Operators of one's own: declared in a Python file that a user gives.
+
+    @nnc.operator("com.example.Squareplus")
+    class Squareplus(UnaryOp, name="example.squareplus"):
+        '''(x + sqrt(x² + b)) / 2.'''
+
+        b: float = attribute(F32, default=4.0)
+        body = "out[i..] = (x[i..] + sqrt(x[i..] * x[i..] + b)) / 2"
+
+    @nnc.operator("com.example.ScaledTanh")
+    def scaled_tanh(op, x, *, alpha=1.7159, beta=2 / 3):
+        return op.Mul(op.Tanh(op.Mul(x, beta)), alpha)
+
+A class is an op like those of nn: one comprehension says what it computes. A function composes
+operators of ONNX. Operands are in the order of the declaration, attributes have its names.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import sys
+import traceback
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import numpy as np
+from onnx import helper
+
+from ...dialects.nn import NnOp
+from ...ir.core import Value
+from ...ir.declare import BOOL
+from ...ir.diagnostics import NncError
+from ...ir.dialect import registry as ops
+from ...ir.fields import Attr, Operand, OptionalOperand
+from ...ir.location import FileLineColLoc
+from ..declared import digests
+from .importer import op_message
+from .node import Node
+from .registry import converter, find_converter, forget_converter
+from .scope import Scope
+
+OPSET = 18
+"""The version of ONNX's operators that compositions mean, whatever the model's is."""
+
+NEWEST = 1 << 16
+"""A version of a domain that is later than all."""
+
+
+_declared: dict[tuple[str, str], str] = {}
+"""The file of each operator, by domain and name."""
+
+
+def operator(name: str, opset: int = OPSET) -> Callable[[Any], Any]:
+    """Declare the operator of a domain, `com.example.Squareplus`: a class or a function below.
+
+    `opset` is the version of ONNX's operators that a function means. Raises NncError.
+    """
+    domain, _, op_type = name.rpartition(".")
+    if not op_type or domain in ("", "ai.onnx"):
+        raise NncError(f"operator '{name}': expected a domain and a name, as com.example.{name}")
+
+    def declare(made: Any) -> Any:
+        if isinstance(made, type) and issubclass(made, NnOp):
+            convert = _of_class(made)
+        elif inspect.isfunction(made):
+            convert = _of_function(made, opset)
+        else:
+            raise NncError(f"operator '{name}': expected an op's class or a function")
+        if find_converter(domain, op_type, NEWEST) is not None:
+            by = _declared.get((domain, op_type), "nnc")
+            raise NncError(f"operator '{name}' is declared already, by {by}")
+        converter(op_type, domain=domain)(convert)
+        file = _source_of(made)
+        _declared[domain, op_type] = file
+        digests[name] = _digest(file)
+        return made
+
+    return declare
+
+
+def _source_of(made: Any) -> str:
+    try:
+        return str(Path(inspect.getsourcefile(made) or "<none>").resolve())
+    except TypeError:  # a class of the interactive shell
+        return "<none>"
+
+
+def _digest(file: str) -> str:
+    try:
+        return sha256(Path(file).read_bytes()).hexdigest()
+    except OSError:
+        return uuid4().hex  # of unknown source: never the same
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def load_operators(path: Path) -> None:
+    """Run a file that declares operators. One that was run before is run again where it changed.
+
+    Raises NncError that names the file and the line.
+    """
+    path = path.resolve()
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise NncError(f"cannot read '{path}': {error.strerror or error}") from None
+    digest = sha256(text).hexdigest()
+    name = f"nnc_operators_{sha256(str(path).encode()).hexdigest()[:16]}"
+    module = sys.modules.get(name)
+    if getattr(module, "nnc_digest", None) == digest:
+        return
+    _forget(str(path), name)
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise NncError(f"'{path}' is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # classes find their module by its name
+    try:
+        exec(compile(text, str(path), "exec"), module.__dict__)
+    except Exception as error:
+        _forget(str(path), name)
+        raise _in_file(error, path) from None
+    if str(path) not in _declared.values():
+        _forget(str(path), name)
+        place = FileLineColLoc(str(path), 0, 0)
+        raise NncError("the file declares no operator: see nnc.operator", place)
+    module.nnc_digest = digest  # type: ignore[attr-defined]
+
+
+def _forget(file: str, module: str) -> None:
+    """Undo what a file declared, which is to be declared anew."""
+    sys.modules.pop(module, None)
+    for key in [key for key, declared_by in _declared.items() if declared_by == file]:
+        forget_converter(*key)
+        digests.pop(".".join(key), None)
+        del _declared[key]
+    for op in [op for op, cls in ops.ops.items() if cls.__module__ == module]:
+        ops.forget_op(op)
+
+
+def _in_file(error: Exception, path: Path) -> NncError:
+    """The error with the line of the file at which it was raised."""
+    if isinstance(error, SyntaxError):
+        return NncError(error.msg or "not Python", FileLineColLoc(str(path), error.lineno or 0, 1))
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if f.filename == str(path)]
+    line = (frames[-1].lineno if frames else 0) or 0
+    text = error.message if isinstance(error, NncError) else f"{type(error).__name__}: {error}"
+    return NncError(text, FileLineColLoc(str(path), line, 1))
+
+
+# -- classes ---------------------------------------------------------------------------------------
+
+
+def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
+    """The converter of an op's class: operands in order, attributes by name."""
+    parameters = [
+        inspect.Parameter(
+            one.name,
+            inspect.Parameter.POSITIONAL_OR_KEYWORD,
+            default=None if isinstance(one, OptionalOperand) else inspect.Parameter.empty,
+        )
+        for one in cls.definition.operands
+        if isinstance(one, Operand | OptionalOperand)
+    ]
+    if len(parameters) < len(cls.definition.operands):
+        raise NncError(f"op '{cls.name}' takes any number of operands, which no operator does")
+    attributes = cls.definition.attributes
+
+    def convert(n: Node, *inputs: Value | None) -> Any:
+        required = [name for name, one in attributes.items() if _is_required(one)]
+        given = _attributes(n, list(attributes), required)
+        for name in given:
+            if attributes[name].kind is BOOL:
+                given[name] = bool(given[name])
+        try:
+            op: Any = cls(*inputs, **given)
+        except NncError as error:
+            raise n.error(op_message(error.message)) from None
+        except (TypeError, ValueError, AttributeError) as error:
+            raise n.error(f"an attribute does not fit: {error}") from None
+        return n(op)
+
+    return _with_signature(convert, parameters)
+
+
+def _is_required(one: Attr) -> bool:
+    return not one.optional and one.default is None
+
+
+def _attributes(n: Node, names: list[str], required: list[str]) -> dict[str, Any]:
+    """The node's attributes as Python has them. Raises NncError for others, and missing ones."""
+    for name in n.attributes:
+        if name not in names:
+            known = ", ".join(names) or "none"
+            raise n.error(f"unknown attribute '{name}', expected one of: {known}")
+    for name in required:
+        if name not in n.attributes:
+            raise n.error(f"attribute '{name}' is missing")
+    return {name: _python(helper.get_attribute_value(a)) for name, a in n.attributes.items()}
+
+
+def _python(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return tuple(map(_python, value)) if isinstance(value, list) else value
+
+
+def _with_signature(convert: Any, inputs: list[inspect.Parameter]) -> Callable[..., Any]:
+    """The converter with a signature by which the importer checks a node's inputs."""
+    node = inspect.Parameter("n", inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    convert.__signature__ = inspect.Signature([node, *inputs])
+    return convert
+
+
+# -- compositions ----------------------------------------------------------------------------------
+
+
+def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]:
+    """The converter of a composition, whose first parameter makes nodes."""
+    found = list(inspect.signature(function).parameters.values())[1:]
+    inputs = [p for p in found if p.kind is not p.KEYWORD_ONLY]
+    named = [p for p in found if p.kind is p.KEYWORD_ONLY]
+    required = [p.name for p in named if p.default is p.empty]
+
+    def convert(n: Node, *values: Any) -> Any:
+        given = _attributes(n, [p.name for p in named], required)
+        try:
+            made = function(Composer(n, opset), *values, **given)
+        except NncError:
+            raise
+        except Exception as error:  # of the user's own code
+            place = _in_file(error, Path(_source_of(function)))
+            where = f" (line {place.location.line})" if place.location.line else ""  # type: ignore[union-attr]
+            raise n.error(f"{place.message}{where}") from None
+        return made
+
+    return _with_signature(convert, inputs)
+
+
+class Composer:
+    """Makes nodes of ONNX's operators: `op.Softmax(x, axis=1)`, `op("com.microsoft.Gelu", x)`.
+
+    Numbers and arrays may stand for operands: a number is a constant of the first operand's type.
+    Of several `outputs` it gives a tuple.
+    """
+
+    def __init__(self, n: Node, opset: int) -> None:
+        self._n = n
+        self._count = 0
+        opsets = {**n.scope.opsets, "": opset}
+        self._scope = Scope(opsets, caller=n.loc, call_label=n.scope.call_label or n.label)
+        self._scope.depth = n.scope.depth + 1
+
+    def __getattr__(self, op_type: str) -> Callable[..., Any]:
+        return lambda *inputs, **attributes: self(op_type, *inputs, **attributes)
+
+    def __call__(self, name: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
+        """What a node of the operator gives."""
+        domain, _, op_type = name.rpartition(".")
+        self._count += 1
+        label = f"{op_type}_{self._count}"
+        first = next((v for v in inputs if isinstance(v, Value)), None)
+        names = []
+        for i, given in enumerate(inputs):
+            names.append("" if given is None else f"{label}_in{i}")
+            if given is not None:
+                self._scope.values[names[-1]] = self._value(given, first)
+        made = [f"{label}_out{i}" for i in range(outputs)]
+        proto = helper.make_node(op_type, names, made, name=label, domain=domain, **attributes)
+        self._scope.opsets.setdefault(domain, 1)
+        self._n.importer.import_node(proto, self._scope)
+        values = tuple(self._scope.values[one] for one in made)
+        return values[0] if outputs == 1 else values
+
+    def _value(self, given: Any, first: Value | None) -> Any:
+        if isinstance(given, bool | int | float) and first is not None:
+            return self._n.constant(given, first.type.element_type)
+        if isinstance(given, bool | int | float | list | tuple | np.ndarray | np.generic):
+            return self._n.constant(np.asarray(given))
+        return given

@@ -1,0 +1,113 @@
+"""`nnc check`: what a model needs and what it would get, as a table or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ..driver.checking.check import Check, check
+from ..targets.base import HOST
+from ..targets.base import target as find_target
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def check_model(args: argparse.Namespace, session: Session) -> int:
+    """Print the check; 1 where something is not supported."""
+    names = (args.target or HOST).split(",")
+    targets = [find_target(name) for name in names]
+    found = check(session.model, targets, threads=args.threads, **session.choices)
+    if args.json:
+        session.say(json.dumps(found.as_json(), indent=2))
+    else:
+        for line in text(found):
+            session.say(line)
+    return 1 if found.faults else 0
+
+
+def text(found: Check) -> Iterator[str]:
+    """The check as lines for people."""
+    yield from _operators(found)
+    yield from _faults(found)
+    if found.open_dimensions:
+        yield ""
+        yield "known at run time only:"
+        yield from _columns(
+            [(f"  {one.place}", one.type, one.because) for one in found.open_dimensions]
+        )
+    yield from _figures(found)
+
+
+def _operators(found: Check) -> Iterator[str]:
+    count = sum(one.count for one in found.operators)
+    yield f"{found.model}: {count} nodes of {len(found.operators)} operators"
+    rows = []
+    for one in found.operators:
+        name = f"{one.domain}.{one.name}" if one.domain else one.name
+        missing = f"{one.unsupported} not supported" if one.unsupported else ""
+        rows.append((f"  {one.count:6}", name, missing))
+    yield from _columns(rows)
+
+
+def _faults(found: Check) -> Iterator[str]:
+    if not found.faults:
+        return
+    yield ""
+    yield f"not supported ({len(found.faults)}):"
+    for fault in found.faults:
+        yield f"  {fault}"
+    if found.unexamined:
+        yield f"  nodes not looked at, as they depend on these: {found.unexamined}"
+
+
+def _figures(found: Check) -> Iterator[str]:
+    work = found.work
+    shapes = " ".join(f"{name}={','.join(map(str, s))}" for name, s in found.assumed.items())
+    if work is None:
+        if shapes:
+            yield ""
+            yield f"no figures: {shapes} do not fit the model; --shape gives others"
+        return
+    yield ""
+    if shapes:
+        yield f"counted for {shapes} (--shape gives others)"
+    if work.loops:
+        yield f"counted for one iteration of each loop, of which there are {work.loops}"
+    yield from _columns(
+        [
+            ("operations", _large(work.operations, "FLOP"), f"in {len(work.kernels)} kernels"),
+            ("weights", _large(work.weights, "B"), ""),
+            ("activations", _large(work.activations, "B"), "read and written by kernels"),
+            (
+                "memory",
+                _large(work.weights + work.arena, "B"),
+                f"weights, and {_large(work.arena, 'B')} for intermediate results",
+            ),
+        ]
+    )
+    yield ""
+    yield f"expected time of a run, {found.threads} thread(s), from the targets' descriptions:"
+    yield from _columns(
+        [(f"  {name}", _time(seconds), "") for name, seconds in found.seconds.items()]
+    )
+
+
+def _columns(rows: list[tuple[str, str, str]]) -> Iterator[str]:
+    widths = [max(len(row[i]) for row in rows) for i in range(2)] if rows else []
+    for first, second, third in rows:
+        yield f"{first:{widths[0]}}  {second:{widths[1]}}  {third}".rstrip()
+
+
+def _time(seconds: float) -> str:
+    return "less than 1 us" if seconds < 1e-6 else f"{1e3 * seconds:.3g} ms"
+
+
+def _large(number: float, unit: str) -> str:
+    """`4.09 GFLOP`"""
+    for prefix, factor in (("G", 1e9), ("M", 1e6), ("k", 1e3)):
+        if number >= factor:
+            return f"{number / factor:.3g} {prefix}{unit}"
+    return f"{number} {unit}"

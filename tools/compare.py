@@ -1,0 +1,122 @@
+"""`nnc compare`: whether two ways to run a model agree, and the first node at which they differ."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..driver.comparing.bisect import Bisection, Culprit, first_common
+from ..driver.comparing.difference import Difference, Tolerance, differences
+from ..driver.comparing.sides import CompiledSide, OnnxRuntimeSide, Side
+from ..frontends.onnx import constant_values
+from ..ir.diagnostics import NncError
+from .inputs import gather_inputs
+from .run_printing import number_text
+
+if TYPE_CHECKING:
+    from .session import Session
+
+
+def compare_model(args: argparse.Namespace, session: Session) -> int:
+    """Print how the outputs compare and where they begin to differ; 1 where they do."""
+    if args.rtol < 0 or args.atol < 0:
+        raise NncError("nnc: --rtol and --atol are at least 0")
+    ours = CompiledSide(
+        "nnc", args.target, session.fast_math, args.pass_pipeline or "", args.threads,
+        session.choices,
+    )  # fmt: skip
+    other = session.path(args.against) if args.against else session.model
+    reference = _reference(args, session, ours)
+    session.progress(f"compile {session.model}")
+    executable = ours.compile(session.model)
+    inputs = gather_inputs(executable, args, session.streams)
+    feed = inputs
+    if session.model.endswith(".onnx"):
+        feed = inputs | constant_values(session.model, session.choices["constants"])
+    session.progress(f"run {reference.name}")
+    theirs = reference.run(other, feed if isinstance(reference, OnnxRuntimeSide) else inputs)
+    tolerance = Tolerance(args.rtol, args.atol)
+    found = differences(session.run(executable, inputs), theirs, tolerance)
+    for one in found:
+        session.say(f"{one.name}: {_says(one, reference)}")
+    wrong = [one.name for one in found if one.differs]
+    if not wrong:
+        return 0
+    if args.outputs_only or not all(path.endswith(".onnx") for path in (session.model, other)):
+        return 1
+    if other != session.model:
+        culprit = first_common(session.model, other, ours, reference, (inputs, inputs), tolerance)
+    else:
+        culprit = _bisect(session, ours, reference, wrong, inputs, tolerance)
+    for line in _named(culprit, reference):
+        session.say(line)
+    return 1
+
+
+def _reference(args: argparse.Namespace, session: Session, ours: CompiledSide) -> Side:
+    """ONNX Runtime, or nnc with what the options change."""
+    changes = (
+        args.against,
+        args.against_target,
+        args.against_fast_math,
+        args.against_pass_pipeline,
+    )
+    if not any(changes):
+        if not session.model.endswith(".onnx"):
+            raise NncError(
+                "nnc: ONNX Runtime takes ONNX models only; --against-target and the like compare "
+                "with another compilation"
+            )
+        return OnnxRuntimeSide(args.threads)
+    fast_math = ours.fast_math
+    if args.against_fast_math:
+        fast_math = args.against_fast_math == "on"
+    return CompiledSide(
+        "the other", args.against_target or args.target, fast_math,
+        args.against_pass_pipeline or ours.passes, args.threads, session.choices,
+    )  # fmt: skip
+
+
+def _bisect(
+    session: Session,
+    ours: Side,
+    reference: Side,
+    wrong: list[str],
+    inputs: dict[str, np.ndarray],
+    tolerance: Tolerance,
+) -> Culprit | None:
+    from ..frontends.onnx.cutting import CutGraph
+
+    given = constant_values(session.model, session.choices["constants"])
+    graph = CutGraph(session.model, wrong, given)
+    return Bisection(graph, ours, reference, inputs, tolerance, session.progress).culprit()
+
+
+def _says(one: Difference, reference: Side) -> str:
+    """How an output compares."""
+    if one.fault:
+        return f"differs: {one.fault} of {reference.name}"
+    if not one.wrong:
+        return f"agrees (largest difference {one.largest:.3g}, {one.allowed:.3g} allowed)"
+    place = f" at [{', '.join(map(str, one.index))}]" if one.index else ""
+    return (
+        f"differs: {one.wrong} of {one.size} elements by more than {one.allowed:.3g}; "
+        f"worst{place}: {number_text(one.ours)}, {reference.name} has {number_text(one.theirs)}"
+    )
+
+
+def _named(culprit: Culprit | None, reference: Side) -> Iterator[str]:
+    if culprit is None:
+        yield "no single node: when the graph is cut, its parts agree"
+        return
+    if len(culprit.nodes) == 1:
+        yield f"first difference, from operands that agree: {culprit.nodes[0]}"
+    else:
+        yield f"first difference, though each half agrees: {len(culprit.nodes)} nodes together"
+        yield from (f"  {node}" for node in culprit.nodes)
+    for one in culprit.differences:
+        if one.differs:
+            yield f"  '{one.name}' {_says(one, reference)}"

@@ -1,0 +1,234 @@
+"""The command line of nnc: its commands and their options."""
+
+from __future__ import annotations
+
+import argparse
+
+from ..driver.artifact_options import FORMS, PLACES, chosen_languages
+from ..driver.bindings import LANGUAGES
+from ..ir.diagnostics import NncError
+from ..numerics.options import add_arguments as add_numerics
+from ..targets.base import target as find_target
+from .command import OPS_HELP
+
+DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str):
+        raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
+
+
+def argument_parser() -> argparse.ArgumentParser:
+    """The command line of nnc."""
+    parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)
+    parser.add_argument("--version", action="store_true", help="show the version")
+    parser.add_argument(
+        "--completion",
+        choices=("bash", "zsh", "fish"),
+        help="print a script that completes nnc's command line in this shell",
+    )
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=_Parser)
+
+    several = {
+        "compile": ". Several levels, as in x86-64-v2,x86-64-v3: a library that has code for "
+        "each and chooses when it is loaded",
+        "check": ". Several, as in x86-64-v3,cortex-a76: a time for each",
+    }
+
+    def command(name: str, help: str) -> argparse.ArgumentParser:
+        sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
+        sub.add_argument(
+            "model",
+            help="an .onnx file, IR of any stage in an .mlir file, or onnx:NAME, a model that "
+            "ships in the onnx package (onnx: alone lists them)",
+        )
+        sub.add_argument(
+            "--shape",
+            action="append",
+            default=[],
+            metavar="NAME=1,3,224,224",
+            help="fix the shape of an input",
+        )
+        sub.add_argument(
+            "--constant",
+            action="append",
+            default=[],
+            metavar="NAME=VALUE",
+            help="the value of an input for good, which is no input then: a number, true, false, "
+            "a list as 1,2 or [[1,2]], or a .npy file",
+        )
+        sub.add_argument(
+            "--ops",
+            action="append",
+            default=[],
+            metavar="FILE.py",
+            help=OPS_HELP,
+        )
+        if name != "import":
+            sub.add_argument(
+                "--target",
+                "--machine",
+                metavar="NAME",
+                type=targets_argument if name in ("compile", "check") else target_argument,
+                help="what to compile for, see `nnc targets` (default: what the IR says, else "
+                "this machine); --machine is its older name" + several.get(name, ""),
+            )
+        sub.add_argument(
+            "--fast-math",
+            choices=("on", "off"),
+            default="on",
+            help="off: floating-point operations as the model states them, in their order",
+        )
+        sub.add_argument("-q", "--quiet", action="store_true", help="no progress messages")
+        return sub
+
+    sub = command("import", "Write a model as IR, its weights in a safetensors file beside it.")
+    sub.add_argument("-o", "--output", required=True, metavar="FILE.mlir")
+    sub = command(
+        "compile",
+        "Compile a model; the suffix says to what: .mlir .ll .s, or with a C header .o .so .dll "
+        ".dylib .a, with a JavaScript module .wasm.",
+    )
+    sub.add_argument(
+        "-o", "--output", required=True, metavar="FILE", help="a folder with --bindings"
+    )
+    sub.add_argument(
+        "--weights",
+        action="append",
+        default=[],
+        choices=(*PLACES, *FORMS),
+        help="where a library has its weights (default: inside, above 1 GiB beside), and in which "
+        "form: as the model has them, made ready when it is loaded, or packed, ready and larger "
+        "(default: original as far as that takes less than 50 ms); may be given for both",
+    )
+    sub.add_argument(
+        "--prefix",
+        help="the start of the names in C (default: nnc; with --bindings the model's file name)",
+    )
+    sub.add_argument(
+        "--bindings",
+        default=(),
+        metavar="LANGUAGE,..",
+        type=bindings_argument,
+        help="write a folder with a library and what it takes to call it from "
+        f"{', '.join(LANGUAGES)} or all: sources, build files, an example",
+    )
+    sub.add_argument("--static", action="store_true", help="a static library, .a")
+    sub.add_argument(
+        "--mlir-timing",
+        action="store_true",
+        help="print how long reading, each pass, LLVM and linking took",
+    )
+    sub.add_argument(
+        "--mlir-timing-display",
+        choices=("list", "tree"),
+        default="tree",
+        help="the times as a tree of stages, or as a list sorted by time",
+    )
+    add_numerics(sub)
+    sub = command("run", "Compile a model and run it once.")
+    _add_inputs(sub)
+    sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one) or .npz")
+    sub.add_argument("--expect", metavar="FILE", help="compare the output with this .npy or .npz")
+    sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
+    sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
+    _add_inputs(sub)
+    sub.add_argument("--runs", type=int, default=20, help="timed runs of each (default: 20)")
+    sub = command("profile", "Time each kernel of a model: a table, a page, a trace.")
+    _add_inputs(sub)
+    sub.add_argument("--runs", type=int, default=20, help="timed runs (default: 20)")
+    sub.add_argument("--all", action="store_true", help="all kernels, not just the slowest 20")
+    sub.add_argument("--html", metavar="FILE", help="write a page: roofline, time line, table")
+    sub.add_argument("--trace", metavar="FILE", help="write a trace for Perfetto or Chrome")
+    help = "Show or empty the cache of compiled models."
+    sub = commands.add_parser("cache", help=help, description=help, allow_abbrev=False)
+    sub.add_argument("--clear", action="store_true", help="remove all compiled models")
+    help = "List the targets: names, what they are, whether code for them runs here."
+    commands.add_parser("targets", help=help, description=help, allow_abbrev=False)
+    sub = command("stages", "Write the IR after every stage, one file each.")
+    sub.add_argument("-o", "--output", required=True, metavar="FOLDER")
+    sub = command(
+        "check",
+        "Say what a model needs and what it would get, without compiling it: operators, what is "
+        "not supported, open dimensions, operations, memory, time. 1 if something is missing.",
+    )
+    sub.add_argument("--threads", type=int, default=1, help="that the times are for (default: 1)")
+    sub.add_argument("--json", action="store_true", help="all of it as JSON")
+    sub = command(
+        "compare",
+        "Compare a model's outputs with ONNX Runtime's or with another compilation; where they "
+        "differ, find the first node at which. 1 if they differ.",
+    )
+    _add_inputs(sub)
+    _add_comparison(sub)
+    return parser
+
+
+def _add_comparison(sub: argparse.ArgumentParser) -> None:
+    add = sub.add_argument
+    add("--rtol", type=float, default=1e-4, help="of the largest value (default: 1e-4)")
+    add("--atol", type=float, default=1e-5, help="absolute (default: 1e-5)")
+    add(
+        "--against",
+        metavar="MODEL",
+        help="nnc on another model of the same inputs in place of ONNX Runtime, such as one of low "
+        "precision; values of the same name are compared",
+    )
+    add(
+        "--against-target",
+        metavar="NAME",
+        type=target_argument,
+        help="nnc for this target in place of ONNX Runtime; in an emulator where it needs one",
+    )
+    add(
+        "--against-fast-math",
+        choices=("on", "off"),
+        help="nnc with or without --fast-math in place of ONNX Runtime",
+    )
+    add(
+        "--pass-pipeline",
+        metavar="TEXT",
+        help="the passes from the graph to the llvm dialect (default: those of `nnc compile`), "
+        "as nn-opt takes them",
+    )
+    add(
+        "--against-pass-pipeline",
+        metavar="TEXT",
+        help="nnc by these passes in place of ONNX Runtime",
+    )
+    add("--outputs-only", action="store_true", help="do not look for the node")
+
+
+def target_argument(text: str) -> str:
+    """The name of a target, checked. Raises NncError."""
+    find_target(text)
+    return text
+
+
+def bindings_argument(text: str) -> tuple[str, ...]:
+    """The languages that bindings are made for. Raises NncError."""
+    return chosen_languages(text)
+
+
+def targets_argument(text: str) -> str:
+    """The names of targets between commas, checked. Raises NncError."""
+    for name in text.split(","):
+        find_target(name)
+    return text
+
+
+def _add_inputs(sub: argparse.ArgumentParser) -> None:
+    sub.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="[NAME=]FILE.npy",
+        help="an input, in order or by name",
+    )
+    sub.add_argument("--random", action="store_true", help="random values for the other inputs")
+    sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")
+    sub.add_argument("--threads", type=int, default=1, help="worker threads (default: 1)")
+    sub.add_argument(
+        "--no-cache", dest="cache", action="store_false", help="compile anew, and keep nothing"
+    )

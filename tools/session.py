@@ -1,0 +1,122 @@
+"""What the commands of nnc share: streams, progress, and what is said of the model."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..ir.diagnostics import NncError
+from ..ir.location import FileLineColLoc
+from .command import Streams, load_operators
+
+if TYPE_CHECKING:
+    from ..ir.core import Operation
+    from ..runtime.model import Model
+
+
+class Session:
+    """What the commands share: the streams, progress with elapsed time, what is said of inputs."""
+
+    def __init__(self, args: argparse.Namespace, streams: Streams) -> None:
+        self.streams = streams
+        self.started = time.perf_counter()
+        self.quiet = args.quiet
+        self.fast_math = args.fast_math == "on"
+        self.choices: dict[str, Any] = {
+            "shapes": _shapes(args.shape),
+            "constants": _constants(args.constant, streams),
+        }
+        """What is said of the model's inputs, as `load_module` takes it."""
+        self.model = self.path(args.model)
+        load_operators(args.ops, streams)
+
+    def path(self, model: str) -> str:
+        """The path of a model that the user names."""
+        packaged = model.startswith("onnx:")
+        return str(packaged_model(model) if packaged else self.streams.path(model))
+
+    def progress(self, message: str) -> None:
+        if not self.quiet:
+            elapsed = time.perf_counter() - self.started
+            print(f"[{elapsed:6.1f} s] {message}", file=self.streams.stderr, flush=True)
+
+    def load(self) -> Operation:
+        """The model as a module."""
+        from ..driver.compile import load_module
+
+        return load_module(
+            self.model, fast_math=self.fast_math, progress=self.progress, **self.choices
+        )
+
+    def run(self, executable: Model, inputs: dict[str, Any]) -> dict[str, Any]:
+        """The outputs by name; an error of the run names the model."""
+        try:
+            return executable.run(inputs)
+        except NncError as error:
+            raise NncError(error.message, FileLineColLoc(self.model, 0, 0)) from None
+
+    def say(self, text: str) -> None:
+        print(text, file=self.streams.stdout)
+
+
+def packaged_model(name: str) -> Path:
+    """The path of `onnx:light_resnet50` and the like. Raises NncError that lists what there is."""
+    from importlib.util import find_spec
+
+    spec = find_spec("onnx")
+    assert spec is not None and spec.origin is not None
+    folder = Path(spec.origin).parent / "backend" / "test" / "data" / "light"
+    found = {path.stem: path for path in sorted(folder.glob("*.onnx"))}
+    wanted = name.partition(":")[2]
+    if wanted not in found:
+        listed = ", ".join(f"onnx:{stem}" for stem in found) or "none in this version"
+        raise NncError(f"no model '{name}'; the onnx package has: {listed}")
+    return found[wanted]
+
+
+def _shapes(options: Sequence[str]) -> dict[str, tuple[int, ...]]:
+    shapes: dict[str, tuple[int, ...]] = {}
+    for option in options:
+        name, equals, dims = option.rpartition("=")
+        try:
+            shape = tuple(int(d) for d in dims.replace("x", ",").split(",") if d.strip())
+        except ValueError:
+            shape = (-1,)
+        if not equals or any(d < 0 for d in shape):
+            raise NncError(f"nnc: --shape takes NAME=1,3,224,224, not '{option}'")
+        shapes[name] = shape
+    return shapes
+
+
+def _constants(options: Sequence[str], streams: Streams) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for option in options:
+        name, equals, text = option.partition("=")
+        if not equals or not name:
+            raise NncError(f"nnc: --constant takes NAME=VALUE, not '{option}'")
+        if name in found:
+            raise NncError(f"nnc: --constant gives '{name}' twice")
+        found[name] = _constant(option, text, streams)
+    return found
+
+
+def _constant(option: str, text: str, streams: Streams) -> Any:
+    """A number, a truth value, a list of them, or what a file has. Raises NncError."""
+    if text.endswith(".npy"):
+        from .inputs import read_arrays
+
+        return next(iter(read_arrays(streams.path(text)).values()))
+    try:
+        value = json.loads(f"[{text}]" if "," in text and text[0] != "[" else text)
+        if isinstance(value, bool | int | float | list):
+            return value
+    except (ValueError, RecursionError):
+        pass
+    raise NncError(
+        "nnc: --constant takes a number, true, false, a list as 1,2 or [[1,2]], or a .npy file "
+        f"behind the name, not '{option}'"
+    )
