@@ -16,10 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from types import FrameType
 
-from .cases import Case
+from .cases import REFERENCE, Case
 
 PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: |error: canonicalize: ")
 """What a message about a text begins with."""
+
+LIMITS = re.compile(r"not supported|must be known at import|more memory than there is")
+"""What nnc says of valid models that it does not take, and names as its limits."""
 
 SECONDS = 10
 """Processor time after which a case hangs."""
@@ -79,12 +82,47 @@ def call(case: Case, scratch: Path) -> Outcome:
 def check(case: Case, scratch: Path) -> Finding | None:
     """What is wrong with how the tools take the case, or None."""
     try:
+        if case.tool == REFERENCE:
+            return _against_reference(case)
         outcome = call(case, scratch)
         return _complaint(case, outcome) or _check_again(case, outcome, scratch)
     except HangError as error:
         return _raised("hang", error)
     except (Exception, SystemExit) as error:
         return _raised(type(error).__name__, error)
+
+
+def _against_reference(case: Case) -> Finding | None:
+    """A valid model has to be compiled, and to compute what ONNX's reference computes."""
+    from nnc.ir.diagnostics import NncError
+
+    from .graphs import RejectedNodeError
+    from .reference import culprit, differences, split_inputs
+
+    try:
+        model, given = split_inputs(case.data)
+        with time_limit(SECONDS):
+            different = differences(model, given, "compiled" in case.arguments)
+    except RejectedNodeError:
+        return None
+    except NncError as error:
+        if LIMITS.search(error.message):
+            return None
+        return Finding(f"rejects: {_general(error.message)}", f"{error}\n\n{_text(case.data)}")
+    if not different:
+        return None
+    smaller = culprit(model, given, "compiled" in case.arguments)
+    operators = {node.op_type for node in (smaller or model).graph.node}
+    data = smaller.SerializeToString() if smaller else case.data
+    return Finding(
+        f"computes otherwise: {' '.join(sorted(operators))}", f"{different}\n\n{_text(data)}"
+    )
+
+
+def _text(data: bytes) -> str:
+    import onnx.printer
+
+    return onnx.printer.to_text(onnx.ModelProto.FromString(data))
 
 
 def _raised(kind: str, error: BaseException) -> Finding:
