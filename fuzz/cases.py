@@ -6,6 +6,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
+REFERENCE = "reference"
+"""In place of a tool: the model run by nnc and by ONNX's reference."""
+
 
 @dataclass(frozen=True)
 class Case:

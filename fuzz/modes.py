@@ -10,7 +10,7 @@ from . import seeds
 from .cases import Case, Maker, text_case
 from .command_lines import command_case
 from .grammar_text import grammar_text
-from .models import model_case
+from .models import graph_case, model_case
 from .mutate import mutated
 from .op_text import op_text
 from .pipelines import random_pipeline
@@ -45,10 +45,11 @@ def modes(folders: tuple[str, ...]) -> Mapping[str, Maker]:
         "mutate": mutate,
         "pipeline": pipeline,
         "onnx": model_case,
+        "graphs": graph_case,
         "flags": command_case,
         "upstream": differential,
     }
 
 
-DEFAULT = ("grammar", "ops", "mutate", "pipeline", "onnx", "flags")
+DEFAULT = ("grammar", "ops", "mutate", "pipeline", "onnx", "graphs", "flags")
 """What runs when no mode is named; `upstream` needs mlir-opt."""

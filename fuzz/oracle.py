@@ -15,11 +15,18 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
-from .cases import Case
+from .cases import REFERENCE, Case
 
 PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: |error: canonicalize: ")
 """What a message about a text begins with."""
+
+LIMITS = re.compile(
+    r"not supported|must be known|more memory than there is|of (static|known) (shape|extents)"
+    r"|known last extent|known extents|the window does not fit"
+)
+"""What nnc says of valid models that it does not take, and names as its limits."""
 
 SECONDS = 10
 """Processor time after which a case hangs."""
@@ -79,12 +86,60 @@ def call(case: Case, scratch: Path) -> Outcome:
 def check(case: Case, scratch: Path) -> Finding | None:
     """What is wrong with how the tools take the case, or None."""
     try:
+        if case.tool == REFERENCE:
+            return _against_reference(case)
         outcome = call(case, scratch)
         return _complaint(case, outcome) or _check_again(case, outcome, scratch)
     except HangError as error:
         return _raised("hang", error)
     except (Exception, SystemExit) as error:
         return _raised(type(error).__name__, error)
+
+
+def _against_reference(case: Case) -> Finding | None:
+    """A valid model has to be compiled, and to compute what ONNX's reference computes."""
+    from .reference import single_outputs, split_inputs
+
+    model, given = split_inputs(case.data)
+    compiled = "compiled" in case.arguments
+    with time_limit(SECONDS):
+        found = _different(model, given, compiled)
+        if found is None or len(model.graph.output) == 1:
+            return found
+        # ONNX Runtime may be able to say more of the parts.
+        for one, inputs in single_outputs(model, given):
+            if (smaller := _different(one, inputs, compiled)) is not None:
+                return smaller
+        return found if "Loop" not in found.key else None
+
+
+def _different(model: Any, given: Any, compiled: bool) -> Finding | None:
+    from nnc.ir.diagnostics import NncError
+
+    from .graphs import RejectedNodeError
+    from .reference import culprit, differences, with_defaults
+
+    try:
+        different = differences(model, given, compiled)
+    except RejectedNodeError:
+        return None
+    except NncError as error:
+        if LIMITS.search(error.message):
+            return None
+        text = _text(with_defaults(model, given).SerializeToString())
+        return Finding(f"rejects: {_general(error.message)}", f"{error}\n\n{text}")
+    if not different:
+        return None
+    smaller = culprit(model, given, compiled) or with_defaults(model, given)
+    operators = sorted({node.op_type for node in smaller.graph.node})
+    text = _text(smaller.SerializeToString())
+    return Finding(f"computes otherwise: {' '.join(operators)}", f"{different}\n\n{text}")
+
+
+def _text(data: bytes) -> str:
+    import onnx.printer
+
+    return onnx.printer.to_text(onnx.ModelProto.FromString(data))
 
 
 def _raised(kind: str, error: BaseException) -> Finding:

@@ -56,6 +56,15 @@ def models() -> tuple[bytes, ...]:
     )
 
 
+@cache
+def node_cases() -> tuple[bytes, ...]:
+    """ONNX's own cases of each operator, serialized."""
+    from onnx.backend.test.loader import load_model_tests
+
+    found = [case.model.SerializeToString() for case in load_model_tests(kind="node") if case.model]
+    return tuple(data for data in found if len(data) <= MAX_SEED)
+
+
 MODELS = (
     """<ir_version: 8, opset_import: ["" : 17]>
     g (float[2,3] x) => (float[2,3] y) { y = Relu(x) }""",

@@ -62,6 +62,8 @@ class Run:
         grammar_text.costs()
         seeds.texts(self.folders)
         seeds.stages()
+        if "onnx" in self.modes:
+            seeds.node_cases()
 
     def _supervise(self, scratch: Path) -> None:
         """One worker from its start to its end, whichever way that comes."""

@@ -251,7 +251,8 @@ def _writes(buffer: Value) -> list[Operation] | None:
     for user in buffer.users:
         if user.has_trait(memref.ViewLike):
             inner = _writes(user.results[0])
-            if inner is None:
+            numbers = {one for result in user.results[1:] for one in result.users}
+            if inner is None or not numbers <= {*found, *inner}:
                 return None
             found += inner
             found.append(user)

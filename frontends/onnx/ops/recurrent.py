@@ -166,6 +166,7 @@ class Network:
     directions: list[Direction]
     states: list[list[Value]]  # for each direction
     lengths: Value | None
+    count: int  # of directions
     hidden: int
     batch_first: bool
 
@@ -190,7 +191,8 @@ class Network:
         _check_shape(n, "sequence_lens", lengths, batch)
         for name, state in zip(("initial_h", "initial_c"), states, strict=False):
             _check_shape(n, name, state, count, batch, hidden)
-        net = Network(n, x, [], [], _needed_lengths(n, lengths, steps), hidden, batch_first)
+        needed = _needed_lengths(n, lengths, steps)
+        net = Network(n, x, [], [], needed, count, hidden, batch_first)
         zeros = broadcast(n, n.scalar(0, x), [(x, 1) if batch is None else batch, hidden])
         given = [None if s is None else net.per_direction(s) for s in states]
         for d in range(count):
@@ -200,7 +202,7 @@ class Network:
 
     def per_direction(self, value: Value) -> list[Value]:
         """The parts of a value whose first dimension counts directions."""
-        parts = split_into(self.n, value, 0, [1] * (value.type.shape[0] or 1))
+        parts = split_into(self.n, value, 0, [1] * self.count)
         return [reshape(self.n, p, [(p, i) for i in range(1, p.type.rank)]) for p in parts]
 
     def _direction(self, d: int, backward: bool, w, r, b, gates: int) -> Direction:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i1, i64
+from ....ir.types import IntegerType, TensorType, f64, i1, i64
 from ..late_axes import all_where_none, along, axes_mask, number_of, without
 from ..node import Node
 from ..registry import converter
@@ -22,6 +22,9 @@ _REDUCTIONS = {
     "ReduceLogSumExp": nn.ReduceLogSumExp,
     "ReduceSumSquare": nn.ReduceSumSquare,
 }
+
+_OF_FLOATS = ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp")
+"""Reductions whose results are no integers before they are cut off to such."""
 
 
 @converter(*_REDUCTIONS)
@@ -43,6 +46,9 @@ def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 def _reduced(n: Node, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
     """The reduction that the node is; of truth values as of numbers."""
     reduce = _REDUCTIONS[n.op_type]
+    if isinstance(x.type.element_type, IntegerType) and n.op_type in _OF_FLOATS:
+        wide = n.cast(x, f64)
+        return n.cast(n(reduce(wide, axes=axes, keep_dims=keep_dims)), x.type.element_type)
     if x.type.element_type is i1:
         wide = n.cast(x, IntegerType(8, "u"))
         return n.cast(n(reduce(wide, axes=axes, keep_dims=keep_dims)), i1)

@@ -29,7 +29,7 @@ def reshape_(n: Node, x: Value, shape: Value) -> Value:
     target = n.extents(shape)
     if target is None:
         raise n.error("the number of dimensions of the result must be known")
-    if n.importer.is_unknown(shape):
+    if target and n.importer.is_unknown(shape):
         return _reshape_at_run_time(n, x, shape, target)
     literal_zero = bool(n.int("allowzero"))
     extents: list[Extent | None] = []

@@ -1,0 +1,219 @@
+"""A model run by nnc and by ONNX's reference: the results have to be equal."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import onnx
+from onnx import helper, numpy_helper
+
+from .graphs import RejectedNodeError, dtype_of, free_names
+
+RELATIVE = {"float64": 1e-6, "float32": 2e-4, "float16": 3e-2, "bfloat16": 2e-1}
+"""Errors that are no finding, as parts of an output's largest value: sums in another order, math
+in its own polynomials; the reference rounds the narrow types after each step."""
+
+DOUBTFUL = {"Loop", "GlobalMaxPool", "ConvTranspose", "ReduceSumSquare", "ReduceProd", "Resize"}
+"""What the reference computes wrongly in some cases: nothing is said of it without ONNX Runtime."""
+
+
+def evaluated(model: Any, given: dict[str, np.ndarray]) -> list[Any]:
+    """The outputs that the reference computes. Raises RejectedNodeError where it cannot."""
+    from onnx.reference import ReferenceEvaluator
+
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            return list(ReferenceEvaluator(model).run(None, given))
+    except MemoryError:
+        raise
+    except Exception as error:  # it has no exceptions of its own
+        raise RejectedNodeError(str(error)) from error
+
+
+def split_inputs(data: bytes) -> tuple[Any, dict[str, np.ndarray]]:
+    """A model whose inputs have default values: the model without them, and them."""
+    model = onnx.ModelProto.FromString(data)
+    names = {value.name for value in model.graph.input}
+    weights = list(model.graph.initializer)
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(w for w in weights if w.name not in names)
+    return model, {w.name: numpy_helper.to_array(w) for w in weights if w.name in names}
+
+
+def differences(model: Any, given: dict[str, np.ndarray], compiled: bool) -> str:
+    """What nnc computes otherwise than the reference; empty where nothing is.
+
+    ONNX Runtime has the last word, as the reference has defects of its own: what agrees with it,
+    or is rejected by it too, is no difference. Raises NncError as nnc does, RejectedNodeError
+    where the reference fails.
+    """
+    from nnc.ir.diagnostics import NncError
+
+    expected = evaluated(model, given)
+    try:
+        found = (_compiled if compiled else _interpreted)(model, given)
+    except NncError:
+        if _by_onnx_runtime(model, given) is None:
+            return ""
+        raise
+    faults = list(map(_fault, map(np.asarray, expected), found))
+    if any(faults):
+        second = _by_onnx_runtime(model, given)
+        if second is not None:
+            faults = [
+                fault and _fault(*two) for fault, *two in zip(faults, second, found, strict=True)
+            ]
+        elif any(node.op_type in DOUBTFUL for node in model.graph.node):
+            return ""
+    for value, fault in zip(model.graph.output, faults, strict=True):
+        if fault:
+            return f"output '{value.name}': {fault}"
+    return ""
+
+
+def single_outputs(model: Any, given: dict[str, np.ndarray]) -> Iterator[tuple[Any, dict]]:
+    """For each output a model of what it needs, and its inputs."""
+    for output in model.graph.output:
+        one = onnx.ModelProto()
+        one.CopyFrom(model)
+        wanted, nodes = {output.name}, []
+        for node in reversed(model.graph.node):
+            if wanted & set(node.output):
+                nodes.append(node)
+                wanted |= set(free_names([node]))
+        for part in (one.graph.node, one.graph.output, one.graph.input, one.graph.initializer):
+            del part[:]
+        one.graph.node.extend(reversed(nodes))
+        one.graph.output.append(output)
+        one.graph.input.extend(v for v in model.graph.input if v.name in wanted)
+        one.graph.initializer.extend(w for w in model.graph.initializer if w.name in wanted)
+        yield one, {name: array for name, array in given.items() if name in wanted}
+
+
+def culprit(model: Any, given: dict[str, np.ndarray], compiled: bool) -> Any:
+    """The first node that alone, on the reference's values, is computed otherwise, as a model
+    whose inputs have default values; None where none is.
+    """
+    from nnc.ir.diagnostics import NncError
+
+    names = [name for node in model.graph.node for name in node.output if name]
+    every = onnx.ModelProto()
+    every.CopyFrom(model)
+    del every.graph.output[:]
+    every.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names)
+    known = dict(zip(names, map(np.asarray, evaluated(every, given)), strict=True))
+    known |= given
+    known |= {w.name: numpy_helper.to_array(w) for w in model.graph.initializer}
+    for node in model.graph.node:
+        one = onnx.ModelProto()
+        one.CopyFrom(model)
+        for part in (one.graph.node, one.graph.output, one.graph.input):
+            del part[:]
+        one.graph.node.append(node)
+        needed = [name for name in free_names([node]) if name in known]
+        stored = {w.name for w in one.graph.initializer}
+        inputs = {name: known[name] for name in needed if name not in stored}
+        one.graph.input.extend(_info(name, array) for name, array in inputs.items())
+        one.graph.output.extend(_info(name, known[name]) for name in node.output if name)
+        try:
+            if differences(one, inputs, compiled):
+                return with_defaults(one, inputs)
+        except RejectedNodeError:
+            continue
+        except (NncError, AssertionError):
+            return with_defaults(one, inputs)
+    return None
+
+
+def with_defaults(model: Any, given: dict[str, np.ndarray]) -> Any:
+    """A model whose inputs have default values, which `split_inputs` takes away again."""
+    made = onnx.ModelProto()
+    made.CopyFrom(model)
+    model = made
+    unused = {w.name for w in model.graph.initializer} - set(free_names(model.graph.node))
+    weights = [w for w in model.graph.initializer if w.name not in unused]
+    del model.graph.initializer[:]
+    model.graph.initializer.extend(weights)
+    model.graph.initializer.extend(numpy_helper.from_array(a, n) for n, a in given.items())
+    return model
+
+
+def _info(name: str, array: np.ndarray) -> Any:
+    code = helper.np_dtype_to_tensor_dtype(array.dtype)
+    return helper.make_tensor_value_info(name, code, array.shape)
+
+
+def _by_onnx_runtime(model: Any, given: dict[str, np.ndarray]) -> list[np.ndarray] | None:
+    """What ONNX Runtime computes, in a process that it may end; None where it does not."""
+    reading, writing = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        with contextlib.suppress(BaseException), open(writing, "wb") as file:
+            found = _onnx_runtime(model, given)
+            file.write(pickle.dumps([(str(a.dtype), a.shape, a.tobytes()) for a in found]))
+        os._exit(0)
+    os.close(writing)
+    with open(reading, "rb") as file:
+        said = file.read()
+    os.waitpid(pid, 0)
+    if not said:
+        return None
+    found = pickle.loads(said)
+    return [np.frombuffer(data, dtype_of(kind)).reshape(shape) for kind, shape, data in found]
+
+
+def _onnx_runtime(model: Any, given: dict[str, np.ndarray]) -> list[Any]:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level, options.intra_op_num_threads = 4, 1
+    data, providers = model.SerializeToString(), ["CPUExecutionProvider"]
+    signal.alarm(20)
+    return onnxruntime.InferenceSession(data, options, providers=providers).run(None, given)
+
+
+def _compiled(model: Any, given: dict[str, np.ndarray]) -> list[np.ndarray]:
+    from nnc.driver.compile import compile_model
+
+    run = compile_model(model, cache=False)
+    first = list(run.run(given).values())
+    again = list(run.run(given).values())
+    for one, other in zip(first, again, strict=True):
+        if one.tobytes() != other.tobytes():
+            raise AssertionError("the second call gives other results than the first")
+    return again
+
+
+def _interpreted(model: Any, given: dict[str, np.ndarray]) -> list[np.ndarray]:
+    from nnc.driver.compile import load_module
+    from nnc.numerics.interpreter import Interpreter
+
+    module = load_module(model)
+    return Interpreter(module).call("main", [given[v.name] for v in model.graph.input])
+
+
+def _fault(want: np.ndarray, have: np.ndarray) -> str:
+    if want.dtype != have.dtype or want.shape != have.shape:
+        return f"{have.dtype} {have.shape}, expected {want.dtype} {want.shape}"
+    if want.dtype.name in RELATIVE:
+        wide, found = want.astype(np.float64), have.astype(np.float64)
+        finite = np.isfinite(wide)
+        largest = np.abs(wide[finite]).max(initial=1e-3)
+        with np.errstate(all="ignore"):
+            close = np.abs(found - wide) <= RELATIVE[want.dtype.name] * largest
+            same = np.where(finite, close, (wide == found) | (np.isnan(wide) & np.isnan(found)))
+    else:
+        wide, found, same = want, have, want == have
+    if same.all():
+        return ""
+    at = tuple(map(int, np.argwhere(~same)[0]))
+    return f"{found[at]!r} at {list(at)}, expected {wide[at]!r} ({(~same).sum()} of {same.size})"
