@@ -154,7 +154,6 @@ class Layouts:
             and isinstance(element_of(product.rhs), FloatType)
             and columns is not None
             and (columns % block == 0 or columns >= self.costs.padded_blocks * self.block)
-            and shape_of(product.out).count(None) <= 1
         )
 
     def columns_of(self, product: nn.Matmul) -> int:
