@@ -13,7 +13,7 @@ from ...ir.types import Type
 from ...targets.machine import Machine
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
-from ..model.polynomial import Size
+from ...ir.polynomial import Size
 from ..model.stages import Access, Stage
 
 

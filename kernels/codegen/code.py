@@ -17,7 +17,7 @@ from ...ir.core import Block, Operation, Value
 from ...ir.location import Location, UnknownLoc
 from ...ir.rewriting import constant_value
 from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, index
-from ..model.polynomial import Size
+from ...ir.polynomial import Size
 from ..model.stages import Extent, Extents
 
 

@@ -16,7 +16,7 @@ from ...dialects import schedule
 from ...ir.core import Operation
 from ..model.legality import illegal
 from ..model.plan import Loop, Plan
-from ..model.polynomial import Size
+from ...ir.polynomial import Size
 from ..model.stages import Stage
 from .primitive import check_free, one_stage, primitive
 

@@ -62,6 +62,9 @@ class Emitter(Builder):
         """Buffers on the heap that this function must free."""
         self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
+        self.named: dict[str, tuple[Value, int]] = {}
+        """Where an extent of a name is first."""
+        self._names: dict[tuple[Value, int], str] = {}
         self._globals: dict[str, Value] = {}
         self._head: Operation | None = None
 
@@ -198,6 +201,8 @@ class Emitter(Builder):
         known = type.shape[axis]
         if known is not None:
             return known
+        if (name := self._names.get((buffer, axis))) is not None:
+            buffer, axis = self.named[name]
         if (buffer, axis) not in self._sizes:
             dim = self.insert(memref.Dim(buffer, self.index(axis))).result
             self._in_range.add(dim)
@@ -205,6 +210,13 @@ class Emitter(Builder):
                 return dim
             self._sizes[buffer, axis] = dim
         return self._sizes[buffer, axis]
+
+    def name_extent(self, buffer: Value, axis: int, name: str) -> bool:
+        """Take an extent to be equal to all of its name; whether there is one already."""
+        if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
+            return False
+        self._names[buffer, axis] = name
+        return self.named.setdefault(name, (buffer, axis)) != (buffer, axis)
 
     def sizes(self, buffer: Value) -> list[Size]:
         return [self.size(buffer, axis) for axis in range(buffer.type.rank)]  # type: ignore[attr-defined]

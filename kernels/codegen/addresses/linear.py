@@ -17,7 +17,7 @@ from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
 from ....ir.rewriting import constant_int
 from ....ir.types import IndexType, MemRefType
-from ...model.polynomial import Poly, Size
+from ....ir.polynomial import Poly, Size
 from ...model.stages import Extent
 
 MAX_TERMS = 16

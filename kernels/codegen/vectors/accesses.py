@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ....ir.core import Value
 from ....ir.types import Type
-from ...model.polynomial import Size
+from ....ir.polynomial import Size
 from ..addresses.linear import View
 from .lanes import Part
 

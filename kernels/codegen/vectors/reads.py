@@ -14,7 +14,7 @@ from ....dialects import memref, ub, vector
 from ....ir.attributes import BoolAttr, IntegerAttr
 from ....ir.core import Value
 from ....ir.types import Type, VectorType, i32
-from ...model.polynomial import Size
+from ....ir.polynomial import Size
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address
