@@ -22,6 +22,11 @@ class Poly:
     def symbol(name: Hashable) -> Poly:
         return Poly({(name,): 1})
 
+    @property
+    def symbols(self) -> frozenset[Hashable]:
+        """Those that it depends on."""
+        return frozenset(symbol for product in self.terms for symbol in product)
+
     def at(self, value: int) -> int:
         """What it is where every symbol has this value."""
         return sum(factor * value ** len(product) for product, factor in self.terms.items())

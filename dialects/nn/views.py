@@ -51,13 +51,29 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
     """The dimensions of a reshape's result, up to its last `?`, and the operand's they are.
 
-    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none.
+    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none. Where all `?` stay and
+    what is known between them is only split or joined they are all: of [?, 64, ?, ?] ->
+    [?, 4, 16, ?, ?] it is {0: 0, 3: 2, 4: 3}.
     """
     if after.count(None) <= 1:
         return {}
+    if _products_between(before) == _products_between(after):
+        own = (axis for axis, d in enumerate(before) if d is None)
+        return {axis: next(own) for axis, d in enumerate(after) if d is None}
     last = max(axis for axis, d in enumerate(after) if d is None)
     wanted = [axis for axis in range(last) if after[axis] != 1]
     return dict(zip(wanted, (axis for axis, d in enumerate(before) if d != 1), strict=False))
+
+
+def _products_between(shape: Sequence[Dim]) -> list[int]:
+    """The products of the known extents before, between and behind the unknown ones."""
+    found = [1]
+    for extent in shape:
+        if extent is None:
+            found.append(1)
+        else:
+            found[-1] *= extent
+    return found
 
 
 def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
@@ -77,7 +93,7 @@ def resolve(
     last = max((axis for axis, d in enumerate(shape) if d is None), default=len(shape))
     total = known_product([d for axis, d in enumerate(of) if axis not in copied.values()]) or 0
     rest = known_product([d for axis, d in enumerate(shape) if d and axis not in copied]) or 1
-    own = {axis: of[one] for axis, one in copied.items()} | {last: total // rest}
+    own = {last: total // rest} | {axis: of[one] for axis, one in copied.items()}
     return tuple(own.get(axis, 0) if d is None else d for axis, d in enumerate(shape))
 
 

@@ -339,11 +339,12 @@ def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
     if all(d == 1 for d in own):
         return lambda b: reshape(b, value, ())
     spatial = len(shape) - 2
-    padded = (1,) * (len(shape) - len(own)) + own
-    if padded[0] != 1 or any(d != 1 for d in padded[2:]):
+    N, C, *extents = (1,) * (len(shape) - len(own)) + own
+    if any(d != 1 for d in extents) or (N != 1 and C == 1):
         # A whole tensor is worth a change of layout only where it is one already.
         return None
-    return lambda b: reshape(b, value, (into[1], *(1,) * spatial, into[-1]))
+    images = () if N == 1 else (N,)
+    return lambda b: reshape(b, value, (*images, into[1], *(1,) * spatial, into[-1]))
 
 
 @rewrite(nn.pooling.PoolingOp)
