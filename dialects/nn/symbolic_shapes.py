@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
+from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.comprehension import Comprehension
 from ...ir.core import Block, Operation, OpResult, Value
@@ -29,8 +30,10 @@ from ...ir.types import Dim, TensorType
 from .. import nn
 from .known_values import MOVES, SPREADS, KnownValues, is_short
 from .normalization import NormalizationOp
+from .pooling import PoolingOp
 from .reductions import ArgOp, ReductionOp, RunningOp
 from .views import copied_axes
+from .windows import Window
 
 Shape = tuple[Size, ...]
 Part = tuple["Size | None", ...]
@@ -159,6 +162,21 @@ class SymbolicShapes:
                 return self.of(op.indices)
             case nn.Range():
                 return self._range(op)
+            case nn.Conv() if None not in op.weight.type.shape:
+                window = op.window(op.operand_types, op)
+                return (self.of(op.x)[0], op.weight.type.shape[0], *self._slid(window, op.x))
+            case PoolingOp() if not op.ceil_mode:
+                window = op.window(op.operand_types, op)
+                return (*self.of(op.x)[:2], *self._slid(window, op.x))
+            case nn.Resize() if op.scales is not None:
+                pairs = zip(self.of(op.x), op.scales, strict=True)
+                return tuple(self._scaled(d, scale) for d, scale in pairs)
+            case nn.ResizeDynamic():
+                own: list[Size | None] = list(self.of(op.x))
+                sizes = self.elements(op.sizes) or [None] * len(op.axes)
+                for axis, size in zip(op.axes, sizes, strict=True):
+                    own[axis] = size
+                return tuple(own)
             case nn.Pad():
                 rank = op.x.type.rank
                 ends = zip(self.of(op.x), op.pads[:rank], op.pads[rank:], strict=True)
@@ -186,13 +204,47 @@ class SymbolicShapes:
             sources = [shapes[operand][axis] for operand, axis in dim.extent.sources]
             if dim.extent.broadcast:
                 return self.joined(sources)
-            found = dim.extent.expr.linear(len(sources))
-            if found is None:
-                return None
-            factors, constant = found
-            return sum((s * f for s, f in zip(sources, factors, strict=True)), start=constant)
+            return self._affine(dim.extent.expr, sources)
 
         return tuple(size(d.position) for d in form.out.results)  # type: ignore[attr-defined]
+
+    def _affine(self, expr: AffineExpr, dims: Sequence[Size]) -> Size | None:
+        """An affine expression of extents; what is rounded is a symbol of its own."""
+        match expr:
+            case AffineConstant(value):
+                return value
+            case AffineDim(position):
+                return dims[position]
+            case AffineBinary(kind, lhs, AffineConstant(number)) if kind == "floordiv":
+                size = self._affine(lhs, dims)
+                return None if size is None else self._part(size, number)
+            case AffineBinary(kind, lhs, rhs) if kind in ("+", "*"):
+                a, b = self._affine(lhs, dims), self._affine(rhs, dims)
+                if a is None or b is None:
+                    return None
+                return a + b if kind == "+" else a * b
+        return None
+
+    def _part(self, size: Size, number: int) -> Size:
+        """A size divided and rounded down."""
+        if isinstance(size, int):
+            return size // number
+        found = quotient(size, number)
+        return self.symbol(("part", size, number), "") if found is None else found
+
+    def _slid(self, window: Window, x: ValueLike) -> Part:
+        """How many places a window has along each spatial dimension of an operand."""
+        found = []
+        for i, extent in enumerate(self.of(x)[2:]):
+            room = extent + (window.begin[i] + window.end[i] - window.reach(i))
+            found.append(self._part(room, window.strides[i]) + 1)
+        return tuple(found)
+
+    def _scaled(self, extent: Size, scale: float) -> Size | None:
+        """An extent times a scale, rounded down."""
+        if scale == int(scale):
+            return extent * int(scale)
+        return int(extent * scale) if isinstance(extent, int) else None
 
     def reshaped(self, x: ValueLike, shape: Sequence[Dim]) -> Part | None:
         """What `nn.reshape` of a value to a type of this shape gives."""

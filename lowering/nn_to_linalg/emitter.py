@@ -65,6 +65,10 @@ class Emitter(Builder):
         self.named: dict[str, tuple[Value, int]] = {}
         """Where an extent of a name is first."""
         self._names: dict[tuple[Value, int], str] = {}
+        self._computed: dict[tuple, Value] = {}
+        """Results of arithmetic on extents, at the function's top level."""
+        self._shifted: dict[Value, tuple[Value, int]] = {}
+        """What is a value and a number."""
         self._globals: dict[str, Value] = {}
         self._head: Operation | None = None
 
@@ -249,7 +253,11 @@ class Emitter(Builder):
     ) -> Size:
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b)
+        if (op, a, b) in self._computed:
+            return self._computed[op, a, b]
         found = self.insert(op(self.value(a), self.value(b))).result  # type: ignore[call-arg]
+        if self.block is self.entry:
+            self._computed[op, a, b] = found
         both = self._is_in_range(a), self._is_in_range(b)
         if any(both) if op is arith.MaxSI else all(both) and op in _KEEPING_RANGE:
             self._in_range.add(found)
@@ -261,10 +269,28 @@ class Emitter(Builder):
     def add(self, a: Size, b: Size) -> Size:
         if a == 0 or b == 0:
             return b if a == 0 else a
-        return self._fold(arith.AddI, a, b, lambda x, y: x + y)
+        if isinstance(a, int) and not isinstance(b, int):
+            a, b = b, a
+        if not isinstance(b, int) or isinstance(a, int):
+            return self._fold(arith.AddI, a, b, lambda x, y: x + y)
+        return self._shift(a, b)
 
     def sub(self, a: Size, b: Size) -> Size:
+        if isinstance(b, int) and not isinstance(a, int):
+            return self._shift(a, -b)
         return a if b == 0 else self._fold(arith.SubI, a, b, lambda x, y: x - y)
+
+    def _shift(self, a: Value, by: int) -> Size:
+        """A value and a number; what has a number added already gets one for both."""
+        base, before = self._shifted.get(a, (a, 0))
+        if before + by == 0:
+            return base
+        op, number = (arith.AddI, before + by) if before + by > 0 else (arith.SubI, -before - by)
+        found = self._fold(op, base, number, lambda x, y: x + y)
+        assert isinstance(found, Value)
+        if self.block is self.entry:
+            self._shifted[found] = base, before + by
+        return found
 
     def mul(self, a: Size, b: Size) -> Size:
         if a == 1 or b == 1:
