@@ -34,6 +34,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-parallel": ".outline_parallel",
     "prepare-weights": "..passes.nn.prepare_weights",
     "sink-views": "..passes.nn.sink_views",
+    "simplify-shapes": "..passes.nn.simplify_shapes",
     "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",

@@ -41,6 +41,7 @@ STAGES: tuple[Stage, ...] = (
         ("outline-regions", "every later pass works on straight lines"),
         ("fold-constants", "shape arithmetic becomes static here"),
         ("infer-shapes", "what is static makes other types static"),
+        ("simplify-shapes", "what is not static may still be equal"),
         ("canonicalize", "the static forms of what was dynamic"),
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),

@@ -23,7 +23,7 @@ from ...ir.types import Dim, IntegerType, TensorType, Type
 LIMIT = 64
 """The most elements that are followed unless a user of `KnownValues` says otherwise."""
 
-_SPREADS = {
+SPREADS = {
     nn.BroadcastDynamic: 0,
     nn.BroadcastTo: 0,
     nn.Fill: 0,
@@ -33,7 +33,7 @@ _SPREADS = {
 }
 """Ops that only give an operand, of this position, the shape that the result type says."""
 
-_MOVES = {
+MOVES = {
     nn.Cast: (0,),
     nn.Gather: (0,),
     nn.Slice: (0,),
@@ -142,12 +142,12 @@ class KnownValues:
             return None
         try:
             with np.errstate(all="ignore"):
-                return self._spread(op) if type(op) in _SPREADS else self._computed(op)
+                return self._spread(op) if type(op) in SPREADS else self._computed(op)
         except (NncError, ValueError, IndexError, OverflowError):
             return None  # the op's verifier, or its run, says what is wrong
 
     def _spread(self, op: nn.NnOp) -> list[Partial] | None:
-        found = self.partial(op._operands[_SPREADS[type(op)]])
+        found = self.partial(op._operands[SPREADS[type(op)]])
         if found is None:
             return None
         shape: Any = op.result_types[0].shape  # type: ignore[attr-defined]
@@ -183,7 +183,7 @@ def _masks(op: nn.NnOp, operands: Sequence[Partial]) -> list[np.ndarray] | None:
     if isinstance(op, _ARITHMETIC):
         masks = np.broadcast_arrays(*(operand.unknown for operand in operands))
         return [np.logical_or.reduce(masks)]
-    moved = range(len(operands)) if isinstance(op, nn.Concat) else _MOVES.get(type(op), ())
+    moved = range(len(operands)) if isinstance(op, nn.Concat) else MOVES.get(type(op), ())
     arrays = []
     for i, operand in enumerate(operands):
         if i not in moved and not operand.is_known:

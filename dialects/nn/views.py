@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import Operand, Result, operand, result
 from ...ir.diagnostics import NncError
@@ -12,9 +14,10 @@ from .traits import Arranging, Fusion, Total
 
 
 class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
-    """The same elements in row-major order in another shape; one `?` takes what is left.
+    """The same elements in row-major order in another shape; the last `?` takes what is left.
 
-    Source: ONNX Reshape-25.
+    Those before it are the operand's: up to there both shapes are the same, but for extents
+    of 1. Source: ONNX Reshape-25.
     """
 
     x: Operand = operand(AnyRankedTensor)
@@ -35,20 +38,66 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
         before, after = known_product(x.shape), known_product(out.shape)
         if before is not None and after is not None and before != after:
             raise NncError(f"{before} elements do not fit '{out}'")
-        if out.shape.count(None) > 1 and out.shape != x.shape:
-            raise NncError("at most one dimension may be unknown; use nn.reshape_dynamic")
+        if not is_reshape(x.shape, out.shape):
+            raise NncError(
+                f"the unknown dimensions of '{out}' before the last are not those of '{x}'; "
+                "use nn.reshape_dynamic"
+            )
 
     def evaluate(self, x):
-        return x.reshape(resolve(self.out.type.shape, x.shape))
+        shape = self.out.type.shape
+        if None in shape:
+            shape = resolve(shape, self.x.type.shape, x.shape)
+        return x.reshape(shape)
 
 
-def resolve(shape: tuple[Dim, ...], of: tuple[int, ...]) -> tuple[int, ...]:
-    """A result shape whose `?` are known from the operand's extents."""
-    if len(shape) == len(of) and shape.count(None) > 1:
-        return of
-    rest = known_product([d for d in shape if d is not None]) or 1
-    total = known_product(of) or 0
-    return tuple(total // rest if d is None else d for d in shape)
+def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
+    """The dimensions of a reshape's result, up to its last `?`, and the operand's they are.
+
+    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none. Where all `?` stay and
+    what is known between them is only split or joined they are all: of [?, 64, ?, ?] ->
+    [?, 4, 16, ?, ?] it is {0: 0, 3: 2, 4: 3}.
+    """
+    if after.count(None) <= 1:
+        return {}
+    if _products_between(before) == _products_between(after):
+        own = (axis for axis, d in enumerate(before) if d is None)
+        return {axis: next(own) for axis, d in enumerate(after) if d is None}
+    last = max(axis for axis, d in enumerate(after) if d is None)
+    wanted = [axis for axis in range(last) if after[axis] != 1]
+    return dict(zip(wanted, (axis for axis, d in enumerate(before) if d != 1), strict=False))
+
+
+def _products_between(shape: Sequence[Dim]) -> list[int]:
+    """The products of the known extents before, between and behind the unknown ones."""
+    found = [1]
+    for extent in shape:
+        if extent is None:
+            found.append(1)
+        else:
+            found[-1] *= extent
+    return found
+
+
+def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
+    """Whether all unknown extents of a reshape's result follow from the operand's."""
+    copied = copied_axes(before, after)
+    unknown = [axis for axis, d in enumerate(after) if d is None]
+    return all(axis in copied for axis in unknown[:-1]) and all(
+        after[axis] == before[of] for axis, of in copied.items()
+    )
+
+
+def resolve(
+    shape: tuple[Dim, ...], operand: tuple[Dim, ...], of: tuple[int, ...]
+) -> tuple[int, ...]:
+    """A result shape whose `?` are known from the extents of an operand of a shape."""
+    copied = copied_axes(operand, shape)
+    last = max((axis for axis, d in enumerate(shape) if d is None), default=len(shape))
+    total = known_product([d for axis, d in enumerate(of) if axis not in copied.values()]) or 0
+    rest = known_product([d for axis, d in enumerate(shape) if d and axis not in copied]) or 1
+    own = {last: total // rest} | {axis: of[one] for axis, one in copied.items()}
+    return tuple(own.get(axis, 0) if d is None else d for axis, d in enumerate(shape))
 
 
 class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):

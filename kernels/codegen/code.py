@@ -15,9 +15,9 @@ from ...dialects import arith, memref, vector
 from ...ir.attributes import Attribute, BoolAttr, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import Location, UnknownLoc
+from ...ir.polynomial import Size
 from ...ir.rewriting import constant_value
 from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
-from ..model.polynomial import Size
 from ..model.stages import Extent, Extents
 
 SECOND_LEVEL = 2

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...ir.location import Location
-from .polynomial import Size
+from ...ir.polynomial import Size
 from .stages import Access, Stage, correspondences, expected
 
 

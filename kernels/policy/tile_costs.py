@@ -8,7 +8,7 @@ space, remainders included.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import inf, prod, sqrt
@@ -65,17 +65,20 @@ class TileEstimate:
         self.extents = [1] * stage.rank
         self.known = [True] * stage.rank
         self.least = [1] * stage.rank
-        """Extents where everything unknown is 1: 64 rows of each image, say, of one image.
+        """Extents where the outermost unknown one is 1: 64 rows of each image, say, of one image.
 
         But not what is reduced, which hardly ever is one element.
         """
+        batch: frozenset[Hashable] = frozenset()
         for loop in loops:  # a collapsed loop counts as its last dimension
             dim, extent = loop.dims[-1], loop.extent
             self.known[dim] = isinstance(extent, int)
             self.extents[dim] = expected(extent)
             self.least[dim] = self.extents[dim]
             if not isinstance(extent, int) and stage.kinds[dim] == "parallel":
-                self.least[dim] = max(1, extent.at(1))
+                batch = batch or extent.symbols
+                if extent.symbols <= batch:
+                    self.least[dim] = max(1, extent.at(1))
         self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""

@@ -62,6 +62,13 @@ class Emitter(Builder):
         """Buffers on the heap that this function must free."""
         self._constants: dict[Attribute, Value] = {}
         self._sizes: dict[tuple[Value, int], Size] = {}
+        self.named: dict[str, tuple[Value, int]] = {}
+        """Where an extent of a name is first."""
+        self._names: dict[tuple[Value, int], str] = {}
+        self._computed: dict[tuple, Value] = {}
+        """Results of arithmetic on extents, at the function's top level."""
+        self._shifted: dict[Value, tuple[Value, int]] = {}
+        """What is a value and a number."""
         self._globals: dict[str, Value] = {}
         self._head: Operation | None = None
 
@@ -198,6 +205,8 @@ class Emitter(Builder):
         known = type.shape[axis]
         if known is not None:
             return known
+        if (name := self._names.get((buffer, axis))) is not None:
+            buffer, axis = self.named[name]
         if (buffer, axis) not in self._sizes:
             dim = self.insert(memref.Dim(buffer, self.index(axis))).result
             self._in_range.add(dim)
@@ -205,6 +214,13 @@ class Emitter(Builder):
                 return dim
             self._sizes[buffer, axis] = dim
         return self._sizes[buffer, axis]
+
+    def name_extent(self, buffer: Value, axis: int, name: str) -> bool:
+        """Take an extent to be equal to all of its name; whether there is one already."""
+        if buffer.type.shape[axis] is not None:  # type: ignore[attr-defined]
+            return False
+        self._names[buffer, axis] = name
+        return self.named.setdefault(name, (buffer, axis)) != (buffer, axis)
 
     def sizes(self, buffer: Value) -> list[Size]:
         return [self.size(buffer, axis) for axis in range(buffer.type.rank)]  # type: ignore[attr-defined]
@@ -237,7 +253,11 @@ class Emitter(Builder):
     ) -> Size:
         if isinstance(a, int) and isinstance(b, int):
             return known(a, b)
+        if (op, a, b) in self._computed:
+            return self._computed[op, a, b]
         found = self.insert(op(self.value(a), self.value(b))).result  # type: ignore[call-arg]
+        if self.block is self.entry:
+            self._computed[op, a, b] = found
         both = self._is_in_range(a), self._is_in_range(b)
         if any(both) if op is arith.MaxSI else all(both) and op in _KEEPING_RANGE:
             self._in_range.add(found)
@@ -249,10 +269,28 @@ class Emitter(Builder):
     def add(self, a: Size, b: Size) -> Size:
         if a == 0 or b == 0:
             return b if a == 0 else a
-        return self._fold(arith.AddI, a, b, lambda x, y: x + y)
+        if isinstance(a, int) and not isinstance(b, int):
+            a, b = b, a
+        if not isinstance(b, int) or isinstance(a, int):
+            return self._fold(arith.AddI, a, b, lambda x, y: x + y)
+        return self._shift(a, b)
 
     def sub(self, a: Size, b: Size) -> Size:
+        if isinstance(b, int) and not isinstance(a, int):
+            return self._shift(a, -b)
         return a if b == 0 else self._fold(arith.SubI, a, b, lambda x, y: x - y)
+
+    def _shift(self, a: Value, by: int) -> Size:
+        """A value and a number; what has a number added already gets one for both."""
+        base, before = self._shifted.get(a, (a, 0))
+        if before + by == 0:
+            return base
+        op, number = (arith.AddI, before + by) if before + by > 0 else (arith.SubI, -before - by)
+        found = self._fold(op, base, number, lambda x, y: x + y)
+        assert isinstance(found, Value)
+        if self.block is self.entry:
+            self._shifted[found] = base, before + by
+        return found
 
     def mul(self, a: Size, b: Size) -> Size:
         if a == 1 or b == 1:

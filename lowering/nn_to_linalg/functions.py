@@ -9,11 +9,12 @@ unknown extent is returned, on the heap, and the caller frees it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ...dialects import func, memref, nn
-from ...dialects.marks import ENTRY, INPUTS, KERNEL, OUTPUTS
+from ...dialects.marks import ENTRY, INPUT_DIMS, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
+from ...dialects.nn.symbolic_shapes import names_of
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
@@ -112,6 +113,21 @@ class _Body:
                 self.e.buffers[before] = after
             else:
                 self.mapping[before] = after
+        self._name_extents(names_of(function.attributes.get(INPUT_DIMS)))
+
+    def _name_extents(self, names: Sequence[Sequence[str]]) -> None:
+        """Take extents of one name to be equal; the caller of an entry is told where they are not."""
+        e = self.e
+        for arg, own in zip(self.new.args, names, strict=False):
+            for axis, name in enumerate(own):
+                if name and e.name_extent(arg, axis, name) and ENTRY in self.function.attributes:
+                    first, at = e.named[name]
+                    text = (
+                        f"dimension {axis} of input '{arg.name_hint}' is not dimension {at} of "
+                        f"input '{first.name_hint}', though both are '{name}'"
+                    )
+                    same = e.insert(memref.Dim(arg, e.index(axis))).result
+                    e.require_equal(same, e.size(first, at), text)
 
     def convert(self) -> None:
         last = self.old.last

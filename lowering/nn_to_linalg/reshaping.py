@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from ...dialects import arith, memref, nn
+from ...dialects.nn.views import copied_axes
 from ...ir.core import Value
 from ...ir.types import MemRefType, i1
 from .emitter import Emitter, Size, buffer_type
@@ -71,18 +72,21 @@ def reinterpreted(e: Emitter, buffer: Value, sizes: Sequence[Size]) -> Value:
 
 
 def reshape_sizes(e: Emitter, buffer: Value, shape: Sequence[int | None]) -> list[Size]:
-    """The extents of a result type with one `?` that takes what is left."""
-    before = buffer.type.shape  # type: ignore[attr-defined]
-    if len(before) == len(shape) and shape.count(None) > 1:
-        return e.sizes(buffer)
-    rest = math.prod(d for d in shape if d is not None)
-    total = e.product(e.sizes(buffer))
-    left = e.floordiv(total, max(rest, 1)) if None in shape else 1
+    """The extents of a result type whose last `?` takes what is left; see `nn.reshape`."""
+    copied = copied_axes(buffer.type.shape, shape)  # type: ignore[attr-defined]
+    own = e.sizes(buffer)
+    unknown = [axis for axis, d in enumerate(shape) if d is None]
+    rest = math.prod(d for axis, d in enumerate(shape) if d is not None and axis not in copied)
+    total = e.product([d for axis, d in enumerate(own) if axis not in copied.values()])
+    left = e.floordiv(total, max(rest, 1)) if unknown else 1
     text = f"its operand does not have a multiple of {rest} elements"
     e.require_equal(
-        e.mul(left, rest), total, text if None in shape else text.replace("a multiple of ", "")
+        e.mul(left, rest), total, text if unknown else text.replace("a multiple of ", "")
     )
-    return [d if d is not None else left for d in shape]
+    return [
+        own[copied[axis]] if axis in copied else left if d is None else d
+        for axis, d in enumerate(shape)
+    ]
 
 
 @lowers(nn.Reshape)

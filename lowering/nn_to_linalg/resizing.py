@@ -136,7 +136,7 @@ def lower_resize_dynamic(e: Emitter, op: nn.ResizeDynamic) -> None:
 
 
 def resize_along(e: Emitter, op: Resampling, along: Sequence[Along]) -> None:
-    """One stage for each dimension, the last one first, with tables made at run time."""
+    """Stages as `_together` has them, with tables made at run time."""
     source, element = e.buffer(op.x), op.out.type.element_type
     sizes = e.sizes(source)
     lengths = {one.axis: one.length for one in along}
@@ -146,17 +146,20 @@ def resize_along(e: Emitter, op: Resampling, along: Sequence[Along]) -> None:
         return
     wide, rank = _wide(op, element), len(sizes)
     current, current_type = source, element
-    masks = []
-    for one in (ordered := sorted(along, key=lambda one: -one.axis)):
-        sizes[one.axis] = one.length
-        target = out if one is ordered[-1] and not op.crops else e.alloc(sizes, wide)
+    masks, made = [], []
+    for one in sorted(along, key=lambda one: -one.axis):
         places, weights, outside = sampling_tables(e, op, one, wide)
-        count = e.size(places, 0)
-        taps = Taps(one.axis, count, places, weights)
-        _stage(e, op, [taps], (current, current_type), target, element, wide)
-        current, current_type = target, wide
+        made.append(Taps(one.axis, e.size(places, 0), places, weights))
         if outside is not None:
             masks.append((outside, AffineMap(rank, 0, (AffineDim(one.axis),))))
+    is_one = _is_one_stage([(taps.axis, taps.count) for taps in made], rank)
+    stages = [made[::-1]] if is_one else [[taps] for taps in made]
+    for group in stages:
+        for taps in group:
+            sizes[taps.axis] = lengths[taps.axis]
+        target = out if group is stages[-1] and not op.crops else e.alloc(sizes, wide)
+        _stage(e, op, group, (current, current_type), target, element, wide)
+        current, current_type = target, wide
     if current is not out:
         _finish(e, op, current, out, masks)
 
@@ -180,11 +183,20 @@ def _together(
     read as vectors. Else what becomes shorter comes first, and of the others the last
     dimension, whose elements are gathered one by one.
     """
-    taps = prod(positions.shape[1] for _, positions, _ in tables)
-    if taps <= _UNROLLED and tables[-1][0] != len(before) - 1:
+    if _is_one_stage([(axis, positions.shape[1]) for axis, positions, _ in tables], len(before)):
         return [tables]
     order = sorted(tables, key=lambda one: (after[one[0]] >= before[one[0]], -one[0]))
     return [[one] for one in order]
+
+
+def _is_one_stage(along: Sequence[tuple[int, Size]], rank: int) -> bool:
+    """Whether dimensions, given with their taps, are sampled by one stage."""
+    counts = [count for _, count in along if isinstance(count, int)]
+    return (
+        len(counts) == len(along)
+        and prod(counts) <= _UNROLLED
+        and all(axis != rank - 1 for axis, _ in along)
+    )
 
 
 def _stage(e, op: Resampling, tables: list[Taps], source, target, element, wide) -> None:

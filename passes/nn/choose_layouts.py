@@ -123,7 +123,7 @@ class Layouts:
     def blocks_of(self, conv: nn.Conv, wanted: Mapping[Value, int]) -> tuple[int, int] | None:
         """The blocks of operand and result, or None where the convolution stays as it is."""
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
-        if None in (*x[1:], *weight, *out[1:]) or conv.weight.defined_by(nn.Constant) is None:
+        if None in (x[1], *weight) or conv.weight.defined_by(nn.Constant) is None:
             return None
         if not isinstance(element_of(conv.x), FloatType) or 0 in (*x[1:], *weight):
             return None
@@ -154,7 +154,6 @@ class Layouts:
             and isinstance(element_of(product.rhs), FloatType)
             and columns is not None
             and (columns % block == 0 or columns >= self.costs.padded_blocks * self.block)
-            and shape_of(product.out).count(None) <= 1
         )
 
     def columns_of(self, product: nn.Matmul) -> int:
@@ -340,11 +339,12 @@ def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
     if all(d == 1 for d in own):
         return lambda b: reshape(b, value, ())
     spatial = len(shape) - 2
-    padded = (1,) * (len(shape) - len(own)) + own
-    if padded[0] != 1 or any(d != 1 for d in padded[2:]):
+    N, C, *extents = (1,) * (len(shape) - len(own)) + own
+    if any(d != 1 for d in extents) or (N != 1 and C == 1):
         # A whole tensor is worth a change of layout only where it is one already.
         return None
-    return lambda b: reshape(b, value, (into[1], *(1,) * spatial, into[-1]))
+    images = () if N == 1 else (N,)
+    return lambda b: reshape(b, value, (*images, into[1], *(1,) * spatial, into[-1]))
 
 
 @rewrite(nn.pooling.PoolingOp)
@@ -425,6 +425,20 @@ def resize_on_blocks(op: nn.Resize, rewriter: Rewriter) -> None:
     rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
 
 
+@rewrite(nn.ResizeDynamic)
+def resize_dynamic_on_blocks(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
+    """resize_dynamic(plain(x)) -> plain(resize_dynamic(x)) where the channels stay"""
+    source = blocked_source(op.x)
+    if source is None or 1 in op.axes:
+        return
+    N, C, *extents = shape_of(op.out)
+    inner = rewriter(op.clone())
+    inner.set_operand(0, source)
+    into = shape_of(source)
+    inner.results[0].type = TensorType((N, into[1], *extents, into[-1]), element_of(op.out))
+    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
+
+
 PATTERNS: tuple[Pattern, ...] = (
     merge_reshapes,
     reshape_nothing,
@@ -436,4 +450,5 @@ PATTERNS: tuple[Pattern, ...] = (
     concat_on_blocks,
     pad_on_blocks,
     resize_on_blocks,
+    resize_dynamic_on_blocks,
 )

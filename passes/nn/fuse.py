@@ -22,7 +22,8 @@ from math import prod
 from typing import Any, TypeGuard
 
 from ...dialects import nn
-from ...dialects.marks import KERNEL
+from ...dialects.marks import INPUT_DIMS, KERNEL
+from ...dialects.nn.symbolic_shapes import SymbolicShapes, named, names_of
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import DenseElements, UnitAttr
 from ...ir.core import Block, IRMapping, Operation, Region, Value
@@ -61,9 +62,12 @@ class Fuse(
         if isinstance(op.attributes.get(KERNEL), UnitAttr):
             return
         work = Work(target_of(op, self.target).machine)
+        names = names_of(op.attributes.get(INPUT_DIMS))
         for block in op.regions[0].blocks:
-            for group in Grouping(block, self.limit, prepare(block).ops, work).groups:
-                make_kernel(group)
+            views = prepare(block).ops
+            shapes = SymbolicShapes(block, names)
+            for group in Grouping(block, self.limit, views, work, shapes).groups:
+                make_kernel(group, shapes)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
 
@@ -74,9 +78,17 @@ Joins = Callable[[nn.NnOp], bool]
 class Grouping:
     """Partitions the ops of a block; `groups` holds each group's ops in their order."""
 
-    def __init__(self, block: Block, limit: int, views: set[Operation], work: Work) -> None:
+    def __init__(
+        self,
+        block: Block,
+        limit: int,
+        views: set[Operation],
+        work: Work,
+        shapes: SymbolicShapes,
+    ) -> None:
         self.limit = limit
         self.work = work
+        self.shapes = shapes
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
         self.found: list[list[nn.NnOp]] = []
@@ -175,7 +187,7 @@ class Grouping:
         """
         rows = _shape(product.lhs)
         definer = product.lhs.defining_op
-        if not _has_known_broadcasts(product, rows):
+        if not self.has_known_broadcasts(product):
             return set()
         members: set[nn.NnOp] = set()
         first: nn.Matmul | None = None
@@ -187,7 +199,7 @@ class Grouping:
                 continue
             if any(u is not product and u not in members for u in op.results[0].users):
                 continue
-            if not _has_known_broadcasts(op, rows):
+            if not self.has_known_broadcasts(op):
                 continue
             if isinstance(op, nn.Matmul) and first is None and _shape(op.out) == rows:
                 first = op
@@ -202,6 +214,24 @@ class Grouping:
                 needed.add(op)
         normalized = any(op.fusion is not Fusion.ELEMENTWISE for op in needed if op is not first)
         return needed if normalized and len(needed) < self.limit else set()
+
+    def has_known_broadcasts(self, op: Operation) -> bool:
+        """Whether it is known which dimensions an op repeats, so that loops can be shared.
+
+        An unknown extent beside another one may turn out to be 1.
+        """
+        count = 2 if isinstance(op, nn.Matmul) else 0
+        result = self.shapes.of(op.results[0])
+        result = result[: len(result) - count]
+        if count == 0 and len(op.operands) == 1:
+            return True
+        for value in op.operands:
+            own = self.shapes.of(value)
+            own = own[: len(own) - count]
+            pairs = zip(reversed(own), reversed(result), strict=False)
+            if any(size != wanted and size != 1 for size, wanted in pairs):
+                return False
+        return True
 
     def steps_before(self, last: nn.NnOp) -> set[Operation]:
         """An algorithm's steps before its last one, if it pays to do all on one block of tiles."""
@@ -289,17 +319,6 @@ def _is_along_rows(op: nn.NnOp, rows: tuple[Dim, ...] | None) -> bool:
     return op.row_axes == (len(rows) - 1,) and _shape(op.operands[0]) == rows
 
 
-def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
-    """Whether it is known which dimensions an op repeats, so that loops can be shared.
-
-    An unknown extent beside another one may turn out to be 1.
-    """
-    shapes = [_shape(v) or () for v in op.operands]
-    if isinstance(op, nn.Matmul):
-        return None not in [d for s in shapes for d in s[:-2]]
-    return len(shapes) == 1 or not any(None in s for s in shapes if s != rows)
-
-
 def _is_fusable(op: Operation) -> TypeGuard[nn.NnOp]:
     if not isinstance(op, nn.NnOp) or op.has_trait(ConstantLike):
         return False
@@ -322,10 +341,11 @@ def _escapes(value: Value, group: set[Operation]) -> bool:
 # -- building --------------------------------------------------------------------------------
 
 
-def make_kernel(ops: Sequence[Operation]) -> nn.Kernel:
+def make_kernel(ops: Sequence[Operation], shapes: SymbolicShapes) -> nn.Kernel:
     """Move ops, given in order, into a kernel where the last one stands.
 
     Constants of one repeated element are copied inside, so that they become immediate values.
+    The kernel says which unknown extents of its operands are equal.
     """
     members = set(ops)
     outs = [r for op in ops for r in op.results if _escapes(r, members)]
@@ -355,6 +375,8 @@ def make_kernel(ops: Sequence[Operation]) -> nn.Kernel:
         outs=[v.type for v in outs],
         loc=fuse_locations([op.loc for op in ops]),
     )
+    if (dims := named([shapes.of(value) for value in inputs])) is not None:
+        kernel.attributes[INPUT_DIMS] = dims
     block = ops[-1].parent
     assert block is not None
     block.insert_before(kernel, ops[-1])
@@ -366,6 +388,7 @@ def make_kernel(ops: Sequence[Operation]) -> nn.Kernel:
                 op.set_operand(i, mapping[value])
     for old, new in zip(outs, kernel.results, strict=True):
         new.name_hint = old.name_hint
+        shapes.remember(new, shapes.of(old))
         old.replace_uses_if(new, lambda user: user.parent is not body)
     body.append(nn.Yield(outs))
     for definer in copied.values():

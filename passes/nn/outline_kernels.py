@@ -69,7 +69,7 @@ class OutlineKernels(
             kernel.operand_types,
             kernel.result_types,
             visibility="private",
-            attributes={KERNEL: UnitAttr()},
+            attributes={KERNEL: UnitAttr(), **kernel.attributes},
             loc=kernel.loc,
         )
         entry = function.body.blocks[0]
@@ -113,9 +113,10 @@ class OutlineKernels(
 
 
 def structure(kernel: nn.Kernel) -> Hashable:
-    """Equal for kernels that do the same to operands of the same types."""
+    """Equal for kernels that do the same to operands of the same types and equal extents."""
     numbers: dict[Value, int] = {}
-    return _region(kernel.body, numbers), tuple(kernel.result_types)
+    same = tuple(sorted(kernel.attributes.items(), key=lambda pair: pair[0]))
+    return _region(kernel.body, numbers), tuple(kernel.result_types), same
 
 
 def _region(region: Region, numbers: dict[Value, int]) -> Hashable:

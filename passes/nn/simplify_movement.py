@@ -7,6 +7,7 @@ from ...dialects.nn.elementwise import BinaryOp
 from ...dialects.nn.known_values import KnownValues
 from ...dialects.nn.movement import slice_bounds
 from ...dialects.nn.reductions import ReductionOp
+from ...dialects.nn.views import copied_axes, is_reshape
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_number, rewrite
 from ...ir.types import Dim, TensorType
@@ -50,8 +51,21 @@ def _reshape(rewriter: Rewriter, op: Operation, x: Value) -> None:
     assert isinstance(out, TensorType)
     if out is x.type:
         rewriter.replace(op, x)
-    elif out.shape.count(None) <= 1 and element_of(x) is out.element_type:
+    elif _keeps_extents(op, x) and element_of(x) is out.element_type:
         rewriter.replace(op, nn.Reshape(x, out=out))
+
+
+def _keeps_extents(op: Operation, x: Value) -> bool:
+    """Whether x in the op's shape has the op's extents, of which several may be unknown."""
+    out, between = shape_of(op.results[0]), shape_of(op.operands[0])
+    if out.count(None) <= 1:
+        return True
+    if not is_reshape(shape_of(x), out):
+        return False
+    if x is op.operands[0]:
+        return True
+    first, then = copied_axes(shape_of(x), between), copied_axes(between, out)
+    return copied_axes(shape_of(x), out) == {axis: first.get(of) for axis, of in then.items()}
 
 
 @rewrite(nn.Reshape)

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.nn.traits import Broadcasting, Fusion
+from ...dialects.nn.views import copied_axes, is_reshape
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
@@ -101,10 +102,16 @@ def _fits(value: Value, shape: Shape, old: Shape) -> bool:
     """Whether an operand of an op of shape `old` can be one of an op of `shape`."""
     own = shape_of(value)
     if own == old:
-        return shape.count(None) <= 1
+        return shape.count(None) <= 1 or _is_inverse(shape, old)
     if math.prod(d or 0 for d in own) == 1:
         return True
     return _regrouped(own, shape, old) is not None
+
+
+def _is_inverse(shape: Shape, old: Shape) -> bool:
+    """Whether a reshape to `shape` undoes one of it to `old`, though several extents are unknown."""
+    back = {of: axis for axis, of in copied_axes(shape, old).items()}
+    return is_reshape(old, shape) and copied_axes(old, shape) == back
 
 
 def _regrouped(own: Shape, shape: Shape, old: Shape) -> Shape | None:

@@ -8,8 +8,8 @@ from math import prod
 
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
+from ....ir.polynomial import Size
 from ...model.plan import Ahead, Loop, Plan, iterations
-from ...model.polynomial import Size
 from ...model.stages import Access, Stage
 from .axes import Axis
 

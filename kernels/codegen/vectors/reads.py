@@ -12,8 +12,8 @@ from collections.abc import Callable
 
 from ....dialects import memref, ub, vector
 from ....ir.core import Value
+from ....ir.polynomial import Size
 from ....ir.types import Type, VectorType
-from ...model.polynomial import Size
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address

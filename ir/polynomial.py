@@ -22,9 +22,24 @@ class Poly:
     def symbol(name: Hashable) -> Poly:
         return Poly({(name,): 1})
 
+    @property
+    def symbols(self) -> frozenset[Hashable]:
+        """Those that it depends on."""
+        return frozenset(symbol for product in self.terms for symbol in product)
+
     def at(self, value: int) -> int:
         """What it is where every symbol has this value."""
         return sum(factor * value ** len(product) for product, factor in self.terms.items())
+
+    @property
+    def is_product(self) -> bool:
+        """Whether it is one product of symbols, times a number."""
+        return len(self.terms) == 1
+
+    @property
+    def is_natural(self) -> bool:
+        """Whether no factor is negative: with extents for symbols it is none, either."""
+        return min(self.terms.values()) >= 0
 
     def __add__(self, other: Size) -> Size:
         terms = dict(self.terms)
@@ -81,3 +96,27 @@ def _simplest(terms: dict[tuple[Hashable, ...], int]) -> Size:
     if len(terms) == 1 and () in terms:
         return terms[()]
     return Poly(terms)
+
+
+def quotient(size: Size, by: Size) -> Size | None:
+    """What times `by`, a number or a product, is this size; None where there is no such."""
+    divisors = list(_terms(by).items())
+    if len(divisors) != 1:
+        return None
+    ((divisor, number),) = divisors
+    found: dict[tuple[Hashable, ...], int] = {}
+    for product, factor in _terms(size).items():
+        rest = list(product)
+        for symbol in divisor:
+            if symbol not in rest:
+                return None
+            rest.remove(symbol)
+        if not number or factor % number:
+            return None
+        found[tuple(rest)] = factor // number
+    return _simplest(found)
+
+
+def is_natural(size: Size) -> bool:
+    """Whether a size cannot be negative, as long as its symbols are extents."""
+    return size.is_natural if isinstance(size, Poly) else size >= 0

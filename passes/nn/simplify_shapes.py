@@ -1,0 +1,247 @@
+"""Shapes that are the same whatever the unknown extents are: their ops go, or read less."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import nn
+from ...dialects.func import FuncOp
+from ...dialects.marks import INPUT_DIMS
+from ...dialects.nn.known_values import is_short
+from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes, names_of
+from ...dialects.nn.traits import Broadcasting
+from ...dialects.nn.views import is_reshape
+from ...ir.builder import Builder
+from ...ir.core import Block, BlockArgument, Operation, Value
+from ...ir.passes import Pass, PassContext
+from ...ir.polynomial import Poly, Size
+from ...ir.types import TensorType, i64
+from .building import element_of, integers, shape_of
+from .infer_shapes import update_signature
+
+
+@dataclass(frozen=True)
+class SimplifyShapes(
+    Pass,
+    name="simplify-shapes",
+    anchor="func.func",
+    statistics={"ops-simplified": "Number of ops that went or read less"},
+):
+    """Use that unknown extents are equal: `nn.input_dims` names those of the arguments.
+
+    A reshape or broadcast to the shape that its operand has goes. A shape by computed numbers
+    becomes one by `?` where that says the same. The extents of an intermediate result
+    are computed from those of the arguments.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """One walk in order, over what has unknown extents."""
+        if not isinstance(op, FuncOp) or op.is_declaration or len(op.body.blocks) != 1:
+            return
+        block = op.body.block
+        if not any(_is_unknown(v) for inner in block for v in inner.results):
+            return
+        shapes = SymbolicShapes(block, names_of(op.attributes.get(INPUT_DIMS)))
+        simplifier = _Simplifier(block, shapes)
+        for inner in list(block):
+            context.statistic("ops-simplified", simplifier.simplify(inner))
+        update_signature(op)
+
+
+def _is_unknown(value: Value) -> bool:
+    return isinstance(value.type, TensorType) and not value.type.has_static_shape
+
+
+class _Simplifier:
+    """The rewriting of one block, whose shapes are known."""
+
+    def __init__(self, block: Block, shapes: SymbolicShapes) -> None:
+        self.shapes = shapes
+        self.sources: dict[Any, tuple[Value, int]] = {}
+        """The argument and dimension whose extent a symbol is."""
+        for arg in block.args:
+            if not isinstance(arg.type, TensorType):
+                continue
+            for axis, size in enumerate(shapes.of(arg)):
+                if isinstance(size, Poly) and size.is_product:
+                    ((product, factor),) = size.terms.items()
+                    if factor == 1 and len(product) == 1:
+                        self.sources.setdefault(product[0], (arg, axis))
+
+    def simplify(self, op: Operation) -> int:
+        """Whether the op went, or reads less; 1 if so."""
+        match op:
+            case nn.ShapeOf() if not isinstance(op.x, BlockArgument):
+                return self.from_arguments(op.out)
+            case nn.Where() if is_short(op.out.type):
+                return self.from_arguments(op.out)
+            case nn.ReshapeDynamic() | nn.Reshape():
+                return self.reshape(op)
+            case nn.BroadcastDynamic():
+                return self.replace(op, op.x) if self.same(op.x, op.out) else 0
+            case nn.Matmul():
+                return self.product_before_flattening(op)
+        return self.elementwise(op) if op.has_trait(Broadcasting) else 0
+
+    def same(self, a: Value, b: Value) -> bool:
+        return self.shapes.of(a) == self.shapes.of(b)
+
+    def replace(self, op: Operation, value: Value) -> int:
+        """Use a value of the same extents instead of an op's result."""
+        op.results[0].replace_all_uses_with(value)
+        op.erase()
+        return 1
+
+    def insert(self, before: Operation, made: Any, shape: Shape) -> Value:
+        """Insert an op whose result has these extents."""
+        result = Builder.before_op(before).insert(made).results[0]
+        self.shapes.remember(result, shape)
+        return result
+
+    # -- reshapes ------------------------------------------------------------------------------
+
+    def reshape(self, op: Any) -> int:
+        """The same elements of a value before, which has the shape or tells it by its own."""
+        wanted = self.shapes.of(op.out)
+        found: Value | None = None
+        type = TensorType(_dims(wanted), element_of(op.out))
+        for source in _sources(op):
+            if self.shapes.of(source) == wanted and _dims(wanted) == shape_of(source):
+                return self.replace(op, source)
+            if self.says(source, type, wanted):
+                found = source
+        if found is None or (isinstance(op, nn.Reshape) and found is op.x):
+            return 0
+        made = self.insert(op, nn.Reshape(found, out=type, loc=op.loc), wanted)
+        made.name_hint = op.out.name_hint
+        return self.replace(op, made)
+
+    def says(self, source: Value, type: TensorType, wanted: Shape) -> bool:
+        """Whether `?` in the type of a reshape of the source stand for the extents wanted."""
+        if not is_reshape(shape_of(source), type.shape):
+            return False
+        return self.shapes.reshaped(source, type.shape) == wanted
+
+    def product_before_flattening(self, op: nn.Matmul) -> int:
+        """matmul(flatten(x), w) -> flatten(matmul(x, w)), so that rows keep their extents"""
+        x = self.flattened(op.lhs)
+        if x is None or len(shape_of(op.rhs)) != 2:
+            return 0
+        rows = self.shapes.of(x)[:-1]
+        return self.flatten_after(op, [x, op.rhs], (*rows, *self.shapes.of(op.rhs)[1:]))
+
+    def elementwise(self, op: Any) -> int:
+        """Operands that need not be repeated, or not be flattened, before the op."""
+        return self.not_repeated(op) or self.before_flattening(op)
+
+    def not_repeated(self, op: Operation) -> int:
+        """add(broadcast(x, shape), y) -> add(x, y) where y has the shape of the result"""
+        count = 0
+        for i, value in enumerate(op.operands):
+            wide = value.defining_op
+            match wide:
+                case nn.BroadcastDynamic() | nn.BroadcastTo():
+                    narrow = wide.x
+                case nn.FillDynamic():
+                    narrow = wide.value
+                case _:
+                    continue
+            if not _is_unknown(value):
+                continue
+            operands = [narrow if j == i else v for j, v in enumerate(op.operands)]
+            if self.broadcast(operands) == self.shapes.of(op.results[0]):
+                op.set_operand(i, narrow)
+                count = 1
+        return count
+
+    def broadcast(self, values: Sequence[Value]) -> tuple[Size | None, ...]:
+        """The shape of what is broadcast together, as far as it is known."""
+        shapes = [self.shapes.of(v) for v in values]
+        rank = max(map(len, shapes))
+        padded = [(1,) * (rank - len(shape)) + shape for shape in shapes]
+        return tuple(self.shapes.joined(sizes) for sizes in zip(*padded, strict=True))
+
+    def before_flattening(self, op: Operation) -> int:
+        """add(flatten(x), c) -> flatten(add(x, c)) for c of a row or a number"""
+        found = [self.flattened(v) for v in op.operands]
+        rows = [x for x in found if x is not None]
+        if not rows or any(not self.same(x, rows[0]) for x in rows):
+            return 0
+        operands = []
+        for value, x in zip(op.operands, found, strict=True):
+            if x is None and len(shape_of(value)) > 1:
+                return 0
+            operands.append(value if x is None else x)
+        shape = self.shapes.of(rows[0])
+        return self.flatten_after(op, operands, shape) if self.broadcast(operands) == shape else 0
+
+    def flattened(self, value: Value) -> Value | None:
+        """What a matrix is the rows of, if it has several unknown dimensions before the last."""
+        view = value.defined_by(nn.Reshape)
+        if view is None or len(shape_of(value)) != 2 or shape_of(value)[0] is not None:
+            return None
+        own = self.shapes.of(view.x)
+        fits = own[-1:] == self.shapes.of(value)[-1:] and isinstance(own[-1], int)
+        return view.x if fits and shape_of(view.x).count(None) > 1 else None
+
+    def flatten_after(self, op: Operation, operands: list[Value], shape: Shape) -> int:
+        result = op.results[0]
+        type = TensorType(_dims(shape), element_of(result))
+        inner = op.__class__.create(operands, [type], op.attributes, op.properties, loc=op.loc)
+        made = self.insert(op, inner, shape)
+        made.name_hint = result.name_hint
+        view = nn.Reshape(made, out=result.type, loc=op.loc)
+        return self.replace(op, self.insert(op, view, self.shapes.of(result)))
+
+    # -- extents -------------------------------------------------------------------------------
+
+    def from_arguments(self, value: Value) -> int:
+        """Extents of intermediate results, computed from those of the arguments."""
+        sizes, op = self.shapes.elements(value), value.defining_op
+        if not sizes or op is None or element_of(value) is not i64 or len(shape_of(value)) != 1:
+            return 0
+        if not all(self.is_computable(size) for size in sizes):
+            return 0
+        b = Builder.before_op(op)
+        parts = [self.computed(b, size) for size in sizes]  # type: ignore[arg-type]
+        vector = parts[0] if len(parts) == 1 else b.insert(nn.Concat(parts, axis=0)).result
+        return self.replace(op, vector)
+
+    def is_computable(self, size: Size | None) -> bool:
+        if not isinstance(size, Poly):
+            return size is not None
+        return all(symbol in self.sources for product in size.terms for symbol in product)
+
+    def computed(self, b: Builder, size: Size) -> Value:
+        """A size as a tensor of one i64."""
+        if isinstance(size, int):
+            return integers(b, [size])
+        total: Value | None = None
+        for product, factor in size.terms.items():
+            term = None if factor != 1 or not product else self.extent(b, product[0])
+            rest = product if term is None else product[1:]
+            term = integers(b, [factor]) if term is None else term
+            for symbol in rest:
+                term = b.insert(nn.Mul(term, self.extent(b, symbol))).result
+            total = term if total is None else b.insert(nn.Add(total, term)).result
+        assert total is not None
+        return total
+
+    def extent(self, b: Builder, symbol: Any) -> Value:
+        source, axis = self.sources[symbol]
+        shape = b.insert(nn.ShapeOf(source))
+        return b.insert(nn.Slice(shape, (axis,), out=TensorType((1,), i64))).result
+
+
+def _dims(shape: Shape) -> tuple[int | None, ...]:
+    return tuple(d if isinstance(d, int) else None for d in shape)
+
+
+def _sources(op: Any) -> list[Value]:
+    """What a reshape has the elements of: its operand, the operand's operand and so on."""
+    found = [op.x]
+    while isinstance(view := found[-1].defining_op, nn.Reshape | nn.ReshapeDynamic):
+        found.append(view.x)
+    return found
