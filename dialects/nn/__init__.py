@@ -9,6 +9,8 @@ from .blocked import *
 from .control import *
 from .creation import *
 from .elementwise import *
+from .host import *
+from .host_types import *
 from .indexing import *
 from .matrices import *
 from .movement import *
