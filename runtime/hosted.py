@@ -1,7 +1,7 @@
 """A model of compiled parts and of steps that the host takes between them, in this process.
 
-A plan is a list of steps over numbered values. Compiled parts are models of their own; a step of the
-host is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
+A plan is a list of steps over numbered values. Compiled parts are models of their own; a step of
+the host is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
 """
 
 from __future__ import annotations

@@ -11,7 +11,9 @@ from .creation import *
 from .elementwise import *
 from .host import *
 from .host_types import *
+from .images import *
 from .indexing import *
+from .maps import *
 from .matrices import *
 from .movement import *
 from .normalization import *
@@ -21,6 +23,8 @@ from .pooling import *
 from .products import *
 from .reductions import *
 from .resize import *
+from .sequences import *
+from .strings import *
 from .structure import *
 from .unary import *
 from .views import *

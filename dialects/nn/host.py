@@ -10,8 +10,9 @@ from ...ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictAttr, Flo
 from ...ir.attributes import StringAttr as Text
 from ...ir.core import Operation
 from ...ir.declare import Op, Operands, Results, attribute, operands, results
-from ...ir.diagnostics import NncError
+from ...ir.diagnostics import NncError, VerifyError
 from ...ir.traits import Pure
+from .base import NnOp, compatible
 from .host_types import AnyValue, is_host_type
 from .traits import OnHost
 
@@ -55,6 +56,23 @@ class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
         if function is None:
             raise NncError(f"there is no host function '{self.callee}' in this process")
         return function(*operands, **python_values(self.arguments))
+
+
+class HostOp(NnOp, traits=(OnHost,)):
+    """Base of the ops that a host computes, by their `evaluate`, on values of any kind."""
+
+    def verify_op(self) -> None:
+        """The results are of the inferred types, or known better or worse."""
+        try:
+            inferred = self.inferred(self.operand_types, self.properties)
+            self.check()
+        except VerifyError:
+            raise
+        except NncError as error:
+            raise self.error(error.message) from None
+        for expected, found in zip(inferred or (), self.result_types, strict=False):
+            if not compatible(expected, found):
+                raise self.error(f"infers result type '{expected}', but got '{found}'")
 
 
 def python_values(attributes: DictAttr | None) -> dict[str, Any]:
