@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...ir.attribute_kinds import STRING, instance
@@ -12,6 +12,7 @@ from ...ir.core import Operation
 from ...ir.declare import Op, Operands, Results, attribute, operands, results
 from ...ir.diagnostics import NncError, VerifyError
 from ...ir.traits import Pure
+from ...ir.types import Type
 from .base import NnOp, compatible
 from .host_types import AnyValue, is_host_type
 from .traits import OnHost
@@ -60,6 +61,11 @@ class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
 
 class HostOp(NnOp, traits=(OnHost,)):
     """Base of the ops that a host computes, by their `evaluate`, on values of any kind."""
+
+    @classmethod
+    def infer(cls, types: Sequence[Any], attrs: Any) -> Sequence[Type] | None:
+        """The result types for operands of any kind."""
+        raise NotImplementedError
 
     def verify_op(self) -> None:
         """The results are of the inferred types, or known better or worse."""

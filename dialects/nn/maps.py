@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...ir.attributes import DenseElements, DenseResource
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import BOOL, I64, TYPE, Operand, Result, attribute, operand, result
 from ...ir.diagnostics import NncError
@@ -22,7 +25,7 @@ class ZipMap(HostOp, name="nn.zip_map"):
     """
 
     x: Operand = operand(AnyRankedTensor)
-    keys: object = attribute(ELEMENTS)
+    keys: DenseElements | DenseResource = attribute(ELEMENTS)
     out: Result = result(AnySequence)
 
     example = """
@@ -49,7 +52,7 @@ class VectorizeMap(HostOp, name="nn.vectorize_map"):
     """
 
     map: Operand = operand(AnyMap)
-    keys: object = attribute(ELEMENTS)
+    keys: DenseElements | DenseResource = attribute(ELEMENTS)
     out: Result = result(AnyRankedTensor)
 
     example = """
@@ -79,7 +82,7 @@ class CastMap(HostOp, name="nn.cast_map"):
     """
 
     map: Operand = operand(AnyMap)
-    element: object = attribute(TYPE)
+    element: Any = attribute(TYPE)
     sparse: bool = attribute(BOOL, default=False)
     width: int = attribute(I64, default=1)
     out: Result = result(AnyRankedTensor)

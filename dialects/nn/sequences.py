@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import (
     BOOL,
@@ -251,7 +253,7 @@ class OptionalConstruct(HostOp, name="nn.optional_construct"):
     """The operand as an optional, or none of the type. Source: ONNX Optional-15."""
 
     value: OptionalOperand = optional_operand(AnyValue)
-    type_of_none: object = attribute(TYPE, optional=True)
+    type_of_none: Any = attribute(TYPE, optional=True)
     out: Result = result(AnyValue)
 
     example = "%o = nn.optional_construct %x : (tensor<4xf32>) -> !nn.optional<tensor<4xf32>>"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ...ir.attribute_kinds import STRING
-from ...ir.attributes import ArrayAttr, StringAttr
+from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import (
     BOOL,
@@ -174,9 +174,9 @@ class Lookup(HostOp, name="nn.lookup"):
     """
 
     x: Operand = operand(AnyRankedTensor)
-    keys: object = attribute(ELEMENTS)
-    values: object = attribute(ELEMENTS)
-    default: object = attribute(ELEMENTS)
+    keys: DenseElements | DenseResource = attribute(ELEMENTS)
+    values: DenseElements | DenseResource = attribute(ELEMENTS)
+    default: DenseElements | DenseResource = attribute(ELEMENTS)
     out: Result = result(AnyRankedTensor)
 
     example = """

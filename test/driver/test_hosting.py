@@ -18,7 +18,10 @@ def called(function, text: str) -> Hosted:
     """The compiled model of text that calls the function as CALL."""
     name = f"test.f{next(_numbers)}"
     nn.host_function(name)(function)
-    return nnc.compile(nnc.parse(text.replace("CALL", f'nn.host_call "{name}"')), cache=False)
+    module = nnc.parse(text.replace("CALL", f'nn.host_call "{name}"'))
+    model = nnc.compile(module, cache=False)
+    assert isinstance(model, Hosted)
+    return model
 
 
 MIDDLE = """

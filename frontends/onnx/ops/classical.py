@@ -102,7 +102,7 @@ def label_encoder(n: Node, x: Value) -> Value:
     if len(keys) != len(values) or not len(keys):
         raise n.error(f"{len(keys)} keys and {len(values)} values")
     default = _default(n, values.dtype)
-    if object in (keys.dtype, values.dtype):
+    if "O" in (keys.dtype.kind, values.dtype.kind):
         return lookup(n, x, keys, values, default)
     _, first = np.unique(keys, return_index=True)
     keys, values = keys[first], values[first]
@@ -127,7 +127,7 @@ def _default(n: Node, dtype: np.dtype) -> np.ndarray:
     given = n.tensor("default_tensor")
     if given is not None:
         return given.reshape(()).astype(dtype)
-    if dtype == object:
+    if dtype.kind == "O":
         return scalar_string(n.string("default_string", "_Unused"))
     number = n.float("default_float", -0.0) if dtype.kind == "f" else n.int("default_int64", -1)
     return np.array(number, dtype)
