@@ -10,7 +10,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import TensorType, size_fault
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, positions
+from ..shapes import as_i64, as_scalar, of_length, positions
 from ..tensors import element_type
 
 _FORMS = {
@@ -45,6 +45,7 @@ def constant_of_shape(n: Node, shape: Value) -> Value:
     if fill.size != 1:
         raise n.error(f"attribute 'value' has {fill.size} elements, expected 1")
     value = n.constant(fill.reshape(()))
+    shape = of_length(n, shape, n.declared_rank(0))
     extents = n.extents(shape)
     if extents is None:
         raise n.error("the number of dimensions of the result must be known")

@@ -1,21 +1,24 @@
-"""GridSample: an image read at positions that another tensor gives.
+"""GridSample: an image read at positions that another tensor gives; and AffineGrid, which makes them.
 
 Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
 neighbour is gathered from the image with its channels last, and weighted.
 
-Source: ONNX GridSample-22.
+Source: ONNX GridSample-22, AffineGrid-20.
 """
 
 from __future__ import annotations
 
 from itertools import product as combinations
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import reshape
+from ..shapes import as_i64, broadcast_by, part_of_vector, reshape
+from ..terms import Term, constant, counting, joined
 
 _MODES = {"nearest": "nearest", "linear": "linear", "cubic": "cubic"}
 _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
@@ -126,3 +129,50 @@ def _reflected(n: Node, place: Value, extent: int) -> Value:
     wrapped = n(nn.Mod(place, n.constant(period, i64)))
     mirrored = n(nn.Sub(n.constant(period if aligned else period - 1, i64), wrapped))
     return n(nn.Min(wrapped, mirrored))
+
+
+@converter("AffineGrid")
+def affine_grid(n: Node, theta: Value, size: Value) -> Value:
+    """Positions in [-1, 1] of an image's elements, and 1, times an affine matrix.
+
+    theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
+    """
+    rank = _spatial_rank(n, theta, size)
+    extents = Term(n, as_i64(n, size))
+    matrix = Term(n, theta)
+    # The last dimension of the image is the first of a position.
+    lines = [_line(n, extents.column(2 + d, 0), matrix) for d in range(rank)]
+    wide = Term(n, part_of_vector(n, extents.value, 2, 2 + rank))
+    columns = []
+    for d in reversed(range(rank)):
+        line = lines[d].spread(0, rank - 1 - d)
+        columns.append(Term(n, broadcast_by(n, line.value, wide.value)).spread(0, 1))
+    one = constant(n, 1.0, matrix.element)
+    columns.append(Term(n, broadcast_by(n, one.value, wide.value)).spread(0, 1))
+    places = joined(columns, -1).flattened(rank)
+    found = places @ matrix.transpose(0, 2, 1)
+    batch = constant(n, np.zeros(1, np.int64)) + extents.part(0, 0, 1)
+    shape = joined([batch, wide, constant(n, np.array([rank]))], 0)
+    return found.shaped(shape).value
+
+
+def _spatial_rank(n: Node, theta: Value, size: Value) -> int:
+    """2 or 3, from whatever tells it."""
+    known, declared = theta.type.shape[1], n.declared_rank(0)
+    if known is None and size.type.shape[0] is not None:
+        known = size.type.shape[0] - 2
+    if known is None and declared is not None:
+        known = declared - 2
+    if theta.type.rank != 3 or known not in (2, 3):
+        raise n.error("the number of spatial dimensions must be known, and 2 or 3")
+    return known
+
+
+def _line(n: Node, count: Term, like: Term) -> Term:
+    """Positions of so many elements, of their centers or, with aligned corners, from -1 to 1."""
+    places, length = counting(n, count).cast(like.element), count.cast(like.element)
+    if n.int("align_corners"):
+        step = count.equals(1).choose(0.0, 2.0 / (length - 1.0))
+        return places * step - 1.0
+    step = 2.0 / length
+    return places * step + (step / 2.0 - 1.0)

@@ -17,6 +17,7 @@ from ..shapes import (
     flatten,
     normalize_axes,
     normalize_axis,
+    of_length,
     part_of_vector,
     product,
     reshape,
@@ -26,6 +27,7 @@ from ..shapes import (
 
 @converter("Reshape")
 def reshape_(n: Node, x: Value, shape: Value) -> Value:
+    shape = of_length(n, shape, n.declared_rank(0))
     target = n.extents(shape)
     if target is None:
         raise n.error("the number of dimensions of the result must be known")
@@ -126,6 +128,8 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
         if n.known(axes_operand) is None:
+            left = n.declared_rank(0)
+            axes_operand = of_length(n, axes_operand, None if left is None else rank - left)
             count = number_of(n, axes_operand, "axes")
             return without(n, x, axes_mask(n, axes_operand, rank), count)
         axes = n.known_ints(axes_operand, "axes")
@@ -159,6 +163,9 @@ def unsqueeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
         if n.known(axes_operand) is None:
+            whole = n.declared_rank(0)
+            count = None if whole is None else whole - x.type.rank
+            axes_operand = of_length(n, axes_operand, count)
             return with_ones(n, x, axes_operand, number_of(n, axes_operand, "axes"))
         axes = n.known_ints(axes_operand, "axes")
     rank = x.type.rank + len(axes or ())
@@ -188,10 +195,20 @@ def size(n: Node, x: Value) -> Value:
 
 @converter("Expand")
 def expand(n: Node, x: Value, shape: Value) -> Value:
+    rank, own = n.declared_rank(0), x.type.rank
+    if rank is not None and shape.type.shape == (None,):
+        shape = of_length(n, shape, rank) if rank > own else _led_by_ones(n, as_i64(n, shape), own)
     wanted = n.extents(shape)
     if wanted is None:
         raise n.error("the number of dimensions of the result must be known")
     return _expand(n, x, as_i64(n, shape), wanted)
+
+
+def _led_by_ones(n: Node, shape: Value, rank: int) -> Value:
+    """A shape of no more than `rank` dimensions with ones before, so that they are as many."""
+    ones = n.constant(np.ones(rank, np.int64))
+    places = n(nn.Add(n.constant(np.arange(rank)), n(nn.Gather(shape_of(n, shape), n.constant(0)))))
+    return n(nn.Gather(n(nn.Concat([ones, shape], axis=0)), places))
 
 
 def _expand(n: Node, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Value:
