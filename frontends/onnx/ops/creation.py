@@ -11,6 +11,7 @@ from ....ir.types import TensorType, size_fault
 from ..node import A, Node
 from ..registry import converter
 from ..shapes import as_i64, as_scalar, of_length, positions
+from ..terms import counting, extent
 from ..tensors import element_type
 
 _FORMS = {
@@ -75,9 +76,12 @@ def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
 
 @converter("EyeLike")
 def eye_like(n: Node, x: Value) -> Value:
-    if x.type.rank != 2 or None in x.type.shape:
-        raise n.error("the input must be a matrix of known shape")
+    if x.type.rank != 2:
+        raise n.error(f"the input has rank {x.type.rank}, expected 2")
     element = element_type(n.int("dtype")) if n.has("dtype") else x.type.element_type
+    if None in x.type.shape:
+        rows, columns = (counting(n, extent(n, (x, axis))) for axis in range(2))
+        return (rows.spread(0, 1) + n.int("k")).equals(columns).cast(element).value
     if fault := size_fault(TensorType(x.type.shape, element)):
         raise n.error(fault)
     rows, columns = x.type.shape

@@ -18,7 +18,7 @@ from ....ir.types import f32, i64
 from ..node import Node
 from ..registry import converter
 from ..shapes import as_i64, broadcast_by, part_of_vector, reshape
-from ..terms import Term, constant, counting, joined
+from ..terms import Term, constant, counting, extent, joined
 
 _MODES = {"nearest": "nearest", "linear": "linear", "cubic": "cubic"}
 _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
@@ -30,13 +30,14 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     mode = names[n.string("mode", choices=tuple(names))]
     padding = n.string("padding_mode", "zeros", ("zeros", "border", "reflection"))
     rank = x.type.rank - 2
-    if rank < 1 or grid.type.rank != rank + 2 or None in x.type.shape[2:]:
-        raise n.error("the image's extents must be known, and the grid be of the same rank")
-    taps = [_taps(n, _position(n, grid, rank, d, x.type.shape[2 + d]), mode) for d in range(rank)]
+    if rank < 1 or grid.type.rank != rank + 2:
+        raise n.error(f"the grid has rank {grid.type.rank}, expected {x.type.rank} as the image")
+    sizes = [extent(n, (x, 2 + d)) for d in range(rank)]
+    taps = [_taps(n, _position(n, grid, rank, d, sizes[d]), mode) for d in range(rank)]
     channels_last = n(nn.Transpose(x, permutation=(0, *range(2, rank + 2), 1)))
     total = None
     for chosen in combinations(*taps):
-        part = _read(n, channels_last, [place for place, _ in chosen], padding)
+        part = _read(n, channels_last, [place for place, _ in chosen], sizes, padding)
         for _, weight in chosen:
             if weight is not None:
                 column = reshape(n, weight, [*((weight, i) for i in range(rank + 1)), 1])
@@ -46,7 +47,7 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     return n(nn.Transpose(total, permutation=(0, rank + 1, *range(1, rank + 1))))
 
 
-def _position(n: Node, grid: Value, rank: int, d: int, extent: int) -> Value:
+def _position(n: Node, grid: Value, rank: int, d: int, size: Term) -> Value:
     """Where the positions lie in spatial dimension d, in elements, as f32."""
     # The grid's last dimension counts from the innermost spatial dimension outwards.
     index = n.constant(rank - 1 - d, i64)
@@ -54,8 +55,8 @@ def _position(n: Node, grid: Value, rank: int, d: int, extent: int) -> Value:
     one, half = n.scalar(1, at), n.scalar(0.5, at)
     shifted = n(nn.Add(at, one))
     if n.int("align_corners"):
-        return n(nn.Mul(n(nn.Mul(shifted, half)), n.scalar(extent - 1, at)))
-    return n(nn.Mul(n(nn.Sub(n(nn.Mul(shifted, n.scalar(extent, at))), one)), half))
+        return n(nn.Mul(n(nn.Mul(shifted, half)), (size - 1).cast(f32).value))
+    return n(nn.Mul(n(nn.Sub(n(nn.Mul(shifted, size.cast(f32).value)), one)), half))
 
 
 def _taps(n: Node, at: Value, mode: str) -> list[tuple[Value, Value | None]]:
@@ -98,17 +99,18 @@ def _cubic_weights(n: Node, t: Value) -> list[Value]:
     ]
 
 
-def _read(n: Node, image: Value, places: list[Value], padding: str) -> Value:
+def _read(
+    n: Node, image: Value, places: list[Value], sizes: list[Term], padding: str
+) -> Value:
     """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
     columns, inside = [], None
     for d, place in enumerate(places):
-        extent = image.type.shape[1 + d]
-        zero, last = n.constant(0, i64), n.constant(extent - 1, i64)
+        zero, last = n.constant(0, i64), (sizes[d] - 1).value
         if padding == "zeros":
             fits = n(nn.And(n(nn.GreaterEqual(place, zero)), n(nn.LessEqual(place, last))))
             inside = fits if inside is None else n(nn.And(inside, fits))
         elif padding == "reflection":
-            place = _reflected(n, place, extent)
+            place = _reflected(n, Term(n, place), sizes[d])
         place = n(nn.Clip(place, zero, last))
         columns.append(reshape(n, place, [*((place, i) for i in range(place.type.rank)), 1]))
     rank = columns[0].type.rank
@@ -120,15 +122,14 @@ def _read(n: Node, image: Value, places: list[Value], padding: str) -> Value:
     return n(nn.Where(mask, found, n.scalar(0, found)))
 
 
-def _reflected(n: Node, place: Value, extent: int) -> Value:
+def _reflected(n: Node, place: Term, size: Term) -> Value:
     """The place mirrored at the borders until it is inside."""
     aligned = bool(n.int("align_corners"))
-    period = 2 * (extent - 1) if aligned else 2 * extent
-    if period == 0:
-        return n(nn.Mul(place, n.constant(0, i64)))
-    wrapped = n(nn.Mod(place, n.constant(period, i64)))
-    mirrored = n(nn.Sub(n.constant(period if aligned else period - 1, i64), wrapped))
-    return n(nn.Min(wrapped, mirrored))
+    # An image of one element has the period 0, and only one place.
+    period = ((size - 1) * 2).max(1) if aligned else size * 2
+    wrapped = place % period
+    mirrored = (period if aligned else period - 1) - wrapped
+    return wrapped.min(mirrored).value
 
 
 @converter("AffineGrid")

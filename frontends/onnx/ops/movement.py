@@ -11,7 +11,7 @@ from ....dialects.nn.movement import slice_bounds
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ..calls import expand_call
-from ..late_axes import number_of, parts_of_sizes, spread_over
+from ..late_axes import parts_of_sizes, spread_over
 from ..node import Node
 from ..registry import converter
 from ..shapes import (
@@ -22,6 +22,7 @@ from ..shapes import (
     positions,
     shape_of,
 )
+from ..terms import constant, extent as extent_of
 from ..windows import pad_by_vector
 
 FAR = 2**31 - 1
@@ -72,7 +73,7 @@ def slice_(
     begin, end = n.extents(starts), n.extents(ends)
     if begin is None or end is None:
         if axes_operand is None:
-            raise n.error("the number of starts and ends must be known where no axes are given")
+            return _slice_leading(n, x, as_i64(n, starts), as_i64(n, ends), steps_operand)
         return _slice_along(n, x, (starts, ends, axes_operand), steps_operand)
     count = len(begin)
     axes: Sequence[int] = range(count)
@@ -125,6 +126,20 @@ def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None
     return n(nn.SliceDynamic(x, starts, ends, axes, steps, out=out))
 
 
+def _slice_leading(
+    n: Node, x: Value, starts: Value, ends: Value, steps: Value | None
+) -> Value:
+    """The slice of the first dimensions, of which only the run tells how many they are."""
+    axes = n.constant(np.arange(x.type.rank))
+    vectors = []
+    for given, rest in ((starts, 0), (ends, FAR), (steps, 1)):
+        filler = n.constant(np.full(x.type.rank, rest))
+        own = filler if given is None else n(nn.Concat([as_i64(n, given), filler], axis=0))
+        vectors.append(n(nn.Gather(own, axes)))
+    out = TensorType((None,) * x.type.rank, x.type.element_type)
+    return n(nn.SliceDynamic(x, *vectors[:2], axes, vectors[2], out=out))
+
+
 def _bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
     """Result extent, first element and step; None where they are known at run time only."""
     if begin is None or step is None:
@@ -152,7 +167,7 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
         if declared != count:
             raise n.error(f"{count} outputs, but attribute 'num_outputs' is {declared}")
         if extent is None:
-            raise n.error(f"the extent of axis {axis} must be known to be split evenly")
+            return list(parts_of_sizes(n, x, axis, _even_sizes(n, x, axis, count), count))
         size = -(-extent // count)
         sizes = tuple(max(0, min(size, extent - i * size)) for i in range(count))
         if n.opset < 18 and extent % count:
@@ -160,6 +175,18 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
     if len(sizes) != count or (extent is not None and sum(sizes) != extent) or min(sizes) < 0:
         raise n.error(f"{extent} elements do not split into {list(sizes)} for {count} outputs")
     return split_into(n, x, axis, sizes)
+
+
+def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
+    """The sizes of equal parts, computed; from opset 18 on, the last ones may be smaller."""
+    whole = extent_of(n, (x, axis))
+    if n.opset < 18:
+        fits = (whole % count).equals(0)
+        text = f"the elements do not split into {count} equal parts"
+        whole = whole.made(nn.Assume(whole.value, fits.value, text))
+    size = (whole + (count - 1)) / count
+    before = constant(n, np.arange(count)) * size
+    return (whole - before).max(0).min(size).value
 
 
 def split_into(n: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
@@ -219,8 +246,8 @@ def _pad_by(n: Node, x: Value, pads: Value, value: Value | None, axes: Value | N
     rank = x.type.rank
     mode = n.string("mode", "constant", _MODES)
     if axes is not None:
-        count = number_of(n, axes, "axes")
-        if pads.type.shape[0] not in (2 * count, None):
+        count = 1 if axes.type.rank == 0 else axes.type.shape[0]
+        if count is not None and pads.type.shape[0] not in (2 * count, None):
             raise n.error(f"{pads.type.shape[0]} pads for {count} axes, expected {2 * count}")
         halves = TensorType((2, count), i64)
         rows = n(nn.Reshape(pads, out=halves))

@@ -145,10 +145,19 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 
 
 def _squeeze_ones(n: Node, x: Value) -> Value:
-    """Without the dimensions of one element, of which the declared rank tells the number."""
-    kept = n.declared_rank(0)
+    """Without the dimensions of one element, of which the declared rank tells the number.
+
+    Where it is not declared, an unknown extent is taken to be another, and the program fails if
+    it is 1.
+    """
+    kept, shape = n.declared_rank(0), x.type.shape
     if kept is None:
-        raise n.error("axes, or the result's rank, must be given where dimensions are unknown")
+        late = [i for i, d in enumerate(shape) if d is None]
+        extents = n(nn.Gather(shape_of(n, x), n.constant(np.array(late, np.int64))))
+        ones = n.cast(n(nn.Equal(extents, n.constant(1, i64))), i64)
+        none = n(nn.Equal(n(nn.ReduceSum(ones, axes=(0,))), n.constant(0, i64)))
+        x = n(nn.Assume(x, none, "an unknown extent is 1, so that the rank is another"))
+        return reshape(n, x, [(x, i) for i, d in enumerate(shape) if d != 1])
     if not 0 <= kept <= x.type.rank:
         raise n.error(f"the result is declared to have rank {kept}, the input has {x.type.rank}")
     ones = [i for i, d in enumerate(x.type.shape) if d == 1]
