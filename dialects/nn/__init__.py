@@ -20,6 +20,7 @@ from .products import *
 from .reductions import *
 from .resize import *
 from .structure import *
+from .trees import *
 from .unary import *
 from .views import *
 from .windows import *
