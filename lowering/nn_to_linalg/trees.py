@@ -12,7 +12,7 @@ from .table import lowers
 
 LANES = 8
 """Walks at once: a step is a chain of three loads of about 16 cycles, and takes two to issue."""
-STEPS = 4
+STEPS = 6
 """After so many steps walks are asked whether they are at leaves, in trees of more than twice."""
 
 

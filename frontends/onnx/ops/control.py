@@ -61,7 +61,7 @@ def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> 
 
     limit = None if count is None else as_scalar(n, n.cast(count, i64))
     going = None if condition is None else as_scalar(n, condition)
-    states, stacks = while_loop(n, iteration, carried, limit, going)
+    states, stacks = while_loop(n, iteration, carried, limit, going, bounded=True)
     return [*states, *stacks]
 
 

@@ -11,8 +11,8 @@ from ....ir.types import TensorType, size_fault
 from ..node import A, Node
 from ..registry import converter
 from ..shapes import as_i64, as_scalar, of_length, positions
-from ..terms import counting, extent
 from ..tensors import element_type
+from ..terms import counting, extent
 
 _FORMS = {
     "value_int": (A.INT, np.int64),

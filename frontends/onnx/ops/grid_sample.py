@@ -99,9 +99,7 @@ def _cubic_weights(n: Node, t: Value) -> list[Value]:
     ]
 
 
-def _read(
-    n: Node, image: Value, places: list[Value], sizes: list[Term], padding: str
-) -> Value:
+def _read(n: Node, image: Value, places: list[Value], sizes: list[Term], padding: str) -> Value:
     """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
     columns, inside = [], None
     for d, place in enumerate(places):

@@ -19,10 +19,10 @@ from ..shapes import (
     as_scalar,
     normalize_axes,
     normalize_axis,
-    positions,
     shape_of,
 )
-from ..terms import constant, extent as extent_of
+from ..terms import Term, constant, counting
+from ..terms import extent as extent_of
 from ..windows import pad_by_vector
 
 FAR = 2**31 - 1
@@ -126,9 +126,7 @@ def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None
     return n(nn.SliceDynamic(x, starts, ends, axes, steps, out=out))
 
 
-def _slice_leading(
-    n: Node, x: Value, starts: Value, ends: Value, steps: Value | None
-) -> Value:
+def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value | None) -> Value:
     """The slice of the first dimensions, of which only the run tells how many they are."""
     axes = n.constant(np.arange(x.type.rank))
     vectors = []
@@ -344,10 +342,7 @@ def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
         raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
     if x.type.rank < 2 or lengths.type.rank != 1:
         raise n.error(f"ranks {x.type.rank} and {lengths.type.rank}, expected at least 2, and 1")
-    extent = x.type.shape[time]
-    if extent is None:
-        raise n.error("the extent of the time axis must be known")
-    steps = n.constant(positions(n, extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
+    steps = counting(n, extent_of(n, (x, time))).spread(time, batch).value
     row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
     mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
     source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
@@ -368,9 +363,7 @@ def _row_type(lengths: Value, time: int) -> TensorType:
 
 def _gather_rows(n: Node, x: Value, index: Value) -> Value:
     """out[b, t] = x[b, index[b, t]]"""
-    shape = index.type.shape
-    column = n(nn.Reshape(index, out=TensorType((*shape, 1), i64)))
-    return n(nn.GatherNd(x, column, batch_dims=1))
+    return n(nn.GatherNd(x, Term(n, index).spread(0, 1).value, batch_dims=1))
 
 
 @converter("CenterCropPad")

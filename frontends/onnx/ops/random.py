@@ -155,12 +155,8 @@ def _twisted(state: Term) -> Term:
         odd = (low & 1) * 0x9908B0DF
         return (((high & 0x80000000) | (low & 0x7FFFFFFF)) >> 1) ^ odd
 
-    first = state.part(0, _AHEAD, WORDS) ^ mixed(
-        state.part(0, 0, step), state.part(0, 1, step + 1)
-    )
-    second = first ^ mixed(
-        state.part(0, step, 2 * step), state.part(0, step + 1, 2 * step + 1)
-    )
+    first = state.part(0, _AHEAD, WORDS) ^ mixed(state.part(0, 0, step), state.part(0, 1, step + 1))
+    second = first ^ mixed(state.part(0, step, 2 * step), state.part(0, step + 1, 2 * step + 1))
     rest = WORDS - 1 - 2 * step
     third = second.part(0, 0, rest) ^ mixed(
         state.part(0, 2 * step, WORDS - 1), state.part(0, 2 * step + 1, WORDS)

@@ -19,7 +19,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import Type, f32, f64, i64
 from ..node import Node
 from ..registry import converter
-from ..terms import Term, constant, counting, extent
+from ..terms import Term, constant
 from .scores import class_of, labels_of, transformed, two_classes
 
 DOMAIN = "ai.onnx.ml"
@@ -72,7 +72,7 @@ class Forest:
         values = [op.value for op in held if op is not None]
         return x.made(nn.WalkTrees(x.value, *values, compare=way, missing=missing))
 
-    def _ordered(self, dtype: type) -> None:
+    def _ordered(self, dtype: np.dtype) -> None:
         """Make all comparisons of one kind, `<` if all are such or the contrary, else `<=`."""
         kinds = set(self.modes) - {_LEAF}
         strict = bool(kinds) and kinds <= {_LESS, _NOT_LESS}
@@ -88,16 +88,16 @@ class Forest:
             if mode != _LEAF:
                 self.modes[i] = _LESS if strict else 0
 
-    def _below(self, i: int, dtype: type) -> None:
+    def _below(self, i: int, dtype: np.dtype) -> None:
         """x < split as x <= the number before; nothing is less than -infinity."""
-        split = dtype(self.splits[i])
+        split = dtype.type(self.splits[i])
         if np.isneginf(split):
             no = self.successors[i][0]
             self.successors[i] = [no, self.successors[i][1] if self.missing[i] else no]
-            split = dtype(np.nan)
-        self.splits[i] = float(np.nextafter(split, dtype(-np.inf)))
+            split = dtype.type(np.nan)
+        self.splits[i] = float(np.nextafter(split, dtype.type(-np.inf)))
 
-    def _as_two(self, i: int, dtype: type) -> None:
+    def _as_two(self, i: int, dtype: np.dtype) -> None:
         """x == split as x <= split and not x <= the number before."""
         no, yes = self.successors[i]
         if self.modes[i] == _UNEQUAL:
