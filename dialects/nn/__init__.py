@@ -26,6 +26,7 @@ from .resize import *
 from .sequences import *
 from .strings import *
 from .structure import *
+from .trees import *
 from .unary import *
 from .views import *
 from .windows import *

@@ -58,6 +58,8 @@ def expand_call(node: Node, local: Any | None) -> list[Any]:
         value = node.inputs[i] if i < len(node.inputs) else None
         scope.values[name] = value
     outputs = list(body.output)[: len(node.outputs)]
+    ranks = ((name, node.declared_rank(i)) for i, name in enumerate(outputs) if node.wants(i))
+    scope.declared_ranks = {name: rank for name, rank in ranks if rank is not None}
     wanted = [name for name, own in zip(outputs, node.outputs, strict=True) if own]
     try:
         nodes = needed_nodes(body.node, body.input, wanted, lambda name: False)

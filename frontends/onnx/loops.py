@@ -13,6 +13,9 @@ from ...ir.types import TensorType, i1, i64
 from .node import Node
 from .shapes import as_scalar, shape_of
 
+MOST_ITERATIONS = 1 << 36
+"""More would take minutes if they did nothing."""
+
 FLAG, NUMBER = TensorType((), i1), TensorType((), i64)
 
 
@@ -36,11 +39,14 @@ def while_loop(
     states: Sequence[Value],
     count: Value | None,
     going: Value | None = None,
+    *,
+    bounded: bool = False,
 ) -> tuple[list[Value], list[Value]]:
     """The last states of a loop, and its stacked rows.
 
     The loop has `count` iterations, or as many as the condition allows that starts as `going`.
-    Where iterations give other extents than they were given, the types have `?`.
+    Where iterations give other extents than they were given, the types have `?`. With `bounded`,
+    a program fails whose loop has no other end than a count that it would never reach.
     """
     first_flag = going if going is not None else n.constant(True, i1)
     types = [v.type for v in states]
@@ -60,6 +66,8 @@ def while_loop(
     exact = count if always else None
     if always and count is None:
         raise n.error("nothing ends the loop")
+    if bounded and exact is not None:
+        count = exact = _bounded(n, exact)
     before = Block([NUMBER, FLAG, *types])
     with n.importer.inside(before):
         limited = None if count is None else n(nn.Less(before.args[0], count))
@@ -87,6 +95,18 @@ def while_loop(
     )
     results = insert(n, loop)
     return results[2 : 2 + len(types)], results[2 + len(types) :]
+
+
+def _bounded(n: Node, count: Value) -> Value:
+    """The number of iterations of a loop that nothing else ends, within reason."""
+    text = f"a trip count is more than {MOST_ITERATIONS}, and nothing else ends the loop"
+    known = n.known(count)
+    if known is None:
+        fits = n(nn.LessEqual(count, n.constant(MOST_ITERATIONS, i64)))
+        return n(nn.Assume(count, fits, text))
+    if known > MOST_ITERATIONS:
+        raise n.error(text)
+    return count
 
 
 def _is_always(n: Node, going: Value | None) -> bool:

@@ -127,8 +127,13 @@ class Node:
         return output < len(self.outputs) and bool(self.outputs[output])
 
     def declared_rank(self, output: int) -> int | None:
-        """The rank that the model declares for an output of a node of its main graph, if any."""
-        if self.scope.parent is not None or self.scope.caller is not None:
+        """The rank that the model declares for an output of a node of its main graph, if any.
+
+        In the body of a function, that of the call's output, where it is one.
+        """
+        if self.scope.caller is not None:
+            return self.scope.declared_ranks.get(self.outputs[output])
+        if self.scope.parent is not None:
             return None
         graph = self.importer.model.proto.graph
         for declared in (*graph.output, *graph.value_info):

@@ -34,6 +34,8 @@ class Scope:
         self.bindings = bindings
         self.caller = caller
         self.call_label = call_label
+        self.declared_ranks: dict[str, int] = {}
+        """Of a function body's outputs, what the model says of the call's."""
         self.depth = 0 if parent is None else parent.depth + 1
 
     def nested(self) -> Scope:

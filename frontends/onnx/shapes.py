@@ -109,6 +109,23 @@ def broadcast(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
     return n(nn.BroadcastDynamic(x, shape_vector(n, extents), out=out))
 
 
+def broadcast_by(n: Node, x: Value, shape: Value) -> Value:
+    """x repeated to a shape, a 1-D i64 tensor of which a part may be known."""
+    extents = n.extents(shape)
+    assert extents is not None
+    out = TensorType(tuple(extents), x.type.element_type)
+    if None in extents:
+        return n(nn.BroadcastDynamic(x, shape, out=out))
+    return n(nn.BroadcastTo(x, out=out))
+
+
+def of_length(n: Node, vector: Value, length: int | None) -> Value:
+    """A 1-D tensor with its length, where the model tells that elsewhere."""
+    if vector.type.shape != (None,) or length is None:
+        return vector
+    return n(nn.Reshape(vector, out=TensorType((length,), vector.type.element_type)))
+
+
 def as_scalar(n: Node, x: Value) -> Value:
     """A value of one element as a 0-d tensor."""
     if x.type.rank == 0:

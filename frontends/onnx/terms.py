@@ -14,7 +14,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, Type, i64
 from .node import Node
-from .shapes import Extent, as_scalar, flatten, reshape, shape_vector
+from .shapes import Extent, as_scalar, flatten, product, reshape, shape_vector
 
 Operand = Any
 """A term, or a number."""
@@ -119,6 +119,9 @@ class Term:
     def __or__(self, other: Operand) -> Term:
         return self.made(nn.Or(self.value, self.other(other)))
 
+    def __xor__(self, other: Operand) -> Term:
+        return self.made(nn.Xor(self.value, self.other(other)))
+
     def __invert__(self) -> Term:
         return self.made(nn.Not(self.value))
 
@@ -168,6 +171,13 @@ class Term:
     def flattened(self, axis: int) -> Term:
         """A matrix: the dimensions before the axis, and those from it on."""
         return Term(self.n, flatten(self.n, self.value, axis))
+
+    def flat(self) -> Term:
+        """All elements as a vector."""
+        if self.rank == 1:
+            return self
+        out = TensorType((product(self.shape),), self.element)
+        return self.made(nn.Reshape(self.value, out=out))
 
     def transpose(self, *permutation: int) -> Term:
         return self.made(nn.Transpose(self.value, permutation=permutation))

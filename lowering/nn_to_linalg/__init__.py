@@ -25,6 +25,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     resizing,
     searching,
     sorting,
+    trees,
     windows,
     winograd,
 )

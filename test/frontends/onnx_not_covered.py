@@ -1,26 +1,58 @@
-"""ONNX's node cases that nnc does not import, and why. `*` stands for anything.
+"""ONNX's cases that nnc does not pass, and why. `*` stands for anything.
 
-A case that is listed must give an error, not a wrong result; one that works must not be
-listed (`test_onnx_node_cases.py` checks both).
+A case that works must not be listed (`test_onnx_node_cases.py` checks it).
 """
 
 from fnmatch import fnmatchcase
 
-_RANDOM = "random numbers: NumPy's generator is expected, ours is another"
+_DRAWN = (
+    "the expected numbers are what ONNX's script drew next from the generator that it had made the "
+    "inputs with; the operator's text says that implementations differ"
+)
+_NOISE = (
+    "the expected zeros are 1.9e-7, as NumPy's transform rounds in f32, where 1e-7 is allowed; "
+    "ours are nearer to 0"
+)
+_ROUNDED_SUMS = (
+    "the expected numbers have every partial sum of a softmax, or every step of it, rounded to 16 "
+    "bits, and less than such a step is allowed; ours are sums in f32. A sum of 300 ones whose partial "
+    "sums are rounded to bf16 is 256"
+)
 
 NOT_COVERED: dict[str, str] = {
-    "test_training_dropout_default*": _RANDOM,
-    "test_training_dropout": _RANDOM,
-    "test_training_dropout_mask": _RANDOM,
-    "test_bernoulli*": _RANDOM,
-    "test_scan_sum": "Scan before opset 9, which has a batch of sequences",
+    "test_bernoulli*": _DRAWN,
+    "test_dft_inverse": _NOISE,
+    "test_dft_inverse_opset19": _NOISE,
+    "test_attention_*_bf16*": _ROUNDED_SUMS,
+    "test_attention_4d_causal_fp16*": _ROUNDED_SUMS,
     "test_resize_downsample_scales_*_align_corners": (
         "ONNX's reference divides by the unrounded output extent; the text says length_resized, "
-        "as onnxruntime computes it, and so do we"
+        "as onnxruntime and PyTorch compute it, and so do we"
     ),
 }
 
+_RANK = "the rank of a value between nodes depends on how many elements an input has"
+_WEIGHT = "an open weight: how many groups and elements a kernel has is a part of the program"
 
-def reason_not_covered(name: str) -> str | None:
-    """Why a case is not covered, or None if it is."""
-    return next((why for pattern, why in NOT_COVERED.items() if fnmatchcase(name, pattern)), None)
+NOT_COVERED_OPEN: dict[str, str] = {
+    "test_affine_grid_*_expanded": _RANK,
+    "test_reduce_log_sum_desc_axes_expanded": _RANK,
+    "test_reduce_log_sum_asc_axes_expanded": _RANK,
+    "test_reduce_l2_do_not_keepdims_*_expanded": _RANK,
+    "test_reduce_log_sum_exp_do_not_keepdims_*_expanded": _RANK,
+    "test_causal_conv_with_state_b1_c1_degenerate": _WEIGHT,
+    "test_causal_conv_with_state_[!b]*": _WEIGHT,
+    "test_causal_conv_with_state_basic*": _WEIGHT,
+    "test_convtranspose_output_shape": _WEIGHT,
+    "test_convtranspose_autopad_same": _WEIGHT,
+    "test_*deform_conv_with*": _WEIGHT,
+    "test_einsum_batch_diagonal": "an open matrix need not be square, which a diagonal needs",
+}
+"""Those that are not passed with open shapes, either."""
+
+
+def reason_not_covered(name: str, form: str = "as it is") -> str | None:
+    """Why a case is not covered in a form, or None if it is."""
+    tables = [NOT_COVERED, NOT_COVERED_OPEN] if form == "open" else [NOT_COVERED]
+    rows = (row for table in tables for row in table.items())
+    return next((why for pattern, why in rows if fnmatchcase(name, pattern)), None)

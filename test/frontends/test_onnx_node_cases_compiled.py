@@ -1,4 +1,4 @@
-"""ONNX's own cases for every operator, compiled to machine code.
+"""ONNX's own cases, compiled to machine code.
 
 By default the first case of each operator runs, the others are slow.
 """
@@ -7,41 +7,46 @@ import pytest
 from nnc.driver.compile import compile_model
 from nnc.ir.diagnostics import NncError
 
+from .onnx_cases import FORMS, arrays, cases, compare
 from .onnx_not_covered import reason_not_covered
-from .test_onnx_node_cases import arrays, cases, compare_values, imported
 
 SHARDS = 8
 
 
-def check_compiled(case) -> None:
-    module, frozen = imported(case)
-    executable = compile_model(module, cache=False)
-    names = [info.name for info in case.model.graph.input]
+def check_compiled(name: str, form: str) -> None:
+    case = cases()[name]
+    executable = None
     for inputs, outputs in case.data_sets:
-        given = dict(zip(names, arrays(inputs), strict=False))
-        found = executable.run({n: v for n, v in given.items() if n not in frozen})
+        if executable is None or form == "known":
+            module, given = FORMS[form](case, arrays(inputs))
+            module.verify()
+            executable = compile_model(module, cache=False)
+        else:
+            given = arrays(inputs)
+        names = executable.input_names
+        found = executable.run(dict(zip(names, given, strict=True)))
         for value, expected in zip(found.values(), arrays(outputs), strict=True):
-            compare_values(value, expected, case)
+            compare(value, expected, case)
 
 
-def covered() -> list[str]:
-    return [name for name in sorted(cases()) if reason_not_covered(name) is None]
+def covered(form: str) -> list[str]:
+    return [name for name in sorted(cases()) if reason_not_covered(name, form) is None]
 
 
 def first_of_each_operator() -> list[str]:
     first: dict[tuple[str, ...], str] = {}
-    for name in covered():
+    for name in covered("as it is"):
         operators = tuple(node.op_type for node in cases()[name].model.graph.node)
         if len(operators) == 1:
             first.setdefault(operators, name)
     return list(first.values())
 
 
-def check_all(names: list[str]) -> None:
+def check_all(names: list[str], form: str = "as it is") -> None:
     failures = []
     for name in names:
         try:
-            check_compiled(cases()[name])
+            check_compiled(name, form)
         except (NncError, AssertionError) as error:
             failures.append(f"{name}: {error}")
     assert not failures, f"{len(failures)} cases fail:\n" + "\n".join(failures)
@@ -53,6 +58,7 @@ def test_each_operator(shard: int) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("shard", range(SHARDS))
-def test_all_cases(shard: int) -> None:
-    check_all(covered()[shard::SHARDS])
+def test_all_cases(shard: int, form: str) -> None:
+    check_all(covered(form)[shard::SHARDS], form)

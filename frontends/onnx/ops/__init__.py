@@ -29,6 +29,7 @@ MODULES = (
     "training",
     "trees",
     "classical",
+    "support_vectors",
     "microsoft",
     "microsoft_attention",
     "microsoft_quantized",

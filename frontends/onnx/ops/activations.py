@@ -7,10 +7,10 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import flatten, normalize_axis, positions, reshape
+from ..shapes import flatten, normalize_axis, reshape
+from ..terms import Term, counting, extent
 
 _PLAIN = {
     "Relu": nn.Relu,
@@ -91,12 +91,9 @@ def hardmax(n: Node, x: Value) -> Value:
 
 def _hardmax(n: Node, x: Value, axis: int) -> Value:
     """1 at the first largest element along the axis, 0 elsewhere."""
-    extent = x.type.shape[axis]
-    if extent is None:
-        raise n.error("the extent of the axis must be known")
-    best = n(nn.Argmax(x, axis=axis, keep_dims=True))
-    places = positions(n, extent).reshape([-1 if i == axis else 1 for i in range(x.type.rank)])
-    return n.cast(n(nn.Equal(n.constant(places, i64), best)), x.type.element_type)
+    best = Term(n, n(nn.Argmax(x, axis=axis, keep_dims=True)))
+    places = counting(n, extent(n, (x, axis))).spread(0, x.type.rank - 1 - axis)
+    return places.equals(best).cast(x.type.element_type).value
 
 
 @converter("Softmax")

@@ -8,7 +8,7 @@ from ....dialects import nn
 from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
-from ....ir.types import TensorType, Type, i1
+from ....ir.types import IntegerType, TensorType, Type, i1, i32
 from ..node import Node
 from ..registry import converter
 from ..shapes import as_scalar, broadcast, normalize_axis, reshape
@@ -73,7 +73,22 @@ def unary(n: Node, x: Value) -> Value:
 def binary(n: Node, lhs: Value, rhs: Value) -> Value:
     if n.opset < 7 and n.int("broadcast"):
         rhs = _aligned(n, lhs, rhs)
+    if n.op_type == "Div":
+        rhs = _divisor(n, rhs)
     return n(_BINARY[n.op_type](lhs, rhs))
+
+
+def _divisor(n: Node, x: Value) -> Value:
+    """An integer divisor, for which the program fails where an element is 0."""
+    if not isinstance(x.type.element_type, IntegerType):
+        return x
+    known = n.array(x)
+    if known is not None and known.all():
+        return x
+    is_zero = n.cast(n(nn.Equal(x, n.scalar(0, x))), i32)
+    zeros = n(nn.ReduceMax(is_zero, axes=tuple(range(x.type.rank)))) if x.type.rank else is_zero
+    none = n(nn.LessEqual(zeros, n.constant(0, i32)))
+    return n(nn.Assume(x, none, "an integer is divided by 0"))
 
 
 def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
@@ -106,7 +121,7 @@ def mean(n: Node, *inputs: Value) -> Value:
 
 @converter("Mod")
 def mod(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Mod(lhs, rhs, fmod=bool(n.int("fmod"))))
+    return n(nn.Mod(lhs, _divisor(n, rhs), fmod=bool(n.int("fmod"))))
 
 
 @converter("BitShift")

@@ -1,4 +1,4 @@
-"""Features, linear models and support vectors of ai.onnx.ml, as far as they are numbers."""
+"""Features and linear models of ai.onnx.ml, as far as they are numbers."""
 
 from __future__ import annotations
 
@@ -17,13 +17,14 @@ from .text import ids, lookup, scalar_string, strings
 DOMAIN = "ai.onnx.ml"
 
 
-def _rows(n: Node, x: Value) -> Term:
+def rows_of(n: Node, x: Value) -> Term:
     """x as rows of f32; f64 stays."""
     rows = Term(n, x) if x.type.rank != 1 else Term(n, x).spread(1, 0)
     return rows if rows.element is f64 else rows.cast(f32)
 
 
-def _floats(n: Node, name: str, like: Term) -> Term:
+def floats_of(n: Node, name: str, like: Term) -> Term:
+    """An attribute's numbers in the type of a term."""
     return constant(n, np.array(n.floats(name) or (), type_to_numpy(like.element)))
 
 
@@ -46,14 +47,14 @@ def binarizer(n: Node, x: Value) -> Value:
 @converter("Scaler", domain=DOMAIN)
 def scaler(n: Node, x: Value) -> Value:
     rows = Term(n, x).cast(f32)
-    return ((rows - _floats(n, "offset", rows)) * _floats(n, "scale", rows)).value
+    return ((rows - floats_of(n, "offset", rows)) * floats_of(n, "scale", rows)).value
 
 
 @converter("Normalizer", domain=DOMAIN)
 def normalizer(n: Node, x: Value) -> Value:
     """Rows divided by a norm; rows whose norm is 0 stay."""
     norm = n.string("norm", "MAX", ("MAX", "L1", "L2"))
-    rows = _rows(n, x)
+    rows = rows_of(n, x)
     axis = rows.rank - 1
     if norm == "MAX":
         size = rows.largest(axis, keep=True)
@@ -162,13 +163,13 @@ def feature_vectorizer(n: Node, *inputs: Value) -> Value:
 
 def _linear(n: Node, x: Value, targets: int) -> Term:
     """x times the coefficients of each target, and its intercept."""
-    rows = _rows(n, x)
-    coefficients = _floats(n, "coefficients", rows)
+    rows = rows_of(n, x)
+    coefficients = floats_of(n, "coefficients", rows)
     if coefficients.shape[0] % targets:  # type: ignore[operator]
         raise n.error(f"{coefficients.shape[0]} coefficients for {targets} targets")
     matrix = coefficients.reshape(targets, coefficients.shape[0] // targets)  # type: ignore[operator]
     out = rows @ matrix.transpose(1, 0)
-    return out + _floats(n, "intercepts", rows) if n.floats("intercepts") else out
+    return out + floats_of(n, "intercepts", rows) if n.floats("intercepts") else out
 
 
 @converter("LinearRegressor", domain=DOMAIN)
@@ -188,37 +189,3 @@ def linear_classifier(n: Node, x: Value) -> list[Value | None]:
         return [class_of(n, wins, labels), two_classes(1.0 - second, second).cast(f32).value]
     best = found.made(nn.Argmax(found.value, axis=1))
     return [class_of(n, best, labels), transformed(found, post).cast(f32).value]
-
-
-# -- support vectors -------------------------------------------------------------------------------
-
-
-def _kernel(n: Node, rows: Term, vectors: Term) -> Term:
-    """The kernel function of rows [B, F] and vectors [S, F]: [B, S]."""
-    gamma, offset, degree = n.floats("kernel_params") or (0.0, 0.0, 0.0)
-    kind = n.string("kernel_type", "LINEAR", ("LINEAR", "POLY", "RBF", "SIGMOID"))
-    if kind == "RBF":
-        apart = rows.reshape((rows.value, 0), 1, (rows.value, 1)) - vectors
-        return ((apart * apart).sum(2) * -gamma).function(nn.Exp)
-    products = rows @ vectors.transpose(1, 0)
-    if kind == "LINEAR":
-        return products
-    scaled = products * gamma + offset
-    return scaled**degree if kind == "POLY" else scaled.function(nn.Tanh)
-
-
-@converter("SVMRegressor", domain=DOMAIN)
-def svm_regressor(n: Node, x: Value) -> Value:
-    rows = _rows(n, x)
-    weights, count = _floats(n, "coefficients", rows), n.int("n_supports")
-    if count:
-        vectors = _floats(n, "support_vectors", rows)
-        width = vectors.shape[0] // count  # type: ignore[operator]
-        features = _kernel(n, rows, vectors.reshape(count, width))
-    else:
-        features = _kernel(n, rows, weights.spread(1, 0))
-        weights = constant(n, np.ones(1), rows.element)
-    found = features @ weights.spread(0, 1) + float((n.floats("rho") or (0.0,))[0])
-    if n.int("one_class"):
-        found = (found > 0.0).choose(constant(n, 1.0, found.element), -1.0)
-    return transformed(found, n.string("post_transform", "NONE")).cast(f32).value

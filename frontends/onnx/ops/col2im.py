@@ -15,7 +15,7 @@ from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64
+from ..shapes import as_i64, of_length
 from ..terms import Term, constant, counting, extent, joined
 from ..windows import spatial_ints
 
@@ -23,6 +23,9 @@ from ..windows import spatial_ints
 @converter("Col2Im")
 def col2im(n: Node, x: Value, image_shape: Value, block_shape: Value) -> Value:
     """x [N, C * block, L] -> rows [block * L, N * C] added to [image, N * C] -> [N, C, image..]"""
+    declared = n.declared_rank(0)
+    count = None if declared is None else declared - 2
+    image_shape, block_shape = (of_length(n, v, count) for v in (image_shape, block_shape))
     (rank,) = image_shape.type.shape
     if rank is None or x.type.rank != 3:
         raise n.error("the number of dimensions must be known, and the input be of rank 3")

@@ -59,7 +59,7 @@ def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> 
 
     limit = None if count is None else as_scalar(n, n.cast(count, i64))
     going = None if condition is None else as_scalar(n, condition)
-    states, stacks = while_loop(n, iteration, carried, limit, going)
+    states, stacks = while_loop(n, iteration, carried, limit, going, bounded=True)
     return [*states, *stacks]
 
 
@@ -101,6 +101,43 @@ def tensors(n: Node, values: Sequence[Any]) -> list[Value]:
     if not all(isinstance(v, Value) for v in values):
         raise n.error("the body gives a sequence, expected a tensor")
     return list(values)
+
+
+@converter("Scan")
+def scan_batch(n: Node, lengths: Value | None, *inputs: Value) -> list[Any]:
+    """Before opset 9: a scan for each element of a batch, of as many steps as its sequence has.
+
+    Behind the end of a sequence its rows are 0.
+    """
+    step, scanned = body(n, "body"), n.int("num_scan_inputs")
+    if not 1 <= scanned <= len(inputs) or len(step.inputs) != len(inputs):
+        raise n.error(f"{scanned} scan inputs of {len(inputs)}, body with {len(step.inputs)}")
+    sources = inputs[-scanned:]
+    backward = per_item(n, "directions", scanned)
+    batch, steps = (extent(n, sources[0], axis) for axis in range(2))
+
+    def example(number: Value, flag: Value, _: list[Value]) -> Iteration:
+        own = [n(nn.Gather(v, number)) for v in inputs]
+        count = steps if lengths is None else n.cast(n(nn.Gather(lengths, number)), i64)
+
+        def iteration(t: Value, flag: Value, states: list[Value]) -> Iteration:
+            inside = n(nn.Less(t, count))
+            last = n(nn.Sub(count, n.constant(1, i64)))
+            back = n(nn.Max(n(nn.Sub(last, t)), n.constant(0, i64)))
+            places = [back if reverse else t for reverse in backward]
+            rows = [n(nn.Gather(v, at)) for v, at in zip(own[-scanned:], places, strict=True)]
+            outputs = tensors(n, step(*states, *rows))
+            if lengths is not None:
+                before = [*states, *(n.scalar(0, v) for v in outputs[len(states) :])]
+                pairs = zip(outputs, before, strict=True)
+                outputs = [n(nn.Where(inside, new, old)) for new, old in pairs]
+            return Iteration(outputs[: len(states)], outputs[len(states) :])
+
+        states, stacks = while_loop(n, iteration, own[:-scanned], steps)
+        return Iteration([], [*states, *stacks])
+
+    _, results = while_loop(n, example, [], batch)
+    return results
 
 
 @converter("Scan", since=9)

@@ -10,8 +10,9 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import TensorType, size_fault
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, positions
+from ..shapes import as_i64, as_scalar, of_length, positions
 from ..tensors import element_type
+from ..terms import counting, extent
 
 _FORMS = {
     "value_int": (A.INT, np.int64),
@@ -45,6 +46,7 @@ def constant_of_shape(n: Node, shape: Value) -> Value:
     if fill.size != 1:
         raise n.error(f"attribute 'value' has {fill.size} elements, expected 1")
     value = n.constant(fill.reshape(()))
+    shape = of_length(n, shape, n.declared_rank(0))
     extents = n.extents(shape)
     if extents is None:
         raise n.error("the number of dimensions of the result must be known")
@@ -74,9 +76,12 @@ def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
 
 @converter("EyeLike")
 def eye_like(n: Node, x: Value) -> Value:
-    if x.type.rank != 2 or None in x.type.shape:
-        raise n.error("the input must be a matrix of known shape")
+    if x.type.rank != 2:
+        raise n.error(f"the input has rank {x.type.rank}, expected 2")
     element = element_type(n.int("dtype")) if n.has("dtype") else x.type.element_type
+    if None in x.type.shape:
+        rows, columns = (counting(n, extent(n, (x, axis))) for axis in range(2))
+        return (rows.spread(0, 1) + n.int("k")).equals(columns).cast(element).value
     if fault := size_fault(TensorType(x.type.shape, element)):
         raise n.error(fault)
     rows, columns = x.type.shape

@@ -68,9 +68,13 @@ def _dft(n: Node, x: Value, length: Value | None, along: Callable) -> Value:
         return (found[0], None) if back else found
 
     wide = Term(n, x).cast(_wide(x.type.element_type))
-    if x.type.shape[-1] not in (1, 2):
-        raise n.error(f"the last dimension has {x.type.shape[-1]} elements, expected 1 or 2")
-    imaginary = wide.column(1) if x.type.shape[-1] == 2 else None
+    parts = x.type.shape[-1]
+    if parts not in (1, 2, None):
+        raise n.error(f"the last dimension has {parts} elements, expected 1 or 2")
+    imaginary = None if parts == 1 else wide.column(1)
+    if parts is None:
+        real = constant(n, 0.0, wide.element) * wide.column(0).spread(0, 1)
+        imaginary = joined([wide, real], -1).column(1)
     found = along((wide.column(0), imaginary), work)
     return _together(found).cast(x.type.element_type).value
 

@@ -1,21 +1,24 @@
-"""GridSample: an image read at positions that another tensor gives.
+"""GridSample: an image read at positions that another tensor gives; and AffineGrid, which makes them.
 
 Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
 neighbour is gathered from the image with its channels last, and weighted.
 
-Source: ONNX GridSample-22.
+Source: ONNX GridSample-22, AffineGrid-20.
 """
 
 from __future__ import annotations
 
 from itertools import product as combinations
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import reshape
+from ..shapes import as_i64, broadcast_by, part_of_vector, reshape
+from ..terms import Term, constant, counting, extent, joined
 
 _MODES = {"nearest": "nearest", "linear": "linear", "cubic": "cubic"}
 _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
@@ -27,13 +30,14 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     mode = names[n.string("mode", choices=tuple(names))]
     padding = n.string("padding_mode", "zeros", ("zeros", "border", "reflection"))
     rank = x.type.rank - 2
-    if rank < 1 or grid.type.rank != rank + 2 or None in x.type.shape[2:]:
-        raise n.error("the image's extents must be known, and the grid be of the same rank")
-    taps = [_taps(n, _position(n, grid, rank, d, x.type.shape[2 + d]), mode) for d in range(rank)]
+    if rank < 1 or grid.type.rank != rank + 2:
+        raise n.error(f"the grid has rank {grid.type.rank}, expected {x.type.rank} as the image")
+    sizes = [extent(n, (x, 2 + d)) for d in range(rank)]
+    taps = [_taps(n, _position(n, grid, rank, d, sizes[d]), mode) for d in range(rank)]
     channels_last = n(nn.Transpose(x, permutation=(0, *range(2, rank + 2), 1)))
     total = None
     for chosen in combinations(*taps):
-        part = _read(n, channels_last, [place for place, _ in chosen], padding)
+        part = _read(n, channels_last, [place for place, _ in chosen], sizes, padding)
         for _, weight in chosen:
             if weight is not None:
                 column = reshape(n, weight, [*((weight, i) for i in range(rank + 1)), 1])
@@ -43,7 +47,7 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     return n(nn.Transpose(total, permutation=(0, rank + 1, *range(1, rank + 1))))
 
 
-def _position(n: Node, grid: Value, rank: int, d: int, extent: int) -> Value:
+def _position(n: Node, grid: Value, rank: int, d: int, size: Term) -> Value:
     """Where the positions lie in spatial dimension d, in elements, as f32."""
     # The grid's last dimension counts from the innermost spatial dimension outwards.
     index = n.constant(rank - 1 - d, i64)
@@ -51,8 +55,8 @@ def _position(n: Node, grid: Value, rank: int, d: int, extent: int) -> Value:
     one, half = n.scalar(1, at), n.scalar(0.5, at)
     shifted = n(nn.Add(at, one))
     if n.int("align_corners"):
-        return n(nn.Mul(n(nn.Mul(shifted, half)), n.scalar(extent - 1, at)))
-    return n(nn.Mul(n(nn.Sub(n(nn.Mul(shifted, n.scalar(extent, at))), one)), half))
+        return n(nn.Mul(n(nn.Mul(shifted, half)), (size - 1).cast(f32).value))
+    return n(nn.Mul(n(nn.Sub(n(nn.Mul(shifted, size.cast(f32).value)), one)), half))
 
 
 def _taps(n: Node, at: Value, mode: str) -> list[tuple[Value, Value | None]]:
@@ -95,17 +99,16 @@ def _cubic_weights(n: Node, t: Value) -> list[Value]:
     ]
 
 
-def _read(n: Node, image: Value, places: list[Value], padding: str) -> Value:
+def _read(n: Node, image: Value, places: list[Value], sizes: list[Term], padding: str) -> Value:
     """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
     columns, inside = [], None
     for d, place in enumerate(places):
-        extent = image.type.shape[1 + d]
-        zero, last = n.constant(0, i64), n.constant(extent - 1, i64)
+        zero, last = n.constant(0, i64), (sizes[d] - 1).value
         if padding == "zeros":
             fits = n(nn.And(n(nn.GreaterEqual(place, zero)), n(nn.LessEqual(place, last))))
             inside = fits if inside is None else n(nn.And(inside, fits))
         elif padding == "reflection":
-            place = _reflected(n, place, extent)
+            place = _reflected(n, Term(n, place), sizes[d])
         place = n(nn.Clip(place, zero, last))
         columns.append(reshape(n, place, [*((place, i) for i in range(place.type.rank)), 1]))
     rank = columns[0].type.rank
@@ -117,12 +120,58 @@ def _read(n: Node, image: Value, places: list[Value], padding: str) -> Value:
     return n(nn.Where(mask, found, n.scalar(0, found)))
 
 
-def _reflected(n: Node, place: Value, extent: int) -> Value:
+def _reflected(n: Node, place: Term, size: Term) -> Value:
     """The place mirrored at the borders until it is inside."""
     aligned = bool(n.int("align_corners"))
-    period = 2 * (extent - 1) if aligned else 2 * extent
-    if period == 0:
-        return n(nn.Mul(place, n.constant(0, i64)))
-    wrapped = n(nn.Mod(place, n.constant(period, i64)))
-    mirrored = n(nn.Sub(n.constant(period if aligned else period - 1, i64), wrapped))
-    return n(nn.Min(wrapped, mirrored))
+    # An image of one element has the period 0, and only one place.
+    period = ((size - 1) * 2).max(1) if aligned else size * 2
+    wrapped = place % period
+    mirrored = (period if aligned else period - 1) - wrapped
+    return wrapped.min(mirrored).value
+
+
+@converter("AffineGrid")
+def affine_grid(n: Node, theta: Value, size: Value) -> Value:
+    """Positions in [-1, 1] of an image's elements, and 1, times an affine matrix.
+
+    theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
+    """
+    rank = _spatial_rank(n, theta, size)
+    extents = Term(n, as_i64(n, size))
+    matrix = Term(n, theta)
+    # The last dimension of the image is the first of a position.
+    lines = [_line(n, extents.column(2 + d, 0), matrix) for d in range(rank)]
+    wide = Term(n, part_of_vector(n, extents.value, 2, 2 + rank))
+    columns = []
+    for d in reversed(range(rank)):
+        line = lines[d].spread(0, rank - 1 - d)
+        columns.append(Term(n, broadcast_by(n, line.value, wide.value)).spread(0, 1))
+    one = constant(n, 1.0, matrix.element)
+    columns.append(Term(n, broadcast_by(n, one.value, wide.value)).spread(0, 1))
+    places = joined(columns, -1).flattened(rank)
+    found = places @ matrix.transpose(0, 2, 1)
+    batch = constant(n, np.zeros(1, np.int64)) + extents.part(0, 0, 1)
+    shape = joined([batch, wide, constant(n, np.array([rank]))], 0)
+    return found.shaped(shape).value
+
+
+def _spatial_rank(n: Node, theta: Value, size: Value) -> int:
+    """2 or 3, from whatever tells it."""
+    known, declared = theta.type.shape[1], n.declared_rank(0)
+    if known is None and size.type.shape[0] is not None:
+        known = size.type.shape[0] - 2
+    if known is None and declared is not None:
+        known = declared - 2
+    if theta.type.rank != 3 or known not in (2, 3):
+        raise n.error("the number of spatial dimensions must be known, and 2 or 3")
+    return known
+
+
+def _line(n: Node, count: Term, like: Term) -> Term:
+    """Positions of so many elements, of their centers or, with aligned corners, from -1 to 1."""
+    places, length = counting(n, count).cast(like.element), count.cast(like.element)
+    if n.int("align_corners"):
+        step = count.equals(1).choose(0.0, 2.0 / (length - 1.0))
+        return places * step - 1.0
+    step = 2.0 / length
+    return places * step + (step / 2.0 - 1.0)

@@ -7,7 +7,8 @@ from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, normalize_axis, positions, product, reshape
+from ..shapes import as_i64, as_scalar, broadcast_by, normalize_axis, reshape, shape_of
+from ..terms import Term, counting, extent
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
@@ -30,7 +31,18 @@ def gather_elements(n: Node, data: Value, indices: Value) -> Value:
 
 @converter("GatherND")
 def gather_nd(n: Node, data: Value, indices: Value) -> Value:
-    return n(nn.GatherNd(data, indices, batch_dims=n.int("batch_dims")))
+    batch, rank = n.int("batch_dims"), n.declared_rank(0)
+    if rank is not None:
+        indices = _in_rows(n, indices, indices.type.rank - 1 + data.type.rank - batch - rank)
+    return n(nn.GatherNd(data, indices, batch_dims=batch))
+
+
+def _in_rows(n: Node, indices: Value, length: int) -> Value:
+    """Indices in rows of a length that ranks tell, where the type does not."""
+    last = indices.type.rank - 1
+    if indices.type.shape[last] is not None:
+        return indices
+    return reshape(n, indices, [*((indices, i) for i in range(last)), length])
 
 
 @converter("ScatterElements", "Scatter")
@@ -43,6 +55,7 @@ def scatter_elements(n: Node, data: Value, indices: Value, updates: Value) -> Va
 @converter("ScatterND")
 def scatter_nd(n: Node, data: Value, indices: Value, updates: Value) -> Value:
     reduction = n.string("reduction", "none", _REDUCTIONS)
+    indices = _in_rows(n, indices, indices.type.rank - 1 + data.type.rank - updates.type.rank)
     return n(nn.ScatterNd(data, indices, updates, reduction=reduction))
 
 
@@ -68,16 +81,9 @@ def compress(n: Node, x: Value, condition: Value) -> Value:
     if n.has("axis"):
         axis = normalize_axis(n, n.int("axis"), x.type.rank)
     else:
-        axis, x = 0, reshape(n, x, [_count(n, x)])
+        axis, x = 0, Term(n, x).flat().value
     places = n(nn.NonZero(condition))
     return n(nn.Gather(x, n(nn.Reshape(places, out=TensorType((None,), i64))), axis=axis))
-
-
-def _count(n: Node, x: Value) -> int:
-    count = product(x.type.shape)
-    if count is None:
-        raise n.error("the input's shape must be known")
-    return count
 
 
 @converter("TensorScatter")
@@ -85,17 +91,11 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
     """The cache with the update written from a start on, for each element of the batch."""
     axis = normalize_axis(n, n.int("axis", -2), cache.type.rank)
     circular = n.string("mode", "linear", ("linear", "circular")) == "circular"
-    extent = cache.type.shape[axis]
-    if extent is None or None in update.type.shape:
-        raise n.error("the shapes must be known")
-    steps = positions(n, update.type.shape[axis])
-    steps = steps.reshape([-1 if i == axis else 1 for i in range(cache.type.rank)])
-    places = n.constant(steps)
+    rank = cache.type.rank
+    places = counting(n, extent(n, (update, axis))).spread(0, rank - 1 - axis)
     if start is not None:
-        batch = [update.type.shape[0], *[1] * (cache.type.rank - 1)]
-        places = n(nn.Add(places, reshape(n, as_i64(n, start), batch)))
+        places = places + Term(n, as_i64(n, start)).spread(0, rank - 1)
     if circular:
-        places = n(nn.Mod(places, n.constant(extent, i64)))
-    if places.type.shape != update.type.shape:
-        places = n(nn.BroadcastTo(places, out=TensorType(update.type.shape, i64)))
-    return n(nn.ScatterElements(cache, places, update, axis=axis))
+        places = places % extent(n, (cache, axis))
+    indices = broadcast_by(n, places.value, shape_of(n, update))
+    return n(nn.ScatterElements(cache, indices, update, axis=axis))

@@ -11,7 +11,7 @@ from ....dialects.nn.movement import slice_bounds
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ..calls import expand_call
-from ..late_axes import number_of, parts_of_sizes, spread_over
+from ..late_axes import parts_of_sizes, spread_over
 from ..node import Node
 from ..registry import converter
 from ..shapes import (
@@ -19,9 +19,10 @@ from ..shapes import (
     as_scalar,
     normalize_axes,
     normalize_axis,
-    positions,
     shape_of,
 )
+from ..terms import Term, constant, counting
+from ..terms import extent as extent_of
 from ..windows import pad_by_vector
 
 FAR = 2**31 - 1
@@ -72,7 +73,7 @@ def slice_(
     begin, end = n.extents(starts), n.extents(ends)
     if begin is None or end is None:
         if axes_operand is None:
-            raise n.error("the number of starts and ends must be known where no axes are given")
+            return _slice_leading(n, x, as_i64(n, starts), as_i64(n, ends), steps_operand)
         return _slice_along(n, x, (starts, ends, axes_operand), steps_operand)
     count = len(begin)
     axes: Sequence[int] = range(count)
@@ -125,6 +126,18 @@ def _slice_along(n: Node, x: Value, bounds: Sequence[Value], steps: Value | None
     return n(nn.SliceDynamic(x, starts, ends, axes, steps, out=out))
 
 
+def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value | None) -> Value:
+    """The slice of the first dimensions, of which only the run tells how many they are."""
+    axes = n.constant(np.arange(x.type.rank))
+    vectors = []
+    for given, rest in ((starts, 0), (ends, FAR), (steps, 1)):
+        filler = n.constant(np.full(x.type.rank, rest))
+        own = filler if given is None else n(nn.Concat([as_i64(n, given), filler], axis=0))
+        vectors.append(n(nn.Gather(own, axes)))
+    out = TensorType((None,) * x.type.rank, x.type.element_type)
+    return n(nn.SliceDynamic(x, *vectors[:2], axes, vectors[2], out=out))
+
+
 def _bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
     """Result extent, first element and step; None where they are known at run time only."""
     if begin is None or step is None:
@@ -152,7 +165,7 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
         if declared != count:
             raise n.error(f"{count} outputs, but attribute 'num_outputs' is {declared}")
         if extent is None:
-            raise n.error(f"the extent of axis {axis} must be known to be split evenly")
+            return list(parts_of_sizes(n, x, axis, _even_sizes(n, x, axis, count), count))
         size = -(-extent // count)
         sizes = tuple(max(0, min(size, extent - i * size)) for i in range(count))
         if n.opset < 18 and extent % count:
@@ -160,6 +173,18 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
     if len(sizes) != count or (extent is not None and sum(sizes) != extent) or min(sizes) < 0:
         raise n.error(f"{extent} elements do not split into {list(sizes)} for {count} outputs")
     return split_into(n, x, axis, sizes)
+
+
+def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
+    """The sizes of equal parts, computed; from opset 18 on, the last ones may be smaller."""
+    whole = extent_of(n, (x, axis))
+    if n.opset < 18:
+        fits = (whole % count).equals(0)
+        text = f"the elements do not split into {count} equal parts"
+        whole = whole.made(nn.Assume(whole.value, fits.value, text))
+    size = (whole + (count - 1)) / count
+    before = constant(n, np.arange(count)) * size
+    return (whole - before).max(0).min(size).value
 
 
 def split_into(n: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
@@ -219,8 +244,8 @@ def _pad_by(n: Node, x: Value, pads: Value, value: Value | None, axes: Value | N
     rank = x.type.rank
     mode = n.string("mode", "constant", _MODES)
     if axes is not None:
-        count = number_of(n, axes, "axes")
-        if pads.type.shape[0] not in (2 * count, None):
+        count = 1 if axes.type.rank == 0 else axes.type.shape[0]
+        if count is not None and pads.type.shape[0] not in (2 * count, None):
             raise n.error(f"{pads.type.shape[0]} pads for {count} axes, expected {2 * count}")
         halves = TensorType((2, count), i64)
         rows = n(nn.Reshape(pads, out=halves))
@@ -245,6 +270,16 @@ def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
         return n(nn.Pad(x, None, pads=tuple(pads), mode=mode))
     fill = n.scalar(0, x) if value is None else value
     return n(nn.Pad(x, fill, pads=tuple(pads), mode=mode))
+
+
+@converter("Tile")
+def tile_along(n: Node, x: Value, tiles: Value, axis: Value) -> Value:
+    """Before opset 6: repeats along one axis."""
+    rank = x.type.rank
+    places = n.constant(np.arange(rank))
+    at = n(nn.Mod(as_scalar(n, as_i64(n, axis)), n.constant(rank, i64)))
+    count = as_scalar(n, as_i64(n, tiles))
+    return tile(n, x, n(nn.Where(n(nn.Equal(places, at)), count, n.constant(1, i64))))
 
 
 @converter("Tile", since=6)
@@ -307,10 +342,7 @@ def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
         raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
     if x.type.rank < 2 or lengths.type.rank != 1:
         raise n.error(f"ranks {x.type.rank} and {lengths.type.rank}, expected at least 2, and 1")
-    extent = x.type.shape[time]
-    if extent is None:
-        raise n.error("the extent of the time axis must be known")
-    steps = n.constant(positions(n, extent).reshape((-1, 1) if time == 0 else (1, -1)), i64)
+    steps = counting(n, extent_of(n, (x, time))).spread(time, batch).value
     row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
     mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
     source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
@@ -331,9 +363,7 @@ def _row_type(lengths: Value, time: int) -> TensorType:
 
 def _gather_rows(n: Node, x: Value, index: Value) -> Value:
     """out[b, t] = x[b, index[b, t]]"""
-    shape = index.type.shape
-    column = n(nn.Reshape(index, out=TensorType((*shape, 1), i64)))
-    return n(nn.GatherNd(x, column, batch_dims=1))
+    return n(nn.GatherNd(x, Term(n, index).spread(0, 1).value, batch_dims=1))
 
 
 @converter("CenterCropPad")

@@ -12,7 +12,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, TensorType, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, part_of_vector, product, shape_of
+from ..shapes import as_i64, of_length, part_of_vector, product, shape_of
 from ..windows import Padded, pad_by_vector, padded, spatial_ints, spatial_rank
 
 
@@ -143,7 +143,7 @@ def max_unpool(n: Node, x: Value, indices: Value, shape: Value | None = None) ->
     spatial = n(nn.Add(n(nn.Mul(part_of_vector(n, own, 2, rank + 2), by)), rest))
     natural = n(nn.Concat([part_of_vector(n, own, 0, 2), spatial], axis=0))
     indices = as_i64(n, indices)
-    out = natural if shape is None else as_i64(n, shape)
+    out = natural if shape is None else of_length(n, as_i64(n, shape), rank + 2)
     ends = n.known(natural), n.known(out)
     if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
         # The indices count in the natural shape, so they move to the larger one.

@@ -9,8 +9,9 @@ from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
 from ..node import Node
 from ..registry import converter
-from ..shapes import normalize_axis, positions, reshape, shape_text
+from ..shapes import normalize_axis, reshape, shape_text
 from ..tensors import element_type
+from ..terms import counting, extent
 
 
 def along_axis(n: Node, x: Value, parameter: Value) -> Value:
@@ -27,18 +28,10 @@ def along_axis(n: Node, x: Value, parameter: Value) -> Value:
             n, parameter, [(parameter, 0) if i == axis else 1 for i in range(x.type.rank)]
         )
     block = n.int("block_size")
-    if (
-        parameter.type.rank != x.type.rank
-        or block < 1
-        or None in (*x.type.shape, *parameter.type.shape)
-    ):
+    if parameter.type.rank != x.type.rank or block < 1:
         raise n.error(f"a scale of shape {shape_text(parameter)} does not fit {shape_text(x)}")
-    return _repeated(n, parameter, axis, block, x.type.shape[axis])
-
-
-def _repeated(n: Node, parameter: Value, axis: int, block: int, extent: int) -> Value:
-    index = positions(n, extent) // block
-    return n(nn.Gather(parameter, n.constant(index), axis=axis))
+    index = counting(n, extent(n, (x, axis))) / block
+    return n(nn.Gather(parameter, index.value, axis=axis))
 
 
 @converter("DequantizeLinear")

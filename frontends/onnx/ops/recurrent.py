@@ -13,7 +13,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim, i64
+from ....ir.types import Dim, TensorType, i64
 from ..loops import Iteration, extent, mirrored, reversed_along, while_loop
 from ..node import A, Node
 from ..registry import converter
@@ -92,7 +92,7 @@ def lstm(
 ) -> list[Any]:
     net = Network.of(n, x, w, r, b, lengths, [h, c], gates=4)
     coupled = bool(n.int("input_forget"))
-    _check_shape(n, "P", p, len(net.directions), 3 * net.hidden)
+    p = _with_shape(n, "P", p, len(net.directions), 3 * net.hidden)
     peepholes = None if p is None else net.per_direction(p)
 
     def cell(d: Direction) -> Step:
@@ -185,12 +185,14 @@ class Network:
         hidden = n.int("hidden_size")
         steps, batch, size = _shape_of_input(n, x, "X")
         count = len(backward)
-        _check_shape(n, "W", w, count, gates * hidden, size)
-        _check_shape(n, "R", r, count, gates * hidden, hidden)
-        _check_shape(n, "B", b, count, 2 * gates * hidden)
+        w = _with_shape(n, "W", w, count, gates * hidden, size)
+        r = _with_shape(n, "R", r, count, gates * hidden, hidden)
+        b = _with_shape(n, "B", b, count, 2 * gates * hidden)
         _check_shape(n, "sequence_lens", lengths, batch)
-        for name, state in zip(("initial_h", "initial_c"), states, strict=False):
-            _check_shape(n, name, state, count, batch, hidden)
+        states = [
+            _with_shape(n, name, state, count, batch, hidden)
+            for name, state in zip(("initial_h", "initial_c"), states, strict=False)
+        ]
         needed = _needed_lengths(n, lengths, steps)
         net = Network(n, x, [], [], needed, count, hidden, batch_first)
         zeros = broadcast(n, n.scalar(0, x), [(x, 1) if batch is None else batch, hidden])
@@ -311,9 +313,21 @@ def _check_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> None:
         raise n.error(f"input '{name}' has shape {shape_text(value)}, expected [{expected}]")
 
 
+def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
+    """The value with the extents that it must have, checked as `_check_shape` does or at run time.
+
+    At most one of them is unknown.
+    """
+    _check_shape(n, name, value, *shape)
+    if value is None or all(a is not None or b is None for a, b in zip(value.type.shape, shape)):
+        return value
+    merged = (b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
+    return n(nn.Reshape(value, out=TensorType(tuple(merged), value.type.element_type)))
+
+
 def _shape_of_input(n: Node, x: Value, name: str) -> tuple[Dim, ...]:
-    if x.type.rank != 3 or x.type.shape[2] is None:
-        raise n.error(f"input '{name}' is '{x.type}', expected rank 3 and a known last extent")
+    if x.type.rank != 3:
+        raise n.error(f"input '{name}' is '{x.type}', expected rank 3")
     return x.type.shape
 
 

@@ -8,7 +8,7 @@ from ....ir.types import IntegerType, TensorType, f64, i1, i64
 from ..late_axes import all_where_none, along, axes_mask, number_of, without
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, normalize_axes, normalize_axis
+from ..shapes import as_i64, as_scalar, normalize_axes, normalize_axis, of_length
 
 _REDUCTIONS = {
     "ReduceSum": nn.ReduceSum,
@@ -57,6 +57,9 @@ def _reduced(n: Node, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value
 
 def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
     """The same along axes that are known at run time only."""
+    left = None if n.int("keepdims", 1) else n.declared_rank(0)
+    if left is not None and left:
+        axes = of_length(n, axes, x.type.rank - left)
     mask = axes_mask(n, axes, x.type.rank)
     if not n.int("noop_with_empty_axes"):
         mask = all_where_none(n, axes, mask)

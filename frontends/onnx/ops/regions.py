@@ -1,9 +1,9 @@
-"""RoiAlign and DeformConv: feature maps read between their elements.
+"""RoiAlign, MaxRoiPool and DeformConv: regions of feature maps, mostly read between elements.
 
 A position is a number of elements in each spatial dimension. It reads the two neighbours of
 each, so 2**dimensions rows of channels, and weights them.
 
-Source: ONNX RoiAlign-22, DeformConv-22.
+Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ....ir.core import Value
 from ....ir.types import f32, i64
 from ..node import Node
 from ..registry import converter
-from ..shapes import shape_text
+from ..shapes import Extent, shape_text
 from ..terms import Term, arange, constant, counting, extent
 from ..windows import spatial_ints
 from .convolution import kernel_of
@@ -106,6 +106,42 @@ def _apart(x: Term, d: int) -> Term:
     """[R, P, S] as [R, P, S, 1, 1], or [R, 1, 1, P, S] for the second dimension."""
     first, *own = ((x.value, i) for i in range(3))
     return x.reshape(first, *own, 1, 1) if d == 0 else x.reshape(first, 1, 1, *own)
+
+
+@converter("MaxRoiPool")
+def max_roi_pool(n: Node, x: Value, rois: Value) -> Value:
+    """The maximum of each bin of a region, whose bounds are rounded to elements; 0 of none.
+
+    x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
+    """
+    shape = n.ints("pooled_shape") or ()
+    if len(shape) != 2 or min(shape) < 1:
+        raise n.error(f"attribute 'pooled_shape' is {list(shape)}, expected two numbers from 1 on")
+    given = Term(n, rois).cast(f32)
+    corners = given.part(1, 1, 5) * n.float("spatial_scale", 1.0)
+    corners = (corners + 0.5).function(nn.Floor)
+    image = Term(n, x).gather(given.column(0).cast(i64))
+    lowest = -math.inf
+    for d, bins in ((1, shape[1]), (0, shape[0])):
+        inside = _bins(n, corners.column(1 - d), corners.column(3 - d), bins, (x, 2 + d))
+        # [R, P, D] as [R, 1, 1, P, D], or [R, 1, P, D, 1] for rows.
+        own = [(inside.value, i) for i in range(3)]
+        mask = inside.reshape(own[0], 1, *((1, own[1], own[2]) if d else (own[1], own[2], 1)))
+        place = 3 if d else 2
+        extents = [(image.value, i) for i in range(4)]
+        wide = image.reshape(*extents[:place], 1, *extents[place:])
+        image = mask.choose(wide, lowest).largest(place + 1)
+    return image.equals(lowest).choose(0.0, image).value
+
+
+def _bins(n: Node, begin: Term, end: Term, bins: int, size: Extent) -> Term:
+    """Which elements of a dimension lie in the bins of regions [R]: [R, bins, D]."""
+    length = (end - begin + 1.0).max(1.0).spread(0, 1) / float(bins)
+    number = constant(n, arange(bins)).cast(f32)
+    low = (number * length).function(nn.Floor) + begin.spread(0, 1)
+    high = ((number + 1.0) * length).function(nn.Ceil) + begin.spread(0, 1)
+    place = counting(n, extent(n, size)).cast(f32)
+    return (place >= low.spread(0, 1)) & (place < high.spread(0, 1))
 
 
 @converter("DeformConv")

@@ -17,6 +17,7 @@ from ..shapes import (
     flatten,
     normalize_axes,
     normalize_axis,
+    of_length,
     part_of_vector,
     product,
     reshape,
@@ -26,6 +27,7 @@ from ..shapes import (
 
 @converter("Reshape")
 def reshape_(n: Node, x: Value, shape: Value) -> Value:
+    shape = of_length(n, shape, n.declared_rank(0))
     target = n.extents(shape)
     if target is None:
         raise n.error("the number of dimensions of the result must be known")
@@ -126,6 +128,8 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
         if n.known(axes_operand) is None:
+            left = n.declared_rank(0)
+            axes_operand = of_length(n, axes_operand, None if left is None else rank - left)
             count = number_of(n, axes_operand, "axes")
             return without(n, x, axes_mask(n, axes_operand, rank), count)
         axes = n.known_ints(axes_operand, "axes")
@@ -141,10 +145,19 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 
 
 def _squeeze_ones(n: Node, x: Value) -> Value:
-    """Without the dimensions of one element, of which the declared rank tells the number."""
-    kept = n.declared_rank(0)
+    """Without the dimensions of one element, of which the declared rank tells the number.
+
+    Where it is not declared, an unknown extent is taken to be another, and the program fails if
+    it is 1.
+    """
+    kept, shape = n.declared_rank(0), x.type.shape
     if kept is None:
-        raise n.error("axes, or the result's rank, must be given where dimensions are unknown")
+        late = [i for i, d in enumerate(shape) if d is None]
+        extents = n(nn.Gather(shape_of(n, x), n.constant(np.array(late, np.int64))))
+        ones = n.cast(n(nn.Equal(extents, n.constant(1, i64))), i64)
+        none = n(nn.Equal(n(nn.ReduceSum(ones, axes=(0,))), n.constant(0, i64)))
+        x = n(nn.Assume(x, none, "an unknown extent is 1, so that the rank is another"))
+        return reshape(n, x, [(x, i) for i, d in enumerate(shape) if d != 1])
     if not 0 <= kept <= x.type.rank:
         raise n.error(f"the result is declared to have rank {kept}, the input has {x.type.rank}")
     ones = [i for i, d in enumerate(x.type.shape) if d == 1]
@@ -159,6 +172,9 @@ def unsqueeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
     axes = n.ints("axes") if "axes" in n.schema.attributes else None
     if axes_operand is not None:
         if n.known(axes_operand) is None:
+            whole = n.declared_rank(0)
+            count = None if whole is None else whole - x.type.rank
+            axes_operand = of_length(n, axes_operand, count)
             return with_ones(n, x, axes_operand, number_of(n, axes_operand, "axes"))
         axes = n.known_ints(axes_operand, "axes")
     rank = x.type.rank + len(axes or ())
@@ -188,10 +204,20 @@ def size(n: Node, x: Value) -> Value:
 
 @converter("Expand")
 def expand(n: Node, x: Value, shape: Value) -> Value:
+    rank, own = n.declared_rank(0), x.type.rank
+    if rank is not None and shape.type.shape == (None,):
+        shape = of_length(n, shape, rank) if rank > own else _led_by_ones(n, as_i64(n, shape), own)
     wanted = n.extents(shape)
     if wanted is None:
         raise n.error("the number of dimensions of the result must be known")
     return _expand(n, x, as_i64(n, shape), wanted)
+
+
+def _led_by_ones(n: Node, shape: Value, rank: int) -> Value:
+    """A shape of no more than `rank` dimensions with ones before, so that they are as many."""
+    ones = n.constant(np.ones(rank, np.int64))
+    places = n(nn.Add(n.constant(np.arange(rank)), n(nn.Gather(shape_of(n, shape), n.constant(0)))))
+    return n(nn.Gather(n(nn.Concat([ones, shape], axis=0)), places))
 
 
 def _expand(n: Node, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Value:

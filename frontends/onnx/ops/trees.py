@@ -1,7 +1,7 @@
 """Ensembles of decision trees of ai.onnx.ml.
 
-All trees are walked at once, level by level: `at` holds a node for each row of x and each tree,
-and its successor is gathered from tables of all nodes. A leaf is its own successor.
+`nn.walk_trees` finds the leaves, whose weights are gathered and added. It compares in one way, so
+that nodes of other ways exchange what is behind them, or become two.
 
 Source: TreeEnsemble-5, TreeEnsembleRegressor-5 and TreeEnsembleClassifier-5 of ai.onnx.ml.
 """
@@ -19,11 +19,12 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import Type, f32, f64, i64
 from ..node import Node
 from ..registry import converter
-from ..terms import Term, constant, counting, extent
+from ..terms import Term, constant
 from .scores import class_of, labels_of, transformed, two_classes
 
 DOMAIN = "ai.onnx.ml"
 _MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
+_LESS, _NOT_LESS, _MORE, _EQUAL, _UNEQUAL = range(1, 6)
 _LEAF = len(_MODES)
 _MEMBER = 6
 """The number of TreeEnsemble for what compares with a set."""
@@ -54,45 +55,70 @@ class Forest:
         self.successors.append([number, number])
         return number
 
-    def depth(self, n: Node) -> int:
-        """How many steps lead from a root to the farthest leaf. Raises NncError for a cycle."""
-        depth, level = 0, set(self.roots)
-        while inner := {i for i in level if self.modes[i] != _LEAF}:
-            level = {s for i in inner for s in self.successors[i]}
-            depth += 1
-            if depth > len(self.features):
-                raise n.error("the nodes of a tree form a cycle")
-        return depth
-
     def leaves(self, n: Node, x: Term) -> Term:
-        """The leaf of each row of x in each tree: [B, T]."""
-        tables = (np.array(v, np.int64) for v in (self.features, self.modes, self.successors))
-        features, modes, successors = tables
-        missing = np.array(self.missing)
-        splits = constant(n, np.array(self.splits, type_to_numpy(x.element)))
-        at = counting(n, extent(n, (x.value, 0))).spread(0, 1) * 0
-        at = at + constant(n, np.array(self.roots, np.int64))
-        used = sorted(set(self.modes) - {_LEAF})
-        for _ in range(self.depth(n)):
-            place = constant(n, features).gather(at)
-            value = x.made(nn.GatherElements(x.value, place.value, axis=1))
-            mode = constant(n, modes).gather(at) if len(used) > 1 else None
-            holds = _compared(value, splits.gather(at), mode, used)
-            if missing.any():
-                holds = holds | (value.function(nn.IsNan) & constant(n, missing).gather(at))
-            no, yes = (constant(n, successors[:, i].copy()).gather(at) for i in range(2))
-            at = holds.choose(yes, no)
-        return at
+        """The leaf of each row of x in each tree: [T, B]."""
+        self._ordered(type_to_numpy(x.element))
+        missing, count = any(self.missing), len(self.features)
+        nodes = np.zeros((count, 4), np.int64 if x.element is f64 else np.int32)
+        splits = np.array(self.splits, type_to_numpy(x.element))
+        nodes[:, 0] = self.features
+        if missing:
+            nodes[:, 0] = 2 * nodes[:, 0] + self.missing
+        nodes[:, 1] = splits.view(nodes.dtype)
+        nodes[:, 2:] = self.successors
+        tables = (nodes, np.array(self.roots, np.int32))
+        held = [constant(n, table).value.defined_by(nn.Constant) for table in tables]
+        way = "lt" if _LESS in self.modes else "le"
+        values = [op.value for op in held if op is not None]
+        return x.made(nn.WalkTrees(x.value, *values, compare=way, missing=missing))
+
+    def _ordered(self, dtype: np.dtype) -> None:
+        """Make all comparisons of one kind, `<` if all are such or the contrary, else `<=`."""
+        kinds = set(self.modes) - {_LEAF}
+        strict = bool(kinds) and kinds <= {_LESS, _NOT_LESS}
+        for i, mode in enumerate(list(self.modes)):
+            if mode in (_EQUAL, _UNEQUAL):
+                self._as_two(i, dtype)
+                continue
+            if mode in (_NOT_LESS, _MORE):
+                self.successors[i].reverse()
+                self.missing[i] = not self.missing[i]
+            if mode in (_LESS, _NOT_LESS) and not strict:
+                self._below(i, dtype)
+            if mode != _LEAF:
+                self.modes[i] = _LESS if strict else 0
+
+    def _below(self, i: int, dtype: np.dtype) -> None:
+        """x < split as x <= the number before; nothing is less than -infinity."""
+        split = dtype.type(self.splits[i])
+        if np.isneginf(split):
+            no = self.successors[i][0]
+            self.successors[i] = [no, self.successors[i][1] if self.missing[i] else no]
+            split = dtype.type(np.nan)
+        self.splits[i] = float(np.nextafter(split, dtype.type(-np.inf)))
+
+    def _as_two(self, i: int, dtype: np.dtype) -> None:
+        """x == split as x <= split and not x <= the number before."""
+        no, yes = self.successors[i]
+        if self.modes[i] == _UNEQUAL:
+            no, yes = yes, no
+            self.missing[i] = not self.missing[i]
+        second = self.add(self.features[i], self.splits[i], _LESS, not self.missing[i])
+        self.successors[second] = [yes, no]
+        self._below(second, dtype)
+        self.modes[second] = self.modes[i] = 0
+        self.successors[i] = [no, second]
+        # NaN goes on to the second, or not at all.
 
     def reached(self, n: Node, at: Term, targets: int) -> Term:
-        """Whether one of the leaves has a weight for each target: [B, targets]."""
+        """Whether one of the leaves [T, B] has a weight for each target: [B, targets]."""
         named = np.zeros((len(self.features), targets), np.int64)
         for node, target, _ in self.weights:
             named[node, target] = 1
-        return constant(n, named).gather(at).largest(1) > 0
+        return constant(n, named).gather(at).largest(0) > 0
 
     def totals(self, n: Node, at: Term, element: Type, targets: int, aggregate: str) -> Term:
-        """The weights of leaves [B, T] for each target, over all trees: [B, targets]."""
+        """The weights of leaves [T, B] for each target, over all trees: [B, targets]."""
         dtype = type_to_numpy(element)
         weights = np.zeros((len(self.features), targets), dtype)
         named = np.zeros(weights.shape, np.bool_)
@@ -102,30 +128,13 @@ class Forest:
             weights[node, target] += weight
             named[node, target] = True
         if aggregate in ("SUM", "AVERAGE"):
-            total = constant(n, weights).gather(at).sum(1)
+            total = constant(n, weights).gather(at).sum(0)
             return total / float(len(self.roots)) if aggregate == "AVERAGE" else total
         # Leaves that have no weight for a target do not count for it.
         sign = 1 if aggregate == "MAX" else -1
         best = constant(n, np.where(named, sign * weights, -np.inf).astype(dtype)).gather(at)
-        best = best.largest(1)
+        best = best.largest(0)
         return best.function(nn.IsInf).choose(0.0, best * float(sign))
-
-
-def _compared(value: Term, split: Term, mode: Term | None, used: list[int]) -> Term:
-    """Whether the comparisons hold, each by its node's mode."""
-    forms = {
-        0: lambda: value <= split,
-        1: lambda: value < split,
-        2: lambda: value >= split,
-        3: lambda: value > split,
-        4: lambda: value.equals(split),
-        5: lambda: ~value.equals(split),
-    }
-    holds = forms[used[0]]()
-    for number in used[1:]:
-        assert mode is not None
-        holds = mode.equals(number).choose(forms[number](), holds)
-    return holds
 
 
 def _input(n: Node, x: Value) -> Term:
