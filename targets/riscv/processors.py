@@ -4,7 +4,8 @@ Vectors are of the V extension's version 1.0, two registers each (LMUL 2): of th
 promises, or of those that a processor has. An instruction then does twice as much, and cores that
 issue in order have time for the loads and additions beside it. Units, latencies and widths are
 those of LLVM's scheduling models (SiFive7 for the U74, SpacemitX60); caches and clocks those of
-common machines. Bandwidths are estimates. Nothing says that software prefetches pay, and few processors have them.
+common machines. Bandwidths are estimates. Nothing says that software prefetches pay, and few
+processors have them.
 """
 
 from __future__ import annotations
