@@ -45,8 +45,9 @@ class Assembly:
     """A multiply-add into register `{0}`, the others being the same in all."""
     scalable_peak: str = ""
     """The same on scalable vectors."""
-    context: tuple[str, ...] = ()
-    """What llvm-mca has to know of the code around."""
+    setting: re.Pattern[str] | None = None
+    """What says how many registers an instruction takes, `m2` for two: the width and the number are
+    groups."""
 
 
 FAMILIES = {
@@ -62,7 +63,7 @@ FAMILIES = {
         ".vf",
         re.compile(r"\tb(?:ne|eq|lt|ge|ltu|geu|nez|eqz|lez|gez|ltz|gtz)\t(?:\w+, )+(\.\w+)$"),
         "\tvfmacc.vf\tv{0}, fa0, v31",
-        context=("# LLVM-MCA-RISCV-LMUL M1", "# LLVM-MCA-RISCV-SEW E32"),
+        setting=re.compile(r"\tvseti?vli\t.*, (e\d+), (mf?\d), "),
     ),
 }
 
@@ -74,10 +75,21 @@ class Loop:
     function: str
     instructions: tuple[str, ...]
     text: Assembly
+    setting: tuple[str, str] = ("e32", "m1")
+    """Of the code before the loop."""
 
     @property
     def multiply_adds(self) -> int:
-        return len(self._multiply_adds)
+        """On one register each."""
+        return len(self._multiply_adds) * max(1, int(self.setting[1].strip("mf")))
+
+    @property
+    def context(self) -> tuple[str, ...]:
+        """What llvm-mca has to know of the code around."""
+        if self.text.setting is None:
+            return ()
+        width, number = (name.upper() for name in self.setting)
+        return f"# LLVM-MCA-RISCV-LMUL {number}", f"# LLVM-MCA-RISCV-SEW {width}"
 
     @property
     def products(self) -> tuple[int, int]:
@@ -112,6 +124,7 @@ class Row:
 def loops(assembly: str, text: Assembly) -> Iterator[Loop]:
     """The innermost loops of assembler text that are one block."""
     function = label = ""
+    setting = "e32", "m1"
     block: list[str] = []
     for line in assembly.splitlines():
         if match := LABEL.match(line):
@@ -119,9 +132,11 @@ def loops(assembly: str, text: Assembly) -> Iterator[Loop]:
             function = function if label.startswith(".L") else label
         elif line.startswith("\t") and not line.startswith("\t."):
             block.append(line)
+            if text.setting is not None and (found := text.setting.match(line)):
+                setting = found[1], found[2]
             match = text.branch.match(line)
             if match and match[1] == label:
-                yield Loop(function, tuple(block), text)
+                yield Loop(function, tuple(block), text, setting)
 
 
 def mca() -> str:
@@ -132,10 +147,10 @@ def mca() -> str:
     return found
 
 
-def cycles(instructions: tuple[str, ...], one: LlvmTarget) -> float:
+def cycles(loop: Loop, one: LlvmTarget) -> float:
     """Cycles of one iteration, of many."""
     command = [mca(), f"-mtriple={one.triple}", f"-mcpu={one.cpu}", f"-iterations={ITERATIONS}"]
-    lines = (*FAMILIES[one.family].context, *instructions, "")
+    lines = (*loop.context, *loop.instructions, "")
     done = subprocess.run(
         command, input="\n".join(lines), capture_output=True, text=True, check=True
     )
@@ -151,7 +166,7 @@ def peak(one: LlvmTarget) -> float:
     text = FAMILIES[one.family]
     form = text.scalable_peak if one.scalable else text.peak
     lines = tuple(form.format(i) for i in range(count))
-    return round(count / cycles(lines, one), 1)
+    return round(count / cycles(Loop("", lines, text), one), 1)
 
 
 def costs(module: Operation) -> Counter[str]:
@@ -191,7 +206,7 @@ def rows(model: Path, target: str) -> Iterator[Row]:
         if loop is None or not loop.multiply_adds:
             print(f"{model.stem}: {kernel} has no loop of one block with multiply-adds")
             continue
-        taken = cycles(loop.instructions, one)
+        taken = cycles(loop, one)
         yield Row(kernel, operations / total, loop.multiply_adds, taken, peak(one))
 
 

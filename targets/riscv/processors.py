@@ -1,9 +1,11 @@
 """Processors of 64-bit RISC-V, with multiplication, atomics, floats and compressed instructions.
 
-Vectors are of the V extension's version 1.0, one register each: of the 128 bits that it promises,
-or of those that a processor has. Units, latencies and widths are those of LLVM's scheduling models
-(SiFive7 for the U74, SpacemitX60); caches and clocks those of common machines.
-Bandwidths are estimates. Nothing says that software prefetches pay, and few processors have them.
+Vectors are of the V extension's version 1.0, two registers each (LMUL 2): of the 128 bits that it
+promises, or of those that a processor has. An instruction then does twice as much, and cores that
+issue in order have time for the loads and additions beside it. Units, latencies and widths are
+those of LLVM's scheduling models (SiFive7 for the U74, SpacemitX60); caches and clocks those of
+common machines. Bandwidths are estimates. Nothing says that software prefetches pay, and few
+processors have them.
 """
 
 from __future__ import annotations
@@ -46,10 +48,12 @@ _U74 = Machine(
 
 _X60 = replace(
     _U74,
-    vector_bits=256,
+    vector_bits=512,
+    vector_registers=16,
+    full_width_units=0.5,
     unit_bits=256,
     fma_latency=5,
-    load_bytes_per_cycle=11,
+    load_bytes_per_cycle=16,
     l2_bytes=512 << 10,
     l3_bytes=512 << 10,
     l2_bandwidth=8.0,
@@ -57,9 +61,9 @@ _X60 = replace(
     cores=8,
     gigahertz=1.6,
 )
-"""Of the Banana Pi F3: the load of a vector takes three cycles."""
+"""Of the Banana Pi F3: the load of a vector takes three cycles, of two registers four."""
 
-_V = replace(_X60, vector_bits=128, unit_bits=128, load_bytes_per_cycle=16)
+_V = replace(_X60, vector_bits=256, unit_bits=128, load_bytes_per_cycle=16)
 """Like the X60, with the least vectors."""
 
 
