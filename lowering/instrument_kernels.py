@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from ..dialects import arith, func, llvm, memref
@@ -17,6 +18,8 @@ from ..runtime.abi import POOL_COUNTS
 
 TIMES = "nnc.times"
 """The name of the new output."""
+INNER = "nnc.inner"
+"""The name of the output that tells of kernels in branches and loops."""
 PIECES = "nnc.pieces"
 """The name of the output that tells what threads did."""
 CLOCK = "nnc_clock"
@@ -63,6 +66,9 @@ class InstrumentKernels(
       call @k1(..)
       times[2] = nnc_clock()
 
+    A branch or loop with kernels inside counts as one. Then another output has a row for each call
+    of a kernel inside: what all its calls took, and how many there were.
+
     With `threads` another output has a row for each of these moments: for how long the pool's
     caller has waited for other threads since the pool was made, and how many pieces of parallel
     loops each of so many threads has done.
@@ -76,8 +82,12 @@ class InstrumentKernels(
         """Entry functions without kernels stay as they are, and those that have a clock already."""
         clocked = False
         for entry in [f for f in op.body_block if isinstance(f, func.FuncOp)]:
-            calls = kernel_calls(entry, op) if ENTRY in entry.attributes else []
+            calls = kernel_units(entry, op) if ENTRY in entry.attributes else []
             if calls and not _has_clock(entry):
+                inner = inner_calls(calls, op)
+                if inner:
+                    _time_inner(entry, [call for _, call in inner], op)
+                    calls = kernel_units(entry, op)
                 times = _add_output(entry, TIMES, (len(calls) + 1,))
                 for i, builder in enumerate(_moments(calls)):
                     now = builder.insert(func.Call(CLOCK, [], outs=[i64])).results[0]
@@ -97,24 +107,106 @@ def _has_clock(entry: func.FuncOp) -> bool:
     return isinstance(names, ArrayAttr) and StringAttr(TIMES) in names.elements
 
 
-def kernel_calls(entry: func.FuncOp, module: Operation) -> list[func.Call]:
-    """The calls of kernels in the entry's own block, in order."""
-    kernels = {
-        f.sym_name
-        for f in module.body_block
-        if isinstance(f, func.FuncOp) and KERNEL in f.attributes
-    }
+def kernel_units(entry: func.FuncOp, module: Operation) -> list[Operation]:
+    """The operations of the entry's own block that are calls of kernels, or have some inside."""
     if len(entry.body.blocks) != 1:
         return []
-    return [op for op in entry.body.block if isinstance(op, func.Call) and op.callee in kernels]
+    functions = _functions(module)
+    return [op for op in entry.body.block if any(True for _ in _calls_in(op, functions))]
 
 
-def _moments(calls: list[func.Call]) -> list[Builder]:
-    """Before the first call, and after each."""
-    return [Builder.before_op(calls[0]), *map(Builder.after_op, calls)]
+def inner_calls(units: list[Operation], module: Operation) -> list[tuple[int, func.Call]]:
+    """The calls of kernels inside units, each with the unit's number."""
+    functions = _functions(module)
+    return [
+        (i, call)
+        for i, unit in enumerate(units)
+        for call in _calls_in(unit, functions)
+        if call is not unit
+    ]
 
 
-def _count_pieces(entry: func.FuncOp, calls: list[func.Call], threads: int) -> None:
+def _functions(module: Operation) -> dict[str, func.FuncOp]:
+    return {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+
+
+def _calls_in(op: Operation, functions: Mapping[str, func.FuncOp]) -> Iterator[func.Call]:
+    """The calls of kernels in an operation, also in the functions that it calls."""
+    for one in op.walk():
+        if isinstance(one, func.Call):
+            called = functions.get(one.callee)
+            if called is not None and KERNEL in called.attributes:
+                yield one
+            elif called is not None and not called.is_declaration:
+                yield from _calls_in(called, functions)
+
+
+def _moments(units: list[Operation]) -> list[Builder]:
+    """Before the first unit, and after each."""
+    return [Builder.before_op(units[0]), *map(Builder.after_op, units)]
+
+
+def _time_inner(entry: func.FuncOp, calls: list[func.Call], module: Operation) -> None:
+    """One more output: what the calls took in all, and how many there were."""
+    times = _add_output(entry, INNER, (len(calls), 2))
+    start = Builder.at_start(entry.body.block)
+    zero = start.insert(arith.Constant(IntegerAttr(0, i64))).result
+    for i in range(len(calls)):
+        for j in range(2):
+            start.insert(memref.Store(zero, times, _position(start, i, j)))
+    buffers = _passed_along(entry, times, calls, module)
+    for i, call in enumerate(calls):
+        before, after = Builder.before_op(call), Builder.after_op(call)
+        buffer = buffers[_function_of(call)]
+        began = before.insert(func.Call(CLOCK, [], outs=[i64])).results[0]
+        ended = after.insert(func.Call(CLOCK, [], outs=[i64])).results[0]
+        took = after.insert(arith.SubI(ended, began)).result
+        one = after.insert(arith.Constant(IntegerAttr(1, i64))).result
+        for j, more in enumerate((took, one)):
+            at = _position(after, i, j)
+            old = after.insert(memref.Load(buffer, at)).result
+            after.insert(memref.Store(after.insert(arith.AddI(old, more)).result, buffer, at))
+
+
+def _position(builder: Builder, i: int, j: int) -> list[Value]:
+    return [builder.insert(arith.Constant.index(n)).result for n in (i, j)]
+
+
+def _passed_along(
+    entry: func.FuncOp, times: Value, calls: list[func.Call], module: Operation
+) -> dict[Operation, Value]:
+    """The buffer in the entry and in each function that calls one of the kernels."""
+    buffers: dict[Operation, Value] = {entry: times}
+    work = [_function_of(call) for call in calls]
+    callers = [op for op in module.walk() if isinstance(op, func.Call)]
+    while work:
+        function = work.pop()
+        if function in buffers:
+            continue
+        buffers[function] = _add_argument(function, times.type, DictAttr(()))
+        work += (_function_of(c) for c in callers if c.callee == function.sym_name)
+    for call in callers:
+        called = next((f for f in buffers if f.sym_name == call.callee), None)  # type: ignore[attr-defined]
+        if called is not None:
+            operands = [*call.operands, buffers[_function_of(call)]]
+            longer = func.Call(call.callee, operands, outs=call.result_types, loc=call.loc)
+            Builder.before_op(call).insert(longer)
+            for old, new in zip(call.results, longer.results, strict=True):
+                old.replace_all_uses_with(new)
+            call.erase()
+    return buffers
+
+
+def _function_of(op: Operation) -> func.FuncOp:
+    """The function around an operation."""
+    at = op.parent_op
+    while not isinstance(at, func.FuncOp):
+        assert at is not None
+        at = at.parent_op
+    return at
+
+
+def _count_pieces(entry: func.FuncOp, calls: list[Operation], threads: int) -> None:
     """One more output, set by the pool, which is an argument from here on."""
     counts = _add_output(entry, PIECES, (len(calls) + 1, threads + 1))
     pool = _add_argument(entry, llvm.ptr, DictAttr(((POOL, UnitAttr()),)))

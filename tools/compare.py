@@ -50,7 +50,8 @@ def compare_model(args: argparse.Namespace, session: Session) -> int:
     if other != session.model:
         culprit = first_common(session.model, other, ours, reference, (inputs, inputs), tolerance)
     else:
-        culprit = _bisect(session, ours, reference, wrong, inputs, tolerance)
+        known = {one: theirs[one] for one in wrong if one in theirs}
+        culprit = _bisect(session, ours, reference, known, inputs, tolerance)
     for line in _named(culprit, reference):
         session.say(line)
     return 1
@@ -84,15 +85,15 @@ def _bisect(
     session: Session,
     ours: Side,
     reference: Side,
-    wrong: list[str],
+    known: dict[str, np.ndarray],
     inputs: dict[str, np.ndarray],
     tolerance: Tolerance,
 ) -> Culprit | None:
     from ..frontends.onnx.cutting import CutGraph
 
     given = constant_values(session.model, session.choices["constants"])
-    graph = CutGraph(session.model, wrong, given)
-    return Bisection(graph, ours, reference, inputs, tolerance, session.progress).culprit()
+    graph = CutGraph(session.model, known, given)
+    return Bisection(graph, ours, reference, inputs, tolerance, session.progress).culprit(known)
 
 
 def _says(one: Difference, reference: Side) -> str:
@@ -109,8 +110,8 @@ def _says(one: Difference, reference: Side) -> str:
 
 
 def _named(culprit: Culprit | None, reference: Side) -> Iterator[str]:
-    if culprit is None:
-        yield "no single node: when the graph is cut, its parts agree"
+    if culprit is None:  # an output that is an input, say
+        yield "no node is at fault"
         return
     if len(culprit.nodes) == 1:
         yield f"first difference, from operands that agree: {culprit.nodes[0]}"

@@ -49,10 +49,14 @@ class Bisection:
         self.values: Values = dict(inputs)
         """The reference's values of all that was needed so far."""
 
-    def culprit(self) -> Culprit | None:
-        """The nodes at fault; None where the parts of the graph agree when it is cut."""
+    def culprit(self, known: Mapping[str, np.ndarray] | None = None) -> Culprit | None:
+        """The nodes at fault; None where all agrees.
+
+        `known` are the reference's outputs, if it is known already that ours differ.
+        """
         first, last = 0, len(self.graph.nodes)
-        if not last or not self._differ(first, last):
+        self.values |= known or {}
+        if not last or (known is None and not self._differ(first, last)):
             return None
         while last - first > 1:
             middle = self._middle(first, last)

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...dialects import func
+from ...dialects import func, scf
 from ...dialects.marks import ENTRY
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import FusedLoc, Location, NameLoc
 from ...ir.passes import PassContext, PassManager
-from ...lowering.instrument_kernels import PIECES, TIMES, kernel_calls
+from ...lowering.instrument_kernels import INNER, PIECES, TIMES, inner_calls, kernel_units
 from ...lowering.kernel_costs import Cost, kernel_cost
 from ...lowering.pipelines import pipeline
 from ..compile import compile_model, run_stages
@@ -83,6 +83,9 @@ class KernelRun:
     fastest run, `time` is over all runs. `pieces` are those of its parallel loops that each
     thread did, nothing where all ran on the calling thread; `waited` is for how long that one
     then waited for others. Both are means, as few runs may be disturbed. Units: nanoseconds.
+
+    `inner_calls` is how many calls a run makes of a kernel inside a branch or loop, whose time is
+    that of all of them; a branch or loop itself has the time beside its kernels.
     """
 
     kernel: str
@@ -93,6 +96,12 @@ class KernelRun:
     time: Spread
     pieces: tuple[float, ...] = ()
     waited: float = 0.0
+    inner_calls: float | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name, and how often it is called in a branch or loop."""
+        return self.kernel if self.inner_calls is None else f"{self.kernel} x {self.inner_calls:g}"
 
     @property
     def median(self) -> float:
@@ -151,6 +160,33 @@ class Profile:
         ]
         return replace(self, kernels=kernels)
 
+    def with_inner(
+        self, calls: Sequence[tuple[int, Called]], times: Sequence[np.ndarray]
+    ) -> Profile:
+        """With the kernels inside branches and loops, each with the number of the one it is in.
+
+        `times` has a row for each of them in each run: what its calls took, and how many.
+        """
+        if not calls:
+            return self
+        units = list(self.kernels)
+        inside = np.zeros((len(self.runs), len(units)))
+        found = []
+        for i, (unit, (name, nodes, cost)) in enumerate(calls):
+            took = [float(one[i, 0]) for one in times]
+            count = float(np.mean([one[i, 1] for one in times]))
+            inside[:, unit] += took
+            if count:
+                all_calls = Cost(_times(cost.operations, count), _times(cost.bytes, count))
+                start = units[unit].start
+                found.append(
+                    KernelRun(name, nodes, all_calls, start, 0, Spread.of(took), inner_calls=count)
+                )
+        for unit in {unit for unit, _ in calls}:
+            own = [run.kernels[unit] - inside[r, unit] for r, run in enumerate(self.runs)]
+            units[unit] = replace(units[unit], time=Spread.of(own))
+        return replace(self, kernels=[*units, *found])
+
     @property
     def whole(self) -> Spread:
         """What a run takes."""
@@ -167,6 +203,10 @@ class Profile:
         return sum(k.cost.operations or 0 for k in self.kernels)
 
 
+def _times(number: int | None, count: float) -> int | None:
+    return None if number is None else round(number * count)
+
+
 class _Instrumented:
     """A model that tells the time: its executable and what each time belongs to."""
 
@@ -174,6 +214,7 @@ class _Instrumented:
         self, module: Operation, threads: int, target: str | None, progress: Progress
     ) -> None:
         self.calls: list[Called] = []
+        self.inner: list[tuple[int, Called]] = []
         run_stages(module, target=target, last="bufferize", progress=progress)
         counted = threads if threads > 1 else 0
         clock = pipeline(f"builtin.module(instrument-kernels{{threads={counted}}})")
@@ -185,11 +226,18 @@ class _Instrumented:
 
     def _describe(self, module: Operation) -> None:
         functions = {f.sym_name: f for f in module.body_block if isinstance(f, func.FuncOp)}
+
+        def called(op: Operation) -> Called:
+            if isinstance(op, func.Call):
+                return op.callee, node_names(op.loc), kernel_cost(functions[op.callee])
+            kind = "branch" if isinstance(op, scf.If) else "loop"
+            return kind, node_names(op.loc), Cost(None, None)
+
         for entry in functions.values():
             if ENTRY in entry.attributes:
-                for call in kernel_calls(entry, module):
-                    cost = kernel_cost(functions[call.callee])
-                    self.calls.append((call.callee, node_names(call.loc), cost))
+                units = kernel_units(entry, module)
+                self.calls += map(called, units)
+                self.inner += ((i, called(call)) for i, call in inner_calls(units, module))
         if not self.calls:
             raise NncError("the model has no kernels to measure")
 
@@ -212,9 +260,12 @@ def profile_model(
     inputs = make_inputs(made.executable)
     progress(f"running it {runs} times")
     counts: list[np.ndarray] = []
+    inner: list[np.ndarray] = []
 
     def run() -> Iterable[int]:
         outputs = made.executable.run(inputs)
+        if INNER in outputs:
+            inner.append(outputs[INNER])
         if PIECES in outputs:
             counts.append(outputs[PIECES])
         return outputs[TIMES]
@@ -222,7 +273,7 @@ def profile_model(
     measured = measure(run, runs)
     progress("measuring what the machine can do")
     profile = Profile.of(name, threads, made.calls, measured, measure_peaks(threads))
-    return profile.with_pieces(counts[WARM_UP:])
+    return profile.with_pieces(counts[WARM_UP:]).with_inner(made.inner, inner[WARM_UP:])
 
 
 def measure(

@@ -72,7 +72,7 @@ def _colours(profile: Profile) -> dict[str, str]:
 
 def _about(kernel: KernelRun) -> str:
     """What a pointer on the kernel shows."""
-    parts = [f"{kernel.kernel}: {kernel.median / 1e6:.3f} ms, {_range(kernel.time)}"]
+    parts = [f"{kernel.label}: {kernel.median / 1e6:.3f} ms, {_range(kernel.time)}"]
     if kernel.gflops is not None and kernel.gigabytes is not None:
         parts.append(f"{kernel.gflops:.1f} GFLOP/s, {kernel.gigabytes:.1f} GB/s")
     if kernel.pieces:
@@ -155,6 +155,8 @@ def _timeline(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
     families = list(colours)[: len(_COLOURS)]
     yield f'<svg viewBox="0 0 {_WIDTH} {height + legend * -(-len(families) // 4) + 24}">'
     for kernel in profile.kernels:
+        if kernel.inner_calls is not None:
+            continue
         x, width = _WIDTH * kernel.start / end, _WIDTH * kernel.duration / end
         yield (
             f'<rect class="k" x="{x:.2f}" y="0" width="{max(width, 0.4):.2f}" height="{height}" '
@@ -222,7 +224,7 @@ def _table(profile: Profile, colours: dict[str, str]) -> Iterator[str]:
         mark = f'<span style="color:{colours[_family(kernel)]}">&#9632;</span> '
         row = "".join(f"<td>{cell}</td>" for cell in cells)
         nodes = escape(", ".join(kernel.nodes))
-        yield f'<tr>{row}<td>{mark}{escape(kernel.kernel)}</td><td class="nodes">{nodes}</td></tr>'
+        yield f'<tr>{row}<td>{mark}{escape(kernel.label)}</td><td class="nodes">{nodes}</td></tr>'
     spreads = {"outside of kernels": profile.outside, "a whole run": profile.whole}
     for name, time in spreads.items():
         row = f"<td>{time.median / 1e6:.3f}</td><td>{_range(time)}</td>" + "<td></td>" * 6

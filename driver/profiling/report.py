@@ -32,7 +32,7 @@ def table(profile: Profile, rows: int | None = 20) -> Iterator[str]:
             f"{_number(kernel.gigabytes, 1):>8}"
             f"{_share(kernel.gigabytes, profile.peaks.gigabytes):>8}"
             f"{f'{shares(kernel):>{width}}{waited(kernel):>11}' if shared else ''}"
-            f"  {kernel.kernel}: {nodes}"
+            f"  {kernel.label}: {nodes}"
         )
     left = ordered[len(ordered) if rows is None else rows :]
     if left:
@@ -83,6 +83,7 @@ def chrome_trace(profile: Profile) -> str:
             "args": _arguments(kernel),
         }
         for kernel in profile.kernels
+        if kernel.inner_calls is None
     ]
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ms"}, indent=1) + "\n"
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import onnx
+import onnx.inliner
 from onnx import NodeProto, TensorProto, ValueInfoProto, helper, numpy_helper
 
 from ...ir.diagnostics import NncError
@@ -29,7 +31,7 @@ class CutGraph:
     def __init__(
         self, source: Any, outputs: Iterable[str], given: Mapping[str, np.ndarray] | None = None
     ) -> None:
-        self.model = read_model(source)
+        self.model = _inlined(read_model(source))
         graph = self.model.proto.graph
         self.given = dict(given or {})
         self.initializers = {tensor.name: tensor for tensor in graph.initializer}
@@ -156,6 +158,17 @@ def with_outputs(source: Any, names: Sequence[str]) -> onnx.ModelProto:
     graph.node.extend(_with_data(node, model.tensors) for node in model.proto.graph.node)
     graph.output.extend(ValueInfoProto(name=name) for name in names)
     return proto
+
+
+def _inlined(model: Model) -> Model:
+    """The model with its own functions inlined, so that their bodies are cut."""
+    if not model.functions:
+        return model
+    try:
+        proto = onnx.inliner.inline_local_functions(model.proto)
+    except Exception:  # the binding raises several kinds: a call is then a node like another
+        return model
+    return replace(model, proto=proto, functions={})
 
 
 def _is_fixed(node: Any) -> bool:

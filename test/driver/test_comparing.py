@@ -156,6 +156,33 @@ def test_inside_the_branch_that_is_taken():
     assert node == "node 'if' (If), in its branch node 'tanh1' (Tanh)"
 
 
+def test_inside_a_function_of_the_model():
+    body = [
+        helper.make_node("Exp", ["a"], ["e"], name="exp"),
+        helper.make_node("Tanh", ["e"], ["b"], name="tanh"),
+    ]
+    function = helper.make_function("own", "F", ["a"], ["b"], body, [helper.make_opsetid("", 18)])
+    graph = helper.make_graph(
+        [helper.make_node("F", ["x"], ["y"], domain="own", name="call")],
+        "g",
+        [helper.make_tensor_value_info("x", F, [2, 3])],
+        [helper.make_tensor_value_info("y", F, [2, 3])],
+    )
+    imports = [helper.make_opsetid("", 18), helper.make_opsetid("own", 1)]
+    model = helper.make_model(graph, opset_imports=imports, functions=[function])
+
+    class Inside(Reference):
+        def run(self, model, inputs):
+            found = super().run(model, inputs)
+            wrong = any(node.op_type == "Tanh" for node in model.graph.node)
+            return {name: value + wrong for name, value in found.items()}
+
+    found, _ = culprit(model, Inside())
+    assert found is not None
+    (node,) = found.nodes
+    assert node.endswith("(Tanh)")
+
+
 def test_two_models_by_the_names_of_values(tmp_path):
     for name in ("a.onnx", "b.onnx"):
         onnx.save(ladder(4), tmp_path / name)

@@ -17,7 +17,7 @@ from nnc.driver.profiling.peaks import Peaks, measure_peaks
 from nnc.driver.profiling.report import chrome_trace, summary, table
 from nnc.ir.location import UNKNOWN, FileLineColLoc, FusedLoc, NameLoc
 from nnc.ir.passes import PassContext, PassManager
-from nnc.lowering.instrument_kernels import TIMES
+from nnc.lowering.instrument_kernels import INNER, TIMES
 from nnc.lowering.kernel_costs import Cost, kernel_cost
 from nnc.lowering.pipelines import pipeline
 from nnc.tools.nnc import main
@@ -160,6 +160,68 @@ def test_profile_tells_who_did_the_pieces():
     assert line[: heads.index("pieces") + len("pieces")].endswith("  12+8")
     assert line[: heads.index("waited us") + len("waited us")].endswith("  1.5")
     assert "pieces by thread 12+8, waited 1.5 us" in html_page(two)
+
+
+LOOP = """
+func.func @main(%x: tensor<16x16xf32>, %n: tensor<i64>, %c: tensor<i1>) -> tensor<16x16xf32> {
+  %zero = nn.constant dense<0> : tensor<i64>
+  %one = nn.constant dense<1> : tensor<i64>
+  %e = nn.exp %x : (tensor<16x16xf32>) -> tensor<16x16xf32>
+  %i, %s = nn.while (%i = %zero, %s = %e) : (tensor<i64>, tensor<16x16xf32>)
+      -> (tensor<i64>, tensor<16x16xf32>) {
+    %go = nn.less %i, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>
+    nn.condition(%go)
+  } do {
+  ^bb0(%i: tensor<i64>, %s: tensor<16x16xf32>):
+    %next = nn.add %i, %one : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %p = nn.matmul %s, %x : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+    %t = nn.if %c -> (tensor<16x16xf32>) {
+      %0 = nn.sigmoid %p : (tensor<16x16xf32>) -> tensor<16x16xf32>
+      nn.yield %0 : tensor<16x16xf32>
+    } else {
+      %0 = nn.tanh %p : (tensor<16x16xf32>) -> tensor<16x16xf32>
+      nn.yield %0 : tensor<16x16xf32>
+    }
+    nn.yield %next, %t : tensor<i64>, tensor<16x16xf32>
+  }
+  return %s : tensor<16x16xf32>
+}
+"""
+
+
+def test_kernels_in_loops_and_branches():
+    """Each with the number of its calls; the loop has what is left."""
+    module = nnc.parse(LOOP)
+    mark_entry(module)
+    x = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
+    given = {"input0": x, "input1": np.array(7), "input2": np.array(True)}
+    profile = profile_model("loop", module, lambda executable: given, runs=3)
+    calls = {k.kernel.rpartition("_")[0] or k.kernel: k.inner_calls for k in profile.kernels}
+    assert calls == {"exp": None, "loop": None, "less": 8, "add": 7, "matmul": 7, "sigmoid": 7}
+    product = next(k for k in profile.kernels if k.kernel.startswith("matmul"))
+    assert product.cost.operations == 7 * 2 * 16**3
+    assert product.label.endswith(" x 7")
+    # Of each run, the loop and what is in it are the loop's stamps.
+    assert len(json.loads(chrome_trace(profile))["traceEvents"]) == 2
+    page = html_page(profile)
+    assert "sigmoid" in page and " x 7</td>" in page
+    assert any(" x 7: " in line for line in table(profile))
+
+
+def test_a_loop_with_a_clock_gives_the_same():
+    module = nnc.parse(LOOP)
+    mark_entry(module)
+    x = np.random.default_rng(0).standard_normal((16, 16)).astype(np.float32)
+    given = {"input0": x, "input1": np.array(3), "input2": np.array(False)}
+    expected = compile_model(module.clone()).run(given)["output0"]
+    run_stages(module, last="bufferize")
+    PassManager(pipeline("builtin.module(instrument-kernels)"), PassContext(), (), True).run(module)
+    outputs = compile_model(module).run(given)
+    np.testing.assert_array_equal(outputs["output0"], expected)
+    inner = outputs[INNER]
+    assert sorted(inner[:, 1]) == [0, 3, 3, 3, 4]  # the other branch, body, condition
+    assert (inner[inner[:, 1] == 0, 0] == 0).all() and (inner[:, 0] >= 0).all()
+    assert inner[:, 0].sum() <= np.diff(outputs[TIMES])[1]
 
 
 def test_peaks_are_plausible():

@@ -13,6 +13,8 @@ from nnc.tools.command import Streams
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
 
+from ..targets.emulated import require_emulator
+
 F = TensorProto.FLOAT
 
 
@@ -111,6 +113,13 @@ def test_tolerances(model, monkeypatch):
 def test_two_compilations(model, monkeypatch, options):
     monkeypatch.setitem(sys.modules, "onnxruntime", None)  # it is not needed
     code, lines, err = compare(model, "-q", *options)
+    assert code == 0, (lines, err)
+
+
+@pytest.mark.emulated
+def test_another_processor(model):
+    require_emulator("cortex-a76")
+    code, lines, err = compare(model, "-q", "--against-target", "cortex-a76")
     assert code == 0, (lines, err)
 
 
