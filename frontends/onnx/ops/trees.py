@@ -169,6 +169,10 @@ def _forest(n: Node) -> Forest:
         kind = 4 if mode == _MEMBER else int(mode)
         chains.append([forest.add(features[i], value, kind, tracks) for value in values])
     leaves = [forest.add(0, 0.0, _LEAF, False) for _ in range(len(weights))]
+    for (ids, leafs), side in zip(sides, ("false", "true"), strict=True):
+        for i, (at, leaf) in enumerate(zip(ids, leafs, strict=False)):
+            if not 0 <= at < len(leaves if leaf else chains):
+                raise n.error(f"attribute 'nodes_{side}nodeids' has {at} for node {i}: no such one")
     for i, chain in enumerate(chains):
         no, yes = (leaves[ids[i]] if leafs[i] else chains[ids[i]][0] for ids, leafs in sides)
         for own, after in zip(chain, [*chain[1:], no], strict=True):
