@@ -9,7 +9,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...dialects.nn.reductions import ReductionOp
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_number, rewrite
-from ...ir.types import Dim, TensorType
+from ...ir.types import Dim, TensorType, is_told_by_count
 from .building import element_of, shape_of
 from .constants import constant_array
 
@@ -234,7 +234,7 @@ def gather_in_order(op: nn.Gather, rewriter: Rewriter) -> None:
 @rewrite(nn.ReshapeDynamic)
 def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
     """reshape_dynamic(x, shape) -> reshape(x) where at most one extent is unknown"""
-    if op.out.type.shape.count(None) <= 1:
+    if is_told_by_count(op.out.type.shape):
         rewriter.replace(op, nn.Reshape(op.x, out=op.out.type))
 
 
