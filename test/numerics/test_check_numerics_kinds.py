@@ -7,14 +7,20 @@ from nnc.ir.passes import PassManager
 from nnc.lowering.pipelines import STAGES
 from nnc.numerics.checking import CheckNumerics
 
+
+def listed(numbers):
+    return ",".join(map(str, numbers))
+
+
 HEAD = '<ir_version: 10, opset_import: ["" : 21]>\n'
 KINDS = {
     "open shapes": """
     g (float[N,3,H,W] x) => (float[N,C] y, int64[4] s)
-    <float[4,3,3,3] w = {%s}, int64[2] axes = {2, 3}>
+    <float[4,3,3,3] w = {WEIGHTS}, int64[2] axes = {2, 3}>
     { a = Conv<pads = [1,1,1,1]>(x, w)  b = Relu(a)  c = ReduceMean<keepdims = 0>(b, axes)
-      s = Shape(b)  y = Softmax<axis = 1>(c) }"""
-    % ",".join(str((i % 7 - 3) / 8) for i in range(108)),
+      s = Shape(b)  y = Softmax<axis = 1>(c) }""".replace(
+        "WEIGHTS", listed((i % 7 - 3) / 8 for i in range(108))
+    ),
     "shapes from values": """
     g (float[N,6] x, int64[1] k) => (float[?,?] y, float[?] z)
     <int64[1] zero = {0}, int64[1] one = {1}, int64[1] two = {2}, int64[2] flat = {-1, 2}>
@@ -40,10 +46,11 @@ KINDS = {
     { y, h = LSTM<hidden_size = 4>(x, w, r, b) }""",
     "quantized": """
     g (float[4,8] x) => (float[4,6] y)
-    <uint8[8,6] w = {%s}, float scale = {0.25}, uint8 zero = {3}>
+    <uint8[8,6] w = {WEIGHTS}, float scale = {0.25}, uint8 zero = {3}>
     { q, s, z = DynamicQuantizeLinear(x)  p = MatMulInteger(q, w, z, zero)
-      f = Cast<to = 1>(p)  t = Mul(s, scale)  y = Mul(f, t) }"""
-    % ",".join(str(i % 11) for i in range(48)),
+      f = Cast<to = 1>(p)  t = Mul(s, scale)  y = Mul(f, t) }""".replace(
+        "WEIGHTS", listed(i % 11 for i in range(48))
+    ),
     "quantized inputs": """
     g (int8[2,8] a, int8[8,4] b) => (float[2,4] y)
     <float s = {0.5}, int8 z = {1}>
