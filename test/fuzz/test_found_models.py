@@ -8,7 +8,7 @@ from nnc.frontends.onnx import import_model
 from nnc.ir.diagnostics import NncError
 from nnc.numerics.interpreter import Interpreter
 
-HEAD = '<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 5]>\n'
+HEAD = '<ir_version: 10, opset_import: ["" : 24, "ai.onnx.ml" : 5]>\n'
 
 
 def parsed(text: str) -> onnx.ModelProto:
@@ -107,6 +107,10 @@ BROKEN = {
         """g (float[1,4,4] b, float[4] s) => (int64[?,3] y)
         { y = NonMaxSuppression(b, s) }""",
         "input 'scores' is 'tensor<4xf32>', expected rank 3",
+    ),
+    "an update of no dimension": (
+        "g (float[1,4,4] c, float u) => (float[1,4,4] y) { y = TensorScatter(c, u) }",
+        "the update is 'tensor<f32>', the cache 'tensor<1x4x4xf32>'",
     ),
     "a tensor too large to count": (
         """g (float[1] x) => (float[?] y)

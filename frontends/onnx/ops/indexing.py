@@ -86,6 +86,8 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
     axis = normalize_axis(n, n.int("axis", -2), cache.type.rank)
     circular = n.string("mode", "linear", ("linear", "circular")) == "circular"
     extent = cache.type.shape[axis]
+    if update.type.rank != cache.type.rank:
+        raise n.error(f"the update is '{update.type}', the cache '{cache.type}'")
     if extent is None or None in update.type.shape:
         raise n.error("the shapes must be known")
     steps = positions(n, update.type.shape[axis])
