@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.llvm.native import LoadedCode

@@ -8,6 +8,7 @@ import nnc
 import numpy as np
 import onnx
 import pytest
+from nnc.tools import nnc as nnc_tool
 from onnx import TensorProto, helper
 
 MAX_OVERHEAD = 300
@@ -99,3 +100,25 @@ def test_weights_behind_four_gigabytes(tmp_path: Path):
     onnx.save(model, tmp_path / "m.onnx")
     x = np.ones((2, 3), np.float32)
     np.testing.assert_array_equal(nnc.compile(tmp_path / "m.onnx", cache=False)(x), x @ weight)
+
+
+def test_more_weights_than_the_target_can_address(tmp_path: Path, capsys):
+    """Said before any of them is read: the file is a hole."""
+    rows = 300_000
+    with (tmp_path / "m.data").open("wb") as file:
+        file.truncate(2 * rows * 4096)
+    weights = [
+        stored(name, (rows, 1024), i * rows * 4096, "m.data") for i, name in enumerate(("a", "b"))
+    ]
+    nodes = [
+        helper.make_node("Gather", ["a", "i"], ["p"]),
+        helper.make_node("Gather", ["b", "i"], ["q"]),
+        helper.make_node("Add", ["p", "q"], ["y"]),
+    ]
+    inputs, outputs = [("i", TensorProto.INT64, [4])], [("y", TensorProto.FLOAT, [4, 1024])]
+    onnx.save(model_of(nodes, inputs, outputs, weights), tmp_path / "m.onnx")
+    arguments = ["compile", "-q", str(tmp_path / "m.onnx"), "--target", "wasm32"]
+    assert nnc_tool.main([*arguments, "-o", str(tmp_path / "m.wasm")]) == 1
+    said = capsys.readouterr().err
+    assert "the weights that the function needs, 2457600000 bytes, are more than 32 bits" in said
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.data", "m.onnx"]
