@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any, ClassVar
 
@@ -262,6 +262,13 @@ class ShapedType(Type):
 
 MOST_BYTES = 2**63 - 64
 """Sizes and offsets are signed numbers of 64 bits, also when rounded up to a cache line."""
+
+
+def is_told_by_count(shape: Sequence[Dim]) -> bool:
+    """Whether the number of elements tells the extents that are unknown: at most one is, and no
+    other one is 0.
+    """
+    return None not in shape or (shape.count(None) == 1 and 0 not in shape)
 
 
 @cache

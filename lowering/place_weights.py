@@ -23,6 +23,7 @@ from ..ir.builder import Builder
 from ..ir.core import BlockArgument, Operation
 from ..ir.diagnostics import PassError
 from ..ir.types import FunctionType, IntegerType, MemRefType, size_fault
+from ..targets.attribute import target_of
 from .memory_plan import aligned
 
 _BYTE = IntegerType(8)
@@ -233,7 +234,9 @@ def _erase_unused(module: Operation, candidates: list[memref.Global]) -> None:
 def add_argument(function: func.FuncOp, size: int, name: str, attribute: str) -> BlockArgument:
     """A last argument of so many bytes, marked by an attribute."""
     type = MemRefType((size,), _BYTE)
-    if fault := size_fault(type):
+    bits = target_of(function).pointer_bits
+    if (fault := size_fault(type)) or size >= 1 << (bits - 1):
+        fault = fault or f"{size} bytes, are more than {bits} bits can address"
         raise PassError(f"the {name} that the function needs, {fault}", function.loc)
     old = function.function_type
     if function.arg_attrs is not None:

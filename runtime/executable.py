@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import TensorType
 from ..targets.llvm.native import LoadedCode
@@ -63,7 +62,7 @@ class Executable(Model):
             finally:
                 self._pool.give_back(pool)
             if status:
-                raise NncError(self.signature.failure(status))
+                raise self._failed(status, inputs)
             return [
                 frame.heap_array(i, self.output_types[i]) if array is None else array
                 for i, array in enumerate(arrays)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..ir.diagnostics import NncError
+from ..ir.diagnostics import Diagnostic, NncError
 from ..ir.numpy_types import type_to_numpy
 from ..ir.types import ScalarType, TensorType, Type
 from .program import Signature
@@ -49,6 +49,15 @@ class Model(ABC):
     @abstractmethod
     def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
         """The outputs in order, from checked inputs in order."""
+
+    def _failed(self, status: int, inputs: Sequence[np.ndarray]) -> NncError:
+        """What a run that failed says, and the inputs that it may have failed of."""
+        notes = [
+            Diagnostic("note", f"input '{name}' {_described(array)}")
+            for name, type, array in zip(self.input_names, self.input_types, inputs, strict=True)
+            if not type.has_static_shape or _is_listed(array)
+        ]
+        return NncError(self.signature.failure(status), notes=notes)
 
     def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
         inputs = self._inputs
@@ -91,6 +100,19 @@ class _HostInput:
         except NncError as error:
             message = f"input '{self.name}': expected {self.type}, got {error.message}"
             raise NncError(message) from None
+
+
+_LISTED = 8
+"""The most integers of an input that a message lists."""
+
+
+def _is_listed(array: np.ndarray) -> bool:
+    return array.dtype.kind in "iu" and array.size <= _LISTED
+
+
+def _described(array: np.ndarray) -> str:
+    """What an input is, as far as it may be at fault: its shape, or few integers."""
+    return f"is {array.tolist()}" if _is_listed(array) else f"has shape {list(array.shape)}"
 
 
 class _Input:

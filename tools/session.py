@@ -57,7 +57,8 @@ class Session:
         try:
             return executable.run(inputs)
         except NncError as error:
-            raise NncError(error.message, FileLineColLoc(self.model, 0, 0)) from None
+            place, notes = FileLineColLoc(self.model, 0, 0), error.diagnostic.notes
+            raise NncError(error.message, place, notes) from None
 
     def say(self, text: str) -> None:
         print(text, file=self.streams.stdout)

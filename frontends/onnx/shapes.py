@@ -9,7 +9,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64, size_fault
+from ...ir.types import Dim, TensorType, i64, is_told_by_count, size_fault
 from .node import Node
 
 Extent = int | tuple[Value, int]
@@ -67,7 +67,7 @@ def reshape(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
     if shape == x.type.shape and None not in shape:
         return x
     out = TensorType(shape, x.type.element_type)
-    if shape.count(None) <= 1:
+    if is_told_by_count(shape):
         return n(nn.Reshape(x, out=out))
     return n(nn.ReshapeDynamic(x, shape_vector(n, extents), out=out))
 

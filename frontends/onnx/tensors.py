@@ -13,7 +13,22 @@ from onnx import TensorProto
 
 from ...dialects.nn.host_types import string
 from ...ir.diagnostics import NncError
-from ...ir.types import FloatType, IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
+from ...ir.types import (
+    FloatType,
+    IntegerType,
+    TensorType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+    size_fault,
+)
 from .wire import OWN_FILE
 
 P: Any = TensorProto
@@ -109,6 +124,8 @@ class TensorReader:
             raise NncError(f"shape {list(shape)} has a negative extent")
         if proto.HasField("segment"):
             raise NncError("tensors in segments are not supported")
+        if fault := size_fault(TensorType(shape, element)):
+            raise NncError(fault)
         count = math.prod(shape)
         if element is string:
             return _strings(proto, shape, count)

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, Type, i64
+from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count
 from .node import Node
 from .shapes import Extent, as_scalar, flatten, product, reshape, shape_vector
 
@@ -150,7 +150,7 @@ class Term:
         extents = self.n.extents(shape.value)
         assert extents is not None
         out = TensorType(tuple(extents), self.element)
-        if extents.count(None) <= 1:
+        if is_told_by_count(extents):
             return self.made(nn.Reshape(self.value, out=out))
         return self.made(nn.ReshapeDynamic(self.value, shape.value, out=out))
 

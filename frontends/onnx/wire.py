@@ -1,7 +1,7 @@
 """A model file parsed without its weights, which stay in the file and are mapped.
 
 Parsing a large model as a whole copies its weights twice. Instead, the bytes are scanned at
-the level of protobuf's wire format, and the raw data of each large initializer is replaced
+the level of protobuf's wire format, and the data of each large initializer is replaced
 by a reference to its place, in the form of external data.
 
 Source: https://protobuf.dev/programming-guides/encoding, and the field numbers of onnx.proto.
@@ -23,7 +23,8 @@ _SMALLEST = 4096
 
 _MODEL_GRAPH = 7
 _GRAPH_INITIALIZER = 5
-_TENSOR_RAW_DATA = 9
+_TENSOR_DATA = (4, 9, 10)
+"""Fields that hold a tensor's bytes: `float_data` and `double_data`, packed, are as `raw_data`."""
 _LENGTH_DELIMITED = 2
 
 
@@ -39,8 +40,10 @@ def without_weights(data: np.ndarray) -> bytes:
 def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes:
     """A message with the messages at the path in it rewritten, tensors at its end."""
     parts: list[bytes] = []
+    # Packed numbers may come in several parts, which protobuf joins.
+    whole = not path and sum(one[0] in _TENSOR_DATA for one in _fields(data, begin, end)) == 1
     for number, kind, start, at, stop in _fields(data, begin, end):
-        if not path and number == _TENSOR_RAW_DATA and stop - at >= _SMALLEST:
+        if whole and number in _TENSOR_DATA and stop - at >= _SMALLEST:
             parts.append(_reference(at, stop - at))
         elif path and number == path[0] and kind == _LENGTH_DELIMITED:
             inner = _rewritten(data, at, stop, path[1:])

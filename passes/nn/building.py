@@ -14,7 +14,7 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.declare import ValueLike, as_value
 from ...ir.rewriting import Rewriter
-from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64
+from ...ir.types import Dim, FloatType, TensorType, Type, f32, i64, is_told_by_count
 
 WIDE_FLOATS = ("f32", "f64")
 
@@ -79,7 +79,7 @@ def extent(b: Builder, x: ValueLike, axis: int, times: int = 1, over: int = 1) -
 def reshape_to(b: Builder, x: ValueLike, extents: Sequence[Extent]) -> Value:
     """x in a shape of which several extents may be known at run time only."""
     shape = tuple(n if isinstance(n, int) else None for n in extents)
-    if shape.count(None) <= 1:
+    if is_told_by_count(shape):
         return reshape(b, x, shape)
     parts = [integers(b, [n]) if isinstance(n, int) else n for n in extents]
     out = TensorType(shape, element_of(x))

@@ -10,7 +10,7 @@ from ...dialects.nn.reductions import ReductionOp
 from ...dialects.nn.views import copied_axes, is_reshape
 from ...ir.core import Operation, Value
 from ...ir.rewriting import Rewriter, constant_number, rewrite
-from ...ir.types import Dim, TensorType
+from ...ir.types import Dim, TensorType, is_told_by_count
 from .building import element_of, shape_of
 from .constants import constant_array
 
@@ -248,7 +248,7 @@ def gather_in_order(op: nn.Gather, rewriter: Rewriter) -> None:
 @rewrite(nn.ReshapeDynamic)
 def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
     """reshape_dynamic(x, shape) -> reshape(x) where at most one extent is unknown"""
-    if op.out.type.shape.count(None) <= 1:
+    if is_told_by_count(op.out.type.shape):
         rewriter.replace(op, nn.Reshape(op.x, out=op.out.type))
 
 

@@ -553,7 +553,21 @@ def test_command_line_names_the_model(tmp_path: Path, capsys):
     arguments = ["run", str(tmp_path / "m.onnx"), "--quiet", *files]
     assert nnc_tool.main(arguments) == 1
     said = capsys.readouterr().err
-    assert said == f"{tmp_path}/m.onnx: error: node 'y' (Expand): an extent is negative\n"
+    assert said == (
+        f"{tmp_path}/m.onnx: error: node 'y' (Expand): an extent is negative\n"
+        "note: input 's' is [-1, 3]\n"
+    )
+
+
+def test_the_inputs_are_told(compiled):
+    """Shapes that contradict each other, and the values that shapes are made of."""
+    for name, inputs, told in (
+        ("add", (floats(3), floats(4)), ["input 'a' has shape [3]", "input 'b' has shape [4]"]),
+        ("expand", (floats(1, 3), ints(2, 4)), ["input 's' is [2, 4]"]),
+    ):
+        with pytest.raises(NncError) as caught:
+            compiled[name](*inputs)
+        assert [note.message for note in caught.value.diagnostic.notes] == told
 
 
 def test_a_model_that_cannot_fail_has_no_table(tmp_path: Path):

@@ -8,6 +8,7 @@ import pytest
 from nnc.dialects import nn
 from nnc.frontends.onnx import import_model
 from nnc.ir.diagnostics import NncError
+from onnx import helper
 
 from .models import initializer, main_of, make_model, node, run, save, value
 
@@ -84,11 +85,20 @@ def is_mapped(array):
     return array is not None
 
 
-@pytest.mark.parametrize("where", ["inside the model", "beside it"])
+@pytest.mark.parametrize("where", ["inside the model", "as floats", "beside it"])
 def test_weights_are_mapped(tmp_path, where):
     if where == "beside it":
         model = external()
         (tmp_path / "w.bin").write_bytes(W.tobytes())
+    elif where == "as floats":
+        weight = helper.make_tensor("w", onnx.TensorProto.FLOAT, W.shape, W.reshape(-1).tolist())
+        assert weight.float_data
+        model = make_model(
+            [node("MatMul", ["x", "w"], ["y"])],
+            [value("x", (2, 64))],
+            [value("y", (2, 32))],
+            [weight],
+        )
     else:
         model = make_model(
             [node("MatMul", ["x", "w"], ["y"])],

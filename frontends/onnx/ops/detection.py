@@ -28,6 +28,9 @@ def non_max_suppression(
 
     boxes [B, N, 4], scores [B, C, N] -> order, kept [B, C, K] -> [?, 3]
     """
+    for name, value in (("boxes", boxes), ("scores", scores)):
+        if value.type.rank != 3:
+            raise n.error(f"input '{name}' is '{value.type}', expected rank 3")
     above, order = _ranked(n, scores, score_threshold)
     eligible = n(nn.GatherElements(above, order, axis=2))
     chosen = n(nn.GatherNd(_corners(n, boxes), _with_one(n, order), batch_dims=1))

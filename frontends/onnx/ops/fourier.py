@@ -234,6 +234,8 @@ def stft(
     signal [B, L, 1 or 2] -> frames [B, F, N] -> [B, F, bins, 2]
     """
     rank, element = signal.type.rank, signal.type.element_type
+    if rank not in (2, 3) or (window is not None and window.type.rank != 1):
+        raise n.error(f"the signal has rank {rank}, expected 3, and a window 1")
     hop = Term(n, as_scalar(n, as_i64(n, step)))
     if length is not None:
         count = Term(n, as_scalar(n, as_i64(n, length)))

@@ -92,6 +92,8 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
     axis = normalize_axis(n, n.int("axis", -2), cache.type.rank)
     circular = n.string("mode", "linear", ("linear", "circular")) == "circular"
     rank = cache.type.rank
+    if update.type.rank != rank:
+        raise n.error(f"the update is '{update.type}', the cache '{cache.type}'")
     places = counting(n, extent(n, (update, axis))).spread(0, rank - 1 - axis)
     if start is not None:
         places = places + Term(n, as_i64(n, start)).spread(0, rank - 1)

@@ -159,6 +159,8 @@ def deform_conv(
     columns [N, OG, K, O, C / OG] -> [N, M, O..]
     """
     kernel = kernel_of(n, x, weight)
+    if offset.type.rank != x.type.rank:
+        raise n.error(f"input 'offset' has shape {shape_text(offset)}, 'X' {shape_text(x)}")
     dims, extents, out = len(kernel), x.type.shape[2:], offset.type.shape[2:]
     if None in (*x.type.shape[1:], *weight.type.shape, *out):
         raise n.error(f"all extents but the batch must be known, but 'X' is {shape_text(x)}")

@@ -6,7 +6,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim, TensorType, i64
+from ....ir.types import Dim, TensorType, i64, is_told_by_count
 from ..late_axes import axes_mask, number_of, with_ones, without
 from ..node import Node
 from ..registry import converter
@@ -58,7 +58,7 @@ def _reshape(n: Node, x: Value, vector: Value, extents: list) -> Value:
         raise n.error(f"{total[1]} elements do not fit shape {shape}")
     if None not in shape and out is x.type:
         return x
-    if shape.count(None) <= 1:
+    if is_told_by_count(shape):
         return n(nn.Reshape(x, out=out))
     parts = []
     for i, extent in enumerate(extents):

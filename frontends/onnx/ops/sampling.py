@@ -88,6 +88,8 @@ def _by_scales(n: Node, x: Value, scales: Value, axes, roi: Value | None, how: d
         factors, shape = [1.0] * x.type.rank, list(x.type.shape)
         for axis, factor in zip(axes, known.reshape(-1).tolist(), strict=True):
             own = shape[axis]
+            if not 0 < factor < 2**31:
+                raise n.error(f"a scale is {factor:g}, expected a positive number")
             factors[axis], shape[axis] = factor, None if own is None else math.floor(own * factor)
         return _resize(n, x, shape, factors, axes, region, how)
     stays = [factor == 1 for factor in _elements(scales, len(axes))]

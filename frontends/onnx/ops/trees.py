@@ -169,12 +169,13 @@ def _forest(n: Node) -> Forest:
         (n.ints(f"nodes_{side}nodeids") or (), n.ints(f"nodes_{side}leafs") or ())
         for side in ("false", "true")
     ]
+    _check_lists(n, len(modes), len(splits), len(weights))
     sets = iter(_sets(members))
     chains: list[list[int]] = []
     for i, mode in enumerate(modes.tolist()):
         tracks = bool(missing and missing[i])
         # To be a member is to be equal to the first, or the second, and so on.
-        values = next(sets) if mode == _MEMBER else [float(splits[i])]
+        values = next(sets, []) if mode == _MEMBER else [float(splits[i])]
         kind = 4 if mode == _MEMBER else int(mode)
         chains.append([forest.add(features[i], value, kind, tracks) for value in values])
     leaves = [forest.add(0, 0.0, _LEAF, False) for _ in range(len(weights))]
@@ -189,6 +190,34 @@ def _forest(n: Node) -> Forest:
     ]
     forest.roots = [chains[root][0] for root in n.ints("tree_roots") or ()]
     return forest
+
+
+def _check_lists(n: Node, nodes: int, splits: int, leaves: int) -> None:
+    """Raises NncError where a list has another length, or a number that is none of a node."""
+    lists = {
+        "nodes_featureids": None,
+        "nodes_falsenodeids": "nodes_falseleafs",
+        "nodes_truenodeids": "nodes_trueleafs",
+        "nodes_falseleafs": None,
+        "nodes_trueleafs": None,
+    }
+    lengths = {name: len(n.ints(name) or ()) for name in lists} | {"nodes_splits": splits}
+    tracks = n.ints("nodes_missing_value_tracks_true")
+    if tracks:
+        lengths["nodes_missing_value_tracks_true"] = len(tracks)
+    for name, length in lengths.items():
+        if length != nodes:
+            raise n.error(f"attribute '{name}' has {length} elements for {nodes} nodes")
+    for name, kind in lists.items():
+        if kind is not None:
+            for at, leaf in zip(n.ints(name) or (), n.ints(kind) or (), strict=True):
+                if not 0 <= at < (leaves if leaf else nodes):
+                    raise n.error(f"attribute '{name}' has {at}, which is no node")
+    for root in n.ints("tree_roots") or ():
+        if not 0 <= root < nodes:
+            raise n.error(f"attribute 'tree_roots' has {root}, which is no node")
+    if len(n.ints("leaf_targetids") or ()) != leaves:
+        raise n.error(f"attribute 'leaf_targetids' has not {leaves} elements")
 
 
 def _sets(members: np.ndarray | None) -> list[list[float]]:
