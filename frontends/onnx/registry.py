@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+from ...dialects.nn.host_types import HostType
 from ...ir.types import UnrankedTensorType
 
 Convert = Callable[..., Any]
@@ -69,11 +70,17 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     return None
 
 
-def fault_of_ranks(convert: Convert, inputs: list[Any]) -> str | None:
-    """Which input has an unknown rank that the converter must know, or None."""
+def fault_of_ranks(convert: Convert, inputs: list[Any], declared: bool) -> str | None:
+    """Which input has an unknown rank that the converter must know, or None.
+
+    Where no declaration of the operator says which kinds of values it takes, they are tensors.
+    """
     if convert in _of_any_rank:
         return None
     for i, value in enumerate(inputs):
+        other = isinstance(value, tuple) or isinstance(getattr(value, "type", None), HostType)
+        if other and not declared:
+            return f"input {i} is no tensor"
         if isinstance(getattr(value, "type", None), UnrankedTensorType):
             return (
                 f"input {i} is a '{value.type}': its rank must be known; it is an element of a "
