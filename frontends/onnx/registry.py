@@ -78,12 +78,12 @@ def fault_of_ranks(convert: Convert, inputs: list[Any], declared: bool) -> str |
     if convert in _of_any_rank:
         return None
     for i, value in enumerate(inputs):
-        other = isinstance(value, tuple) or isinstance(getattr(value, "type", None), HostType)
-        if other and not declared:
+        type = getattr(value, "type", None)
+        if not declared and (isinstance(value, tuple) or isinstance(type, HostType)):
             return f"input {i} is no tensor"
-        if isinstance(getattr(value, "type", None), UnrankedTensorType):
+        if isinstance(type, UnrankedTensorType):
             return (
-                f"input {i} is a '{value.type}': its rank must be known; it is an element of a "
+                f"input {i} is a '{type}': its rank must be known; it is an element of a "
                 "sequence or an optional, whose type the model may declare with a shape"
             )
     return None
