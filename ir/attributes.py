@@ -396,7 +396,7 @@ class DenseElements(ByContent):
             flat = np.array(self.values(), dtype)
             flat.flags.writeable = False
         if self.is_splat:
-            return np.broadcast_to(flat[0], self.type.shape)
+            return np.broadcast_to(flat[:1].reshape(()), self.type.shape)
         return flat.reshape(self.type.shape)
 
     def values(self) -> list[Any]:
