@@ -1,4 +1,4 @@
-"""GridSample: an image read at positions that another tensor gives; and AffineGrid, which makes them.
+"""GridSample, which reads an image at positions that a tensor gives, and AffineGrid: such tensors.
 
 Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
 neighbour is gathered from the image with its channels last, and weighted.

@@ -317,7 +317,9 @@ def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
     At most one of them is unknown.
     """
     _check_shape(n, name, value, *shape)
-    if value is None or all(a is not None or b is None for a, b in zip(value.type.shape, shape)):
+    if value is None or all(
+        a is not None or b is None for a, b in zip(value.type.shape, shape, strict=True)
+    ):
         return value
     merged = (b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
     return n(nn.Reshape(value, out=TensorType(tuple(merged), value.type.element_type)))
