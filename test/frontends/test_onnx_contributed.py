@@ -322,13 +322,3 @@ def test_scan_of_a_batch(directions):
             state = state + x
             np.testing.assert_allclose(rows[b, t], state * x, rtol=1e-5, atol=1e-6)
         np.testing.assert_allclose(last[b], state, rtol=1e-5, atol=1e-6)
-
-
-def test_tile_before_opset_6():
-    x = floats(2, 3)
-    inputs = [x, np.array([3]), np.array([1])]
-    made, given = model("Tile", inputs, "", [TensorProto.FLOAT])
-    made.opset_import[0].version = 5
-    made.graph.output[0].CopyFrom(helper.make_tensor_value_info("y0", TensorProto.FLOAT, [2, 9]))
-    (found,) = run(made, *given)
-    np.testing.assert_array_equal(found, np.tile(x, (1, 3)))
