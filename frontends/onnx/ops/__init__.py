@@ -31,5 +31,6 @@ MODULES = (
     "support_vectors",
     "microsoft",
     "microsoft_attention",
+    "microsoft_fused",
     "microsoft_quantized",
 )

@@ -27,7 +27,8 @@ _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
 @converter("GridSample")
 def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     names = _MODES if n.opset >= 20 else _OLD_MODES
-    mode = names[n.string("mode", choices=tuple(names))]
+    default = "linear" if n.opset >= 20 else "bilinear"
+    mode = names[n.string("mode", default, tuple(names))]
     padding = n.string("padding_mode", "zeros", ("zeros", "border", "reflection"))
     rank = x.type.rank - 2
     if rank < 1 or grid.type.rank != rank + 2:

@@ -376,7 +376,7 @@ def activations(n: Node, direction: int) -> list[Activation]:
 
     The lists of alphas and betas have an entry only for functions that take one.
     """
-    defaults = _DEFAULTS[n.op_type]
+    defaults = _DEFAULTS[n.op_type.removeprefix("DynamicQuantize")]
     # The schema of RNN has the default for two directions.
     given = n.attribute("activations", A.STRINGS) if n.has("activations") else None
     directions = 2 if n.string("direction", "forward") == "bidirectional" else 1
