@@ -44,7 +44,6 @@ NOT_COVERED: dict[str, str] = {
     "test_attention_4d_causal_fp16*": _ROUNDED_SUMS,
     "test_ai_onnx_ml_label_encoder_*": _STRINGS,
     "test_image_decoder_*": "image files",
-    "test_gradient_of_*": "gradients",
     "test_resize_downsample_scales_*_align_corners": (
         "ONNX's reference divides by the unrounded output extent; the text says length_resized, "
         "as onnxruntime and PyTorch compute it, and so do we"

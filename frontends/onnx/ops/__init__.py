@@ -26,6 +26,7 @@ MODULES = (
     "recurrent",
     "random",
     "training",
+    "gradient",
     "trees",
     "classical",
     "support_vectors",
