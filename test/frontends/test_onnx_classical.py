@@ -1,7 +1,9 @@
 """Operators of ai.onnx.ml against onnxruntime, and forests against a walk through them."""
 
+import nnc
 import numpy as np
 import pytest
+from nnc.ir.diagnostics import NncError
 from onnx import TensorProto
 from onnx.reference import ReferenceEvaluator
 
@@ -209,3 +211,41 @@ def walked(trees, x):
                 at = yes if goes else no
             out[b] += np.float32(weights[tree, at])
     return out
+
+
+def chains(count, length):
+    """Trees in which each inner node has a leaf, and the next inner node."""
+    trees = {name: [] for name in forest("target", 1)}
+    for tree in range(count):
+        for i in range(2 * length + 1):
+            is_inner = i % 2 == 0 and i < 2 * length
+            trees["nodes_treeids"].append(tree)
+            trees["nodes_nodeids"].append(i)
+            trees["nodes_featureids"].append(int(RANDOM.integers(0, 4)))
+            trees["nodes_values"].append(float(np.float32(RANDOM.uniform(-2, -1))))
+            trees["nodes_modes"].append("BRANCH_LEQ" if is_inner else "LEAF")
+            trees["nodes_truenodeids"].append(i + 1 if is_inner else 0)
+            trees["nodes_falsenodeids"].append(i + 2 if is_inner else 0)
+            trees["nodes_missing_value_tracks_true"].append(0)
+            if not is_inner:
+                trees["target_treeids"].append(tree)
+                trees["target_nodeids"].append(i)
+                trees["target_ids"].append(0)
+                trees["target_weights"].append(float(np.float32(RANDOM.uniform())))
+    return trees
+
+
+@pytest.mark.parametrize("length", [2, 40])
+@pytest.mark.parametrize("element", [np.float32, np.float64])
+def test_trees_of_any_depth_on_any_number_of_rows(length, element):
+    """Rows and trees that do not fill eight walks; rows with too few features are an error."""
+    trees = chains(11, length)
+    x = floats(19, 4).astype(element)
+    made, _ = model("TreeEnsembleRegressor", [x], ML, [TensorProto.FLOAT], n_targets=1, **trees)
+    for i, name in enumerate(("rows", "features")):
+        made.graph.input[0].type.tensor_type.shape.dim[i].dim_param = name
+    compiled, expected = nnc.compile(made), walked(trees, x)
+    for rows in (19, 8, 1, 0):
+        np.testing.assert_allclose(compiled(x[:rows]), expected[:rows], rtol=1e-5, atol=1e-6)
+    with pytest.raises(NncError, match=r"\(TreeEnsembleRegressor\): .* less than 4 features"):
+        compiled(x[:, :3])
