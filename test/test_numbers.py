@@ -48,6 +48,8 @@ EXPLAINED = {
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",
     ("lowering/nn_to_linalg/control.py", "FIRST_ROWS"): "where doubling starts, on any machine",
     ("lowering/nn_to_linalg/resizing.py", "_UNROLLED"): "code size: a sum without a loop",
+    ("lowering/nn_to_linalg/trees.py", "LANES"): "chains of loads that wait for each other, anywhere",
+    ("lowering/nn_to_linalg/trees.py", "STEPS"): "code size, and a test of a few steps",
     ("lowering/nn_to_linalg/winograd.py", "RANK"): "the rank of a blocked image",
     ("lowering/to_llvm/mathematics.py", "_NAN"): "how LLVM names classes of floats",
     ("lowering/to_llvm/rearrange.py", "ANY"): "how LLVM names a lane that does not matter",

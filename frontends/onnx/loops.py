@@ -66,7 +66,7 @@ def while_loop(
     exact = count if always else None
     if always and count is None:
         raise n.error("nothing ends the loop")
-    if bounded and exact is not None:
+    if bounded and exact is not None and not made.rows:
         count = exact = _bounded(n, exact)
     before = Block([NUMBER, FLAG, *types])
     with n.importer.inside(before):

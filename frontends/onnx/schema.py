@@ -25,6 +25,11 @@ def find_schema(domain: str, op_type: str, opset: int) -> Any | None:
         return None
 
 
+def has_operator(op_type: str) -> bool:
+    """Whether ONNX has the operator, in any opset."""
+    return onnx.defs.has(op_type, "")
+
+
 def attribute_kind(code: int) -> str:
     """ONNX's name of an attribute's type, `INTS`."""
     try:

@@ -10,7 +10,7 @@ from .calls import fixed_body
 from .model import Model, domain, function_opsets
 from .node import node_label
 from .registry import Convert, find_converter
-from .schema import find_schema
+from .schema import find_schema, has_operator
 from .scope import Scope
 
 MOST_LISTED = 50
@@ -95,8 +95,8 @@ class Survey:
 
 
 def _converter(domain_name: str, op_type: str, opset: int) -> Convert | None:
-    if not domain_name and find_schema("", op_type, opset) is None:
-        return None
+    if not domain_name and find_schema("", op_type, opset) is None and has_operator(op_type):
+        return None  # one of another opset; onnxruntime writes some of its own without a domain
     return find_converter(domain_name, op_type, opset)
 
 

@@ -59,6 +59,8 @@ SCALAR = ("i", [])
 ANY1, ANY2 = ("f", [None]), ("f", [None, None])
 LARGE = "there is not enough memory for a tensor"
 MODELS = {
+    "div": one("Div", {"a": ("i", ["n"]), "b": ("i", ["n"])}, ("i", [None])),
+    "mod": one("Mod", {"a": ("i", ["n"]), "b": ("i", [])}, ("i", [None])),
     "expand": one("Expand", {"x": ("f", [1, 3]), "s": ("i", [2])}, ANY2),
     "fill": one("ConstantOfShape", {"s": ("i", [2])}, ANY2),
     "reshape": one("Reshape", {"x": ("f", [3, "n"]), "s": ("i", [2])}, ANY2),
@@ -120,6 +122,8 @@ GOOD = [
     ("matmul", floats(2, 0), floats(0, 5)),
     ("concat", floats(2, 3), floats(1, 3)),
     ("conv", floats(1, 2, 4), floats(3, 2, 3)),
+    ("div", ints(7, -8), ints(2, 3)),
+    ("mod", ints(7, -8), ints(3).reshape(())),
     ("gather", floats(4, 2), ints(0, -4, 3)),
     ("elements", floats(3, 2), ints([2, -3])),
     ("nd", floats(3, 2), ints([2, -2], [-3, 1])),
@@ -156,6 +160,8 @@ BAD = [
     ("matmul", "extent 0 of an operand does not fit", floats(2, 3), floats(4, 5)),
     ("concat", "its operands differ in extent 1", floats(2, 3), floats(1, 4)),
     ("conv", "an extent of its result is negative", floats(1, 2, 1), floats(3, 2, 3)),
+    ("div", "an integer is divided by 0", ints(7, 8), ints(2, 0)),
+    ("mod", "an integer is divided by 0", ints(7, 8), ints(0).reshape(())),
     ("gather", "an index is out of range", floats(4, 2), ints(0, 4, 1)),
     ("gather", "an index is out of range", floats(4, 2), ints(0, 1, -5)),
     ("gather", "an index is out of range", floats(0, 2), ints(0, 0, 0)),

@@ -1,4 +1,4 @@
-"""Operators of com.microsoft and ai.onnx.ml against onnxruntime; random numbers by their moments."""
+"""Operators of com.microsoft, regions and old operators against onnxruntime or NumPy."""
 
 import numpy as np
 import pytest
@@ -102,45 +102,6 @@ def test_dft_of_sizes_with_factors(size, onesided):
     (found,) = run(made, *given)
     expected = (np.fft.rfft if onesided else np.fft.fft)(x[..., 0], axis=1)
     np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], expected, atol=2e-4)
-
-
-# -- random numbers --------------------------------------------------------------------------------
-
-
-def test_random_numbers():
-    """Moments within five standard errors; the same in each run, others for another seed."""
-    shape = [400, 250]
-    made, _ = model("RandomUniform", [], "", [TensorProto.FLOAT], shape=shape, seed=1.0, low=-1.0)
-    (x,), (again,) = run(made), run(made)
-    np.testing.assert_array_equal(x, again)
-    assert abs(x.mean()) < 5 / np.sqrt(3 * x.size) and x.min() >= -1 and x.max() < 1
-    assert abs((x * x).mean() - 1 / 3) < 5 * 0.3 / np.sqrt(x.size)
-    rows = x - x.mean()
-    assert abs((rows[:, 1:] * rows[:, :-1]).mean()) < 5 / 3 / np.sqrt(x.size)
-    made, _ = model("RandomNormal", [], "", [TensorProto.DOUBLE], shape=shape, dtype=11, seed=2.0)
-    (y,) = run(made)
-    assert y.dtype == np.float64 and abs(y.mean()) < 5 / np.sqrt(y.size)
-    assert abs((y * y).mean() - 1) < 5 * np.sqrt(2 / y.size)
-    assert abs(np.corrcoef(x.ravel(), y.ravel())[0, 1]) < 5 / np.sqrt(x.size)
-
-
-def test_multinomial_bernoulli_and_dropout():
-    chances = np.array([[0.1, 0.2, 0.7], [0.5, 0.5, 0.0]])
-    logits = np.log(chances + 1e-30).astype(np.float32)
-    made, given = model("Multinomial", [logits], "", [TensorProto.INT32], sample_size=20000)
-    (found,) = run(made, *given)
-    for row, expected in zip(found, chances, strict=True):
-        counts = np.bincount(row, minlength=3) / row.size
-        np.testing.assert_allclose(counts, expected, atol=5 * 0.5 / np.sqrt(row.size))
-    x = np.full((100, 200), 0.3, np.float32)
-    made, given = model("Bernoulli", [x], "", [TensorProto.FLOAT])
-    (found,) = run(made, *given)
-    assert set(np.unique(found)) == {0, 1} and abs(found.mean() - 0.3) < 5 * 0.46 / np.sqrt(x.size)
-    inputs = [x, np.array(0.25, np.float32), np.array(True)]
-    made, given = model("Dropout", inputs, "", [TensorProto.FLOAT, TensorProto.BOOL])
-    y, mask = run(made, *given)
-    np.testing.assert_allclose(y, np.where(mask, x / 0.75, 0), rtol=1e-6)
-    assert abs(mask.mean() - 0.75) < 5 * 0.43 / np.sqrt(x.size)
 
 
 # -- old opsets ------------------------------------------------------------------------------------
@@ -299,113 +260,65 @@ def test_dynamically_quantized_matmul():
     check("DynamicQuantizeMatMul", floats(4, 6), weights, scale, zero, floats(5), domain=MS)
 
 
-# -- ai.onnx.ml ------------------------------------------------------------------------------------
-
-ML = "ai.onnx.ml"
+# -- regions, grids and old loops ----------------------------------------------------------------
 
 
-def forest(kind, targets, positive=False):
-    """Attributes of trees of depth 3 that compare 4 features."""
-    nodes = [(tree, i) for tree in range(5) for i in range(15)]
-    inner = [i < 7 for _, i in nodes]
-    weights = RANDOM.uniform(0.05 if positive else -1, 0.2 if positive else 1, 5 * 8)
-    leaves = [(t, i) for (t, i), is_inner in zip(nodes, inner, strict=True) if not is_inner]
-    return {
-        "nodes_treeids": [t for t, _ in nodes],
-        "nodes_nodeids": [i for _, i in nodes],
-        "nodes_featureids": [int(f) for f in RANDOM.integers(0, 4, len(nodes))],
-        "nodes_values": [float(v) for v in floats(len(nodes))],
-        "nodes_modes": ["BRANCH_LEQ" if is_inner else "LEAF" for is_inner in inner],
-        "nodes_truenodeids": [2 * i + 1 if i < 7 else 0 for _, i in nodes],
-        "nodes_falsenodeids": [2 * i + 2 if i < 7 else 0 for _, i in nodes],
-        "nodes_missing_value_tracks_true": [i % 2 for _, i in nodes],
-        f"{kind}_treeids": [t for t, _ in leaves],
-        f"{kind}_nodeids": [i for _, i in leaves],
-        f"{kind}_ids": [int(c) for c in RANDOM.integers(0, targets, len(leaves))],
-        f"{kind}_weights": [float(w) for w in weights],
-    }
-
-
-@pytest.mark.parametrize("aggregate", ["SUM", "AVERAGE", "MIN", "MAX"])
-@pytest.mark.parametrize("targets", [1, 3])
-def test_tree_regressor(aggregate, targets):
-    x = floats(20, 4)
-    x[3, 1] = np.nan
-    trees = forest("target", targets)
+@pytest.mark.parametrize("scale", [1.0, 0.5])
+def test_max_roi_pool(scale):
+    corners = RANDOM.uniform(0, 20, (5, 2, 2))
+    corners.sort(axis=1)
+    regions = np.concatenate([np.array([[0], [1], [1], [0], [1]]), corners.reshape(5, 4)], axis=1)
     check(
-        "TreeEnsembleRegressor",
-        x,
-        domain=ML,
-        n_targets=targets,
-        aggregate_function=aggregate,
-        **trees,
+        "MaxRoiPool",
+        floats(2, 3, 14, 11),
+        regions.astype(np.float32),
+        pooled_shape=[3, 4],
+        spatial_scale=scale,
     )
 
 
-@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
-@pytest.mark.parametrize("classes", [1, 3])
-@pytest.mark.parametrize("positive", [False, True])
-def test_tree_classifier(post, classes, positive):
-    """With one class of leaves, there are two classes."""
-    if classes == 1 and post.startswith("SOFTMAX"):
-        return
-    check(
-        "TreeEnsembleClassifier",
-        floats(20, 4),
-        domain=ML,
-        outputs=[TensorProto.INT64, TensorProto.FLOAT],
-        classlabels_int64s=[7, 5, 9][: max(classes, 2)],
-        post_transform=post,
-        **forest("class", classes, positive),
+@pytest.mark.parametrize("size", [[1, 2, 3, 4], [3, 1, 2, 5], [1, 2, 2, 3, 4]], ids=str)
+@pytest.mark.parametrize("aligned", [0, 1])
+def test_affine_grid(size, aligned):
+    """Also of one image, for which ONNX's own definition drops a dimension too many."""
+    rank = len(size) - 2
+    theta, lines = floats(size[0], rank, rank + 1), []
+    for count in size[2:]:
+        ends = 1 if aligned else 1 - 1 / count
+        lines.append(np.linspace(-ends, ends, count))
+    places = np.stack([*np.meshgrid(*lines, indexing="ij")[::-1], np.ones(size[2:])], -1)
+    expected = np.einsum("nij,...j->n...i", theta, places)
+    inputs = [theta, np.array(size)]
+    made, given = model("AffineGrid", inputs, "", [TensorProto.FLOAT], align_corners=aligned)
+    made.opset_import[0].version = 20
+    (found,) = run(made, *given)
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("directions", [[0], [1]])
+def test_scan_of_a_batch(directions):
+    """Opset 8: sequences of different lengths; behind their ends only the states count."""
+    body = helper.make_graph(
+        [helper.make_node("Add", ["s", "x"], ["t"]), helper.make_node("Mul", ["t", "x"], ["r"])],
+        "body",
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "sx"],
+        [helper.make_tensor_value_info(n, TensorProto.FLOAT, [2]) for n in "tr"],
     )
-
-
-@pytest.mark.parametrize("post", ["NONE", "LOGISTIC", "SOFTMAX"])
-@pytest.mark.parametrize("classes", [1, 3])
-def test_linear_classifier(post, classes):
-    if classes == 1 and post == "SOFTMAX":
-        return
-    check(
-        "LinearClassifier",
-        floats(6, 4),
-        domain=ML,
-        outputs=[TensorProto.INT64, TensorProto.FLOAT],
-        classlabels_ints=[7, 5, 9][: max(classes, 2)],
-        coefficients=[float(v) for v in floats(classes * 4)],
-        intercepts=[float(v) for v in floats(classes)],
-        post_transform=post,
+    arrays = [np.array([4, 2, 3]), floats(3, 2), floats(3, 4, 2)]
+    made, given = model(
+        "Scan",
+        arrays,
+        "",
+        [TensorProto.FLOAT] * 2,
+        num_scan_inputs=1,
+        body=body,
+        directions=directions,
     )
-
-
-@pytest.mark.parametrize("kernel", ["LINEAR", "POLY", "RBF", "SIGMOID"])
-def test_svm_regressor(kernel):
-    check(
-        "SVMRegressor",
-        floats(6, 4),
-        domain=ML,
-        kernel_type=kernel,
-        kernel_params=[0.5, 0.25, 3.0],
-        n_supports=5,
-        support_vectors=[float(v) for v in floats(20)],
-        coefficients=[float(v) for v in floats(5)],
-        rho=[0.5],
-    )
-
-
-def test_features():
-    x = floats(5, 4)
-    check("LinearRegressor", x, domain=ML, coefficients=[1.0, 2.0, 3.0, 4.0] * 2, targets=2)
-    check("Scaler", x, domain=ML, offset=[0.5, 1.0, 0.0, 2.0], scale=[2.0, 1.0, 3.0, 0.5])
-    for norm in ("MAX", "L1", "L2"):
-        check("Normalizer", np.abs(x), domain=ML, norm=norm)
-    gaps = np.where(x > 0.5, np.nan, x).astype(np.float32)
-    values = {"imputed_value_floats": [1.0, 2.0, 3.0, 4.0], "replaced_value_float": float("nan")}
-    check("Imputer", gaps, domain=ML, **values)
-    check("OneHotEncoder", whole(0, 5, (3, 2)), domain=ML, cats_int64s=[1, 4, 0])
-    check("FeatureVectorizer", x, floats(5, 2), domain=ML, inputdimensions=[4, 2])
-
-
-def test_label_encoder():
-    keys, values = [5, 1, 9, 4, 12], [0.5, 1.5, 2.5, 3.5, 4.5]
-    more = {"keys_int64s": keys, "values_floats": values, "default_float": -2.0}
-    check("LabelEncoder", np.arange(-1, 14), domain=ML, **more)
+    made.opset_import[0].version = 8
+    last, rows = run(made, *given)
+    for b, count in enumerate(arrays[0]):
+        state, steps = arrays[1][b], arrays[2][b, :count]
+        for t, x in enumerate(steps[::-1] if directions[0] else steps):
+            state = state + x
+            np.testing.assert_allclose(rows[b, t], state * x, rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(last[b], state, rtol=1e-5, atol=1e-6)

@@ -145,6 +145,23 @@ def test_stack_beyond_memory():
     assert compiled(count(3), x)[1].shape == (3, 2)
 
 
+def test_trip_count_without_end():
+    """10^12 iterations that keep nothing would run for minutes, and no condition can end them."""
+    text = """g (int64 m, float[2] x) => (float[2] s) {
+        going = Constant<value_int=1>()
+        yes = Cast<to=9>(going)
+        s = Loop (m, yes, x) <body = b (int64 i, bool c, float[2] a)
+            => (bool d, float[2] e) { d = Identity(c)
+            e = Mul(a, a) }>
+    }"""
+    compiled = nnc.compile(model_of(text))
+    x = np.array([0.5, -1], np.float32)
+    for far in (10**12, 2**62):
+        with pytest.raises(NncError, match=r"\(Loop\): a trip count is more than"):
+            compiled(count(far), x)
+    np.testing.assert_allclose(compiled(count(2), x), x**4)
+
+
 def test_failure_in_an_iteration_loses_nothing():
     """An index out of range while a large state and a stack are on the heap, many times."""
     text = """g (int64 m, int64[4] at, float[N] x) => (float[M] s, float[K,Q] rows)

@@ -27,10 +27,12 @@ MODULES = (
     "recurrent",
     "random",
     "training",
+    "gradient",
     "trees",
     "classical",
     "support_vectors",
     "microsoft",
     "microsoft_attention",
+    "microsoft_fused",
     "microsoft_quantized",
 )

@@ -27,7 +27,7 @@ def conv(n: Node, x: Value, weight: Value, bias: Value | None = None) -> Value:
             strides=strides,
             dilations=dilations,
             pads=operand.pads,
-            groups=n.int("group"),
+            groups=n.int("group", 1),
         )
     )
 

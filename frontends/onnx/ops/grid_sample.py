@@ -1,4 +1,4 @@
-"""GridSample: an image read at positions that another tensor gives; and AffineGrid, which makes them.
+"""GridSample, which reads an image at positions that a tensor gives, and AffineGrid: such tensors.
 
 Every position reads a few neighbours in each dimension (one, two, or four for cubic); a
 neighbour is gathered from the image with its channels last, and weighted.
@@ -27,7 +27,8 @@ _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}
 @converter("GridSample")
 def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     names = _MODES if n.opset >= 20 else _OLD_MODES
-    mode = names[n.string("mode", choices=tuple(names))]
+    default = "linear" if n.opset >= 20 else "bilinear"
+    mode = names[n.string("mode", default, tuple(names))]
     padding = n.string("padding_mode", "zeros", ("zeros", "border", "reflection"))
     rank = x.type.rank - 2
     if rank < 1 or grid.type.rank != rank + 2:

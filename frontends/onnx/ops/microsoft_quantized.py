@@ -9,13 +9,17 @@ from collections.abc import Callable
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, f32
+from ....ir.types import FloatType, IntegerType, Type, f32
 from ..node import Node
 from ..registry import converter
 from ..shapes import reshape
 from ..terms import Term, joined
 from .microsoft import DOMAIN
-from .quantization import matmul_integer, saturated
+from .microsoft_attention import attention
+from .microsoft_fused import channels_first, channels_last
+from .pooling import average_pool, global_average_pool
+from .quantization import dequantize, matmul_integer, qlinear_conv, quantize, saturated, shifted
+from .recurrent import lstm
 
 
 def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
@@ -134,3 +138,180 @@ def _unpacked(n: Node, x: Value, bits: int) -> Term:
         parts = [((data >> shift) & ((1 << bits) - 1)).spread(0, 1) for shift in range(0, 8, bits)]
         data = joined(parts, -1)
     return data.flattened(1)
+
+
+# -- activations, movement and pooling -------------------------------------------------------------
+
+
+def _quantized(n: Node, steps: Term, scale: Value, zero: Value | None, element: Type) -> Value:
+    """Real numbers in steps of a scale."""
+    flat = None if zero is None else _flat(n, zero)
+    return saturated(n, (steps / Term(n, _flat(n, scale)).cast(f32)).value, flat, element)
+
+
+def _unary(op: Callable[[Node, Value], Value]) -> Callable:
+    """The quantized form of a function of one tensor."""
+
+    def convert(
+        n: Node,
+        x: Value,
+        x_scale: Value,
+        x_zero: Value | None,
+        y_scale: Value,
+        y_zero: Value | None = None,
+    ) -> Value:
+        found = Term(n, op(n, _real(n, x, x_scale, x_zero).value))
+        return _quantized(n, found, y_scale, y_zero, x.type.element_type)
+
+    return convert
+
+
+def _leaky_relu(n: Node, x: Value) -> Value:
+    return n(nn.LeakyRelu(x, alpha=n.float("alpha", 0.01)))
+
+
+def _softmax(n: Node, x: Value) -> Value:
+    """Over one dimension from opset 13 on, before over all from the axis on."""
+    axis = n.int("axis", -1) % x.type.rank
+    if n.int("opset") >= 13 or axis == x.type.rank - 1:
+        return n(nn.Softmax(x, axis=axis))
+    rows = Term(n, x).flattened(axis)
+    out = rows.made(nn.Softmax(rows.value, axis=1))
+    return out.reshape(*((x, i) for i in range(x.type.rank))).value
+
+
+def _pool(pool: Callable[[Node, Value], Value]) -> Callable[[Node, Value], Value]:
+    """A pooling, perhaps of channels that stand last."""
+
+    def convert(n: Node, x: Value) -> Value:
+        if not n.int("channels_last"):
+            return pool(n, x)
+        return channels_last(n, pool(n, channels_first(n, x)))
+
+    return convert
+
+
+for _name, _op in {
+    "QLinearLeakyRelu": _leaky_relu,
+    "QLinearSigmoid": lambda n, x: n(nn.Sigmoid(x)),
+    "QLinearSoftmax": _softmax,
+    "QLinearAveragePool": _pool(average_pool),
+    "QLinearGlobalAveragePool": _pool(global_average_pool),
+}.items():
+    converter(_name, domain=DOMAIN)(_unary(_op))
+
+converter("QuantizeLinear", domain=DOMAIN)(quantize)
+converter("DequantizeLinear", domain=DOMAIN)(dequantize)
+
+
+@converter("QLinearConcat", domain=DOMAIN)
+def qlinear_concat(n: Node, y_scale: Value, y_zero: Value, *inputs: Value) -> Value:
+    parts = [_real(n, *inputs[i : i + 3]) for i in range(0, len(inputs), 3)]
+    return _quantized(n, joined(parts, n.int("axis")), y_scale, y_zero, y_zero.type.element_type)
+
+
+@converter("QLinearWhere", domain=DOMAIN)
+def qlinear_where(
+    n: Node,
+    condition: Value,
+    x: Value,
+    x_scale: Value,
+    x_zero: Value,
+    y: Value,
+    y_scale: Value,
+    y_zero: Value,
+    z_scale: Value,
+    z_zero: Value,
+) -> Value:
+    sides = _real(n, x, x_scale, x_zero), _real(n, y, y_scale, y_zero)
+    found = Term(n, condition).choose(*sides)
+    return _quantized(n, found, z_scale, z_zero, x.type.element_type)
+
+
+@converter("QLinearConv", domain=DOMAIN)
+def qlinear_conv_of_any_order(n: Node, x: Value, *others: Value | None) -> Value:
+    if not n.int("channels_last"):
+        return qlinear_conv(n, x, *others)
+    return channels_last(n, qlinear_conv(n, channels_first(n, x), *others))
+
+
+@converter("QGemm", domain=DOMAIN)
+def quantized_gemm(
+    n: Node,
+    a: Value,
+    a_scale: Value,
+    a_zero: Value,
+    b: Value,
+    b_scale: Value,
+    b_zero: Value,
+    c: Value | None = None,
+    y_scale: Value | None = None,
+    y_zero: Value | None = None,
+) -> Value:
+    """Products of integers and an i32 bias; quantized where the result's scale is given."""
+    if n.int("transA"):
+        a = n(nn.Transpose(a, permutation=(1, 0)))
+    columns = shifted(n, b, b_zero, 0 if n.int("transB") else 1)
+    if n.int("transB"):
+        columns = n(nn.Transpose(columns, permutation=(1, 0)))
+    exact = Term(n, n(nn.Matmul(shifted(n, a, a_zero), columns)))
+    if c is not None:
+        exact = exact + Term(n, c)
+    scale = Term(n, _flat(n, a_scale)) * Term(n, _flat(n, b_scale)) * n.float("alpha", 1.0)
+    found = exact.cast(f32) * scale
+    if y_scale is None or y_zero is None:
+        return found.value
+    return _quantized(n, found, y_scale, y_zero, y_zero.type.element_type)
+
+
+# -- networks --------------------------------------------------------------------------------------
+
+
+@converter("DynamicQuantizeLSTM", domain=DOMAIN)
+def dynamic_quantize_lstm(
+    n: Node,
+    x: Value,
+    w: Value,
+    r: Value,
+    b: Value | None = None,
+    lengths: Value | None = None,
+    h: Value | None = None,
+    c: Value | None = None,
+    p: Value | None = None,
+    w_scale: Value | None = None,
+    w_zero: Value | None = None,
+    r_scale: Value | None = None,
+    r_zero: Value | None = None,
+) -> list[Value]:
+    """An LSTM of quantized weights [directions, inputs, 4 * hidden].
+
+    Numerics: activations stay f32, which is nearer to the network that was quantized.
+    """
+
+    def weights(steps: Value, scale: Value | None, zero: Value | None) -> Value:
+        if scale is None or zero is None:
+            raise n.error("the weights' scales and zero points are missing")
+        # One for each direction, or for each of its columns.
+        rows = [Term(n, v).cast(f32).flattened(1) for v in (scale, zero)]
+        size, middle = (t.reshape((t.value, 0), 1, (t.value, 1)) for t in rows)
+        return ((Term(n, steps).cast(f32) - middle) * size).transpose(0, 2, 1).value
+
+    matrices = weights(w, w_scale, w_zero), weights(r, r_scale, r_zero)
+    return lstm(n, x, *matrices, b, lengths, h, c, p)
+
+
+@converter("QAttention", domain=DOMAIN)
+def quantized_attention(
+    n: Node,
+    x: Value,
+    weight: Value,
+    bias: Value,
+    x_scale: Value,
+    weight_scale: Value,
+    mask: Value | None = None,
+    x_zero: Value | None = None,
+    weight_zero: Value | None = None,
+    past: Value | None = None,
+) -> list[Value | None]:
+    data = _real(n, x, x_scale, x_zero).value
+    return attention(n, data, _real(n, weight, weight_scale, weight_zero).value, bias, mask, past)

@@ -272,16 +272,6 @@ def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
     return n(nn.Pad(x, fill, pads=tuple(pads), mode=mode))
 
 
-@converter("Tile")
-def tile_along(n: Node, x: Value, tiles: Value, axis: Value) -> Value:
-    """Before opset 6: repeats along one axis."""
-    rank = x.type.rank
-    places = n.constant(np.arange(rank))
-    at = n(nn.Mod(as_scalar(n, as_i64(n, axis)), n.constant(rank, i64)))
-    count = as_scalar(n, as_i64(n, tiles))
-    return tile(n, x, n(nn.Where(n(nn.Equal(places, at)), count, n.constant(1, i64))))
-
-
 @converter("Tile", since=6)
 def tile(n: Node, x: Value, repeats: Value) -> Value:
     if n.known(repeats) is None:

@@ -54,16 +54,13 @@ def _distributed(n: Node, shape: Term, element: Type) -> Value:
 
 @converter("Bernoulli")
 def bernoulli(n: Node, chances: Value) -> Value:
-    """1 with the chance that each element says, else 0; an element of 0 draws no number."""
+    """1 with the chance that each element says, else 0."""
     element = element_type(n.int("dtype")) if n.has("dtype") else chances.type.element_type
     shape = Term(n, shape_of(n, chances))
-    chance = Term(n, chances).cast(f64).flat()
-    asked = chance > 0.0
-    place = asked.made(nn.Cumsum(asked.cast(i64).value, axis=0, exclusive=True))
-    drawn = uniform(n, shape).flat().gather(place)
-    # As a binomial number is drawn, of the rarer outcome.
+    chance, drawn = Term(n, chances).cast(f64), uniform(n, shape)
+    # As a binomial number is drawn: of the rarer outcome.
     hit = (chance > 0.5).choose(drawn <= chance, drawn > 1.0 - chance)
-    return (hit & asked).shaped(shape).cast(element).value
+    return hit.cast(element).value
 
 
 @converter("Multinomial")

@@ -319,7 +319,9 @@ def _with_shape(n: Node, name: str, value: Value | None, *shape: Dim) -> Any:
     At most one of them is unknown.
     """
     _check_shape(n, name, value, *shape)
-    if value is None or all(a is not None or b is None for a, b in zip(value.type.shape, shape)):
+    if value is None or all(
+        a is not None or b is None for a, b in zip(value.type.shape, shape, strict=True)
+    ):
         return value
     merged = (b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
     return n(nn.Reshape(value, out=TensorType(tuple(merged), value.type.element_type)))
@@ -376,7 +378,7 @@ def activations(n: Node, direction: int) -> list[Activation]:
 
     The lists of alphas and betas have an entry only for functions that take one.
     """
-    defaults = _DEFAULTS[n.op_type]
+    defaults = _DEFAULTS[n.op_type.removeprefix("DynamicQuantize")]
     # The schema of RNN has the default for two directions.
     given = n.attribute("activations", A.STRINGS) if n.has("activations") else None
     directions = 2 if n.string("direction", "forward") == "bidirectional" else 1

@@ -104,7 +104,9 @@ def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
     element = rows.element
     scores = kernels @ constant(n, matrix, element) + constant(n, offsets, element)
     first = (scores > 0.0).cast(element)
-    votes = [side @ constant(n, w, element) for side, w in zip((first, 1.0 - first), wins)]
+    votes = [
+        side @ constant(n, w, element) for side, w in zip((first, 1.0 - first), wins, strict=True)
+    ]
     return scores, votes[0] + votes[1]
 
 
@@ -166,12 +168,12 @@ def _probabilities(n: Node, scores: Term, classes: int) -> Term:
 
 def _round(chances: Term, matrix: Term, rows: list[Term]) -> tuple[Term, Term]:
     """Each chance moved in turn to where it fits the others best; how far they were apart."""
-    slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), chances.shape[1])
+    slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), (chances.value, 1))
     mean = (chances * slopes).sum(1, keep=True)
     apart = (slopes - mean).function(nn.Abs).largest(1, keep=True)
     after = chances
     for t, row in enumerate(rows):
-        row = row.reshape((chances.value, 0), chances.shape[1])
+        row = row.reshape((chances.value, 0), (chances.value, 1))
         own, slope = row.part(1, t, t + 1), slopes.part(1, t, t + 1)
         step = (mean - slope) / own
         rest = step + 1.0

@@ -92,8 +92,6 @@ class Forest:
         """x < split as x <= the number before; nothing is less than -infinity."""
         split = dtype.type(self.splits[i])
         if np.isneginf(split):
-            no = self.successors[i][0]
-            self.successors[i] = [no, self.successors[i][1] if self.missing[i] else no]
             split = dtype.type(np.nan)
         self.splits[i] = float(np.nextafter(split, dtype.type(-np.inf)))
 
@@ -102,13 +100,12 @@ class Forest:
         no, yes = self.successors[i]
         if self.modes[i] == _UNEQUAL:
             no, yes = yes, no
-            self.missing[i] = not self.missing[i]
+            self.missing[i] = False  # NaN is unequal to all
         second = self.add(self.features[i], self.splits[i], _LESS, not self.missing[i])
         self.successors[second] = [yes, no]
         self._below(second, dtype)
         self.modes[second] = self.modes[i] = 0
         self.successors[i] = [no, second]
-        # NaN goes on to the second, or not at all.
 
     def reached(self, n: Node, at: Term, targets: int) -> Term:
         """Whether one of the leaves [T, B] has a weight for each target: [B, targets]."""
