@@ -45,7 +45,10 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
             )
 
     def evaluate(self, x):
-        return x.reshape(resolve(self.out.type.shape, self.x.type.shape, x.shape))
+        shape = self.out.type.shape
+        if None in shape:
+            shape = resolve(shape, self.x.type.shape, x.shape)
+        return x.reshape(shape)
 
 
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
