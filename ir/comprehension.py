@@ -144,8 +144,8 @@ class Comprehension:
     def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
         """The same result where the operand is not made, but what it copies is read instead.
 
-        `copy` is how the operand is made, a comprehension that only moves elements, and of static
-        shape unless it permutes dimensions; its operand takes the operand's place.
+        `copy` is how the operand is made, a comprehension that only moves elements, and in which
+        an index alone runs along each unknown extent; its operand takes the operand's place.
         """
         (inner,) = copy.accesses
         moved = {

@@ -45,17 +45,17 @@ def _is_static(op: Operation) -> bool:
     return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
 
 
-def _permutes(op: nn.NnOp) -> bool:
-    """Whether a movement only gives dimensions other places, so that none need be known."""
+def _keeps_extents(op: nn.NnOp) -> bool:
+    """Whether each unknown extent of a movement's result is that of one of its operand's."""
     form = op.comprehension()
-    if form is None or len(form.accesses) != 1:
+    if form is None or len(form.accesses) != 1 or form.accesses[0].broadcasts:
         return False
-    places = [e.position for e in form.accesses[0].map.results if isinstance(e, AffineDim)]
-    return sorted(places) == list(range(len(form.dims))) and len(places) == op.operands[0].type.rank
+    plain = [e.position for e in form.accesses[0].map.results if isinstance(e, AffineDim)]
+    return all(plain.count(at) == 1 for at, dim in enumerate(form.dims) if dim.size is None)
 
 
 def _keeps_rows(op: nn.NnOp) -> bool:
-    return bool(op.keeps_rows) and (_is_static(op) or _permutes(op))
+    return bool(op.keeps_rows) and (_is_static(op) or _keeps_extents(op))
 
 
 def _reads_by_map(op: Operation, moved: Operation) -> bool:
