@@ -15,9 +15,9 @@ from ...dialects import arith, memref, vector
 from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import Location, UnknownLoc
+from ...ir.polynomial import Size
 from ...ir.rewriting import constant_value
 from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, index
-from ...ir.polynomial import Size
 from ..model.stages import Extent, Extents
 
 

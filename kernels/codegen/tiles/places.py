@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
-from ...model.plan import Loop, Plan
 from ....ir.polynomial import Size
+from ...model.plan import Loop, Plan
 from ...model.stages import Access, Stage
 from .axes import Axis
 

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from ....dialects import memref, ub, vector
 from ....ir.attributes import BoolAttr, IntegerAttr
 from ....ir.core import Value
-from ....ir.types import Type, VectorType, i32
 from ....ir.polynomial import Size
+from ....ir.types import Type, VectorType, i32
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address
