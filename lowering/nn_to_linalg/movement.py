@@ -50,7 +50,9 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
         return
     source = e.buffer(op.x)
     sizes = [
-        d if d is not None else e.max(e.sub(e.size(source, axis), op.starts[axis]), 0)
+        d
+        if d is not None
+        else e.ceildiv(e.max(e.sub(e.size(source, axis), op.starts[axis]), 0), steps[axis])
         for axis, d in enumerate(buffer_type(op.out.type).shape)
     ]
     if 0 not in sizes and is_viewed(op):
