@@ -70,7 +70,8 @@ def check(model: Path, values: Path, seconds: float) -> Finding:
                 found.milliseconds.append(ours)
                 found.onnxruntime.append(theirs)
     except nnc.NncError as error:
-        found.failure = str(error)
+        too = "ONNX Runtime fails too; " if found.oracle != "onnxruntime" else ""
+        found.failure = f"{too}{error}"
     return found
 
 
