@@ -306,9 +306,12 @@ def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
             viewed = len(inner.results) if inner.has_trait(memref.ViewLike) else 0
             held = inner.operands[viewed:]
             bases = [memref.base_buffer(v) for v in held if isinstance(v.type, MemRefType)]
-            bases = [buffer for base in bases for buffer in (base, *among.get(base, ()))]
+            # Once each: a chain of choices between the same buffers would double them at each.
+            bases = list(dict.fromkeys(b for base in bases for b in (base, *among.get(base, ()))))
             for buffer in bases:
-                uses.setdefault(buffer, []).append(op)
+                users = uses.setdefault(buffer, [])
+                if not users or users[-1] is not op:
+                    users.append(op)
             if not viewed and bases:
                 among.update((r, bases) for r in inner.results if isinstance(r.type, MemRefType))
     return uses

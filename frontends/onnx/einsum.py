@@ -7,9 +7,7 @@ more); that is a batched matrix product of reshaped operands.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +15,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, i64
 from .node import Node
-from .shapes import positions, reshape, shape_text
+from .shapes import merge, positions, reshape, shape_text
 
 
 @dataclass
@@ -121,42 +119,35 @@ def join(n: Node, lhs: Term, rhs: Term, later: set[str]) -> Term:
     lhs = sum_out(n, lhs, later | set(rhs.letters))
     rhs = sum_out(n, rhs, later | set(lhs.letters))
     shared = [c for c in lhs.letters if c in rhs.letters]
-    if any(
-        1 in (lhs.extent(c), rhs.extent(c)) or None in (lhs.extent(c), rhs.extent(c))
-        for c in shared
-    ):
-        return _join_by_broadcast(n, lhs, rhs, later)
     for c in shared:
-        if lhs.extent(c) != rhs.extent(c):
+        known = {lhs.extent(c), rhs.extent(c)} - {1, None}
+        if len(known) > 1:
             raise n.error(f"letter '{c}' has {lhs.extent(c)} and {rhs.extent(c)} elements")
     batch = [c for c in shared if c in later]
     summed = [c for c in shared if c not in later]
     rows = [c for c in lhs.letters if c not in shared]
     columns = [c for c in rhs.letters if c not in shared]
-    if not summed:
+    # A product broadcasts its batch dimensions, not what it sums.
+    repeated = any(1 in (at := (lhs.extent(c), rhs.extent(c))) and at != (1, 1) for c in summed)
+    if not summed or repeated:
         return _join_by_broadcast(n, lhs, rhs, later)
     a = _matrices(n, lhs, batch, rows, summed)
     b = _matrices(n, rhs, batch, summed, columns)
     product = n(nn.Matmul(a, b))
-    extents = [(lhs.value, lhs.letters.index(c)) for c in (*batch, *rows)]
+    letters = "".join((*batch, *rows, *columns))
+    if len(rows) == len(columns) == 1:
+        return Term(product, letters)
+    extents = [(product, i) for i in range(len(batch))]
+    extents += [(lhs.value, lhs.letters.index(c)) for c in rows]
     extents += [(rhs.value, rhs.letters.index(c)) for c in columns]
-    return Term(reshape(n, product, extents), "".join((*batch, *rows, *columns)))
+    return Term(reshape(n, product, extents), letters)
 
 
 def _matrices(n: Node, term: Term, batch: list, first: list, second: list) -> Value:
     """The term as [batch.., first, second], each of the two groups in one dimension."""
     value = _ordered(n, term, (*batch, *first, *second))
-    lead = len(batch)
-    shape = value.type.shape
-    groups = (shape[lead : lead + len(first)], shape[lead + len(first) :])
-    if any(None in g and len(g) > 1 for g in groups):
-        raise n.error("letters that are joined need known extents")
-    extents: list[Any] = [(value, i) for i in range(lead)]
-    at = lead
-    for group in groups:
-        extents.append((value, at) if len(group) == 1 else math.prod(group))
-        at += len(group)
-    return reshape(n, value, extents)
+    lead, middle, rank = len(batch), len(batch) + len(first), value.type.rank
+    return merge(n, value, [*((i, i + 1) for i in range(lead)), (lead, middle), (middle, rank)])
 
 
 def _ordered(n: Node, term: Term, letters: tuple) -> Value:

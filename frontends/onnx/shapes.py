@@ -74,18 +74,28 @@ def reshape(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
 
 def flatten(n: Node, x: Value, axis: int) -> Value:
     """x as a matrix: the dimensions before the axis, and those from it on."""
+    return merge(n, x, ((0, axis), (axis, x.type.rank)))
+
+
+def merge(n: Node, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
+    """x with each group of neighbouring dimensions, from the first up to the second, as one."""
     shape = x.type.shape
-    before, after = product(shape[:axis]), product(shape[axis:])
-    if before is not None or after is not None:
-        out = TensorType((before, after), x.type.element_type)
-        return x if out is x.type else n(nn.Reshape(x, out=out))
-    extents = shape_of(n, x)
-    sides = [
-        n(nn.ReduceProd(part_of_vector(n, extents, begin, end), axes=(0,), keep_dims=True))
-        for begin, end in ((0, axis), (axis, len(shape)))
-    ]
-    vector = n(nn.Concat(sides, axis=0))
-    return n(nn.ReshapeDynamic(x, vector, out=TensorType((None, None), x.type.element_type)))
+    extents = tuple(product(shape[begin:end]) for begin, end in groups)
+    out = TensorType(extents, x.type.element_type)
+    if out is x.type and len(groups) == x.type.rank:
+        return x
+    if extents.count(None) <= 1:
+        return n(nn.Reshape(x, out=out))
+    whole = shape_of(n, x)
+    parts = []
+    for (begin, end), extent in zip(groups, extents, strict=True):
+        if extent is not None:
+            parts.append(n.constant(np.array([extent], np.int64)))
+            continue
+        part = part_of_vector(n, whole, begin, end)
+        one = end - begin == 1
+        parts.append(part if one else n(nn.ReduceProd(part, axes=(0,), keep_dims=True)))
+    return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
 
 
 def part_of_vector(n: Node, vector: Value, begin: int, end: int) -> Value:

@@ -79,11 +79,6 @@ GRAPHS = [
         "expected one number, found a tensor of shape",
     ),
     (
-        "(float[A,B,3,C] x, float[3,D] w) => (float y) "
-        '{ y = Einsum<equation = "abcd,ce->abde">(x, w) }',
-        "letters that are joined need known extents",
-    ),
-    (
         "(float[2,3] x, float[3] s) => (float y, float m) "
         "{ y, m = BatchNormalization(x, s, s, s, s) }",
         "output 1 .'m'. is not supported",

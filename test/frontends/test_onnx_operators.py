@@ -1,5 +1,6 @@
 """Operators whose import is more than one op, against onnxruntime and NumPy, case by case."""
 
+import nnc
 import numpy as np
 import onnx.parser
 import onnxruntime
@@ -109,6 +110,25 @@ def test_einsum_becomes_a_product():
     assert ops_of(import_model(model)) == ["nn.transpose", "nn.matmul"]
 
 
+@pytest.mark.parametrize(
+    ("equation", "shapes"),
+    [
+        ("bhwc,hkc->bhwk", [(2, 3, 4, 5), (3, 6, 5)]),
+        ("bij,bjk->bik", [(1, 3, 4), (2, 4, 5)]),
+        ("abcd,cdef->abef", [(2, 3, 4, 5), (4, 5, 3, 2)]),
+        ("abc,cb->a", [(2, 3, 4), (4, 3)]),
+    ],
+)
+def test_einsum_of_open_extents(equation, shapes):
+    arrays = [random(*shape) for shape in shapes]
+    model = one("Einsum", arrays, equation=equation)
+    for i, operand in enumerate(model.graph.input):
+        operand.CopyFrom(value(operand.name, [f"d{i}_{k}" for k in range(len(shapes[i]))]))
+    assert "nn.matmul" in ops_of(import_model(model))  # and no product of all letters in memory
+    expected = np.einsum(equation, *arrays)
+    np.testing.assert_allclose(nnc.compile(model)(*arrays), expected, rtol=1e-4, atol=1e-5)
+
+
 # -- slices ----------------------------------------------------------------------------------------
 
 _BOUNDS = (0, 1, 3, 6, -1, -2, -6, 100, -100)
@@ -127,6 +147,15 @@ def test_slices_by_numpys_rules(seed):
     signed = np.where(pick.random(axes.size) < 0.5, axes, axes - 3)
     model = one("Slice", [x], [starts, ends, signed, steps])
     np.testing.assert_array_equal(run(model, x)[0], x[tuple(where)])
+
+
+@pytest.mark.parametrize(("start", "step"), [(0, 4), (2, 4), (3, 7), (25, 4), (19, 2)])
+def test_steps_to_an_end_known_at_run_time(start, step):
+    x = random(3, 20)
+    weights = [np.array([n]) for n in (start, 2**63 - 1, 1, step)]
+    model = one("Slice", [x], weights)
+    model.graph.input[0].CopyFrom(value("x0", ["a", "b"]))
+    np.testing.assert_array_equal(nnc.compile(model)(x), x[:, start::step])
 
 
 def test_no_axes_are_not_all_axes():

@@ -1,0 +1,144 @@
+"""Compiles one exported file and compares it with ONNX Runtime.
+
+Imports neither PyTorch nor what made the file: a process that runs a model.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import nnc
+import numpy as np
+import onnxruntime
+
+TOLERANCE = 1e-3
+"""Of an output's largest value: what two orders of float32 sums may differ by in a deep network."""
+
+
+@dataclass
+class Finding:
+    """What one file gave: the worst error, seconds to compile, times at each size in ms of CPU."""
+
+    name: str
+    failure: str = ""
+    error: float = 0.0
+    compile_seconds: float = 0.0
+    milliseconds: list[float] = field(default_factory=list)
+    onnxruntime: list[float] = field(default_factory=list)
+    oracle: str = "onnxruntime"
+
+    @property
+    def ratios(self) -> list[float]:
+        """How many times as fast as ONNX Runtime, at each size."""
+        pairs = zip(self.onnxruntime, self.milliseconds, strict=False)
+        return [theirs / ours for theirs, ours in pairs]
+
+    @property
+    def agrees(self) -> bool:
+        return not self.failure and self.error <= TOLERANCE
+
+
+def check(model: Path, values: Path, seconds: float) -> Finding:
+    """Compile, run at each size of the file, compare, and time where seconds are given."""
+    name = model.name.removesuffix(".onnx")
+    found = Finding(name)
+    arrays = np.load(values)
+    sizes = (0, 1) if ".dynamic" in model.name else (0,)
+    session = _session(model)
+    began = time.process_time()
+    try:
+        compiled = nnc.compile(model, cache=False)
+        found.compile_seconds = time.process_time() - began
+        for at in sizes:
+            prefix = f"{at}/in/"
+            inputs = {
+                key.removeprefix(prefix): arrays[key] for key in arrays if key.startswith(prefix)
+            }
+            inputs = {name: inputs[name] for name in compiled.input_names}
+            want = _expected(session, inputs, arrays, at, found)
+            got = list(compiled.run(inputs).values())
+            found.error = max(found.error, worst_error(got, want))
+            if seconds and session is not None and found.oracle == "onnxruntime":
+                ours, theirs = least(
+                    lambda x=inputs: compiled.run(x),
+                    lambda x=inputs: session.run(None, x),
+                    seconds,
+                )
+                found.milliseconds.append(ours)
+                found.onnxruntime.append(theirs)
+    except nnc.NncError as error:
+        too = "ONNX Runtime fails too; " if found.oracle != "onnxruntime" else ""
+        found.failure = f"{too}{error}"
+    return found
+
+
+def _session(model: Path) -> onnxruntime.InferenceSession | None:
+    """ONNX Runtime's view of the model, or None where it cannot have one."""
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    try:
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+    except Exception:  # its errors have no common class
+        return None
+
+
+def _expected(
+    session: onnxruntime.InferenceSession | None,
+    inputs: dict[str, np.ndarray],
+    arrays: np.lib.npyio.NpzFile,
+    at: int,
+    found: Finding,
+) -> list[np.ndarray]:
+    """ONNX Runtime's outputs, or the framework's where that cannot run the model."""
+    try:
+        if session is not None:
+            return session.run(None, inputs)
+    except Exception:  # as above
+        pass
+    found.oracle = "framework"
+    count = sum(key.startswith(f"{at}/out/") for key in arrays)
+    return [arrays[f"{at}/out/{i}"] for i in range(count)]
+
+
+def worst_error(found: list[np.ndarray], want: list[np.ndarray]) -> float:
+    """The largest difference relative to each output's largest value; infinite where shapes differ.
+
+    What is not a number has to be so in both.
+    """
+    if len(found) != len(want):
+        return np.inf
+    worst = 0.0
+    for a, b in zip(found, map(np.asarray, want), strict=True):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return np.inf
+        if a.dtype.kind not in "fiub":
+            worst = max(worst, 0.0 if np.array_equal(a, b) else np.inf)
+            continue
+        a, b = a.astype(np.float64), b.astype(np.float64)
+        finite = np.isfinite(b)
+        if not np.array_equal(a[~finite], b[~finite], equal_nan=True):
+            return np.inf
+        scale = float(np.abs(b[finite]).max(initial=0.0)) or 1.0
+        worst = max(worst, float(np.abs(a[finite] - b[finite]).max(initial=0.0)) / scale)
+    return worst if np.isfinite(worst) else np.inf
+
+
+def least(
+    ours: Callable[[], object], theirs: Callable[[], object], seconds: float
+) -> tuple[float, float]:
+    """The least milliseconds of CPU of each, in turns."""
+    best = [np.inf, np.inf]
+    end = time.perf_counter() + seconds
+    turns = 0
+    while turns < 5 or time.perf_counter() < end:
+        for i, run in enumerate((ours, theirs)):
+            began = time.process_time()
+            run()
+            best[i] = min(best[i], time.process_time() - began)
+        turns += 1
+    return best[0] * 1e3, best[1] * 1e3

@@ -1,0 +1,89 @@
+"""From a row to files: the model as each exporter writes it, static and dynamic, and inputs.
+
+For a row `bert` the folder gets `bert.npz`, the inputs at both sizes with PyTorch's outputs, and
+`bert.dynamo.static.onnx`, `bert.dynamo.dynamic.onnx`, `bert.script.static.onnx` and
+`bert.script.dynamic.onnx`, or beside the name `.failed.txt` with what the exporter said.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import torch
+from torch import Tensor, nn
+
+from ..models import strip_debug_info
+from .rows import Row, flatten
+
+EXPORTERS = ("dynamo", "script")
+FORMS = ("static", "dynamic")
+
+
+def export_row(row: Row, folder: Path, again: bool = False) -> dict[str, str]:
+    """Write what is not there yet; what failed, by file name."""
+    wanted = {
+        f"{row.name}.{exporter}.{form}": (exporter, form)
+        for exporter in EXPORTERS
+        for form in FORMS
+    }
+    files = {name: folder / f"{name}.onnx" for name in wanted}
+    failures = {name: path.with_suffix(".failed.txt") for name, path in files.items()}
+    torch.set_num_threads(1)
+    if again or not all(files[name].exists() or failures[name].exists() for name in wanted):
+        module = row.module()
+        write_values(row, module, folder / f"{row.name}.npz")
+        for name, (exporter, form) in wanted.items():
+            failures[name].unlink(missing_ok=True)
+            try:
+                export(row, module, files[name], exporter, form == "dynamic")
+            except Exception as error:  # an exporter fails in any way it likes
+                files[name].unlink(missing_ok=True)
+                failures[name].write_text(f"{type(error).__name__}: {error}\n")
+    return {name: path.read_text() for name, path in failures.items() if path.exists()}
+
+
+def write_values(row: Row, module: nn.Module, path: Path) -> None:
+    """The inputs as `0/in/NAME`, the outputs as `0/out/INDEX`, and those at the second size."""
+    arrays: dict[str, np.ndarray] = {}
+    for at in (0, 1):
+        arguments = row.arguments(at)
+        with torch.no_grad():
+            outputs = flatten(module(*clones(arguments)))
+        arrays |= {f"{at}/in/{name}": tensor.numpy() for name, tensor in arguments.items()}
+        arrays |= {f"{at}/out/{i}": tensor.numpy() for i, tensor in enumerate(outputs)}
+    np.savez(path, allow_pickle=False, **arrays)
+
+
+def clones(arguments: dict[str, Tensor]) -> list[Tensor]:
+    """The inputs, for a module that may write into them."""
+    return [tensor.clone() for tensor in arguments.values()]
+
+
+def export(row: Row, module: nn.Module, path: Path, exporter: str, dynamic: bool) -> None:
+    """Write one file. Raises whatever the exporter raises."""
+    for chatty in ("torch.onnx", "onnxscript", "onnx_ir", "torch", "torch.export"):
+        logging.getLogger(chatty).setLevel(logging.CRITICAL)
+    symbols = {name: spec.symbols for name, spec in row.inputs.items()}
+    options: dict[str, Any] = {}
+    if exporter == "script":
+        options = {"dynamo": False, "dynamic_axes": symbols if dynamic else None}
+        options["opset_version"] = 18
+    else:
+        options = {"dynamo": True, "external_data": False, "verbose": False}
+        if dynamic:
+            options["dynamic_shapes"] = (tuple(symbols.values()),)
+    with torch.no_grad(), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")  # the exporters' advice about themselves
+        torch.onnx.export(
+            module, tuple(clones(row.arguments(0))), path, input_names=list(symbols), **options
+        )
+    model = onnx.load(path)
+    strip_debug_info(model)
+    onnx.save(model, path)

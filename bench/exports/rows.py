@@ -1,0 +1,181 @@
+"""A row of the table: how a network is made, and what its inputs look like at two sizes.
+
+    ROWS.add("bert", make_bert, input_ids=integers(300, "batch", "tokens"))
+
+Extents are numbers, names or sums of names: `"past+tokens"`. What a name stands for comes from
+`SIZES`: the first number is what is exported, the second what a dynamic export is run at as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor, nn
+
+SEED = 20
+
+SIZES: dict[str, tuple[int, int]] = {
+    "batch": (2, 1),
+    "height": (64, 96),
+    "width": (96, 64),
+    "tokens": (12, 19),
+    "prompt": (9, 14),
+    "past": (7, 16),
+    "one": (2, 2),
+    "samples": (1600, 2400),
+    "frames": (40, 56),
+}
+
+Extent = int | str
+Make = Callable[[], nn.Module]
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One input: its elements and its extents. `draw` makes it for a shape."""
+
+    draw: Callable[[tuple[int, ...]], Tensor]
+    extents: tuple[Extent, ...]
+
+    def shape(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
+        return tuple(_extent(extent, sizes) for extent in self.extents)
+
+    @property
+    def symbols(self) -> dict[int, str]:
+        """The name of each dimension that a dynamic export leaves open."""
+        return {i: e.replace("+", "_") for i, e in enumerate(self.extents) if isinstance(e, str)}
+
+
+def _extent(extent: Extent, sizes: Mapping[str, int]) -> int:
+    if isinstance(extent, int):
+        return extent
+    return sum(int(part) if part.isdigit() else sizes[part] for part in extent.split("+"))
+
+
+def floats(*extents: Extent) -> Spec:
+    """Numbers about 0, of unit variance."""
+    return Spec(lambda shape: torch.randn(shape), extents)
+
+
+def images(channels: int = 3, batch: Extent = "batch") -> Spec:
+    """Images of any size, about zero mean."""
+    return floats(batch, channels, "height", "width")
+
+
+def unit(*extents: Extent) -> Spec:
+    """Numbers between 0 and 1."""
+    return Spec(lambda shape: torch.rand(shape), extents)
+
+
+def integers(below: int, *extents: Extent) -> Spec:
+    """Integers from 0 on, mostly those of tokens."""
+    return Spec(lambda shape: torch.randint(1, below, shape), extents)
+
+
+def mask(*extents: Extent) -> Spec:
+    """1 where there is a token; the last row has an end without."""
+
+    def draw(shape: tuple[int, ...]) -> Tensor:
+        ones = torch.ones(shape, dtype=torch.int64)
+        ones[-1, shape[-1] - shape[-1] // 4 :] = 0
+        return ones
+
+    return Spec(draw, extents)
+
+
+def ones(*extents: Extent) -> Spec:
+    """A mask that leaves out nothing."""
+    return Spec(lambda shape: torch.ones(shape, dtype=torch.int64), extents)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One architecture. Its module takes the inputs in order and gives tensors."""
+
+    name: str
+    make: Make
+    inputs: dict[str, Spec]
+    sizes: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def arguments(self, at: int) -> dict[str, Tensor]:
+        """The inputs at the first or second size; the same at each call."""
+        torch.manual_seed(SEED + at)
+        sizes = {name: both[at] for name, both in (SIZES | self.sizes).items()}
+        return {name: spec.draw(spec.shape(sizes)) for name, spec in self.inputs.items()}
+
+    def module(self) -> nn.Module:
+        """The network in eval mode, with random weights and the statistics of what it sees."""
+        torch.manual_seed(SEED)
+        module = self.make()
+        if not isinstance(module, Call):
+            module = Call(module, lambda inner, *tensors: inner(*tensors))
+        module.eval()
+        settle(module, list(self.arguments(0).values()))
+        return module
+
+
+class Table:
+    """Rows by name."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, Row] = {}
+
+    def add(
+        self,
+        name: str,
+        make: Make,
+        sizes: dict[str, tuple[int, int]] | None = None,
+        **inputs: Spec,
+    ) -> None:
+        """One more row; `sizes` are those that are not the table's."""
+        assert name not in self.rows, f"two rows are named {name}"
+        self.rows[name] = Row(name, make, inputs, sizes or {})
+
+
+ROWS = Table()
+
+
+class Call(nn.Module):
+    """A module whose arguments and results are tensors, by a function of the module and them."""
+
+    def __init__(self, module: nn.Module, call: Callable[..., object]) -> None:
+        super().__init__()
+        self.inner = module
+        self.call = call
+
+    def forward(self, *tensors: Tensor) -> tuple[Tensor, ...]:
+        return tuple(flatten(self.call(self.inner, *tensors)))
+
+
+def flatten(found: object) -> list[Tensor]:
+    """The tensors of nested results, in order."""
+    match found:
+        case Tensor():
+            return [found]
+        case Mapping():
+            return flatten(list(found.values()))
+        case list() | tuple():
+            return [tensor for one in found for tensor in flatten(one)]
+        case _:
+            return []
+
+
+@torch.no_grad()
+def settle(module: nn.Module, arguments: list[Tensor]) -> None:
+    """Give batch norms scales that differ, and the means and variances of the data they see.
+
+    Without them a deep network's outputs are nearly constant, and prove nothing.
+    """
+    norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
+    for norm in norms:
+        if norm.affine:
+            nn.init.uniform_(norm.weight, 0.5, 1.5)
+            nn.init.normal_(norm.bias, std=0.2)
+        norm.momentum = None  # the plain mean over all calls
+        norm.train()
+    if norms:
+        module(*arguments)
+    for norm in norms:
+        norm.eval()
