@@ -285,14 +285,18 @@ class Prefetch(Op, name="schedule.prefetch", traits=(_INSIDE,)):
     """Where a stage reads an operand, ask for what lies `ahead` elements further in its buffer.
 
     The line comes as far as the second-level cache. It may lie beyond the buffer's end.
+
+    Loops in which the stage reads the same `ahead` elements again and again may share the work:
+    with `over`, each of their iterations asks for another part of the `ahead` elements after them.
     """
 
     number = attribute(I64)
     of: Operand = operand(Stage)
     ahead = attribute(I64)
+    over: Operands = operands(Loop)
 
-    format = "$number `of` $of `ahead` $ahead attr-dict"
-    example = "schedule.prefetch 1 of %matmul ahead 1024"
+    format = "$number `of` $of `ahead` $ahead (`over` $over^)? attr-dict"
+    example = "schedule.prefetch 1 of %matmul ahead 1024 over %m"
 
 
 class Inline(Op, name="schedule.inline", traits=(_INSIDE,)):

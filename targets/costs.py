@@ -85,6 +85,8 @@ class LoopCosts:
     """How far ahead lines are asked for: at a page's end the processor's own streams stop."""
     prefetch_passes: int = 8
     """Passes over an operand with prefetches in each, most of which are in vain."""
+    prefetch_least: int = 1 << 16
+    """Bytes of an operand from which on tiles that read the same part share asking for the next."""
     prefetch_l2_part: int = 4
     """The part of the second cache, as a divisor, that lies between what is read side by side."""
     block_rows: int = 12

@@ -9,11 +9,11 @@ from math import prod
 
 from ...dialects import memref, vector
 from ...ir.core import Block, Operation, Value
+from ...ir.polynomial import Size
 from ...ir.types import Type
 from ...targets.machine import Machine
 from ..model.nest import Node, is_tile
 from ..model.plan import Loop, Plan
-from ...ir.polynomial import Size
 from ..model.stages import Access, Stage
 
 

@@ -12,13 +12,16 @@ from math import prod
 from typing import Any
 
 from ...dialects import arith, memref, vector
-from ...ir.attributes import Attribute, DenseElements, FloatAttr, IntegerAttr
+from ...ir.attributes import Attribute, BoolAttr, DenseElements, FloatAttr, IntegerAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.location import Location, UnknownLoc
-from ...ir.rewriting import constant_value
-from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, index
 from ...ir.polynomial import Size
+from ...ir.rewriting import constant_value
+from ...ir.types import FloatType, MemRefType, Type, VectorType, i1, i32, index
 from ..model.stages import Extent, Extents
+
+SECOND_LEVEL = 2
+"""The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
 
 
 class Scope:
@@ -92,6 +95,13 @@ class Code:
         Constants are at 0, the function's start; values from outside the nest at 1, its own.
         """
         return max((self.depths.get(v, 1) for v in values), default=0)
+
+    def ask_for(self, source: Value, indices: Sequence[Value]) -> None:
+        """Bring the line of an element nearer; it may lie beyond the end."""
+        locality, no, yes = IntegerAttr(SECOND_LEVEL, i32), BoolAttr(False), BoolAttr(True)
+        operands = (source, *indices)
+        op = make(memref.Prefetch, operands, isWrite=no, localityHint=locality, isDataCache=yes)
+        self.put(op)
 
     # -- constants ---------------------------------------------------------------------------
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ...ir.location import Location
 from ...ir.polynomial import Size
-from .stages import Access, Stage, correspondences
+from .stages import Access, Stage, correspondences, expected
 
 
 @dataclass(eq=False)
@@ -51,6 +51,11 @@ class Loop:
         return self.stage.kinds[self.dims[0]] == "reduction"
 
 
+def iterations(loop: Loop) -> int:
+    """How often a loop runs, as far as models know."""
+    return max(1, -(-expected(loop.extent) // loop.step))
+
+
 @dataclass(eq=False)
 class Sharing:
     """A stage fused into another: the loops they share, and which dimensions correspond."""
@@ -61,6 +66,18 @@ class Sharing:
     location: Location
 
 
+@dataclass(frozen=True)
+class Ahead:
+    """How an operand is asked for: so many elements before it is read.
+
+    Where loops are named, those are the elements that all of their iterations read, and each
+    iteration asks for another part of what follows.
+    """
+
+    elements: int
+    over: tuple[Loop, ...] = ()
+
+
 class Plan:
     """The loops of all stages of a kernel, in order, and which stages share loops."""
 
@@ -69,8 +86,8 @@ class Plan:
         self.caches: list[tuple[Stage, Stage]] = []
         """(copying stage, the stage that reads the copy) for each cached operand."""
         self.inlined: list[Stage] = []
-        self.prefetched: dict[Access, int] = {}
-        """How many elements ahead an operand is asked for wherever it is read."""
+        self.prefetched: dict[Access, Ahead] = {}
+        """Operands that are asked for before they are read."""
         self.roots: dict[Stage, list[Loop]] = {}
         self.order: dict[Stage, list[Loop]] = {}
         self.sharing: dict[Stage, Sharing] = {}

@@ -18,9 +18,9 @@ from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineDim, AffineExpr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
+from ...ir.polynomial import Poly, Size
 from ...ir.rewriting import constant_int
 from ...ir.types import MemRefType, Type
-from ...ir.polynomial import Poly, Size
 
 UNKNOWN_EXTENT = 1024
 """What models take an extent to be that is known only at run time."""

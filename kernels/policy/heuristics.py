@@ -129,7 +129,7 @@ class Heuristics(Shaping):
         self.unroll_all(window, inner, tile)
         self.accumulate(host, [*reductions, *window, *inner])
         self.parallelize(parallel, self.work(group.maps, tile.cycles))
-        self.prefetch(host, roots, tile)
+        self.prefetch(host, roots, parallel, tile)
         self.join(group, parallel)
         self.feed(group, parallel, tile)
         for made in copies:

@@ -8,8 +8,8 @@ from math import prod
 
 from ...targets.machine import Machine
 from ..model.lanes import unvectorizable
-from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.plan import Loop, iterations
+from ..model.stages import Stage
 from ..primitives.accumulate import accumulate
 from ..primitives.collapse import collapse, not_collapsible
 from ..primitives.parallel import parallel
@@ -149,13 +149,17 @@ class Shaping:
         if stage.has_reduction and loops:
             self.writer.put(accumulate, loops[0])
 
-    def prefetch(self, stage: Stage, roots: list[Loop], tile: Tile) -> None:
-        """Ask ahead for an operand from memory of which every part is read a few times.
+    def prefetch(self, stage: Stage, roots: list[Loop], outer: Sequence[Loop], tile: Tile) -> None:
+        """Ask ahead for an operand that comes from memory, if that pays on this machine.
 
-        In all passes but the first one lines are asked for in vain, which is not free.
+        Where a few tiles one after the other read each part and share the work, at the pace at
+        which memory delivers. Elsewhere before each read: in all passes but the first one lines
+        are asked for in vain, which is not free.
         """
         model = TileModel(stage, self.machine, frozenset(), roots, self.parts(stage))
         costs = self.costs.loops
+        if not costs.prefetch_passes or self._ask_by_parts(model, outer, tile):
+            return
         operand = model.streamed(tile.lane_dim)
         if (
             operand is not None
@@ -170,6 +174,34 @@ class Shaping:
             ):
                 ahead = max([ahead, *apart])
             self.writer.put(prefetch, operand.access.number, stage, ahead)
+
+    def _ask_by_parts(self, model: TileModel, outer: Sequence[Loop], tile: Tile) -> bool:
+        """Share asking for the next panel over the loops that read one again and again.
+
+        That takes a panel that lies in one piece, and an iteration for each of its lines.
+        """
+        stage = model.stage
+        operand = model.read_by_lanes(tile.lane_dim)
+        if operand is None:
+            return False
+        changing = [i for i, l in enumerate(outer) if not operand.access.used.isdisjoint(l.dims)]
+        if not changing:
+            return False
+        panel, over = outer[changing[-1]], list(outer[changing[-1] + 1 :])
+        if not all(isinstance(loop.extent, int) for loop in (panel, *over)):
+            return False
+        ahead = panel.step * operand.strides[panel.dims[-1]]
+        reduced = prod(
+            e for e, k in zip(model.extents, stage.kinds, strict=True) if k != "parallel"
+        )
+        used = [d for d in operand.access.used if stage.kinds[d] == "parallel"]
+        lines = prod(tile.size(d) for d in used) * model.bytes / self.machine.line_bytes
+        if ahead != prod(tile.size(d) for d in used) * reduced:
+            return False
+        if prod(iterations(loop) for loop in over) < max(2, lines):
+            return False
+        self.writer.put(prefetch, operand.access.number, stage, ahead, over)
+        return True
 
     def ordered(self, stage: Stage, loops: list[Loop], tile: Tile) -> list[Loop]:
         """Outer loops in the order that moves the least between caches."""
@@ -248,13 +280,9 @@ class Shaping:
             share = even_share(loops[:count], self.machine)
             if share > most + costs.least_gain * (best > 0):
                 best, most = count, share
-            trips = prod(_trips(loop) for loop in loops[:count])
+            trips = prod(iterations(loop) for loop in loops[:count])
             if trips >= cores * costs.iterations_per_core and share >= costs.even:
                 best = count
                 break
         for loop in loops[:best]:
             self.writer.put(parallel, loop)
-
-
-def _trips(loop: Loop) -> int:
-    return max(1, -(-expected(loop.extent) // loop.step))

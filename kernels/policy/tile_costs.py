@@ -192,6 +192,18 @@ class TileEstimate:
         found = [o for o in self.large if o.strides[lane_dim] == 1]
         return found[0] if [o.count for o in found] == [1] else None
 
+    def read_by_lanes(self, lane_dim: int | None) -> Operand | None:
+        """The operand that the lanes walk over, if it is one, from outside, and of some size."""
+        if lane_dim is None or self.stage.kinds[lane_dim] == "reduction":
+            return None
+        least = self.machine.costs.loops.prefetch_least
+        found = [
+            o
+            for o in self.inputs
+            if o.strides[lane_dim] == 1 and not o.is_temporary and self._bytes(o) >= least
+        ]
+        return found[0] if [o.count for o in found] == [1] else None
+
     def passes(self, operand: Operand, tile: Tile, extents: Sequence[int]) -> int:
         """How many register tiles one after the other read the same part of an operand."""
         return max(

@@ -14,9 +14,9 @@ import itertools
 
 from ...dialects import schedule
 from ...ir.core import Operation
+from ...ir.polynomial import Size
 from ..model.legality import illegal
 from ..model.plan import Loop, Plan
-from ...ir.polynomial import Size
 from ..model.stages import Stage
 from .primitive import check_free, one_stage, primitive
 

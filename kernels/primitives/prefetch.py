@@ -4,22 +4,31 @@
                             y = y + w[k]
 
 Legal for an input buffer that is indexed linearly; what is asked for may lie beyond its end. In the
-plan, the access has a distance.
+plan, the access has a distance. Loops over which it is shared must be known in number, and the
+operand must not depend on them.
 """
 
 from __future__ import annotations
 
 from ...dialects import schedule
 from ..model.legality import illegal
-from ..model.plan import Plan
+from ..model.plan import Ahead, Loop, Plan
 from ..model.stages import Stage
-from .primitive import primitive
+from .primitive import check_alive, primitive
 
 
 @primitive(schedule.Prefetch)
-def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage) -> None:
+def prefetch(plan: Plan, op: schedule.Prefetch, stage: Stage, *over: Loop) -> None:
     """Ask for an operand ahead of its use."""
     access = next((a for a in stage.inputs if a.number == op.number), None)
     if access is None or access.is_scalar or access.coefficients is None:
         raise illegal(op, f"the stage has no input buffer {op.number} that it reads linearly")
-    plan.prefetched[access] = op.ahead
+    if over and not all(isinstance(c, int) for c in access.coefficients):
+        raise illegal(op, "the strides of the operand are not known")
+    for loop in over:
+        check_alive(loop, op)
+        if loop.stage is not stage or not isinstance(loop.extent, int):
+            raise illegal(op, "expects loops of the stage, of known extents")
+        if any(access.coefficients[dim] != 0 for dim in loop.dims):
+            raise illegal(op, "the operand depends on a loop that asking for it is shared over")
+    plan.prefetched[access] = Ahead(op.ahead, over)

@@ -32,6 +32,7 @@ LINES = [
     ("schedule.unroll %i\n  %c = schedule.collapse %i, %j", "takes whole loops"),
     ("schedule.fuse %s at %i", "cannot fuse a stage into itself"),
     ("schedule.prefetch 1 of %s ahead 16", "no input buffer 1 that it reads linearly"),
+    ("schedule.prefetch 0 of %s ahead 16 over %j", "the operand depends on a loop"),
     ("schedule.unroll %i {partial}", "only a reduction can have partial results"),
 ]
 

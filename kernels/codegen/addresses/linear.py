@@ -15,9 +15,9 @@ from ....dialects import affine, arith, memref
 from ....dialects.index_lists import mix
 from ....dialects.memref.layouts import collapse, expand
 from ....ir.core import Operation, Value
+from ....ir.polynomial import Poly, Size
 from ....ir.rewriting import constant_int
 from ....ir.types import IndexType, MemRefType
-from ....ir.polynomial import Poly, Size
 from ...model.stages import Extent
 
 MAX_TERMS = 16

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Sequence
 
 from ....dialects import arith, memref
 from ....ir.core import Block, Operation, Value
+from ....ir.polynomial import Poly, Size
 from ....ir.rewriting import constant_int
 from ....ir.types import VectorType
 from ....targets.machine import Machine
-from ....ir.polynomial import Poly, Size
 from ...model.stages import Extent
 from ..code import Code, Scope
 from .linear import Forms

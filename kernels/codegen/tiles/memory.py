@@ -8,6 +8,7 @@ from ....dialects import memref, ub, vector
 from ....ir.attributes import IntegerAttr
 from ....ir.core import Operation, Value
 from ....ir.types import VectorType, i1, i64
+from ...model.plan import Ahead
 from ...model.stages import Access
 from ..code import Code, make
 from ..contents import Contents, Entry
@@ -24,7 +25,7 @@ class Memory(Contents):
         code: Code,
         coordinates: Coordinates,
         views: Views,
-        prefetched: Mapping[Access, int],
+        prefetched: Mapping[Access, Ahead],
         natural: int,
     ) -> None:
         super().__init__(code)
@@ -93,9 +94,21 @@ class Memory(Contents):
     def _marked(self, op: Operation, place: Place) -> Operation:
         self.code.depths[op.results[0]] = self.code.scope.depth
         ahead = self.prefetched.get(place.access)
-        if ahead is not None:
-            op.attributes["schedule.prefetch"] = IntegerAttr(ahead, i64)
+        if ahead is not None and ahead.over:
+            self._ask(place, ahead)
+        elif ahead is not None:
+            op.attributes["schedule.prefetch"] = IntegerAttr(ahead.elements, i64)
         return op
+
+    def _ask(self, place: Place, ahead: Ahead) -> None:
+        """Ask for this iteration's part of what is read after all that `ahead.over` read."""
+        code, access = self.code, place.access
+        total: Value | int = code.size(access.constant)
+        for loop, factor in self.coordinates.parts_ahead(access, ahead):
+            at = place.at.values.get(loop, place.at.offsets.get(loop, 0))
+            total = code.add(code.multiply(at, factor), total)
+        index = code.as_value(code.add(total, ahead.elements))
+        code.ask_for(self.views.flat(access.value), [index])
 
     def _widen(self, op: Operation, axes: Sequence[Axis], element) -> None:
         """Note how many lanes the schedule asks for, where it is not what the machine has."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from math import prod
 
 from ....dialects.memref import base_buffer
 from ....ir.core import Value
-from ...model.plan import Loop, Plan
 from ....ir.polynomial import Size
+from ...model.plan import Ahead, Loop, Plan, iterations
 from ...model.stages import Access, Stage
 from .axes import Axis
 
@@ -114,6 +115,25 @@ class Coordinates:
                 if access.coefficients[loop.dims[-1]] != 0 and loop not in dropped
             ]
         return known
+
+    def parts_ahead(self, access: Access, ahead: Ahead) -> list[tuple[Loop, int]]:
+        """Loops and factors whose sum goes through what one iteration of the loops around
+        `ahead.over` reads, once in all iterations of these.
+        """
+        linear = [(loop, factor) for loop, factor in self.linear(access) if isinstance(factor, int)]
+        reduced = [(loop, loop.step * factor) for loop, factor in linear if loop.is_reduction]
+        last = min((step for _, step in reduced), default=1)
+        read = last + sum((iterations(loop) - 1) * step for loop, step in reduced)
+        passes = prod(iterations(loop) for loop in ahead.over)
+        found = [
+            (loop, -(-factor * ahead.elements // (passes * read)) if loop.is_reduction else factor)
+            for loop, factor in linear
+        ]
+        share = -(-ahead.elements // passes)
+        for loop in reversed(ahead.over):
+            found.append((loop, -(-share // loop.step)))
+            share *= iterations(loop)
+        return found
 
     def place(self, access: Access, at: Position, axes: Sequence[Axis]) -> Place:
         """What a linear access touches, along those of the axes that it depends on."""

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from ....dialects import memref
 from ....ir.affine import AffineConstant, AffineDim, AffineExpr, AffineMap
 from ....ir.core import Value
-from ...model.plan import Loop
 from ....ir.polynomial import Size
+from ...model.plan import Loop
 from ...model.stages import Access
 from ..code import Code
 from .axes import Axis

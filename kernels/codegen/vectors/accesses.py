@@ -6,8 +6,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 
 from ....ir.core import Value
-from ....ir.types import Type
 from ....ir.polynomial import Size
+from ....ir.types import Type
 from ..addresses.linear import View
 from .lanes import Part
 

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ....dialects import memref, ub, vector
-from ....ir.attributes import BoolAttr, IntegerAttr
 from ....ir.core import Value
-from ....ir.types import Type, VectorType, i32
 from ....ir.polynomial import Size
+from ....ir.types import Type, VectorType
 from ..addresses.walk import Walk
 from ..code import make
 from .accesses import Access, Address
@@ -23,9 +22,6 @@ from .shuffles import dealt, pick, transposed
 
 MAX_SHUFFLED_STRIDE = 8
 """Lanes this far apart are loaded as whole vectors and picked from them; further, gathered."""
-
-SECOND_LEVEL = 2
-"""The locality of `memref.prefetch` that brings a line no nearer than the second-level cache."""
 
 Place = tuple[Value, list[Value]]
 """A memref and subscripts in it."""
@@ -152,10 +148,7 @@ def lane_offsets(code: Walk, address: Address) -> Value:
 
 def prefetch(code: Walk, address: Address) -> None:
     """Ask for what lies further on in the buffer."""
-    source, indices = flat_place(code, address, address.access.ahead)
-    locality, no, yes = IntegerAttr(SECOND_LEVEL, i32), BoolAttr(False), BoolAttr(True)
-    operands = (source, *indices)
-    code.put(make(memref.Prefetch, operands, isWrite=no, localityHint=locality, isDataCache=yes))
+    code.ask_for(*flat_place(code, address, address.access.ahead))
 
 
 # -- several pieces at once ----------------------------------------------------------------------

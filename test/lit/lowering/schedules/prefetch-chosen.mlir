@@ -1,5 +1,6 @@
-// Weights too large for the second-level cache are asked for ahead, where few register tiles read
-// each part of them: by 4 kB, or by all panels that a tile reads side by side. Others are not.
+// Weights too large for the second-level cache are asked for ahead, by 4 kB. Where several tiles one
+// after the other read the same panels, they share asking for the next ones, whatever the size. Small
+// weights are not asked for.
 // RUN: nn-opt --choose-schedules='target=avx512' %s | filecheck %s
 
 #a = affine_map<(no, m, ni, k) -> (m, k)>
@@ -19,7 +20,7 @@ func.func private @one_pass(%a: memref<16x512xf32>, %b: memref<64x512x16xf32>, %
 }
 
 // CHECK-LABEL: schedule.for @few_passes
-// CHECK:         schedule.prefetch 1 of %contract ahead 16384
+// CHECK:         schedule.prefetch 1 of %contract ahead 16384 over %mo
 func.func private @few_passes(%a: memref<48x512xf32>, %b: memref<64x512x16xf32>, %c: memref<64x48x16xf32>) attributes {nn.kernel} {
   linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<48x512xf32>, memref<64x512x16xf32>) outs(%c : memref<64x48x16xf32>) {
   ^bb0(%x: f32, %y: f32, %acc: f32):
@@ -32,8 +33,8 @@ func.func private @few_passes(%a: memref<48x512xf32>, %b: memref<64x512x16xf32>,
 
 // CHECK-LABEL: schedule.for @from_cache
 // CHECK-NOT:     schedule.prefetch
-func.func private @from_cache(%a: memref<48x64xf32>, %b: memref<64x64x16xf32>, %c: memref<64x48x16xf32>) attributes {nn.kernel} {
-  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<48x64xf32>, memref<64x64x16xf32>) outs(%c : memref<64x48x16xf32>) {
+func.func private @from_cache(%a: memref<48x64xf32>, %b: memref<8x64x16xf32>, %c: memref<8x48x16xf32>) attributes {nn.kernel} {
+  linalg.generic {indexing_maps = [#a, #b, #c], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%a, %b : memref<48x64xf32>, memref<8x64x16xf32>) outs(%c : memref<8x48x16xf32>) {
   ^bb0(%x: f32, %y: f32, %acc: f32):
     %p = arith.mulf %x, %y : f32
     %s = arith.addf %acc, %p : f32

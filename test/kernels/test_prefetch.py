@@ -1,0 +1,68 @@
+"""What tiles ask for ahead, recorded by the interpreter."""
+
+from math import ceil
+
+import numpy as np
+import pytest
+from nnc.dialects import memref
+from nnc.ir.passes import PassContext
+from nnc.ir.syntax.parser import parse_module
+from nnc.kernels.apply_schedules import ApplySchedules
+from nnc.numerics.interpreter import Interpreter
+
+KERNEL = """
+func.func @k(%a: memref<{rows}x{steps}xf32>, %b: memref<6x{steps}x4xf32>, %c: memref<6x{rows}x4xf32>) attributes {{nn.kernel}} {{
+  linalg.generic {{indexing_maps = [affine_map<(no, m, ni, k) -> (m, k)>,
+      affine_map<(no, m, ni, k) -> (no, k, ni)>, affine_map<(no, m, ni, k) -> (no, m, ni)>],
+      iterator_types = ["parallel", "parallel", "parallel", "reduction"]}}
+      ins(%a, %b : memref<{rows}x{steps}xf32>, memref<6x{steps}x4xf32>) outs(%c : memref<6x{rows}x4xf32>) {{
+  ^bb0(%x: f32, %y: f32, %acc: f32):
+    %p = arith.mulf %x, %y : f32
+    %s = arith.addf %acc, %p : f32
+    linalg.yield %s : f32
+  }}
+  return
+}}
+schedule.for @k {{
+^bb0(%s: !schedule.stage):
+  %n, %m, %n2, %k = schedule.loops 4 of %s
+  %no, %ni = schedule.split %n by 2
+  %mo, %mi = schedule.split %m by 3
+  schedule.reorder %no, %mo, %k, %mi, %ni, %n2
+  schedule.unroll %mi
+  schedule.unroll %ni
+  schedule.vectorize %n2
+  schedule.accumulate %k
+  schedule.prefetch 1 of %s ahead {panel} over %mo
+}}
+"""  # fmt: skip
+
+LINE = 4
+"""Elements of the vectors here."""
+
+
+@pytest.mark.parametrize(("rows", "steps"), [(6, 5), (7, 5), (15, 8), (31, 16)])
+def test_tiles_share_asking_for_the_next_panel(monkeypatch, rows: int, steps: int):
+    """While a panel is read, each line of the next one is asked for, and little beyond it."""
+    panel, asked = 2 * steps * LINE, []
+
+    def record(self, operands, frame):
+        asked.append(int(operands[1]))
+        return []
+
+    monkeypatch.setattr(memref.Prefetch, "interpret", record)
+    module = parse_module(KERNEL.format(rows=rows, steps=steps, panel=panel))
+    ApplySchedules("avx512").run(module, PassContext())
+    module.verify()
+    a = np.ones((rows, steps), np.float32)
+    b = np.arange(6 * steps * 4, dtype=np.float32).reshape(6, steps, 4)
+    c = np.zeros((6, rows, 4), np.float32)
+    Interpreter(module).call("k", [a, b, c])
+    np.testing.assert_allclose(c, np.einsum("mk,nkl->nml", a, b))
+    passes = ceil(rows / 3)
+    assert len(asked) == 3 * passes * steps
+    for one in range(3):
+        found = asked[one * passes * steps : (one + 1) * passes * steps]
+        start = (one + 1) * panel
+        assert {at // LINE for at in found} >= set(range(start // LINE, (start + panel) // LINE))
+        assert start <= min(found) and max(found) < start + panel * 1.5 + LINE
