@@ -57,6 +57,11 @@ class Extent:
     broadcast: bool = False
     given: bool = False
 
+    def moved(self, operand: int, axes: Mapping[int, int]) -> Extent:
+        """The same where an operand's axes have other numbers."""
+        sources = tuple((o, axes[axis] if o == operand else axis) for o, axis in self.sources)
+        return replace(self, sources=sources)
+
 
 @dataclass(frozen=True, slots=True)
 class Dimension:
@@ -139,17 +144,28 @@ class Comprehension:
     def read_through(self, operand: int, copy: Comprehension) -> Comprehension:
         """The same result where the operand is not made, but what it copies is read instead.
 
-        `copy` is how the operand is made, a comprehension of static shape that only
-        moves elements; its operand takes the operand's place.
+        `copy` is how the operand is made, a comprehension that only moves elements, and in which
+        an index alone runs along each unknown extent; its operand takes the operand's place.
         """
         (inner,) = copy.accesses
+        moved = {
+            expr.position: axis
+            for axis, expr in enumerate(inner.map.results)
+            if isinstance(expr, AffineDim)
+        }
         accesses = tuple(
-            Access(operand, inner.map.compose(a.map)) if a.operand == operand else a
+            Access(operand, inner.map.compose(a.map), tuple(moved[axis] for axis in a.broadcasts))
+            if a.operand == operand
+            else a
             for a in self.accesses
         )
         types = list(self.operand_types)
         types[operand] = copy.operand_types[inner.operand]
-        return replace(self, operand_types=tuple(types), accesses=accesses)
+        dims = tuple(
+            replace(dim, extent=dim.extent.moved(operand, moved)) if dim.size is None else dim
+            for dim in self.dims
+        )
+        return replace(self, operand_types=tuple(types), accesses=accesses, dims=dims)
 
     def evaluate(self, operands: Sequence[np.ndarray], dtype: np.dtype) -> np.ndarray:
         """The result for NumPy operands of the bound types, whose shapes must be static."""

@@ -158,6 +158,9 @@ class SymbolicShapes:
             case nn.Gather():
                 data = self.of(op.data)
                 return (*data[: op.axis], *self.of(op.indices), *data[op.axis + 1 :])
+            case nn.Split():
+                own = self.of(op.x)
+                return (*own[: op.axis], None, *own[op.axis + 1 :])
             case nn.GatherElements():
                 return self.of(op.indices)
             case nn.Range():

@@ -185,6 +185,10 @@ def _broadcast(e: Emitter, access: Access, buffer: Value, sizes: Sequence[Size])
     unsure = [a for a in access.broadcasts if extents[a] is not sizes[results[a].position]]  # type: ignore[attr-defined]
     if not unsure:
         return buffer
+    if not buffer.type.is_row_major:  # type: ignore[attr-defined]
+        whole = e.alloc(extents, buffer.type.element_type)  # type: ignore[attr-defined]
+        e.copy(buffer, whole)
+        buffer = whole
     strides = e.strides(extents)
     for axis in unsure:
         is_one = e.compare("eq", extents[axis], 1)

@@ -428,7 +428,11 @@ class Emitter(Builder):
         self, buffer: Value, offsets: Sequence[Size], sizes: Sequence[Size], steps=None
     ) -> Value:
         """A part of a buffer."""
-        return self.insert(memref.SubView.of(buffer, offsets, sizes, steps)).result
+        made = self.insert(memref.SubView.of(buffer, offsets, sizes, steps)).result
+        for axis, size in enumerate(sizes):
+            if self.block is self.entry and not isinstance(size, int):
+                self._sizes[made, axis] = size
+        return made
 
     def generic(
         self,

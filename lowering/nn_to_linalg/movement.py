@@ -50,7 +50,7 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
         return
     source = e.buffer(op.x)
     sizes = [
-        d if d is not None else e.max(e.sub(e.size(source, axis), op.starts[axis]), 0)
+        d if d is not None else _to_the_end(e, e.size(source, axis), op.starts[axis], steps[axis])
         for axis, d in enumerate(buffer_type(op.out.type).shape)
     ]
     if 0 not in sizes and is_viewed(op):
@@ -59,6 +59,11 @@ def lower_slice(e: Emitter, op: nn.Slice) -> None:
     out = e.destination(op.out, sizes)
     if 0 not in sizes:
         e.copy(e.subview(source, op.starts, sizes, steps), out)
+
+
+def _to_the_end(e: Emitter, size: Size, start: int, step: int) -> Size:
+    """How many elements there are from one on."""
+    return e.ceildiv(e.max(e.sub(size, start), 0), step) if start else e.ceildiv(size, step)
 
 
 @lowers(nn.SliceDynamic)

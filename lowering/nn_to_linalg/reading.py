@@ -13,6 +13,7 @@ from collections.abc import Sequence
 
 from ...dialects import nn
 from ...dialects.nn.traits import Fusion
+from ...ir.affine import AffineDim
 from ...ir.comprehension import Comprehension
 from ...ir.core import Operation, Value
 from ...ir.types import TensorType
@@ -34,7 +35,7 @@ def is_viewed(op: nn.Slice) -> bool:
 
 def _readers_take_maps(op: Operation) -> bool:
     return all(
-        user.parent is op.parent and (_reads_by_map(user) or is_read_through(user))
+        user.parent is op.parent and (_reads_by_map(user, op) or is_read_through(user))
         for user in op.results[0].users
     )
 
@@ -44,15 +45,24 @@ def _is_static(op: Operation) -> bool:
     return all(isinstance(t, TensorType) and t.has_static_shape for t in types)
 
 
-def _keeps_rows(op: nn.NnOp) -> bool:
-    return _is_static(op) and bool(op.keeps_rows)
-
-
-def _reads_by_map(op: Operation) -> bool:
-    """Whether the op is lowered by its comprehension alone, of static shape."""
-    if not isinstance(op, nn.NnOp) or op.has_own_lowering or not _is_static(op):
+def _keeps_extents(op: nn.NnOp) -> bool:
+    """Whether each unknown extent of a movement's result is that of one of its operand's."""
+    form = op.comprehension()
+    if form is None or len(form.accesses) != 1 or form.accesses[0].broadcasts:
         return False
-    return op.comprehension() is not None
+    plain = [e.position for e in form.accesses[0].map.results if isinstance(e, AffineDim)]
+    return all(plain.count(at) == 1 for at, dim in enumerate(form.dims) if dim.size is None)
+
+
+def _keeps_rows(op: nn.NnOp) -> bool:
+    return bool(op.keeps_rows) and (_is_static(op) or _keeps_extents(op))
+
+
+def _reads_by_map(op: Operation, moved: Operation) -> bool:
+    """Whether the op is lowered by its comprehension alone; of static shape, as what is moved."""
+    if not isinstance(op, nn.NnOp) or op.has_own_lowering:
+        return False
+    return _is_static(op) == _is_static(moved) and op.comprehension() is not None
 
 
 def through_movements(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from ...dialects import nn
-from ...dialects.func import FuncOp
+from ...dialects.func import FuncOp, Return
 from ...dialects.marks import INPUT_DIMS
 from ...dialects.nn.known_values import is_short
 from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes, names_of
@@ -72,6 +73,8 @@ class _Simplifier:
 
     def simplify(self, op: Operation) -> int:
         """Whether the op went, or reads less; 1 if so."""
+        for result in op.results:
+            self.refine(result)
         match op:
             case nn.ShapeOf() if not isinstance(op.x, BlockArgument):
                 return self.from_arguments(op.out)
@@ -84,6 +87,11 @@ class _Simplifier:
             case nn.Matmul():
                 return self.product_before_flattening(op)
         return self.elementwise(op) if op.has_trait(Broadcasting) else 0
+
+    def refine(self, result: Value) -> None:
+        """Say in a result's type which extents are numbers."""
+        if _is_unknown(result) and all(isinstance(u, nn.NnOp | Return) for u in result.users):
+            result.type = TensorType(_dims(self.shapes.of(result)), element_of(result))
 
     def same(self, a: Value, b: Value) -> bool:
         return self.shapes.of(a) == self.shapes.of(b)
@@ -182,9 +190,17 @@ class _Simplifier:
         view = value.defined_by(nn.Reshape)
         if view is None or len(shape_of(value)) != 2 or shape_of(value)[0] is not None:
             return None
-        own = self.shapes.of(view.x)
-        fits = own[-1:] == self.shapes.of(value)[-1:] and isinstance(own[-1], int)
-        return view.x if fits and shape_of(view.x).count(None) > 1 else None
+        columns, own = shape_of(value)[1], shape_of(view.x)
+        rank = max((axis for axis, d in enumerate(own) if d is None), default=0) + 1
+        if own[:rank].count(None) < 2 or None in (columns, *own[rank:]):
+            return None
+        if prod(own[rank:]) != columns:
+            return None
+        if own[rank:] == (columns,):
+            return view.x
+        shape = (*self.shapes.of(view.x)[:rank], columns)
+        type = TensorType(_dims(shape), element_of(value))
+        return self.insert(view, nn.Reshape(view.x, out=type, loc=view.loc), shape)
 
     def flatten_after(self, op: Operation, operands: list[Value], shape: Shape) -> int:
         result = op.results[0]

@@ -168,18 +168,20 @@ def reshape_before_slice(op: nn.Reshape, rewriter: Rewriter) -> None:
         return
     whole, cut, out = shape_of(part.x), shape_of(part.out), shape_of(op.out)
     axes = [d for d in range(len(whole)) if whole[d] != cut[d]]
-    if len(axes) != 1 or None in whole or None in out:
+    if len(axes) != 1:
         return
     (axis,) = axes
     after = len(cut) - axis - 1
     inner = out[axis : len(out) - after]
-    if len(inner) < 2 or out[:axis] != cut[:axis] or out[len(out) - after :] != cut[axis + 1 :]:
+    if None in (whole[axis], *inner) or len(inner) < 2 or out[:axis] != cut[:axis] or out[len(out) - after :] != cut[axis + 1 :]:
         return
     step = math.prod(inner[1:])  # type: ignore[arg-type]
     start, extent = part.starts[axis], whole[axis]
     if not step or start % step or extent % step:  # type: ignore[operator]
         return
     split = (*out[:axis], extent // step, *inner[1:], *out[len(out) - after :])  # type: ignore[operator]
+    if not is_reshape(whole, split) or any(part.starts[d] for d in range(len(cut)) if d != axis):
+        return
     view = reshape(rewriter, part.x, split)
     starts = [start // step if d == axis else 0 for d in range(len(out))]
     rewriter.replace(op, nn.Slice(view, starts, out=op.out.type))
