@@ -14,12 +14,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
 import onnxruntime
 import torch
 from torch import Tensor, nn
+from torch.export import Dim
 
 from . import language, vision
 
@@ -29,11 +31,15 @@ EXPORTERS = ("torchscript", "dynamo")
 
 @dataclass(frozen=True)
 class Workload:
-    """A module in eval mode, with arguments to call it on and names for all that goes in or out."""
+    """A module in eval mode, with arguments to call it on and names for all that goes in or out.
+
+    `dims` are the dimensions of every input and output that may be left open: name, and most.
+    """
 
     module: nn.Module
     inputs: dict[str, Tensor]
     outputs: tuple[str, ...]
+    dims: tuple[tuple[str, int], ...] = ()
 
 
 def image_classifier(make: Callable[[bool], nn.Module]) -> Callable[[bool, int], Workload]:
@@ -58,7 +64,8 @@ def bert_base(tiny: bool, batch: int, attention: str = "eager") -> Workload:
         "input_ids": torch.randint(model.config.vocab_size, (batch, tokens)),
         "attention_mask": (torch.arange(tokens) < lengths).long(),
     }
-    return Workload(model, inputs, ("last_hidden_state",))
+    most = model.config.max_position_embeddings
+    return Workload(model, inputs, ("last_hidden_state",), (("batch", 64), ("tokens", most)))
 
 
 def gpt2(tiny: bool, batch: int, attention: str = "eager") -> Workload:
@@ -66,7 +73,8 @@ def gpt2(tiny: bool, batch: int, attention: str = "eager") -> Workload:
     model = language.Decoder(tiny, attention)
     language.settle(model, model.config.n_layer, model.config.n_embd)
     input_ids = torch.randint(model.config.vocab_size, (batch, 16 if tiny else 64))
-    return Workload(model, {"input_ids": input_ids}, ("logits",))
+    dims = (("batch", 64), ("tokens", model.config.n_positions))
+    return Workload(model, {"input_ids": input_ids}, ("logits",), dims)
 
 
 def gpt2_step(tiny: bool, batch: int, attention: str = "eager") -> Workload:
@@ -112,8 +120,9 @@ def export(
     exporter: str = "dynamo",
     opset: int | None = None,
     optimize: bool = True,
+    symbolic: bool = False,
 ) -> onnx.ModelProto:
-    """The ONNX model, which is also written to the path.
+    """The ONNX model, which is also written to the path; `symbolic` leaves dimensions open.
 
     Without `optimize` the exporter's own folding is off: batch norms stay, and shape arithmetic.
     """
@@ -135,12 +144,22 @@ def export(
             optimize=optimize,
             do_constant_folding=optimize,
             training=torch.onnx.TrainingMode.EVAL if optimize else preserve,
+            **(open_dimensions(workload, exporter) if symbolic else {}),
         )
     model = onnx.load(path)
     strip_debug_info(model)
     onnx.checker.check_model(model, full_check=True)
     onnx.save(model, path)
     return model
+
+
+def open_dimensions(workload: Workload, exporter: str) -> dict[str, Any]:
+    """What says to an exporter which dimensions stay open, and what they are called."""
+    if exporter != "dynamo":
+        names = {axis: name for axis, (name, _) in enumerate(workload.dims)}
+        return {"dynamic_axes": dict.fromkeys((*workload.inputs, *workload.outputs), names)}
+    dims = {axis: Dim(name, max=most) for axis, (name, most) in enumerate(workload.dims)}
+    return {"dynamic_shapes": tuple(dims for _ in workload.inputs)}
 
 
 def strip_debug_info(model: onnx.ModelProto) -> None:
@@ -197,14 +216,19 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument(
         "--no-optimize", action="store_true", help="keep batch norms and what else could be folded"
     )
+    parser.add_argument(
+        "--symbolic", action="store_true", help="leave the batch and the number of tokens open"
+    )
     parser.add_argument("--io", type=Path, help="an .npz for the inputs and PyTorch's outputs")
     options = parser.parse_args(arguments)
 
     path = options.output or Path(f"{options.model}.onnx")
     workload = build(options.model, options.tiny, options.batch)
+    if options.symbolic and not workload.dims:
+        parser.error(f"{options.model} has no dimensions that may be open")
     expected = reference_outputs(workload)
     optimize = not options.no_optimize
-    model = export(workload, path, options.exporter, options.opset, optimize)
+    model = export(workload, path, options.exporter, options.opset, optimize, options.symbolic)
     check(path, workload, expected)
     if options.io:
         inputs = {name: tensor.numpy() for name, tensor in workload.inputs.items()}

@@ -21,6 +21,7 @@ class Model(ABC):
         self.input_names, self.input_types = found.input_names, found.input_types
         self._signature = found
         self.output_names, self.output_types = found.output_names, found.output_types
+        self._named = _places(found.input_dims)
         self._inputs = {
             name: _Input(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
@@ -53,7 +54,7 @@ class Model(ABC):
     def _in_order(self, arrays: Sequence[Any], named: Mapping[str, Any]) -> list[np.ndarray]:
         inputs = self._inputs
         if not arrays and len(named) == len(inputs) and all(map(named.__contains__, inputs)):
-            return [one.checked(named[name]) for name, one in inputs.items()]
+            return self._fitting([one.checked(named[name]) for name, one in inputs.items()])
         names = self.input_names
         if len(arrays) > len(names):
             raise NncError(f"expected {len(names)} inputs, got {len(arrays)}")
@@ -68,7 +69,29 @@ class Model(ABC):
         missing = [n for n in names if n not in given]
         if missing:
             raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))
-        return [one.checked(given[name]) for name, one in inputs.items()]
+        return self._fitting([one.checked(given[name]) for name, one in inputs.items()])
+
+    def _fitting(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """The inputs, if dimensions of one name have one extent. Raises NncError."""
+        for name, ((first, at), *others) in self._named.items():
+            for i, axis in others:
+                if arrays[i].shape[axis] != arrays[first].shape[at]:
+                    raise NncError(
+                        f"dimension '{name}' is {arrays[first].shape[at]} in input "
+                        f"'{self.input_names[first]}' but {arrays[i].shape[axis]} in input "
+                        f"'{self.input_names[i]}'"
+                    )
+        return arrays
+
+
+def _places(dims: Sequence[Sequence[str]]) -> dict[str, list[tuple[int, int]]]:
+    """Where each name of several dimensions stands: the inputs' numbers, and axes."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for i, names in enumerate(dims):
+        for axis, name in enumerate(names):
+            if name:
+                found.setdefault(name, []).append((i, axis))
+    return {name: places for name, places in found.items() if len(places) > 1}
 
 
 class _Input:

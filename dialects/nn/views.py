@@ -40,7 +40,7 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
             raise NncError(f"{before} elements do not fit '{out}'")
         if not is_reshape(x.shape, out.shape):
             raise NncError(
-                f"the unknown dimensions of '{out}' before the last are not those of '{x}'; "
+                "at most one dimension may be unknown, but for those that both shapes begin with; "
                 "use nn.reshape_dynamic"
             )
 
@@ -81,10 +81,14 @@ def _products_between(shape: Sequence[Dim]) -> list[int]:
 
 def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
     """Whether all unknown extents of a reshape's result follow from the operand's."""
-    copied = copied_axes(before, after)
     unknown = [axis for axis, d in enumerate(after) if d is None]
-    return all(axis in copied for axis in unknown[:-1]) and all(
-        after[axis] == before[of] for axis, of in copied.items()
+    if len(unknown) <= 1:
+        return True
+    copied = copied_axes(before, after)
+    return (
+        all(axis in copied for axis in unknown[:-1])
+        and all(after[axis] == before[of] for axis, of in copied.items())
+        and any(d is None for of, d in enumerate(before) if of not in copied.values())
     )
 
 

@@ -73,18 +73,23 @@ def dimension_names(
 ) -> list[list[str]]:
     """What the model calls the unknown dimensions of its inputs or outputs, which are `values`.
 
-    A dimension that is known, or has no name, has an empty one.
+    A dimension that is known, or has no name, has an empty one; "?" and the like are no names.
     """
     declared = {value.name: value.type.tensor_type.shape.dim for value in values}
     return [
         [
-            dims[i].dim_param if extent is None and len(dims) == len(type.shape) else ""
+            _name(dims[i]) if extent is None and len(dims) == len(type.shape) else ""
             for i, extent in enumerate(type.shape)
         ]
         if isinstance(type, TensorType)
         else []
         for dims, type in zip(map(declared.__getitem__, names), types, strict=True)
     ]
+
+
+def _name(dim: Any) -> str:
+    """What a model calls a dimension; names are equal where the extents are."""
+    return dim.dim_param if dim.dim_param not in ("?", "-1", "None", "none", "*") else ""
 
 
 def _bind_symbols(model: Model, inputs: list, shapes: Mapping, dims: Mapping) -> dict[str, int]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ...dialects import func, memref, nn
-from ...dialects.marks import ENTRY, INPUT_DIMS, INPUTS, KERNEL, OUTPUTS
+from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
 from ...dialects.nn.symbolic_shapes import names_of
 from ...ir.attributes import ArrayAttr, DictAttr
@@ -116,18 +116,27 @@ class _Body:
         self._name_extents(names_of(function.attributes.get(INPUT_DIMS)))
 
     def _name_extents(self, names: Sequence[Sequence[str]]) -> None:
-        """Take extents of one name to be equal; the caller of an entry is told where they are not."""
-        e = self.e
-        for arg, own in zip(self.new.args, names, strict=False):
+        """Take extents of one name to be equal; who calls an entry is told where they are not."""
+        for number, (arg, own) in enumerate(zip(self.new.args, names, strict=False)):
             for axis, name in enumerate(own):
-                if name and e.name_extent(arg, axis, name) and ENTRY in self.function.attributes:
-                    first, at = e.named[name]
-                    text = (
-                        f"dimension {axis} of input '{arg.name_hint}' is not dimension {at} of "
-                        f"input '{first.name_hint}', though both are '{name}'"
-                    )
-                    same = e.insert(memref.Dim(arg, e.index(axis))).result
-                    e.require_equal(same, e.size(first, at), text)
+                if name and self.e.name_extent(arg, axis, name):
+                    self._require_equal(number, axis, name)
+
+    def _require_equal(self, number: int, axis: int, name: str) -> None:
+        """A check that an extent of an entry's argument is that of its name."""
+        if ENTRY not in self.function.attributes:
+            return
+        e = self.e
+        first, at = e.named[name]
+        given = self.function.attributes.get(INPUT_NAMES)
+        names = [n.value for n in given] if isinstance(given, ArrayAttr) else []  # type: ignore[attr-defined]
+        mine, theirs = (
+            f"'{names[i]}'" if i < len(names) else str(i)
+            for i in (number, self.new.args.index(first))
+        )
+        own = e.insert(memref.Dim(self.new.args[number], e.index(axis))).result
+        text = f"dimension '{name}' of input {mine} differs from that of input {theirs}"
+        e.require_equal(own, e.size(first, at), text)
 
     def convert(self) -> None:
         last = self.old.last

@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass
 
 from ...dialects import nn
-from ...dialects.nn.views import copied_axes, is_reshape
 from ...dialects.nn.traits import Broadcasting, Fusion
+from ...dialects.nn.views import copied_axes, is_reshape
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
@@ -173,7 +173,12 @@ def reshape_before_slice(op: nn.Reshape, rewriter: Rewriter) -> None:
     (axis,) = axes
     after = len(cut) - axis - 1
     inner = out[axis : len(out) - after]
-    if None in (whole[axis], *inner) or len(inner) < 2 or out[:axis] != cut[:axis] or out[len(out) - after :] != cut[axis + 1 :]:
+    if (
+        None in (whole[axis], *inner)
+        or len(inner) < 2
+        or out[:axis] != cut[:axis]
+        or out[len(out) - after :] != cut[axis + 1 :]
+    ):
         return
     step = math.prod(inner[1:])  # type: ignore[arg-type]
     start, extent = part.starts[axis], whole[axis]

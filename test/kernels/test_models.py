@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import pytest
+from nnc.ir.polynomial import Poly
 from nnc.ir.syntax.parser import parse_module
 from nnc.kernels.model.plan import Plan
-from nnc.ir.polynomial import Poly
 from nnc.kernels.model.stages import stages_of
 from nnc.kernels.model.steps import halves
 from nnc.kernels.policy.tiles import TileModel

@@ -370,7 +370,7 @@ func.func @channels(%x: tensor<ui64>, %w: tensor<4x5x3x3xf32>) {
 func.func @reshapes(%x: tensor<?x16xf32>) -> tensor<?x?xf32> {
   %0 = nn.reshape %x : (tensor<?x16xf32>) -> tensor<?xf32>
   %1 = nn.reshape %0 : (tensor<?xf32>) -> tensor<?xf32>
-// expected-error@+1 {{'nn.reshape' op at most one dimension may be unknown; use nn.reshape_dynamic}}
+// expected-error@+1 {{'nn.reshape' op at most one dimension may be unknown, but for those that both shapes begin with; use nn.reshape_dynamic}}
   %2 = nn.reshape %1 : (tensor<?xf32>) -> tensor<?x?xf32>
   return %2 : tensor<?x?xf32>
 }

@@ -113,3 +113,24 @@ func.func @unknown_lengths(%q: tensor<?x8xf32>, %k: tensor<8x?xf32>, %v: tensor<
   %2 = nn.matmul %1, %v : (tensor<?x?xf32>, tensor<?x8xf32>) -> tensor<?x8xf32>
   return %2 : tensor<?x8xf32>
 }
+
+// -----
+
+// Extents that only the run tells may be in it where it is known which of them are equal; the kernel says so.
+
+// CHECK-LABEL: func.func @named
+// CHECK:         nn.kernel attributes {nn.input_dims = {{\[}}["d0", "", "d1", ""], ["d0", "", "d1", ""], ["d0", "", "", "d1"]]}
+// CHECK:           nn.matmul
+// CHECK-NEXT:      nn.add
+// CHECK-NEXT:      nn.softmax
+// CHECK-NEXT:      nn.matmul
+// CHECK-NEXT:      nn.yield
+// CHECK-NOT:     nn.kernel
+func.func @named(%q: tensor<?x2x?x8xf32>, %k: tensor<?x2x?x8xf32>, %mask: tensor<?x1x1x?xf32>) -> tensor<?x2x?x8xf32> attributes {nn.input_dims = [["b", "", "n", ""], ["b", "", "n", ""], ["b", "", "", "n"]]} {
+  %0 = nn.transpose %k {permutation = array<i64: 0, 1, 3, 2>} : (tensor<?x2x?x8xf32>) -> tensor<?x2x8x?xf32>
+  %1 = nn.matmul %q, %0 : (tensor<?x2x?x8xf32>, tensor<?x2x8x?xf32>) -> tensor<?x2x?x?xf32>
+  %2 = nn.add %1, %mask : (tensor<?x2x?x?xf32>, tensor<?x1x1x?xf32>) -> tensor<?x2x?x?xf32>
+  %3 = nn.softmax %2 {axis = 3 : i64} : (tensor<?x2x?x?xf32>) -> tensor<?x2x?x?xf32>
+  %4 = nn.matmul %3, %k : (tensor<?x2x?x?xf32>, tensor<?x2x?x8xf32>) -> tensor<?x2x?x8xf32>
+  return %4 : tensor<?x2x?x8xf32>
+}
