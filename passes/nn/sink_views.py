@@ -109,7 +109,7 @@ def _fits(value: Value, shape: Shape, old: Shape) -> bool:
 
 
 def _is_inverse(shape: Shape, old: Shape) -> bool:
-    """Whether a reshape to `shape` undoes one to `old`, though several extents are unknown."""
+    """Whether a reshape to `shape` undoes one of it to `old`, with several extents unknown."""
     back = {of: axis for axis, of in copied_axes(shape, old).items()}
     return is_reshape(old, shape) and copied_axes(old, shape) == back
 
