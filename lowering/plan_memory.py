@@ -176,7 +176,7 @@ class _Needs:
     ) -> _Needs:
         block = function.body.block
         times = {op: i for i, op in enumerate(block)}
-        uses = _uses_of_buffers(block)
+        uses = _uses_of_buffers(block, functions)
         needs = _Needs(block)
         numbers: dict[Value, int] = {}
         given_away = _given_away(function)
@@ -291,13 +291,15 @@ class _Needs:
             owner.erase()
 
 
-def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
+def _uses_of_buffers(
+    block: Block, functions: dict[str, func.FuncOp]
+) -> dict[Value, list[Operation]]:
     """The block's operations that read or write each buffer.
 
     Views count through their own uses, `memref.dealloc` does not count. A result that may be one
     of several buffers, as of `arith.select`, uses them all.
     """
-    among: dict[Value, list[Value]] = {}
+    among: dict[Value, dict[Value, None]] = {}
     uses: dict[Value, list[Operation]] = {}
     for op in block:
         for inner in op.walk():
@@ -305,16 +307,29 @@ def _uses_of_buffers(block: Block) -> dict[Value, list[Operation]]:
                 continue
             viewed = len(inner.results) if inner.has_trait(memref.ViewLike) else 0
             held = inner.operands[viewed:]
-            bases = [memref.base_buffer(v) for v in held if isinstance(v.type, MemRefType)]
-            # Once each: a chain of choices between the same buffers would double them at each.
-            bases = list(dict.fromkeys(b for base in bases for b in (base, *among.get(base, ()))))
+            bases: dict[Value, None] = {}
+            for value in held:
+                if isinstance(value.type, MemRefType):
+                    base = memref.base_buffer(value)
+                    bases |= {base: None, **among.get(base, {})}
             for buffer in bases:
                 users = uses.setdefault(buffer, [])
                 if not users or users[-1] is not op:
                     users.append(op)
-            if not viewed and bases:
-                among.update((r, bases) for r in inner.results if isinstance(r.type, MemRefType))
+            if viewed or not bases or _gives_new_buffers(inner, functions):
+                continue
+            among.update((r, bases) for r in inner.results if isinstance(r.type, MemRefType))
     return uses
+
+
+def _gives_new_buffers(op: Operation, functions: dict[str, func.FuncOp]) -> bool:
+    """Whether an operation calls a function that returns buffers which it made itself."""
+    callee = functions.get(op.callee) if isinstance(op, func.Call) else None
+    if callee is None or callee.is_declaration or len(callee.body.blocks) != 1:
+        return False
+    last = callee.body.block.last
+    returned = [v for v in last.operands if isinstance(v.type, MemRefType)] if last else []
+    return all(memref.base_buffer(v).defined_by(memref.Alloc) is not None for v in returned)
 
 
 def _given_away(function: func.FuncOp) -> set[Value]:

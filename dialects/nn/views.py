@@ -85,11 +85,12 @@ def is_reshape(before: Sequence[Dim], after: Sequence[Dim]) -> bool:
     if len(unknown) <= 1:
         return True
     copied = copied_axes(before, after)
-    return (
-        all(axis in copied for axis in unknown[:-1])
-        and all(after[axis] == before[of] for axis, of in copied.items())
-        and any(d is None for of, d in enumerate(before) if of not in copied.values())
-    )
+    if not all(after[axis] == before[of] for axis, of in copied.items()):
+        return False
+    if all(axis in copied for axis in unknown):
+        return True
+    left = any(d is None for of, d in enumerate(before) if of not in copied.values())
+    return left and all(axis in copied for axis in unknown[:-1])
 
 
 def resolve(

@@ -395,6 +395,39 @@ def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
     rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
 
 
+@rewrite(nn.Split)
+def split_on_blocks(op: nn.Split, rewriter: Rewriter) -> None:
+    """split(plain(x)) -> plain(split(x)) of whole blocks"""
+    source = blocked_source(op.x)
+    if source is None:
+        return
+    N, _, *extents, block = shape_of(source)
+    channels = [shape_of(out)[1] for out in op.outs]
+    if op.axis != 1 or any(count % block for count in channels):
+        return
+    outs = [TensorType((N, c // block, *extents, block), element_of(op.x)) for c in channels]
+    parts = rewriter(nn.Split(source, 1, outs=outs)).results
+    pairs = zip(parts, op.outs, strict=True)
+    rewriter.replace(op, [plain(rewriter, part, shape_of(out)) for part, out in pairs])
+
+
+@rewrite(nn.Slice)
+def slice_on_blocks(op: nn.Slice, rewriter: Rewriter) -> None:
+    """slice(plain(x)) -> plain(slice(x)) of whole blocks"""
+    source = blocked_source(op.x)
+    if source is None:
+        return
+    block = shape_of(source)[-1]
+    N, C, *extents = shape_of(op.out)
+    first, steps = op.starts[1], op.steps
+    if first % block or C % block or (steps is not None and steps[1] != 1):
+        return
+    starts = (op.starts[0], first // block, *op.starts[2:], 0)
+    out = TensorType((N, C // block, *extents, block), element_of(op.out))
+    inner = rewriter(nn.Slice(source, starts, None if steps is None else (*steps, 1), out=out))
+    rewriter.replace(op, plain(rewriter, inner.result, (N, C, *extents)))
+
+
 @rewrite(nn.Pad)
 def pad_on_blocks(op: nn.Pad, rewriter: Rewriter) -> None:
     """pad(plain(x)) -> plain(pad(x)) where the padding is spatial"""
@@ -448,6 +481,8 @@ PATTERNS: tuple[Pattern, ...] = (
     pool_on_blocks,
     reduce_on_blocks,
     concat_on_blocks,
+    split_on_blocks,
+    slice_on_blocks,
     pad_on_blocks,
     resize_on_blocks,
     resize_dynamic_on_blocks,

@@ -132,6 +132,12 @@ def test_tiles_do_not_count_on_many_images():
     assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
 
 
+def test_tiles_count_on_the_size_of_one_open_image():
+    """With the pixels open as well, they still are many and the images are few."""
+    best = tile(product_of_images("?", 32, 16))
+    assert best.copies[1] >= 7 and best.copies.get(0, 1) <= 2
+
+
 def rows_of_images(rows, channels, results, machine=AVX512):
     """The tile of such a product where images and rows are one loop."""
     stage = product_of_images(rows, channels, results)

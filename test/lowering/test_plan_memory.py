@@ -280,3 +280,40 @@ def test_one_of_several_buffers(first):
     extra = [np.zeros(t.shape, np.int8) for t in function.function_type.inputs[4:]]
     Interpreter(module).call("main", [first, x, np.array([16]), y, *extra])
     np.testing.assert_allclose(y, x * (1 if first else 2) + np.sqrt(x))
+
+
+def chain(steps: int, kernel: str) -> str:
+    """A row of calls that return buffers, each reading the one before and a static one."""
+    calls = [
+        f"""
+      %s{i} = memref.alloc() : memref<64xf32>
+      call @fill(%y{i}, %s{i}) : (memref<?xf32>, memref<64xf32>) -> ()
+      %y{i + 1} = call @next(%y{i}, %s{i}) : (memref<?xf32>, memref<64xf32>) -> memref<?xf32>"""
+        for i in range(steps)
+    ]
+    return f"""
+    func.func @main(%y0: memref<?xf32>) -> memref<?xf32> attributes {{nn.entry}} {{{"".join(calls)}
+      return %y{steps} : memref<?xf32>
+    }}
+    func.func private @fill(%x: memref<?xf32>, %s: memref<64xf32>) {{ return }}
+    func.func private @next(%x: memref<?xf32>, %s: memref<64xf32>) -> memref<?xf32> {{
+      %c0 = arith.constant 0 : index
+      {kernel}
+    }}
+    """
+
+
+@pytest.mark.parametrize(
+    ("kernel", "bytes"),
+    [
+        ("%n = memref.dim %x, %c0 : memref<?xf32>\n%y = memref.alloc(%n) : memref<?xf32>\n"
+         "return %y : memref<?xf32>", 256),
+        ("%y = memref.cast %s : memref<64xf32> to memref<?xf32>\nreturn %y : memref<?xf32>",
+         40 * 256),
+    ],
+    ids=["new", "operand"],
+)  # fmt: skip
+def test_buffers_that_calls_return(kernel, bytes):
+    """One that the callee made is no operand of it, which may go; and any number is soon planned."""
+    _, statistics = planned(chain(40, kernel))
+    assert statistics["arena-bytes"] == bytes

@@ -37,3 +37,25 @@ func.func @plain(%x: tensor<1x?x8x8xf32>) -> tensor<1x4x6x6xf32> {
   %0 = nn.conv %x, %w : (tensor<1x?x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
   return %0 : tensor<1x4x6x6xf32>
 }
+
+// -----
+
+// Parts of whole blocks are parts of the blocked tensor; others are not.
+
+// CHECK-LABEL: func.func @parts
+// CHECK:         %[[A:.*]] = nn.blocked_conv
+// CHECK:         %[[S:.*]]:2 = nn.split %[[A]] {axis = 1 : i64} : (tensor<1x3x?x?x4xf32>) -> (tensor<1x2x?x?x4xf32>, tensor<1x1x?x?x4xf32>)
+// CHECK:         %[[L:.*]] = nn.slice %[[A]] {starts = array<i64: 0, 1, 0, 0, 0>} : (tensor<1x3x?x?x4xf32>) -> tensor<1x2x?x?x4xf32>
+// CHECK:         %[[B:.*]] = nn.add %[[S]]#0, %[[L]]
+// CHECK:         nn.concat %[[B]], %[[S]]#1 {axis = 1 : i64}
+// CHECK:         nn.slice {{.*}} : (tensor<1x12x?x?xf32>) -> tensor<1x3x?x?xf32>
+func.func @parts(%x: tensor<1x3x?x?xf32>) -> (tensor<1x12x?x?xf32>, tensor<1x3x?x?xf32>) {
+  %w = nn.constant dense<0.5> : tensor<12x3x1x1xf32>
+  %0 = nn.conv %x, %w : (tensor<1x3x?x?xf32>, tensor<12x3x1x1xf32>) -> tensor<1x12x?x?xf32>
+  %1:2 = nn.split %0 {axis = 1 : i64} : (tensor<1x12x?x?xf32>) -> (tensor<1x8x?x?xf32>, tensor<1x4x?x?xf32>)
+  %2 = nn.slice %0 {starts = array<i64: 0, 4, 0, 0>} : (tensor<1x12x?x?xf32>) -> tensor<1x8x?x?xf32>
+  %3 = nn.add %1#0, %2 : (tensor<1x8x?x?xf32>, tensor<1x8x?x?xf32>) -> tensor<1x8x?x?xf32>
+  %4 = nn.concat %3, %1#1 {axis = 1 : i64} : (tensor<1x8x?x?xf32>, tensor<1x4x?x?xf32>) -> tensor<1x12x?x?xf32>
+  %5 = nn.slice %0 {starts = array<i64: 0, 5, 0, 0>} : (tensor<1x12x?x?xf32>) -> tensor<1x3x?x?xf32>
+  return %4, %5 : tensor<1x12x?x?xf32>, tensor<1x3x?x?xf32>
+}
