@@ -135,7 +135,8 @@ def run_stages(
 
     `target` is what it is compiled for, by name: by default what the module says, else this
     machine. The module says so from here on. With `prepare_milliseconds`, weights are made when
-    the model is loaded, as many as that long. Raises NncError where it is for another target.
+    the model is loaded, as many as that long. Raises NncError where it is for another target, or
+    has steps that only a host takes.
 
     Stages that the module is past change nothing, which is what makes each stage's file a
     place to resume from.
@@ -144,7 +145,9 @@ def run_stages(
     from ..lowering.pipelines import STAGES
     from ..lowering.pipelines import pipeline as parse
     from ..targets.attribute import attach, target_of
+    from .hosting import check_compiled_whole
 
+    check_compiled_whole(module)
     attach(module, target_of(module, target))
     for stage in STAGES:
         if progress is not None:
@@ -188,6 +191,7 @@ def compile_model(
     from ..targets.base import target as find_target
     from .cache import ModelCache, choices_text, file_key, model_key
     from .emulation import check_runs, running
+    from .hosting import hosted_model, is_hosted
 
     def load() -> Operation:
         module = load_module(
@@ -196,31 +200,46 @@ def compile_model(
         check_runs(attach(module, target_of(module, target)), emulate)
         return module
 
+    def compiled(module: Operation, key: str | None = None) -> Model:
+        """The model of what is code alone, kept under the key, or found under one of its own."""
+        if models is None:
+            return running(compile(module), threads, progress)
+        program = None
+        if key is None:
+            chosen = target_of(module)
+            key = model_key(module, chosen, own_operators_digest())
+            program = models.find(key, chosen) if key else None
+        if program is None:
+            program = _compile_into(models, key, module, compile)
+        elif progress is not None:
+            progress("found in the cache")
+        return running(program, threads, progress)
+
+    def loaded(key: str | None = None) -> Model:
+        module = load()
+        if is_hosted(module):
+            return hosted_model(module, compiled)
+        return compiled(module, None if key is None or _needs_other_files(model) else key)
+
     def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
         return _compile(module, progress, new_weights)
 
     models = ModelCache() if cache else None
-    if models is None or not models.limit:
-        return running(compile(load()), threads, progress)
-    key = chosen = None
-    if isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+    if models is not None and not models.limit:
+        models = None
+    key = None
+    if models is not None and isinstance(model, str | Path) and Path(model).suffix == ".onnx":
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
         key = file_key(Path(model), chosen, options)
-    program = models.find(key, chosen) if key and chosen else None
-    if program is None:
-        module = load()
-        if key is None or _needs_other_files(model):
-            chosen = target_of(module)
-            key = model_key(module, chosen, own_operators_digest())
-            program = models.find(key, chosen) if key else None
-        if program is None:
-            return running(_compile_into(models, key, module, compile), threads, progress)
-    if progress is not None:
-        progress("found in the cache")
-    return running(program, threads, progress)
+        program = models.find(key, chosen) if key else None
+        if program is not None:
+            if progress is not None:
+                progress("found in the cache")
+            return running(program, threads, progress)
+    return loaded(key)
 
 
 def _needs_other_files(path: Any) -> bool:

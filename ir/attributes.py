@@ -368,6 +368,8 @@ class DenseElements(ByContent):
 
         type = type or TensorType(array.shape, numpy_to_type(array.dtype))
         flat = np.ascontiguousarray(array).reshape(-1)
+        if flat.dtype == object:
+            return DenseElements(type, b"", tuple(flat))
         if flat.size > 1:
             raw = flat.view(np.uint8).reshape(flat.size, -1)
             if (raw == raw[0]).all():
@@ -385,13 +387,16 @@ class DenseElements(ByContent):
         from .numpy_types import type_to_numpy
 
         dtype = type_to_numpy(self.type.element_type)
-        if dtype.itemsize == self.type.element_type.byte_width:
+        if self.strings is not None:
+            flat = np.array(self.strings, object)
+            flat.flags.writeable = False
+        elif dtype.itemsize == self.type.element_type.byte_width:
             flat = np.frombuffer(self.data, dtype)
         else:
             flat = np.array(self.values(), dtype)
             flat.flags.writeable = False
         if self.is_splat:
-            return np.broadcast_to(flat[0], self.type.shape)
+            return np.broadcast_to(flat[:1].reshape(()), self.type.shape)
         return flat.reshape(self.type.shape)
 
     def values(self) -> list[Any]:

@@ -28,7 +28,7 @@ def accumulator(dtype: Any) -> np.dtype:
     Of integers that NumPy does not know, it is the next wider.
     """
     dtype = np.dtype(dtype)
-    if dtype.kind in "biuc" or dtype.char in "fd":
+    if dtype.kind in "biucO" or dtype.char in "fd":
         return dtype
     if dtype.kind == "V" and is_small_integer(type := numpy_to_type(dtype)):
         return np.dtype(np.uint8 if type.signedness else np.int8)  # type: ignore[attr-defined]

@@ -30,6 +30,14 @@ _SMALL_INTEGERS = {
 }
 """One byte an element in memory, of which the low bits count."""
 
+_OBJECTS: list[Type] = []
+
+
+def hold_as_objects(type: Type) -> None:
+    """Have arrays of Python objects hold the elements of a dialect's type: the only such one."""
+    assert not _OBJECTS, "arrays of objects have one element type"
+    _OBJECTS.append(type)
+
 
 @cache
 def type_to_numpy(type: Type) -> np.dtype:
@@ -59,6 +67,8 @@ def type_to_numpy(type: Type) -> np.dtype:
             return np.dtype(np.complex64)
         case ComplexType(FloatType("f64")):
             return np.dtype(np.complex128)
+    if type in _OBJECTS:
+        return np.dtype(object)
     raise NncError(f"NumPy has no element type for {type}")
 
 
@@ -86,6 +96,8 @@ def numpy_to_type(dtype: np.dtype) -> Type:
             return {2: f16, 4: f32, 8: f64}[dtype.itemsize]
         case "c" if dtype.itemsize in (8, 16):
             return ComplexType({8: f32, 16: f64}[dtype.itemsize])
+        case "O" if _OBJECTS:
+            return _OBJECTS[0]
     for kind, name in _SMALL.items():
         if dtype.name == name:
             return FloatType(kind)

@@ -34,6 +34,8 @@ from typing import Any
 
 import numpy as np
 
+from ..dialects.nn.host_types import HostType, held, is_host_type
+from ..dialects.nn.traits import OnHost
 from ..ir.core import Block, Operation, Region, Value
 from ..ir.diagnostics import NncError
 from ..ir.location import Location
@@ -271,6 +273,8 @@ def _performer(op: Operation) -> Perform:
     if interpret is not None:
         return interpret
     evaluate = getattr(op, "evaluate", None)
+    if evaluate is not None and op.has_trait(OnHost):
+        return lambda operands, frame: _as_tuple(evaluate(*operands))
     if evaluate is not None:
         return lambda operands, frame: evaluate(*operands)
 
@@ -278,6 +282,11 @@ def _performer(op: Operation) -> Perform:
         raise CannotInterpretError(f"'{op.name}' op has no semantics to interpret", op.loc)
 
     return nothing
+
+
+def _as_tuple(outcome: Any) -> tuple[Any, ...]:
+    """The results of an operation whose only one may be a list, or None."""
+    return outcome if isinstance(outcome, tuple) else (outcome,)
 
 
 def _as_results(op: Operation, outcome: Any) -> list[Any]:
@@ -320,6 +329,11 @@ def to_value(value: Any, type: Type, what: str, loc: Location | None = None) -> 
     Raises NncError where an array has another dtype or shape than the type.
     """
     match type:
+        case TensorType() | HostType() if is_host_type(type):
+            try:
+                return held(value, type)
+            except NncError as error:
+                raise NncError(f"{what} is {error.message}, expected {type}", loc) from None
         case VectorType() | TensorType():
             array = np.asarray(value)
             # What NumPy sums in which order depends on strides: equal values shall lie equally.

@@ -62,7 +62,7 @@ class Emulated(Model):
         with self._lock:
             self._send(inputs)
             if status := self._status():
-                raise NncError(self._signature.failure(status))
+                raise NncError(self.signature.failure(status))
             return [self._receive(type) for type in self.output_types]
 
     def _send(self, inputs: list[np.ndarray]) -> None:

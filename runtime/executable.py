@@ -63,7 +63,7 @@ class Executable(Model):
             finally:
                 self._pool.give_back(pool)
             if status:
-                raise NncError(self._signature.failure(status))
+                raise NncError(self.signature.failure(status))
             return [
                 frame.heap_array(i, self.output_types[i]) if array is None else array
                 for i, array in enumerate(arrays)

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..ir.diagnostics import NncError
 from ..ir.numpy_types import type_to_numpy
-from ..ir.types import TensorType
+from ..ir.types import ScalarType, TensorType, Type
 from .program import Signature
 
 
@@ -19,10 +19,10 @@ class Model(ABC):
 
     def __init__(self, found: Signature) -> None:
         self.input_names, self.input_types = found.input_names, found.input_types
-        self._signature = found
+        self.signature = found
         self.output_names, self.output_types = found.output_names, found.output_types
-        self._inputs = {
-            name: _Input(name, type)
+        self._inputs: dict[str, _Input | _HostInput] = {
+            name: _Input(name, type) if _is_memory(type) else _HostInput(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
         }
 
@@ -69,6 +69,28 @@ class Model(ABC):
         if missing:
             raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))
         return [one.checked(given[name]) for name, one in inputs.items()]
+
+
+def _is_memory(type: Type) -> bool:
+    """Whether values of a type are elements in memory, and none that only a host handles."""
+    return isinstance(type, TensorType) and isinstance(type.element_type, ScalarType)
+
+
+class _HostInput:
+    """What an input must be that is no tensor in memory."""
+
+    def __init__(self, name: str, type: Type) -> None:
+        self.name, self.type = name, type
+
+    def checked(self, value: Any) -> Any:
+        """The input as a host holds it. Raises NncError."""
+        from ..dialects.nn.host_types import held
+
+        try:
+            return held(value, self.type)
+        except NncError as error:
+            message = f"input '{self.name}': expected {self.type}, got {error.message}"
+            raise NncError(message) from None
 
 
 class _Input:

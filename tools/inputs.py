@@ -4,16 +4,28 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..dialects import nn
+from ..driver.comparing.difference import flattened
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.numpy_types import number_kind, type_to_numpy
 from .command import Streams
+from .host_values import (
+    MOST_SHOWN,
+    as_json,
+    describe_value,
+    from_json,
+    random_value,
+    read_json,
+)
 
 if TYPE_CHECKING:
     from ..ir.types import TensorType
@@ -33,18 +45,31 @@ def gather_inputs(
             name, file = next((n for n in free if n not in given), ""), text
             if not name:
                 raise NncError(f"nnc: '{text}' is one input too many; the model has {len(names)}")
-        arrays = read_arrays(streams.path(file))
-        if len(arrays) != 1:
-            raise NncError(f"{file}: one array expected, found {len(arrays)}")
-        given[name] = next(iter(arrays.values()))
+        given[name] = read_value(streams.path(file), executable.input_types[names.index(name)])
     missing = [n for n in names if n not in given]
     if missing and not args.random:
         listed = ", ".join(f"{n}: {executable.input_types[names.index(n)]}" for n in missing)
         raise NncError(f"nnc: no value for {listed}; give --input or --random")
     generator = np.random.default_rng(args.seed)
     for name in missing:
-        given[name] = random_array(executable.input_types[names.index(name)], generator, name)
+        type = executable.input_types[names.index(name)]
+        make = partial(random_array, generator=generator, name=name)
+        given[name] = random_value(type, generator, make)
     return given
+
+
+def read_value(path: Path, type: Any) -> Any:
+    """A value of a type from a file, see `host_values`. Raises NncError."""
+    if path.suffix == ".json":
+        return from_json(read_json(path), type, path.name)
+    arrays = list(read_arrays(path).values())
+    if isinstance(type, nn.OptionalType):
+        type = type.element
+    if isinstance(type, nn.SequenceType):
+        return arrays
+    if len(arrays) != 1:
+        raise NncError(f"{path.name}: one array expected, found {len(arrays)}")
+    return arrays[0]
 
 
 def random_array(type: TensorType, generator: np.random.Generator, name: str) -> np.ndarray:
@@ -79,9 +104,30 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
     return {name: loaded[name] for name in loaded.files}
 
 
-def save_outputs(path: Path, outputs: Mapping[str, np.ndarray]) -> None:
-    """As .npy for one output, else .npz."""
+def read_expected(path: Path, executable: Model) -> dict[str, Any]:
+    """The outputs by name that a file holds. Raises NncError."""
+    if path.suffix != ".json":
+        return dict(read_arrays(path))
+    types = dict(zip(executable.output_names, executable.output_types, strict=True))
+    found = read_json(path)
+    if not isinstance(found, dict):
+        raise NncError(f"{path}: an object with the outputs by name is expected")
+    return {
+        name: from_json(value, types[name], name) if name in types else np.asarray(value)
+        for name, value in found.items()
+    }
+
+
+def save_outputs(path: Path, outputs: Mapping[str, Any]) -> None:
+    """As .npy for one output, else .npz, or as .json, which holds values of any kind."""
     buffer = io.BytesIO()
+    if path.suffix == ".json":
+        text = json.dumps({name: as_json(value) for name, value in outputs.items()}, indent=1)
+        write_whole(path, f"{text}\n".encode())
+        return
+    if path.suffix == ".npy" and not all(isinstance(v, np.ndarray) for v in outputs.values()):
+        raise NncError(f"an output is no tensor: name an .npz or .json file, not '{path}'")
+    outputs = flattened(outputs)
     if path.suffix == ".npz":
         named: dict[str, Any] = dict(outputs)
         np.savez(buffer, **named)
@@ -92,8 +138,11 @@ def save_outputs(path: Path, outputs: Mapping[str, np.ndarray]) -> None:
     write_whole(path, buffer.getvalue())
 
 
-def describe(name: str, array: np.ndarray) -> str:
-    """One line: name, type, range, the first values."""
+def describe(name: str, array: Any) -> str:
+    """One line: name, type, range, the first values; more of a sequence."""
+    if (line := describe_value(name, array)) is not None:
+        parts = array[:MOST_SHOWN] if isinstance(array, list) else []
+        return "\n".join([line, *(describe(f"{name}[{i}]", one) for i, one in enumerate(parts))])
     shape = "x".join(map(str, array.shape))
     head = f"{name}: {array.dtype}[{shape}]"
     if not array.size:
@@ -117,6 +166,7 @@ def compare(
     outputs: Mapping[str, np.ndarray], expected: Mapping[str, np.ndarray], tolerance: float
 ) -> list[str]:
     """Complaints where outputs differ by more than `tolerance` of the largest expected value."""
+    outputs, expected = flattened(outputs), flattened(expected)
     if len(outputs) == len(expected) == 1:
         expected = {next(iter(outputs)): next(iter(expected.values()))}
     complaints = []
@@ -125,6 +175,10 @@ def compare(
         if got is None or got.shape != want.shape:
             found = "no such output" if got is None else f"shape {got.shape}"
             complaints.append(f"{name}: expected shape {want.shape}, found {found}")
+            continue
+        if want.dtype.kind == "U":
+            if got.tolist() != want.tolist():
+                complaints.append(f"{name}: other text than expected")
             continue
         scale = float(np.max(np.abs(want), initial=0.0)) or 1.0
         error = float(np.max(np.abs(got.astype(np.float64) - want), initial=0.0)) / scale

@@ -159,7 +159,7 @@ def _numerics(args: argparse.Namespace, session: Session) -> CheckNumerics | Non
 
 def _run(args: argparse.Namespace, session: Session) -> int:
     from ..driver.compile import compile_model
-    from .inputs import describe, gather_inputs, read_arrays, save_outputs
+    from .inputs import describe, gather_inputs, read_expected, save_outputs
 
     executable = compile_model(
         session.model,
@@ -181,7 +181,7 @@ def _run(args: argparse.Namespace, session: Session) -> int:
     if args.expect:
         from .inputs import compare
 
-        expected = read_arrays(session.streams.path(args.expect))
+        expected = read_expected(session.streams.path(args.expect), executable)
         complaints = compare(outputs, expected, args.tolerance)
         for line in complaints:
             print(line, file=session.streams.stderr)

@@ -129,8 +129,10 @@ def argument_parser() -> argparse.ArgumentParser:
     add_numerics(sub)
     sub = command("run", "Compile a model and run it once.")
     _add_inputs(sub)
-    sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one) or .npz")
-    sub.add_argument("--expect", metavar="FILE", help="compare the output with this .npy or .npz")
+    sub.add_argument("--output", metavar="FILE", help="write outputs: .npy (one), .npz or .json")
+    sub.add_argument(
+        "--expect", metavar="FILE", help="compare the output with this .npy, .npz or .json"
+    )
     sub.add_argument("--tolerance", type=float, default=1e-4, help="relative, for --expect")
     sub = command("bench", "Time a model, beside ONNX Runtime where it is installed.")
     _add_inputs(sub)
@@ -224,7 +226,7 @@ def _add_inputs(sub: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="[NAME=]FILE.npy",
-        help="an input, in order or by name",
+        help="an input, in order or by name; .npz for a sequence, .json for values of any kind",
     )
     sub.add_argument("--random", action="store_true", help="random values for the other inputs")
     sub.add_argument("--seed", type=int, default=0, help="of --random (default: 0)")

@@ -9,7 +9,11 @@ from .blocked import *
 from .control import *
 from .creation import *
 from .elementwise import *
+from .host import *
+from .host_types import *
+from .images import *
 from .indexing import *
+from .maps import *
 from .matrices import *
 from .movement import *
 from .normalization import *
@@ -19,6 +23,8 @@ from .pooling import *
 from .products import *
 from .reductions import *
 from .resize import *
+from .sequences import *
+from .strings import *
 from .structure import *
 from .unary import *
 from .views import *

@@ -19,6 +19,7 @@ from ...ir.diagnostics import NncError, SizeError, VerifyError
 from ...ir.lazy import np
 from ...ir.traits import Pure
 from ...ir.types import Dim, FloatType, TensorType, Type, i64, size_fault
+from .host_types import fits
 from .traits import Fusion, operands_by_first_index
 
 Shape = tuple[Dim, ...]
@@ -224,7 +225,7 @@ def fusion_of(op: Operation) -> Fusion:
 def compatible(a: Type, b: Type) -> bool:
     """Whether two types agree, taking `?` for any extent."""
     if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
-        return a is b
+        return fits(a, b) or fits(b, a)
     return (
         a.element_type is b.element_type
         and len(a.shape) == len(b.shape)

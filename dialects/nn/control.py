@@ -34,6 +34,7 @@ from ...ir.symbols import lookup_symbol
 from ...ir.traits import HasParent, Pure, RecursiveEffects, SingleBlock, Terminator
 from ...ir.types import FunctionType, TensorType, Type, i1, i64
 from .base import NnOp, compatible
+from .host_types import AnyValue
 from .structure import Yield
 
 Flag: Constraint = Exactly(TensorType((), i1), "a 0-d tensor of i1")
@@ -50,7 +51,7 @@ class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
     condition: Operand = operand(Flag)
     then_region: RegionField = region()
     else_region: RegionField = region()
-    outs: Results = results(AnyRankedTensor)
+    outs: Results = results(AnyValue)
 
     format = "$condition custom<ArrowTypes>(type($outs)) $then_region `else` $else_region attr-dict"
     example = """\
@@ -74,7 +75,7 @@ class If(Op, name="nn.if", traits=(RecursiveEffects, SingleBlock)):
 
 
 class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
-    """A loop that carries tensors, and may stack what its iterations give.
+    """A loop that carries values, and may stack what its iterations give.
 
     Both regions have an argument for each carried tensor. `before` ends in `nn.condition`; while
     that holds, `after` yields the carried tensors of the next iteration, and behind them a row
@@ -86,11 +87,11 @@ class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
     Source: ONNX Loop-16, Scan-16.
     """
 
-    inits: Operands = operands(AnyRankedTensor)
+    inits: Operands = operands(AnyValue)
     count: OptionalOperand = optional_operand(Count)
     before: RegionField = region()
     after: RegionField = region()
-    outs: Results = results(AnyRankedTensor)
+    outs: Results = results(AnyValue)
 
     format = (
         "custom<WhileLoop>($inits, type($outs), $before, $after) (`count` $count^)? "
@@ -137,7 +138,7 @@ def _yielded(op: Any, inits: Sequence[Type], carried: Sequence[Type]) -> list[Ty
         raise op.error("the first results must have the types of the carried tensors")
     rows: list[Type] = []
     for type in op.result_types[len(carried) :]:
-        if not type.rank:
+        if not getattr(type, "rank", 0):
             raise op.error(f"stacks rows to a '{type}', expected one more dimension")
         rows.append(TensorType(type.shape[1:], type.element_type))
     return [*carried, *rows]

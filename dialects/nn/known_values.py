@@ -130,8 +130,10 @@ class KnownValues:
         """What is known of the op's results, from what is known of its operands."""
         match op:
             case nn.Constant():
-                strings = isinstance(op.value, DenseElements) and op.value.strings is not None
-                return None if strings else [Partial.known(op.value.to_numpy())]
+                text = isinstance(op.value, DenseElements) and op.value.strings is not None
+                if text and not nn.is_strings(op.out.type):
+                    return None
+                return [Partial.known(op.value.to_numpy())]
             case nn.ShapeOf():
                 shape = op.x.type.shape
                 extents = np.array([0 if d is None else d for d in shape], np.int64)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import Op, Operands, RegionField, Results, operands, region, results
 from ...ir.traits import HasParent, IsolatedFromAbove, Pure, SingleBlock, Terminator
+from .host_types import AnyValue
 
 
 class Kernel(Op, name="nn.kernel", traits=(Pure, IsolatedFromAbove, SingleBlock)):
@@ -48,7 +49,7 @@ class Yield(
 ):
     """Ends a region with what it gives: a kernel's results, a branch's, an iteration's."""
 
-    values: Operands = operands(AnyRankedTensor)
+    values: Operands = operands(AnyValue)
 
     format = "attr-dict ($values^ `:` type($values))?"
     example = "nn.yield %1 : tensor<4xf32>"

@@ -49,6 +49,10 @@ class Total(Trait):
     """Has a result whatever the elements are: it may be computed later than it is looked at."""
 
 
+class OnHost(Trait):
+    """Computed by the host that runs the program, in no kernel."""
+
+
 class Arranging(Trait):
     """The first operand's elements in another order or shape, or zeros around them.
 

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import onnx
 from onnx import FunctionProto, NodeProto, TypeProto
 
+from ...dialects import nn
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
+from ...ir.types import NoneType, TensorType
 from .model import domain, function_opsets
 from .order import needed_nodes
 from .schema import find_schema
@@ -112,8 +114,24 @@ def _type_proto(value: Value | tuple | None) -> TypeProto:
         return TypeProto()
     if isinstance(value, tuple):  # a sequence
         return onnx.helper.make_sequence_type_proto(_type_proto(next(iter(value), None)))
+    return value_proto(value.type)
+
+
+def value_proto(type: Any) -> TypeProto:
+    """ONNX's description of a type."""
+    match type:
+        case nn.SequenceType():
+            return onnx.helper.make_sequence_type_proto(value_proto(type.element))
+        case nn.OptionalType():
+            return onnx.helper.make_optional_type_proto(value_proto(type.element))
+        case nn.MapType():
+            held = value_proto(TensorType((), type.value))
+            return onnx.helper.make_map_type_proto(element_type_code(type.key), held)
+        case NoneType():
+            return TypeProto()
+    shape = getattr(type, "shape", None)
     return onnx.helper.make_tensor_type_proto(
-        element_type_code(value.type.element_type), list(value.type.shape)
+        element_type_code(type.element_type), None if shape is None else list(shape)
     )
 
 

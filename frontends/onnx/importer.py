@@ -29,7 +29,7 @@ from .inputs import InputChoices, constant_arrays, dimension_names, input_types
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
-from .registry import fault_of_call
+from .registry import fault_of_call, fault_of_ranks
 from .schema import (
     fault_of_attributes,
     fault_of_kinds,
@@ -225,6 +225,8 @@ class Importer:
             return expand_call(node, local)
         if node.schema is None and (fault := fault_of_call(convert, node.inputs)):
             raise node.error(fault)
+        if fault := fault_of_ranks(convert, node.inputs):
+            raise node.error(fault)
         try:
             results = convert(node, *node.inputs)
         except NncError as error:
@@ -266,10 +268,14 @@ class Importer:
 
     def output(self, name: str, scope: Scope) -> Value:
         """The value of a graph's output."""
-        value = self.lookup(name, scope)
-        if not isinstance(value, Value):
-            raise self.model.error(f"output '{name}' is a sequence, expected a tensor")
-        return value
+        return self.as_value(self.lookup(name, scope), self.model.loc)
+
+    def as_value(self, value: Any, loc: Location) -> Value:
+        """The value; one that the import has followed as a sequence becomes one of the program."""
+        if isinstance(value, Value):
+            return value
+        elements = [self.as_value(element, loc) for element in value]
+        return self.emit(nn.SequenceConstruct(elements), loc)[0]
 
     def import_body(self, graph: Any, scope: Scope) -> Body:
         """A graph inside a node, checked, to be imported in place as often as needed."""
@@ -307,8 +313,9 @@ class Importer:
     def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
         """A constant; equal small ones are one op."""
         type = TensorType(array.shape, numpy_to_type(array.dtype))
-        small = array.size <= INLINE_ELEMENTS
-        identity = (type, array.tobytes()) if small else None
+        strings = array.dtype == object
+        small = array.size <= INLINE_ELEMENTS or strings
+        identity = (type, tuple(array.flat) if strings else array.tobytes()) if small else None
         if identity in self._constants:
             return self._constants[identity]
         if small:

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ...dialects import nn
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import number_kind, type_to_numpy
-from ...ir.types import Dim, TensorType, Type, size_fault
+from ...ir.types import Dim, TensorType, Type, UnrankedTensorType, size_fault
 from .model import Model
 from .tensors import element_type
 
@@ -24,7 +25,7 @@ class InputChoices:
     constants: Mapping[str, Any]
 
 
-def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, TensorType]:
+def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, Type]:
     """The type of every input that is not an initializer, in order.
 
     Raises:
@@ -51,7 +52,7 @@ def input_types(model: Model, graph: Any, choices: InputChoices) -> dict[str, Te
 
 
 def constant_arrays(
-    model: Model, types: Mapping[str, TensorType], constants: Mapping[str, Any]
+    model: Model, types: Mapping[str, Type], constants: Mapping[str, Any]
 ) -> dict[str, np.ndarray]:
     """The values that are given for inputs of these types.
 
@@ -61,7 +62,9 @@ def constant_arrays(
     return {name: _constant(model, name, types[name], given) for name, given in constants.items()}
 
 
-def _constant(model: Model, name: str, expected: TensorType, given: Any) -> np.ndarray:
+def _constant(model: Model, name: str, expected: Type, given: Any) -> np.ndarray:
+    if not isinstance(expected, TensorType):
+        raise model.error(f"a value is given for input '{name}', which is no tensor")
     dtype = type_to_numpy(expected.element_type)
     try:
         array = np.asarray(given)
@@ -70,7 +73,9 @@ def _constant(model: Model, name: str, expected: TensorType, given: Any) -> np.n
     fits = len(expected.shape) == array.ndim and all(
         d in (None, n) for d, n in zip(expected.shape, array.shape, strict=True)
     )
-    if fits and not isinstance(given, np.ndarray | np.generic):
+    if dtype.kind == "O" and array.dtype.kind == "U":
+        array = array.astype(object)
+    elif fits and not isinstance(given, np.ndarray | np.generic):
         array = _converted(array, dtype)
     if array.dtype != dtype or not fits:
         value = f" ({given!r})" if array.ndim == 0 else ""
@@ -134,11 +139,15 @@ def _bind_symbols(model: Model, inputs: list, shapes: Mapping, dims: Mapping) ->
 
 def _input_type(
     model: Model, value: Any, given: Sequence[int | None] | None, bound: dict[str, int]
-) -> TensorType:
+) -> Type:
     kind = value.type.WhichOneof("value")
     if kind != "tensor_type":
-        found = (kind or "no type").removesuffix("_type").replace("_", " ")
-        raise model.error(f"input '{value.name}' is of kind '{found}', expected a tensor")
+        if given is not None:
+            raise model.error(f"a shape is given for input '{value.name}', which is no tensor")
+        try:
+            return value_type(value.type, bound)
+        except NncError as error:
+            raise model.error(f"input '{value.name}' {error.message}") from None
     tensor = value.type.tensor_type
     try:
         element = element_type(tensor.elem_type)
@@ -148,6 +157,30 @@ def _input_type(
     if fault := size_fault(found):
         raise model.error(f"input '{value.name}': {fault}")
     return found
+
+
+def value_type(proto: Any, bound: Mapping[str, int]) -> Type:
+    """The type of a value of any kind that a host handles. Raises NncError for other kinds."""
+    match proto.WhichOneof("value"):
+        case "tensor_type":
+            element = element_type(proto.tensor_type.elem_type)
+            if not proto.tensor_type.HasField("shape"):
+                return UnrankedTensorType(element)
+            shape = (_extent(dim, bound) for dim in proto.tensor_type.shape.dim)
+            return TensorType(tuple(shape), element)
+        case "sequence_type":
+            return nn.SequenceType(value_type(proto.sequence_type.elem_type, bound))
+        case "optional_type":
+            return nn.OptionalType(value_type(proto.optional_type.elem_type, bound))
+        case "map_type":
+            held = value_type(proto.map_type.value_type, bound)
+            key = element_type(proto.map_type.key_type)
+            return nn.MapType(key, getattr(held, "element_type", held))
+        case kind:
+            found = (kind or "no type").removesuffix("_type").replace("_", " ")
+            raise NncError(
+                f"is of kind '{found}', expected a tensor, a sequence, an optional or a map"
+            )
 
 
 def _input_shape(
@@ -168,7 +201,7 @@ def _input_shape(
     return tuple(d if g is None else g for g, d in zip(given, declared, strict=True))
 
 
-def _extent(dim: Any, bound: dict[str, int]) -> Dim:
+def _extent(dim: Any, bound: Mapping[str, int]) -> Dim:
     if dim.HasField("dim_value"):
         return dim.dim_value if dim.dim_value >= 0 else None  # some exporters write -1
     return bound.get(dim.dim_param) if dim.dim_param else None

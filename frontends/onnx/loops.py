@@ -8,6 +8,7 @@ from typing import Any
 
 from ...dialects import nn
 from ...ir.core import Block, Operation, Region, Value
+from ...ir.diagnostics import NncError
 from ...ir.types import TensorType, i1, i64
 from .node import Node
 from .shapes import as_scalar, shape_of
@@ -74,6 +75,8 @@ def while_loop(
     inits = [n.constant(0, i64), first_flag, *states]
     known = n.known(exact) if exact is not None else None
     rows = None if known is None else max(int(known), 0)
+    if not all(isinstance(v.type, TensorType) for v in made.rows):
+        raise n.error("the body gives rows of a stack that are no tensors of known rank")
     stacked = [TensorType((rows, *v.type.shape), v.type.element_type) for v in made.rows]
     loop = nn.While(
         inits,
@@ -108,11 +111,13 @@ def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]
     leaves = [_leaves(outcome) for outcome in outcomes]
     shapes = [_structure(outcome) for outcome in outcomes]
     if shapes[0] != shapes[1]:
-        raise n.error(
-            "the branches give sequences of different lengths by a condition that is known at "
-            "run time only"
-        )
+        for i, block in enumerate(blocks):
+            with n.importer.inside(block):
+                outcomes[i] = [n.importer.as_value(v, n.loc) for v in outcomes[i]]
+        leaves = [_leaves(outcome) for outcome in outcomes]
     for i, pair in enumerate(zip(*leaves, strict=True)):
+        if not all(isinstance(v.type, TensorType) for v in pair):
+            continue
         if pair[0].type.rank == pair[1].type.rank:
             continue
         if any(v.type.shape.count(1) != v.type.rank for v in pair):
@@ -166,8 +171,13 @@ def _rebuilt(outcome: Any, values: Any) -> Any:
     return outcome
 
 
-def merged(n: Node, a: Any, b: Any, i: int) -> TensorType:
+def merged(n: Node, a: Any, b: Any, i: int) -> Any:
     """The type of a value that has either type: extents that differ are unknown."""
+    if any(not isinstance(t, TensorType) for t in (a, b)):
+        try:
+            return nn.join(a, b)
+        except NncError as error:
+            raise n.error(f"output {i} {error.message}") from None
     if a.element_type is not b.element_type or a.rank != b.rank:
         raise n.error(
             f"output {i} is '{a}' or '{b}' by what is known at run time only, expected one "

@@ -8,13 +8,20 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+from ...ir.types import UnrankedTensorType
+
 Convert = Callable[..., Any]
 
 _converters: dict[tuple[str, str], list[tuple[int, Convert]]] = {}
 _loaded = False
 
 
-def converter(*op_types: str, since: int = 1, domain: str = "") -> Callable[[Convert], Convert]:
+_of_any_rank: set[Convert] = set()
+
+
+def converter(
+    *op_types: str, since: int = 1, domain: str = "", any_rank: bool = False
+) -> Callable[[Convert], Convert]:
     """Register a function that imports these operators from opset `since` on.
 
         @converter("Relu")
@@ -22,7 +29,8 @@ def converter(*op_types: str, since: int = 1, domain: str = "") -> Callable[[Con
             return n(nn.Relu(x))
 
     It gets the node and its inputs (None for one left out) and returns its outputs: a value,
-    or a sequence with None for an optional output that it does not provide.
+    or a sequence with None for an optional output that it does not provide. With `any_rank` it
+    also takes tensors of which not even the rank is known.
     """
 
     def register(function: Convert) -> Convert:
@@ -31,6 +39,8 @@ def converter(*op_types: str, since: int = 1, domain: str = "") -> Callable[[Con
             assert all(version != since for version, _ in versions), op_type
             versions.append((since, function))
             versions.sort(key=lambda entry: entry[0])
+        if any_rank:
+            _of_any_rank.add(function)
         return function
 
     return register
@@ -61,6 +71,19 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     for i, parameter in enumerate(needed):
         if i >= len(inputs) or inputs[i] is None:
             return f"input '{parameter.name}' is missing"
+    return None
+
+
+def fault_of_ranks(convert: Convert, inputs: list[Any]) -> str | None:
+    """Which input has an unknown rank that the converter must know, or None."""
+    if convert in _of_any_rank:
+        return None
+    for i, value in enumerate(inputs):
+        if isinstance(getattr(value, "type", None), UnrankedTensorType):
+            return (
+                f"input {i} is a '{value.type}': its rank must be known; it is an element of a "
+                "sequence or an optional, whose type the model may declare with a shape"
+            )
     return None
 
 

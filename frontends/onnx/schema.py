@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
 import onnx
 from onnx import AttributeProto
 
+from ...dialects import nn
+from ...ir.types import NoneType
 from .tensors import element_type_code, element_type_name
 
 _OPTION = onnx.defs.OpSchema.FormalParameterOption
@@ -80,6 +83,11 @@ def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
         if type is None:
             continue
         formal = formals[min(i, len(formals) - 1)]
+        if not hasattr(type, "element_type"):
+            choices = allowed.get(formal.type_str, frozenset([formal.type_str]))
+            if fault := _fault_of_value(type, formal, choices):
+                return fault
+            continue
         code = element_type_code(type.element_type)
         choices = allowed.get(formal.type_str)
         if choices is None:
@@ -98,6 +106,36 @@ def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
                 f"'{first[0]}' of {element_type_name(first[1])}, expected the same"
             )
     return None
+
+
+def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | None:
+    """What is wrong with an input that is no tensor, or None."""
+    texts = list(_value_texts(type))
+    if any(choice.startswith(text) for choice in choices for text in texts):
+        return None
+    expected = " or ".join(sorted(choices))
+    kinds = {nn.SequenceType: "a sequence", nn.OptionalType: "an optional", nn.MapType: "a map"}
+    if all(choice.startswith("tensor(") for choice in choices):
+        return f"input '{formal.name}' is {kinds[type.__class__]}, expected a tensor"
+    return f"input '{formal.name}' is '{type}', expected {expected}"
+
+
+def _value_texts(type: Any) -> Iterator[str]:
+    """The beginnings of ONNX's texts of a type: none of a sequence is one of any element."""
+    match type:
+        case nn.SequenceType() | nn.OptionalType():
+            start = "seq(" if isinstance(type, nn.SequenceType) else "optional("
+            yield from (f"{start}{inner}" for inner in _value_texts(type.element))
+        case nn.MapType():
+            key = element_type_name(element_type_code(type.key)).lower()
+            value = element_type_name(element_type_code(type.value)).lower()
+            yield f"map({key}, {value})"
+            yield f"map({key},tensor({value}))"
+            yield f"map({key}, tensor({value}))"
+        case NoneType():
+            yield ""
+        case _:
+            yield _type_text(element_type_code(type.element_type))
 
 
 def fault_of_kinds(schema: Any, inputs: list[Any]) -> str | None:

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 from onnx import TensorProto
 
+from ...dialects.nn.host_types import string
 from ...ir.diagnostics import NncError
 from ...ir.types import FloatType, IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from .wire import OWN_FILE
@@ -42,6 +43,7 @@ _KINDS: dict[int, tuple[Type, Any, str]] = {
     P.UINT4: (IntegerType(4, "u"), ml_dtypes.uint4, "int32_data"),
     P.INT2: (IntegerType(2), ml_dtypes.int2, "int32_data"),
     P.UINT2: (IntegerType(2, "u"), ml_dtypes.uint2, "int32_data"),
+    P.STRING: (string, object, "string_data"),
 }
 _CODES = {kind[0]: code for code, kind in _KINDS.items()}
 
@@ -101,13 +103,16 @@ class TensorReader:
     def _array(self, proto: Any) -> np.ndarray:
         element = element_type(proto.data_type)
         _, kind, field = _KINDS[proto.data_type]
-        dtype, width = np.dtype(kind), _stored_bits(element)
+        dtype = np.dtype(kind)
         shape = tuple(proto.dims)
         if any(extent < 0 for extent in shape):
             raise NncError(f"shape {list(shape)} has a negative extent")
         if proto.HasField("segment"):
             raise NncError("tensors in segments are not supported")
         count = math.prod(shape)
+        if element is string:
+            return _strings(proto, shape, count)
+        width = _stored_bits(element)
         size = (count * width + 7) // 8
         if proto.data_location == TensorProto.EXTERNAL:
             raw: Any = self._external(proto, size)
@@ -201,6 +206,15 @@ class TensorReader:
         if not is_file:
             raise NncError(f"external data file '{location}' is not a file")
         return path
+
+
+def _strings(proto: Any, shape: tuple[int, ...], count: int) -> np.ndarray:
+    """The strings of a tensor, which stand in a field of their own."""
+    if len(proto.string_data) != count:
+        raise NncError(f"{len(proto.string_data)} strings, but shape {list(shape)} needs {count}")
+    found = np.empty(count, object)
+    found[:] = [text.decode("utf-8", "surrogateescape") for text in proto.string_data]
+    return found.reshape(shape)
 
 
 def _whole_number(text: str, what: str) -> int:

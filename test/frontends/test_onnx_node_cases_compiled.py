@@ -3,27 +3,25 @@
 By default the first case of each operator runs, the others are slow.
 """
 
-import numpy as np
 import pytest
-from nnc.driver.compile import run_stages
-from nnc.driver.program import compile_module
+from nnc.driver.compile import compile_model
 from nnc.ir.diagnostics import NncError
 
 from .onnx_not_covered import reason_not_covered
-from .test_onnx_node_cases import arrays, cases, compare, imported
+from .test_onnx_node_cases import arrays, cases, compare_values, imported
 
 SHARDS = 8
 
 
 def check_compiled(case) -> None:
     module, frozen = imported(case)
-    executable = compile_module(run_stages(module))
+    executable = compile_model(module, cache=False)
     names = [info.name for info in case.model.graph.input]
     for inputs, outputs in case.data_sets:
         given = dict(zip(names, arrays(inputs), strict=False))
         found = executable.run({n: v for n, v in given.items() if n not in frozen})
         for value, expected in zip(found.values(), arrays(outputs), strict=True):
-            compare(np.asarray(value), np.asarray(expected), case)
+            compare_values(value, expected, case)
 
 
 def covered() -> list[str]:

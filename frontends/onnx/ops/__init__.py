@@ -22,6 +22,7 @@ MODULES = (
     "grid_sample",
     "control",
     "sequences",
+    "text",
     "quantization",
     "recurrent",
     "random",

@@ -166,8 +166,19 @@ def cast_like(n: Node, x: Value, like: Value) -> Value:
 
 
 def _cast(n: Node, x: Value, element: Type) -> Value:
+    if element is nn.string or x.type.element_type is nn.string:
+        return _cast_text(n, x, element)
     mode = n.string("round_mode", "up", choices=ROUND_MODES)
     return n.cast(x, element, bool(n.int("saturate", 1)), mode)
+
+
+def _cast_text(n: Node, x: Value, element: Type) -> Value:
+    """Numbers as text, or text as numbers."""
+    if element is x.type.element_type:
+        return x
+    if element is nn.string:
+        return n(nn.ToString(x))
+    return n(nn.FromString(x, outs=[TensorType(x.type.shape, element)]))
 
 
 @converter("BitCast")
@@ -180,7 +191,7 @@ def bit_cast(n: Node, x: Value) -> Value:
     return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
 
 
-@converter("Identity")
+@converter("Identity", any_rank=True)
 def identity(n: Node, x: Value) -> list[Value]:
     return [x]
 

@@ -12,6 +12,7 @@ from ..node import Node
 from ..registry import converter
 from ..terms import Term, constant, joined
 from .scores import class_of, labels_of, transformed, two_classes
+from .text import ids, lookup, scalar_string, strings
 
 DOMAIN = "ai.onnx.ml"
 
@@ -80,8 +81,11 @@ def imputer(n: Node, x: Value) -> Value:
 def one_hot_encoder(n: Node, x: Value) -> Value:
     """1 where an element is a category; without `zeros`, each has to be one of them."""
     categories = n.ints("cats_int64s")
+    if x.type.element_type is nn.string:
+        words = n.strings("cats_strings") or ()
+        x, categories = ids(n, x, words), range(len(words))
     if not categories:
-        raise n.error("categories that are strings are not supported, expected 'cats_int64s'")
+        raise n.error("no categories of the input's type are given")
     if not n.int("zeros", 1):
         raise n.error("zeros = 0, which fails for unknown categories, is not supported")
     values = Term(n, x).cast(i64).spread(0, 1)
@@ -97,12 +101,9 @@ def label_encoder(n: Node, x: Value) -> Value:
     keys, values = _mapping(n, "keys"), _mapping(n, "values")
     if len(keys) != len(values) or not len(keys):
         raise n.error(f"{len(keys)} keys and {len(values)} values")
-    default = n.tensor("default_tensor")
-    if default is None:
-        is_float = values.dtype.kind == "f"
-        default = np.array(
-            n.float("default_float", -0.0) if is_float else n.int("default_int64", -1)
-        )
+    default = _default(n, values.dtype)
+    if "O" in (keys.dtype.kind, values.dtype.kind):
+        return lookup(n, x, keys, values, default)
     _, first = np.unique(keys, return_index=True)
     keys, values = keys[first], values[first]
     data = Term(n, x)
@@ -118,7 +119,18 @@ def label_encoder(n: Node, x: Value) -> Value:
         unknown = data.function(nn.IsNan)
         at, same = unknown.choose(len(keys) - 1, at), same | unknown
     mapped = constant(n, values).gather(at)
-    return same.choose(mapped, default.reshape(()).astype(values.dtype)).value
+    return same.choose(mapped, default).value
+
+
+def _default(n: Node, dtype: np.dtype) -> np.ndarray:
+    """What a LabelEncoder gives for an element that is no key."""
+    given = n.tensor("default_tensor")
+    if given is not None:
+        return given.reshape(()).astype(dtype)
+    if dtype.kind == "O":
+        return scalar_string(n.string("default_string", "_Unused"))
+    number = n.float("default_float", -0.0) if dtype.kind == "f" else n.int("default_int64", -1)
+    return np.array(number, dtype)
 
 
 def _mapping(n: Node, what: str) -> np.ndarray:
@@ -126,8 +138,8 @@ def _mapping(n: Node, what: str) -> np.ndarray:
     tensor = n.tensor(f"{what}_tensor")
     if tensor is not None:
         return tensor.reshape(-1)
-    if n.strings(f"{what}_strings"):
-        raise n.error(f"{what} that are strings are not supported")
+    if words := n.strings(f"{what}_strings"):
+        return strings(words)
     integers = n.ints(f"{what}_int64s")
     if integers is not None:
         return np.array(integers, np.int64)

@@ -13,6 +13,7 @@ from ..loops import Iteration, branch, extent, mirrored, reversed_along, while_l
 from ..node import A, Node
 from ..registry import converter
 from ..shapes import as_scalar, normalize_axis, reshape
+from .sequences import as_value
 
 MOST_UNROLLED = 1_000
 """Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
@@ -20,7 +21,7 @@ MOST_NODES = 100_000
 """The same where it cannot stay a loop."""
 
 
-@converter("If")
+@converter("If", any_rank=True)
 def if_(n: Node, condition: Value) -> list[Any]:
     """The branch taken; if that is not known, an `nn.if` of both."""
     known = n.known(condition)
@@ -36,7 +37,7 @@ def body(n: Node, attribute: str) -> Body:
     return n.importer.import_body(n.attribute(attribute, A.GRAPH), n.scope)
 
 
-@converter("Loop")
+@converter("Loop", any_rank=True)
 def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> list[Any]:
     """Few iterations of which the number is known as so many copies of the body, else a loop."""
     step, carried = body(n, "body"), list(state)
@@ -50,13 +51,10 @@ def loop(n: Node, count: Value | None, condition: Value | None, *state: Any) -> 
     results = unrolled_loop(n, step, count, condition, carried, most)
     if results is not None:
         return results
-    if not are_tensors:
-        raise n.error(
-            "a loop that carries sequences must have a number of iterations known at import"
-        )
+    carried = [as_value(n, v) for v in carried]
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
-        going, *outputs = tensors(n, step(number, flag, *states))
+        going, *outputs = (as_value(n, v) for v in step(number, flag, *states))
         return Iteration(outputs[: len(states)], outputs[len(states) :], going)
 
     limit = None if count is None else as_scalar(n, n.cast(count, i64))

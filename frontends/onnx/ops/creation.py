@@ -18,6 +18,8 @@ _FORMS = {
     "value_ints": (A.INTS, np.int64),
     "value_float": (A.FLOAT, np.float32),
     "value_floats": (A.FLOATS, np.float32),
+    "value_string": (A.STRING, object),
+    "value_strings": (A.STRINGS, object),
 }
 
 
@@ -35,7 +37,10 @@ def constant(n: Node) -> Value:
     if form not in _FORMS:
         raise n.error(f"attribute '{form}' is not supported, expected value or {', '.join(_FORMS)}")
     kind, dtype = _FORMS[form]
-    return n.importer.constant(np.asarray(n.attribute(form, kind), dtype), n.loc, key=key)
+    value = n.attribute(form, kind)
+    if dtype is object:
+        value = n.strings(form) if kind == A.STRINGS else n.string(form)
+    return n.importer.constant(np.asarray(value, dtype), n.loc, key=key)
 
 
 @converter("ConstantOfShape")

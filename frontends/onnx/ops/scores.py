@@ -22,10 +22,10 @@ def labels_of(n: Node, ints: str, strings: str) -> Labels:
     return found
 
 
-def class_of(n: Node, index: Term, labels: Labels) -> Value | None:
-    """The labels at positions; None where they are strings."""
+def class_of(n: Node, index: Term, labels: Labels) -> Value:
+    """The labels at positions."""
     if isinstance(labels[0], str):
-        return None
+        return constant(n, np.array(labels, object)).gather(index).value
     return constant(n, np.array(labels, np.int64)).gather(index).value
 
 

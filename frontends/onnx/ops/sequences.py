@@ -1,19 +1,36 @@
-"""Sequences of tensors, as far as the import can follow them: they are Python lists here."""
+"""Sequences and optionals.
+
+A sequence that the import can follow is a tuple of values here: its length is known, and so are the
+positions at which it is changed. Any other is a value of the program that a host handles.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from onnx import TypeProto
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import i64
-from ..node import Node
+from ....ir.types import i1, i64
+from ..inputs import value_type
+from ..node import A, Node
 from ..registry import converter
-from ..shapes import normalize_axis, reshape
+from ..shapes import as_scalar, normalize_axis, reshape
 from .movement import split_into
 
 
-@converter("SequenceConstruct")
+class Sequence(tuple):
+    """A sequence of known values."""
+
+
+def as_value(n: Node, value: Any) -> Value:
+    """The value; a sequence that was followed becomes one of the program."""
+    return n.importer.as_value(value, n.loc)
+
+
+@converter("SequenceConstruct", any_rank=True)
 def construct(n: Node, *inputs: Value) -> list[Any]:
     return [Sequence(inputs)]
 
@@ -23,29 +40,34 @@ def empty(n: Node) -> list[Any]:
     return [Sequence()]
 
 
-class Sequence(tuple):
-    """A sequence of values."""
-
-
 @converter("SplitToSequence")
 def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> list[Any]:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
-    extent = x.type.shape[axis]
+    extent, keep = x.type.shape[axis], True
+    known = None if sizes_operand is None else n.known(sizes_operand)
     if sizes_operand is None:
         size, keep = 1, bool(n.int("keepdims", 1))
+    elif known is None:
+        return [n(nn.SequenceSplit(x, sizes_operand, axis=axis))]
+    elif sizes_operand.type.rank == 1:
+        return [Sequence(split_into(n, x, axis, [int(size) for size in known]))]
     else:
-        known, keep = n.known_ints(sizes_operand, "split"), True
-        if sizes_operand.type.rank == 1:
-            return [Sequence(split_into(n, x, axis, known))]
-        size = known[0]
-    if extent is None or size < 1:
-        raise n.error(f"the extent of axis {axis} must be known, and the size positive")
+        size = int(known)
+    if size < 1:
+        raise n.error(f"parts of length {size} are asked for")
+    if extent is None:
+        return [n(nn.SequenceSplit(x, sizes_operand, axis=axis, keep_dims=keep))]
     sizes = [min(size, extent - i) for i in range(0, extent, size)]
     parts = split_into(n, x, axis, sizes)
     if not keep:
         rest = [i for i in range(x.type.rank) if i != axis]
         parts = [reshape(n, p, [(p, i) for i in rest]) for p in parts]
     return [Sequence(parts)]
+
+
+def _followed(n: Node, sequence: Any, position: Value | None = None) -> bool:
+    """Whether both the sequence and the position in it are known."""
+    return isinstance(sequence, tuple) and (position is None or n.known(position) is not None)
 
 
 def _position(n: Node, position: Value | None, count: int, end: int) -> int:
@@ -59,38 +81,97 @@ def _position(n: Node, position: Value | None, count: int, end: int) -> int:
 
 
 @converter("SequenceAt")
-def at(n: Node, sequence: Any, position: Value) -> Value:
-    return sequence[_position(n, position, len(sequence), len(sequence) - 1)]
+def at(n: Node, sequence: Any, position: Value) -> Any:
+    if not _followed(n, sequence, position):
+        types = {v.type for v in sequence} if isinstance(sequence, tuple) else set()
+        if len(types) == 1 and not any(map(nn.is_host_type, types)):
+            return n(nn.Gather(_stack(n, sequence, 0), as_scalar(n, position), axis=0))
+        return n(nn.SequenceAt(as_value(n, sequence), position))
+    count = len(sequence)
+    found = sequence[_position(n, position, count, count - 1)] if count else None
+    if found is None:
+        raise n.error("the sequence is empty")
+    return [found]
 
 
-@converter("SequenceInsert")
-def insert(n: Node, sequence: Any, value: Value, position: Value | None = None) -> list[Any]:
+@converter("SequenceInsert", any_rank=True)
+def insert(n: Node, sequence: Any, value: Any, position: Value | None = None) -> list[Any]:
+    if not _followed(n, sequence, position):
+        return [n(nn.SequenceInsert(as_value(n, sequence), as_value(n, value), position))]
     index = _position(n, position, len(sequence), len(sequence))
     return [Sequence((*sequence[:index], value, *sequence[index:]))]
 
 
 @converter("SequenceErase")
 def erase(n: Node, sequence: Any, position: Value | None = None) -> list[Any]:
+    if not _followed(n, sequence, position):
+        return [n(nn.SequenceErase(as_value(n, sequence), position))]
+    if not sequence:
+        raise n.error("the sequence is empty")
     index = _position(n, position, len(sequence), len(sequence) - 1)
     return [Sequence((*sequence[:index], *sequence[index + 1 :]))]
 
 
 @converter("SequenceLength")
 def length(n: Node, sequence: Any) -> Value:
+    if isinstance(sequence, Value):
+        return n(nn.SequenceLength(sequence))
     return n.constant(len(sequence), i64)
 
 
 @converter("ConcatFromSequence")
 def concat(n: Node, sequence: Any) -> Value:
+    new_axis = bool(n.int("new_axis"))
+    if isinstance(sequence, Value):
+        axis, element = n.int("axis"), sequence.type.element
+        if (rank := getattr(element, "rank", None)) is not None:
+            axis = normalize_axis(n, axis, rank + new_axis)
+        return n(nn.SequenceConcat(sequence, axis=axis, new_axis=new_axis))
     if not sequence:
         raise n.error("the sequence is empty")
     parts, rank = list(sequence), sequence[0].type.rank
-    if n.int("new_axis"):
-        axis = normalize_axis(n, n.int("axis"), rank + 1)
-        parts = [
-            reshape(n, p, [*((p, i) for i in range(axis)), 1, *((p, i) for i in range(axis, rank))])
-            for p in parts
-        ]
-    else:
-        axis = normalize_axis(n, n.int("axis"), rank)
+    axis = normalize_axis(n, n.int("axis"), rank + new_axis)
+    if new_axis:
+        return _stack(n, parts, axis)
     return n(nn.Concat(parts, axis=axis)) if len(parts) > 1 else parts[0]
+
+
+def _stack(n: Node, parts: Iterable[Value], axis: int) -> Value:
+    """The values along a new axis."""
+    wide = []
+    for part in parts:
+        before, after = range(axis), range(axis, part.type.rank)
+        extents = [*((part, i) for i in before), 1, *((part, i) for i in after)]
+        wide.append(reshape(n, part, extents))
+    return n(nn.Concat(wide, axis=axis)) if len(wide) > 1 else wide[0]
+
+
+# -- optionals -------------------------------------------------------------------------------------
+
+
+@converter("Optional", any_rank=True)
+def optional(n: Node, value: Any = None) -> Value:
+    if value is not None:
+        return n(nn.OptionalConstruct(as_value(n, value)))
+    proto = n.attribute("type", A.TYPE_PROTO) or TypeProto()
+    return n(nn.OptionalConstruct(type_of_none=value_type(proto, {})))
+
+
+@converter("OptionalHasElement", any_rank=True)
+def has_element(n: Node, value: Any = None) -> Value:
+    if isinstance(value, Value) and isinstance(value.type, nn.OptionalType):
+        made = value.defined_by(nn.OptionalConstruct)
+        if made is None:
+            return n(nn.OptionalHasElement(value))
+        value = made.value
+    return n.constant(value is not None, i1)
+
+
+@converter("OptionalGetElement", any_rank=True)
+def get_element(n: Node, value: Any) -> list[Any]:
+    if not isinstance(value, Value) or not isinstance(value.type, nn.OptionalType):
+        return [value]
+    made = value.defined_by(nn.OptionalConstruct)
+    if made is not None and made.value is not None:
+        return [made.value]
+    return [n(nn.OptionalGetElement(value))]

@@ -1,0 +1,107 @@
+"""Calls of Python functions in the middle of a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...ir.attribute_kinds import STRING, instance
+from ...ir.attributes import ArrayAttr, Attribute, DenseArrayAttr, DictAttr, FloatAttr, IntegerAttr
+from ...ir.attributes import StringAttr as Text
+from ...ir.core import Operation
+from ...ir.declare import Op, Operands, Results, attribute, operands, results
+from ...ir.diagnostics import NncError, VerifyError
+from ...ir.traits import Pure
+from ...ir.types import Type
+from .base import NnOp, compatible
+from .host_types import AnyValue, is_host_type
+from .traits import OnHost
+
+HostFunction = Callable[..., Any]
+
+_functions: dict[str, HostFunction] = {}
+
+
+def host_function(name: str) -> Callable[[HostFunction], HostFunction]:
+    """Register a Python function under the name that `nn.host_call` gives.
+
+    It gets the operands (NumPy arrays; lists, None, dictionaries), the call's attributes by name
+    where there are any, and returns the result, or a tuple of several. It has no effects: a call
+    whose results nobody uses is not made.
+    """
+
+    def register(function: HostFunction) -> HostFunction:
+        _functions[name] = function
+        return function
+
+    return register
+
+
+class HostCall(Op, name="nn.host_call", traits=(Pure, OnHost)):
+    """What a Python function of this name gives for the operands.
+
+    `host_function` registers it in the process that runs the model. Its results must be of the
+    types that the op declares; `?` is any extent. The attributes are passed by name.
+    """
+
+    callee: str = attribute(STRING)
+    arguments: Any = attribute(instance(DictAttr), optional=True)
+    inputs: Operands = operands(AnyValue)
+    outs: Results = results(AnyValue)
+
+    format = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, results)"
+    example = '%y = nn.host_call "my.clean"(%x) : (tensor<?x4xf32>) -> tensor<?x4xf32>'
+
+    def evaluate(self, *operands):
+        function = _functions.get(self.callee)
+        if function is None:
+            raise NncError(f"there is no host function '{self.callee}' in this process")
+        return function(*operands, **python_values(self.arguments))
+
+
+class HostOp(NnOp, traits=(OnHost,)):
+    """Base of the ops that a host computes, by their `evaluate`, on values of any kind."""
+
+    @classmethod
+    def infer(cls, types: Sequence[Any], attrs: Any) -> Sequence[Type] | None:
+        """The result types for operands of any kind."""
+        raise NotImplementedError
+
+    def verify_op(self) -> None:
+        """The results are of the inferred types, or known better or worse."""
+        try:
+            inferred = self.inferred(self.operand_types, self.properties)
+            self.check()
+        except VerifyError:
+            raise
+        except NncError as error:
+            raise self.error(error.message) from None
+        for expected, found in zip(inferred or (), self.result_types, strict=False):
+            if not compatible(expected, found):
+                raise self.error(f"infers result type '{expected}', but got '{found}'")
+
+
+def python_values(attributes: DictAttr | None) -> dict[str, Any]:
+    """A dictionary of attributes as Python's numbers, text and tuples."""
+    entries = {} if attributes is None else dict(attributes.entries)
+    return {name: _python_value(value) for name, value in entries.items()}
+
+
+def _python_value(attribute: Attribute) -> Any:
+    match attribute:
+        case IntegerAttr() | FloatAttr() | Text():
+            return attribute.value
+        case DenseArrayAttr():
+            return tuple(attribute.values)
+        case ArrayAttr():
+            return tuple(map(_python_value, attribute.elements))
+    return attribute
+
+
+def is_on_host(op: Operation) -> bool:
+    """Whether a host computes the op: by its trait, by what it handles, or by what is inside."""
+    if op.has_trait(OnHost):
+        return True
+    if any(is_host_type(v.type) for v in (*op._operands, *op.results)):
+        return True
+    return any(is_on_host(inner) for region in op.regions for inner in region.ops)

@@ -1,0 +1,212 @@
+"""Types of values that only a host handles: strings, sequences, optionals and maps.
+
+A tensor of strings is a `tensor<3x!nn.string>`. In a host they are NumPy arrays of objects, lists,
+None or the value, and dictionaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ...ir.attributes import attribute_class
+from ...ir.constraints import AnyRankedTensor, Constraint
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.numpy_types import hold_as_objects
+from ...ir.types import NoneType, TensorType, Type, UnrankedTensorType, none
+
+
+class HostType(Type):
+    """Base of the types that no memory of a kernel holds."""
+
+
+@attribute_class
+class StringType(HostType):
+    """`!nn.string`, an element of a tensor: text of any length."""
+
+    name: ClassVar[str] = "nn.string"
+
+    def parameters_text(self) -> str:
+        """Nothing follows the type's name."""
+        return ""
+
+
+@attribute_class
+class SequenceType(HostType):
+    """`!nn.sequence<tensor<?x3xf32>>`: any number of values, first to last.
+
+    The element type `none` is that of a sequence without elements.
+    """
+
+    element: Type
+    name: ClassVar[str] = "nn.sequence"
+    grammar: ClassVar[str] = '"<" TYPE ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> SequenceType:
+        """From what the grammar made of `<tensor<?x3xf32>>`."""
+        return cls(child[0])
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        return f"<{self.element}>"
+
+
+@attribute_class
+class OptionalType(HostType):
+    """`!nn.optional<tensor<4xf32>>`: a value, or none. The type `none` is that of none."""
+
+    element: Type
+    name: ClassVar[str] = "nn.optional"
+    grammar: ClassVar[str] = '"<" TYPE ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> OptionalType:
+        """From what the grammar made of `<tensor<4xf32>>`."""
+        return cls(child[0])
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        return f"<{self.element}>"
+
+
+@attribute_class
+class MapType(HostType):
+    """`!nn.map<i64, f32>`: values by integers or strings."""
+
+    key: Type
+    value: Type
+    name: ClassVar[str] = "nn.map"
+    grammar: ClassVar[str] = '"<" TYPE "," TYPE ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> MapType:
+        """From what the grammar made of `<i64, f32>`."""
+        return cls(child[0], child[1])
+
+    def parameters_text(self) -> str:
+        """What follows the type's name."""
+        return f"<{self.key}, {self.value}>"
+
+
+string = StringType()
+hold_as_objects(string)
+
+
+def is_strings(type: Type) -> bool:
+    """Whether a type is a tensor of strings."""
+    return isinstance(type, TensorType) and type.element_type is string
+
+
+def is_host_type(type: Type) -> bool:
+    """Whether only a host handles values of the type; so it does tensors of unknown rank."""
+    return isinstance(type, HostType | UnrankedTensorType) or is_strings(type)
+
+
+AnyValue = AnyRankedTensor | Constraint("value of a host", is_host_type)
+AnySequence = Constraint("sequence", lambda t: isinstance(t, SequenceType))
+AnyMap = Constraint("map", lambda t: isinstance(t, MapType))
+AnyElement = AnyValue | Constraint("none", lambda t: isinstance(t, NoneType))
+Strings = Constraint("tensor of strings", is_strings)
+
+
+def join(a: Type, b: Type) -> Type:
+    """The type of a value that has either type. Raises NncError where there is none."""
+    if a is b or b is none:
+        return a
+    if a is none:
+        return b
+    match a, b:
+        case (SequenceType(), SequenceType()) | (OptionalType(), OptionalType()):
+            return type(a)(join(a.element, b.element))
+        case OptionalType(), _:
+            return OptionalType(join(a.element, b))
+        case _, OptionalType():
+            return OptionalType(join(a, b.element))
+        case MapType(key, value), MapType(key2, value2) if key is key2:
+            return MapType(key, join(value, value2))
+    both = (TensorType, UnrankedTensorType)
+    if not isinstance(a, both) or not isinstance(b, both) or a.element_type is not b.element_type:
+        raise NncError(f"is '{a}' or '{b}' by what is known at run time only")
+    if isinstance(a, TensorType) and isinstance(b, TensorType) and a.rank == b.rank:
+        shape = (x if x == y else None for x, y in zip(a.shape, b.shape, strict=True))
+        return TensorType(tuple(shape), a.element_type)
+    return UnrankedTensorType(a.element_type)
+
+
+def fits(found: Type, wanted: Type) -> bool:
+    """Whether a value of one type may stand where the other is wanted; `?` is any extent."""
+    if found is wanted or found is none:
+        return True
+    match found, wanted:
+        case (SequenceType(), SequenceType()) | (OptionalType(), OptionalType()):
+            return fits(found.element, wanted.element)
+        case _, OptionalType():
+            return fits(found, wanted.element)
+        case MapType(key, value), MapType(key2, value2):
+            return key is key2 and fits(value, value2)
+        case TensorType() | UnrankedTensorType(), UnrankedTensorType():
+            return found.element_type is wanted.element_type
+        case TensorType(), TensorType():
+            return (
+                found.element_type is wanted.element_type
+                and found.rank == wanted.rank
+                and all(
+                    x is None or y is None or x == y
+                    for x, y in zip(found.shape, wanted.shape, strict=True)
+                )
+            )
+    return False
+
+
+def held(value: Any, type: Type) -> Any:
+    """The value as a host holds it: lists, None, dictionaries, and arrays of the element's type.
+
+    Raises NncError, with the words after "expected X, got ", where it is not of the type.
+    """
+    from ...ir.numpy_types import type_to_numpy
+
+    match type:
+        case OptionalType():
+            return None if value is None else held(value, type.element)
+        case SequenceType():
+            if not isinstance(value, list | tuple):
+                raise NncError(_found(value))
+            return [held(one, type.element) for one in value]
+        case MapType():
+            if not isinstance(value, dict):
+                raise NncError(_found(value))
+            return value
+        case TensorType() | UnrankedTensorType():
+            dtype = type_to_numpy(type.element_type)
+            array = _strings(value) if type.element_type is string else np.asarray(value)
+            shape = getattr(type, "shape", array.shape)
+            same = array.ndim == len(shape) and all(
+                want is None or want == have for want, have in zip(shape, array.shape, strict=True)
+            )
+            if value is None or array.dtype.newbyteorder("=") != dtype or not same:
+                raise NncError(_found(value if value is None else array))
+            return np.ascontiguousarray(array, dtype) if array.ndim else array.astype(dtype)
+    return value
+
+
+def _strings(value: Any) -> Any:
+    """An array of text as one of objects, bytes decoded; any other array as it is."""
+    array = np.asarray(value)
+    if array.dtype.kind not in "USO" and array.size:
+        return array
+    texts = np.empty(array.shape, object)
+    for i, one in enumerate(array.reshape(-1)):
+        text = one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one
+        if not isinstance(text, str):
+            return array if array.dtype.kind != "O" else np.zeros((), bool)
+        texts.reshape(-1)[i] = str(text)
+    return texts
+
+
+def _found(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        kind = "strings" if value.dtype == object else value.dtype
+        return f"{kind} {value.shape}"
+    return "None" if value is None else f"a {type(value).__name__}"

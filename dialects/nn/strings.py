@@ -1,0 +1,277 @@
+"""Strings: tensors of text, which a host handles."""
+
+from __future__ import annotations
+
+import re
+
+from ...ir.attribute_kinds import STRING
+from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr
+from ...ir.constraints import AnyRankedTensor
+from ...ir.declare import (
+    BOOL,
+    I64,
+    AttrKind,
+    Operand,
+    Result,
+    Results,
+    attribute,
+    operand,
+    result,
+    results,
+)
+from ...ir.diagnostics import NncError
+from ...ir.lazy import np
+from ...ir.types import FloatType, IntegerType, TensorType, i1, i64
+from .base import broadcast_shapes, one_of, tensor
+from .creation import ELEMENTS
+from .host import HostOp
+from .host_types import Strings, string
+
+WORDS = AttrKind[tuple[str, ...]](
+    "array of strings",
+    lambda a: isinstance(a, ArrayAttr) and all(isinstance(e, StringAttr) for e in a.elements),
+    lambda a: tuple(e.value for e in a.elements),  # type: ignore[attr-defined]
+    lambda words: ArrayAttr(tuple(map(StringAttr, words))),
+)
+
+
+def _texts(shape, texts):
+    """An array of strings, in row-major order."""
+    found = np.empty(shape, object)
+    found.reshape(-1)[:] = list(texts)
+    return found
+
+
+class StringConcat(HostOp, name="nn.string_concat"):
+    """Each string of lhs followed by that of rhs, as NumPy broadcasts.
+
+    Source: ONNX StringConcat-20.
+    """
+
+    lhs: Operand = operand(Strings)
+    rhs: Operand = operand(Strings)
+    out: Result = result(Strings)
+
+    example = (
+        "%c = nn.string_concat %a, %b : "
+        "(tensor<2x!nn.string>, tensor<1x!nn.string>) -> tensor<2x!nn.string>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(broadcast_shapes(*(t.shape for t in types)), string)]
+
+    def evaluate(self, lhs, rhs):
+        return np.asarray(lhs + rhs, object)
+
+
+class StringSplit(HostOp, name="nn.string_split"):
+    """The pieces of each string between delimiters, and how many they are.
+
+    The pieces are filled up with empty strings to the largest number of them. Without a
+    delimiter, runs of white space part them. Shapes: x [I..] -> pieces [I.., ?], counts [I..].
+    Source: ONNX StringSplit-20.
+    """
+
+    x: Operand = operand(Strings)
+    delimiter: str = attribute(STRING, default="")
+    most: int | None = attribute(I64, optional=True)
+    pieces: Result = result(Strings)
+    counts: Result = result(AnyRankedTensor)
+
+    example = (
+        "%p, %n = nn.string_split %x : "
+        "(tensor<2x!nn.string>) -> (tensor<2x?x!nn.string>, tensor<2xi64>)"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        shape = types[0].shape
+        return [tensor((*shape, None), string), tensor(shape, i64)]
+
+    def evaluate(self, x):
+        most = -1 if self.most is None else self.most
+        rows = [text.split(self.delimiter or None, most) for text in x.reshape(-1)]
+        counts = np.array([len(row) for row in rows], np.int64).reshape(x.shape)
+        width = int(counts.max(initial=0))
+        filled = [piece for row in rows for piece in (*row, *[""] * (width - len(row)))]
+        return _texts((*x.shape, width), filled), counts
+
+
+class StringNormalize(HostOp, name="nn.string_normalize"):
+    """A row of strings without those that are stop words, in lower or upper case if asked for.
+
+    What would be empty holds one empty string. Shapes: x [C] -> out [?], x [1, C] -> out [1, ?].
+    Source: ONNX StringNormalizer-10.
+    """
+
+    x: Operand = operand(Strings)
+    case: str = attribute(one_of("none", "lower", "upper"))
+    case_sensitive: bool = attribute(BOOL, default=False)
+    stop_words: tuple[str, ...] = attribute(WORDS)
+    out: Result = result(Strings)
+
+    example = (
+        '%y = nn.string_normalize %x {case = "lower", stop_words = ["a"]} : '
+        "(tensor<4x!nn.string>) -> tensor<?x!nn.string>"
+    )
+
+    @classmethod
+    def infer(cls, types, attrs):
+        (x,) = types
+        if x.rank not in (1, 2) or (x.rank == 2 and x.shape[0] not in (1, None)):
+            raise NncError(f"x must be one row of strings, but got '{x}'")
+        kept = None if attrs.stop_words or not x.shape[-1] else x.shape[-1]
+        return [tensor((*x.shape[:-1], kept), string)]
+
+    def evaluate(self, x):
+        if x.ndim == 2 and x.shape[0] != 1:
+            raise NncError(f"x must be one row of strings, but has {x.shape[0]} rows")
+
+        def key(text):
+            return text if self.case_sensitive else text.lower()
+
+        stops = {key(word) for word in self.stop_words}
+        kept = [text for text in x.reshape(-1) if key(text) not in stops]
+        if self.case != "none":
+            kept = [text.lower() if self.case == "lower" else text.upper() for text in kept]
+        kept = kept or [""]
+        return _texts((*x.shape[:-1], len(kept)), kept)
+
+
+class RegexMatch(HostOp, name="nn.regex_match"):
+    """Whether the pattern, in Python's notation, matches each whole string.
+
+    Source: ONNX RegexFullMatch-20.
+    """
+
+    x: Operand = operand(Strings)
+    pattern: str = attribute(STRING)
+    out: Result = result(AnyRankedTensor)
+
+    example = '%m = nn.regex_match %x {pattern = "a+"} : (tensor<2x!nn.string>) -> tensor<2xi1>'
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(types[0].shape, i1)]
+
+    def check(self):
+        try:
+            re.compile(self.pattern)
+        except re.error as error:
+            raise NncError(f"the pattern is not valid: {error}") from None
+
+    def evaluate(self, x):
+        matches = re.compile(self.pattern).fullmatch
+        found = [matches(text) is not None for text in x.reshape(-1)]
+        return np.array(found, np.bool_).reshape(x.shape)
+
+
+class Lookup(HostOp, name="nn.lookup"):
+    """The value whose key each element is, or the default.
+
+    Source: ONNX LabelEncoder-4 and CategoryMapper-1 of ai.onnx.ml.
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    keys: DenseElements | DenseResource = attribute(ELEMENTS)
+    values: DenseElements | DenseResource = attribute(ELEMENTS)
+    default: DenseElements | DenseResource = attribute(ELEMENTS)
+    out: Result = result(AnyRankedTensor)
+
+    example = """
+        %y = nn.lookup %x {
+            keys = dense<["a", "b"]> : tensor<2x!nn.string>, values = dense<[1, 2]> : tensor<2xi64>,
+            default = dense<-1> : tensor<i64>
+        } : (tensor<4x!nn.string>) -> tensor<4xi64>
+    """
+
+    @classmethod
+    def infer(cls, types, attrs):
+        keys, values, default = attrs.keys.type, attrs.values.type, attrs.default.type
+        if keys.element_type is not types[0].element_type:
+            raise NncError(f"keys are '{keys}', but x is '{types[0]}'")
+        if keys.shape != values.shape or keys.rank != 1:
+            raise NncError(f"keys are '{keys}', but values are '{values}'")
+        if default is not tensor((), values.element_type):
+            raise NncError(f"the default is '{default}', but values are '{values}'")
+        return [tensor(types[0].shape, values.element_type)]
+
+    def evaluate(self, x):
+        keys, values = self.keys.to_numpy(), self.values.to_numpy()
+        default = self.default.to_numpy()
+        table = dict(zip(keys[::-1].tolist(), values[::-1].tolist(), strict=True))
+        found = [table.get(key, default[()]) for key in x.reshape(-1).tolist()]
+        if x.dtype.kind == "f" and np.isnan(keys).any():
+            unknown = np.isnan(x.reshape(-1))
+            nan = values[np.isnan(keys)][0]
+            found = [nan if no else one for one, no in zip(found, unknown, strict=True)]
+        return np.array(found, values.dtype).reshape(x.shape)
+
+
+class ToString(HostOp, name="nn.to_string"):
+    """Numbers as text: the shortest that is read back as the same. Source: ONNX Cast-25."""
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(Strings)
+
+    example = "%s = nn.to_string %x : (tensor<4xf32>) -> tensor<4x!nn.string>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return [tensor(types[0].shape, string)]
+
+    def evaluate(self, x):
+        return _texts(x.shape, map(_number_text, x.reshape(-1)))
+
+
+def _number_text(number) -> str:
+    if isinstance(number, np.bool_):
+        return str(int(number))
+    if number != number:
+        return "NaN"
+    return str(number).removesuffix(".0").replace("inf", "INF")
+
+
+class FromString(HostOp, name="nn.from_string"):
+    """Text as numbers, as Python reads them; integers may have a fraction, which is cut off.
+
+    Source: ONNX Cast-25.
+    """
+
+    x: Operand = operand(Strings)
+    outs: Results = results(AnyRankedTensor)
+
+    example = "%x = nn.from_string %s : (tensor<4x!nn.string>) -> tensor<4xf32>"
+
+    def check(self):
+        (x,), (out,) = self.operand_types, self.result_types
+        known = isinstance(out, TensorType) and isinstance(
+            out.element_type, IntegerType | FloatType
+        )
+        if not known or out.shape != x.shape:
+            raise NncError(f"'{x}' cannot become '{out}'")
+
+    @classmethod
+    def infer(cls, types, attrs):
+        return None
+
+    def evaluate(self, x):
+        from ...ir.numpy_types import number_kind, type_to_numpy
+
+        dtype = type_to_numpy(self.outs[0].type.element_type)
+        read = float if number_kind(dtype) == "f" else _integer
+        found = np.empty(x.shape, dtype)
+        for i, text in enumerate(x.reshape(-1)):
+            try:
+                found.reshape(-1)[i] = read(text)
+            except (ValueError, OverflowError):
+                raise NncError(f"'{text}' is no number of type {dtype}") from None
+        return found
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        return int(float(text))

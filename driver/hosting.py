@@ -1,0 +1,308 @@
+"""Programs with steps that only a host takes: parts that are compiled, and the plan around them.
+
+The entry's operations are the host's (strings, sequences, calls of Python functions, and branches
+and loops with such operations inside) or a part's. As few parts as possible: operations wait until
+the parts that they could be in are one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from ..dialects import func, nn
+from ..dialects.builtin import ModuleOp
+from ..dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
+from ..dialects.nn.known_values import is_short
+from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
+from ..ir.core import Block, IRMapping, Operation, OpResult, Region, Value
+from ..ir.diagnostics import NncError
+from ..ir.location import node_of
+from ..ir.types import FunctionType
+from ..runtime.hosted import Choose, Compute, Hosted, HostStep, Plan, Repeat, Step, Values
+from ..runtime.model import Model
+from ..runtime.program import Signature
+
+MOST_LISTED = 50
+
+
+def entry_of(module: Operation) -> Any | None:
+    """The module's entry function, or None."""
+    for op in module.body_block:
+        if isinstance(op, func.FuncOp) and ENTRY in op.attributes and op.body.blocks:
+            return op
+    return None
+
+
+def is_hosted(module: Operation) -> bool:
+    """Whether only a host can run the program: it computes something, or is given or gives it."""
+    entry = entry_of(module)
+    if entry is None:
+        return False
+    type = entry.function_type
+    return any(map(nn.is_host_type, (*type.inputs, *type.results))) or any(
+        map(nn.is_on_host, entry.body.blocks[0])
+    )
+
+
+def check_compiled_whole(module: Operation) -> None:
+    """Raises one NncError that lists what keeps a program from being all machine code."""
+    if not is_hosted(module):
+        return
+    entry = entry_of(module)
+    assert entry is not None
+    faults = [
+        f"{kind} '{name.value}' is a value that only a host handles: {type}"
+        for kind, names, types in (
+            ("input", entry.attributes[INPUT_NAMES], entry.function_type.inputs),
+            ("output", entry.attributes[OUTPUT_NAMES], entry.function_type.results),
+        )
+        for name, type in zip(names, types, strict=True)
+        if nn.is_host_type(type)
+    ]
+    for op in entry.walk():
+        if op is entry or isinstance(op, nn.Constant) or op is entry.body.blocks[0].last:
+            continue
+        if not op.regions and nn.is_on_host(op):
+            faults.append(f"{node_of(op.loc) or 'an operation'}: {op.name}")
+    faults = list(dict.fromkeys(faults))
+    shown = faults[:MOST_LISTED]
+    if len(faults) > MOST_LISTED:
+        shown.append(f"and {len(faults) - MOST_LISTED} more")
+    raise NncError(
+        "only a host in Python can run the model, so nnc.compile and nnc run take it, but it "
+        "cannot be a file of code:\n  " + "\n  ".join(shown),
+        module.loc,
+    )
+
+
+def hosted_model(module: Operation, compiled: Callable[[Operation], Model]) -> Hosted:
+    """The program of a verified module at the level of `nn`; `compiled` makes each part.
+
+    Raises NncError.
+    """
+    entry = entry_of(module)
+    assert entry is not None
+    if len(entry.body.blocks) != 1:
+        raise NncError("a function with steps of the host has one block", entry.loc)
+    others = [op for op in module.body_block if op is not entry]
+    for op in others:
+        if any(nn.is_on_host(inner) for region in op.regions for inner in region.ops):
+            raise NncError("only the entry function may have steps of the host", op.loc)
+    cut = _Cut(module, entry, others)
+    block = entry.body.blocks[0]
+    plan = cut.plan(block)
+    parts = [compiled(part) for part in cut.parts]
+    inputs = [cut.number(argument) for argument in block.args]
+    return Hosted(_signature(entry, parts), parts, plan, inputs, cut.constants)
+
+
+def compiled_parts(module: Operation) -> list[Operation]:
+    """The modules of what is compiled of a program with steps of the host. Raises NncError."""
+    entry = entry_of(module)
+    assert entry is not None
+    cut = _Cut(module, entry, [op for op in module.body_block if op is not entry])
+    cut.plan(entry.body.blocks[0])
+    return cut.parts
+
+
+def host_steps(module: Operation) -> list[Operation]:
+    """The operations that a host computes."""
+    return [op for op in module.walk() if not op.regions and nn.is_on_host(op)]
+
+
+def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
+    """The entry's names and types; the memory is that of the largest part, all weights."""
+
+    def strings(key: str) -> list[Any]:
+        return [a.value for a in entry.attributes[key]]
+
+    def dims(key: str) -> list[list[str]]:
+        found = entry.attributes.get(key)
+        return [] if found is None else [[dim.value for dim in one] for one in found]
+
+    founds = [part.signature for part in parts]
+    return Signature(
+        strings(INPUT_NAMES),
+        list(entry.function_type.inputs),
+        strings(OUTPUT_NAMES),
+        list(entry.function_type.results),
+        arena_bytes=max((one.arena_bytes for one in founds), default=0),
+        weights_bytes=sum(one.weights_bytes for one in founds),
+        live_bytes=max((one.live_bytes for one in founds), default=0),
+        input_dims=dims(INPUT_DIMS),
+        output_dims=dims(OUTPUT_DIMS),
+    )
+
+
+class _Cut:
+    """How one program is cut: the parts so far, and the numbers of the values between them."""
+
+    def __init__(self, module: Operation, entry: Operation, others: Sequence[Operation]) -> None:
+        self.parts: list[Operation] = []
+        self.constants: Values = {}
+        self._module, self._entry, self._others = module, entry, others
+        self._numbers: dict[Value, int] = {}
+
+    def number(self, value: Value) -> int:
+        """The value's number in plans; a constant's elements are kept."""
+        number = self._numbers.setdefault(value, len(self._numbers))
+        constant = value.defined_by(nn.Constant)
+        if constant is not None and number not in self.constants:
+            self.constants[number] = constant.value.to_numpy()
+        return number
+
+    def _all(self, values: Iterable[Value]) -> list[int]:
+        return [self.number(value) for value in values]
+
+    def plan(self, block: Block) -> Plan:
+        """The plan of a block: its steps, and what its terminator is given."""
+        last = block.last
+        assert last is not None
+        steps: list[Step] = []
+        for on_host, ops in _phases(block):
+            if on_host:
+                steps += [self._host_step(op) for op in ops]
+            else:
+                steps.append(self._part(block, ops))
+        return Plan(steps, self._all(last._operands))
+
+    def _host_step(self, op: Operation) -> Step:
+        inputs, outputs = self._all(op._operands), self._all(op.results)
+        match op:
+            case nn.If():
+                plans = tuple(self.plan(region.blocks[0]) for region in op.regions)
+                return Choose(op, inputs, outputs, plans)  # type: ignore[arg-type]
+            case nn.While():
+                before, after = (
+                    (self.plan(region.blocks[0]), self._all(region.blocks[0].args))
+                    for region in (op.before, op.after)
+                )
+                return Repeat(op, inputs, outputs, before, after)
+        if op.regions or not hasattr(op, "evaluate"):
+            raise NncError(f"{node_of(op.loc)}: '{op.name}' cannot be a step of the host", op.loc)
+        return HostStep(op, inputs, outputs)
+
+    def _part(self, block: Block, ops: Sequence[Operation]) -> Step:
+        """A call of a new module of these operations of a block."""
+        inside = set(ops)
+        used = dict.fromkeys(value for op in ops for value in _used(op))
+        outer = [v for v in used if not (isinstance(v, OpResult) and v.owner in inside)]
+        inputs = [v for v in outer if v.defined_by(nn.Constant) is None]
+        outputs = [r for op in ops for r in op.results if not _users(r, block) <= inside]
+        body = Block()
+        mapping = IRMapping()
+        for value in outer:
+            if (constant := value.defined_by(nn.Constant)) is not None:
+                body.append(constant.clone(mapping))
+        for value in inputs:
+            mapping[value] = argument = body.add_arg(value.type)
+            argument.name_hint = value.name_hint
+        for op in ops:
+            body.append(op.clone(mapping))
+        body.append(func.Return([mapping[v] for v in outputs], loc=self._entry.loc))
+        self.parts.append(self._module_of(body, inputs, outputs))
+        return Compute(len(self.parts) - 1, self._all(inputs), self._all(outputs))
+
+    def _module_of(
+        self, body: Block, inputs: Sequence[Value], outputs: Sequence[Value]
+    ) -> Operation:
+        type = FunctionType(tuple(v.type for v in inputs), tuple(v.type for v in outputs))
+        main = func.FuncOp(
+            sym_name=f"part{len(self.parts)}",
+            function_type=type,
+            body=Region([body]),
+            loc=self._entry.loc,
+            attributes={
+                ENTRY: UnitAttr(),
+                INPUT_NAMES: self._names(inputs),
+                OUTPUT_NAMES: self._names(outputs),
+            },
+        )
+        module = ModuleOp.of([main, *(op.clone() for op in self._others)])
+        module.loc = self._module.loc
+        module.attributes.update(self._module.attributes)
+        module.verify()
+        return module
+
+    def _names(self, values: Sequence[Value]) -> ArrayAttr:
+        names = (f"{value.name_hint or 'value'}.{self.number(value)}" for value in values)
+        return ArrayAttr(tuple(StringAttr(name) for name in names))
+
+
+# -- which operations are together -----------------------------------------------------------------
+
+
+def _phases(block: Block) -> list[tuple[bool, list[Operation]]]:
+    """The block's operations in phases, of which every other one is the host's.
+
+    An operation is as late as those that use it allow: the parts are then as many as a chain of
+    operations has that changes most often between host and code.
+    """
+    ops = [op for op in block if op is not block.last and not isinstance(op, nn.Constant)]
+    host = _hosted(ops)
+    makers = {op: [m for m in _makers(op) if m in host] for op in ops}
+    first: dict[Operation, int] = {}
+    for op in ops:
+        least = max((first[m] + (host[m] != host[op]) for m in makers[op]), default=0)
+        first[op] = least + (least % 2 != host[op])
+    end = max(first.values(), default=0)
+    latest: dict[Operation, int] = {op: end - (end % 2 != host[op]) for op in ops}
+    for op in reversed(ops):
+        for maker in makers[op]:
+            latest[maker] = min(latest[maker], latest[op] - (host[maker] != host[op]))
+    phases: dict[int, list[Operation]] = {}
+    for op in ops:
+        phases.setdefault(latest[op], []).append(op)
+    return [(number % 2 == 1, phases[number]) for number in sorted(phases)]
+
+
+def _hosted(ops: Sequence[Operation]) -> dict[Operation, bool]:
+    """Which operations the host computes: those that it must, and a few numbers beside them.
+
+    Arithmetic on positions and the like takes less time than a call of a part.
+    """
+    host: dict[Operation, bool] = {}
+    light: list[Operation] = []
+    for op in ops:
+        host[op] = nn.is_on_host(op)
+        if not host[op] and _is_light(op):
+            makers = [m for m in _makers(op) if m in host]
+            host[op] = all(host[m] for m in makers)
+            light += [op] if host[op] and not makers else []
+    for op in reversed(light):
+        users = {user for r in op.results for user in _users(r, op.parent)}
+        host[op] = not users or any(host.get(user, True) for user in users)
+    return host
+
+
+def _is_light(op: Operation) -> bool:
+    """Whether an operation computes a few integers."""
+    if not isinstance(op, nn.NnOp) or op.regions or not all(map(is_short, op.result_types)):
+        return False
+    return isinstance(op, nn.ShapeOf) or all(map(is_short, op.operand_types))
+
+
+def _makers(op: Operation) -> set[Operation]:
+    """The operations around an operation that make what it uses, also inside of its regions."""
+    return {value.owner for value in _used(op) if isinstance(value, OpResult)}
+
+
+def _used(op: Operation) -> list[Value]:
+    """The values that an operation uses and that are made outside of it, without repeats."""
+    inner = [one for one in op.walk() if one is not op]
+    own = {r for one in inner for r in one.results}
+    own |= {a for one in op.walk() for region in one.regions for b in region.blocks for a in b.args}
+    return list(dict.fromkeys(v for one in (op, *inner) for v in one._operands if v not in own))
+
+
+def _users(value: Value, block: Block | None) -> set[Operation]:
+    """The operations of a block that use a value, also inside of their regions."""
+    found: set[Operation] = set()
+    for user in value.users:
+        at: Operation | None = user
+        while at is not None and at.parent is not block:
+            at = at.parent_op
+        assert at is not None
+        found.add(at)
+    return found

@@ -1,0 +1,179 @@
+"""A model of compiled parts and of steps that the host takes between them, in this process.
+
+A plan is a list of steps over numbered values. Compiled parts are models of their own; a step of
+the host is an operation that is evaluated, a branch, or a loop, whose regions are plans again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..dialects import nn
+from ..ir.core import Operation
+from ..ir.diagnostics import NncError
+from ..ir.location import node_of
+from ..ir.types import Type
+from .model import Model
+from .program import Signature
+
+Values = dict[int, Any]
+"""Of one call: what each numbered value is."""
+
+
+@dataclass
+class Plan:
+    """Steps in order, and the numbers of the values that they are for."""
+
+    steps: list[Step] = field(default_factory=list)
+    results: list[int] = field(default_factory=list)
+
+    def run(self, values: Values, parts: Sequence[Model]) -> list[Any]:
+        """The results; all that the steps compute is entered in the values. Raises NncError."""
+        for step in self.steps:
+            step.run(values, parts)
+        return [values[number] for number in self.results]
+
+
+class Step:
+    """One thing that is done."""
+
+    def run(self, values: Values, parts: Sequence[Model]) -> None:
+        """Do it, with the values there are, and enter what it gives."""
+        raise NotImplementedError
+
+
+@dataclass
+class Compute(Step):
+    """A call of a compiled part."""
+
+    part: int
+    inputs: list[int]
+    outputs: list[int]
+
+    def run(self, values: Values, parts: Sequence[Model]) -> None:
+        found = parts[self.part](*(values[number] for number in self.inputs))
+        results = found if len(self.outputs) > 1 else (found,)
+        values.update(zip(self.outputs, results, strict=True))
+
+
+@dataclass
+class HostStep(Step):
+    """An operation that the host computes: this base evaluates it."""
+
+    op: Operation
+    inputs: list[int]
+    outputs: list[int]
+
+    def run(self, values: Values, parts: Sequence[Model]) -> None:
+        operands = [values[number] for number in self.inputs]
+        try:
+            with np.errstate(all="ignore"):
+                results = self.results(operands, values, parts)
+        except NodeError:
+            raise
+        except NncError as error:
+            raise self.error(error.message) from None
+        except Exception as error:  # what a function of NumPy's or the user's raises
+            words = str(error) or "no reason is given"
+            raise self.error(f"{type(error).__name__}: {words}") from error
+        for i, (number, one) in enumerate(zip(self.outputs, results, strict=True)):
+            values[number] = self.checked(i, one)
+
+    def results(self, operands: list[Any], values: Values, parts: Sequence[Model]) -> Any:
+        """What the operation gives for its operands, one value for each of its results."""
+        found = self.op.evaluate(*operands)  # type: ignore[attr-defined]
+        if len(self.outputs) == 1 and not isinstance(found, tuple):
+            return (found,)
+        if not isinstance(found, tuple) or len(found) != len(self.outputs):
+            given = len(found) if isinstance(found, tuple) else 1
+            raise NncError(f"gives {given} results, expected {len(self.outputs)}")
+        return found
+
+    def checked(self, i: int, value: Any) -> Any:
+        """A result, as a value of its type. Raises NncError."""
+        expected = self.op.results[i].type
+        try:
+            return nn.held(value, expected)
+        except NncError as error:
+            raise self.error(f"result {i} should be {expected}, but is {error.message}") from None
+
+    def error(self, message: str) -> NncError:
+        """An error that names the node."""
+        where = node_of(self.op.loc)
+        return NodeError(f"{where}: {message}" if where else f"'{self.op.name}' op {message}")
+
+
+class NodeError(NncError):
+    """An error of a step that names its node already."""
+
+
+@dataclass
+class Choose(HostStep):
+    """A branch: one of two plans."""
+
+    plans: tuple[Plan, Plan]
+
+    def results(self, operands: list[Any], values: Values, parts: Sequence[Model]) -> Any:
+        return self.plans[0 if operands[0] else 1].run(values, parts)
+
+
+@dataclass
+class Repeat(HostStep):
+    """A loop; `before` and `after` are the plans and arguments of its regions."""
+
+    before: tuple[Plan, list[int]]
+    after: tuple[Plan, list[int]]
+
+    def results(self, operands: list[Any], values: Values, parts: Sequence[Model]) -> Any:
+        def region(of: tuple[Plan, list[int]], carried: list[Any]) -> list[Any]:
+            plan, arguments = of
+            values.update(zip(arguments, carried, strict=True))
+            return plan.run(values, parts)
+
+        inits = len(self.op.inits)  # type: ignore[attr-defined]
+        return nn.run_loop(
+            self.op,
+            operands[:inits],
+            operands[inits:],
+            lambda carried: region(self.before, carried)[0],
+            lambda carried: region(self.after, carried),
+        )
+
+
+class Hosted(Model):
+    """A model whose parts are compiled, with steps of the host between them.
+
+    Calls may come from several threads at once. `inputs` are the numbers of the inputs'
+    values, `constants` what the host's steps need beside them.
+    """
+
+    def __init__(
+        self,
+        found: Signature,
+        parts: Sequence[Model],
+        plan: Plan,
+        inputs: Sequence[int],
+        constants: Values,
+    ) -> None:
+        super().__init__(found)
+        self.parts = tuple(parts)
+        self._plan, self._given, self._constants = plan, tuple(inputs), constants
+
+    @property
+    def threads(self) -> int:
+        return max((part.threads for part in self.parts), default=1)
+
+    @threads.setter
+    def threads(self, count: int) -> None:
+        for part in self.parts:
+            part.threads = count  # type: ignore[misc]
+
+    def _call(self, inputs: list[Any]) -> list[Any]:
+        values = self._constants | dict(zip(self._given, inputs, strict=True))
+        outputs = self._plan.run(values, self.parts)
+        types: list[Type] = list(self.output_types)
+        return [nn.held(value, type) for value, type in zip(outputs, types, strict=True)]
