@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from ..dialects import func, nn
 from ..dialects.builtin import ModuleOp
 from ..dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
@@ -24,6 +26,23 @@ from ..runtime.model import Model
 from ..runtime.program import Signature
 
 MOST_LISTED = 50
+
+_ON_INTEGERS: dict[type[Operation], Callable[..., Any]] = {
+    nn.Add: np.add,
+    nn.Sub: np.subtract,
+    nn.Mul: np.multiply,
+    nn.Max: np.maximum,
+    nn.Min: np.minimum,
+    nn.Equal: np.equal,
+    nn.Less: np.less,
+    nn.LessEqual: np.less_equal,
+    nn.Greater: np.greater,
+    nn.GreaterEqual: np.greater_equal,
+    nn.And: np.logical_and,
+    nn.Or: np.logical_or,
+    nn.Not: np.logical_not,
+}
+"""NumPy's functions that compute the same of integers, in a tenth of a comprehension's time."""
 
 
 def entry_of(module: Operation) -> Any | None:
@@ -172,15 +191,17 @@ class _Cut:
         match op:
             case nn.If():
                 plans = tuple(self.plan(region.blocks[0]) for region in op.regions)
-                return Choose(op, inputs, outputs, plans)  # type: ignore[arg-type]
+                return Choose(op, inputs, outputs, plans=plans)  # type: ignore[arg-type]
             case nn.While():
                 before, after = (
                     (self.plan(region.blocks[0]), self._all(region.blocks[0].args))
                     for region in (op.before, op.after)
                 )
-                return Repeat(op, inputs, outputs, before, after)
+                return Repeat(op, inputs, outputs, before=before, after=after)
         if op.regions or not hasattr(op, "evaluate"):
             raise NncError(f"{node_of(op.loc)}: '{op.name}' cannot be a step of the host", op.loc)
+        if all(map(is_short, (*op.operand_types, *op.result_types))):
+            return HostStep(op, inputs, outputs, _ON_INTEGERS.get(type(op)))
         return HostStep(op, inputs, outputs)
 
     def _part(self, block: Block, ops: Sequence[Operation]) -> Step:

@@ -30,7 +30,9 @@ class NncBackendRep(BackendRep):
         else:
             values: Sequence[Any] = inputs if isinstance(inputs, list | tuple) else [inputs]
             given = dict(zip(names, values, strict=True))
-        outputs = self.executable.run({n: np.asarray(v) for n, v in given.items()})
+        kinds = (list, Mapping, type(None))  # sequences, maps and optionals
+        arrays = {n: v if isinstance(v, kinds) else np.asarray(v) for n, v in given.items()}
+        outputs = self.executable.run(arrays)
         return namedtupledict("Outputs", list(outputs))(*outputs.values())
 
 

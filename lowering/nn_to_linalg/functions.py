@@ -14,6 +14,8 @@ from collections.abc import Mapping
 from ...dialects import func, memref, nn
 from ...dialects.marks import ENTRY, INPUTS, KERNEL, OUTPUTS
 from ...dialects.nn.base import NnOp
+from ...dialects.nn.host import is_on_host
+from ...dialects.nn.host_types import is_host_type
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
@@ -38,7 +40,7 @@ def convert_function(
     """
     if not _has_tensors(function):
         return
-    _check_sizes(function)
+    _check_values(function)
     old_type = function.function_type
     signature = Signature.of(old_type)
     _convert_attributes(function, old_type, signature)
@@ -63,9 +65,18 @@ def _has_tensors(function: func.FuncOp) -> bool:
     return any(isinstance(t, TensorType | UnrankedTensorType) for t in types)
 
 
-def _check_sizes(function: func.FuncOp) -> None:
-    """Raises PassError for a tensor that no buffer can hold."""
+def _check_values(function: func.FuncOp) -> None:
+    """Raises PassError for a tensor that no buffer can hold, and for what only a host computes."""
+    types = (*function.function_type.inputs, *function.function_type.results)
     for op in function.walk():
+        if op is function and any(map(is_host_type, types)):
+            raise PassError("has arguments or results that only a host handles", op.loc)
+        if op is not function and is_on_host(op):
+            raise PassError(
+                f"'{op.name}' op is computed by a host, in no kernel; nnc.compile and nnc run cut "
+                "a program around such operations",
+                op.loc,
+            )
         types = function.function_type.inputs if op is function else op.result_types
         for fault in filter(None, map(size_fault, types)):
             raise PassError(fault, op.loc)

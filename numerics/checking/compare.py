@@ -76,6 +76,8 @@ def find_difference(
 
     With `overflows`, sums in another order may be infinite where they were not.
     """
+    if isinstance(before, list | dict) or before is None:
+        return _of_host_values(before, after, tolerance, overflows)
     a, b = np.asarray(before), np.asarray(after)
     if a.shape != b.shape or a.dtype != b.dtype:
         return Difference((), _kind(a), _kind(b), float("inf"), 0.0)
@@ -86,6 +88,25 @@ def find_difference(
     if number_kind(a.dtype) in "biu":
         return _of_integers(a, b)
     return _of_floats(a, b, tolerance, overflows)
+
+
+def _of_host_values(
+    before: Any, after: Any, tolerance: Tolerance, overflows: bool
+) -> Difference | None:
+    """The first difference of two sequences or maps, or of none and a value."""
+    if type(before) is not type(after):
+        return Difference((), before, after, float("inf"), 0.0)
+    if isinstance(before, dict):
+        if before.keys() != after.keys():
+            return Difference((), before, after, float("inf"), 0.0)
+        after, before = [after[key] for key in before], list(before.values())
+    if before is None:
+        return None
+    if len(before) != len(after):
+        return Difference((), before, after, float("inf"), 0.0)
+    pairs = zip(before, after, strict=True)
+    found = (find_difference(a, b, tolerance, overflows) for a, b in pairs)
+    return next((one for one in found if one is not None), None)
 
 
 def _kind(array: np.ndarray) -> str:

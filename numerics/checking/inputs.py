@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ...dialects import llvm
+from ...dialects import llvm, nn
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import number_kind, type_to_numpy
 from ...ir.types import MemRefType, ScalarType, ShapedType, TensorType, Type, VectorType
@@ -49,6 +49,9 @@ LADDER = tuple(
 """From everything to zero alone."""
 
 
+TEXTS = ("", "a", "ab", "the end", "1", "-2.5", "Zürich")
+
+
 @dataclass(frozen=True)
 class Sample:
     """One input of a function, made anew for each run because runs write to buffers."""
@@ -67,6 +70,13 @@ class Sample:
         match type:
             case MemRefType():
                 return _in_layout(self._array(type, generator), type)
+            case nn.OptionalType():
+                return self._value(type.element, generator)
+            case nn.SequenceType():
+                return [self._value(type.element, generator) for _ in range(self.attempt.extent)]
+            case TensorType() if nn.is_strings(type):
+                shape = tuple(self.attempt.extent if d is None else d for d in type.shape)
+                return np.array(TEXTS, object)[generator.integers(0, len(TEXTS), shape)]
             case TensorType() | VectorType():
                 return self._array(type, generator)
             case ScalarType():
@@ -156,7 +166,7 @@ def aligned_array(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
 
 def aligned_copy(value: Any) -> Any:
     """A copy with the strides of the original, on an aligned address; scalars as they are."""
-    if not isinstance(value, np.ndarray):
+    if not isinstance(value, np.ndarray) or value.dtype == object:
         return value
     if value.flags.c_contiguous or not value.size or min(value.strides, default=0) < 0:
         made = aligned_array(value.shape, value.dtype)

@@ -64,6 +64,8 @@ class FoldConstants(
         """Replace the op by constants if it can be computed; 1 if so."""
         if not op.results or not any(result.has_uses for result in op.results):
             return 0
+        if nn.is_on_host(op):
+            return 0
         if not all(_may_change_type(result) for result in op.results):
             return 0
         constants = self.by_known_elements(op, known) or self.later(op) or self.by_evaluation(op)

@@ -301,7 +301,7 @@ def _has_known_broadcasts(op: Operation, rows: tuple[Dim, ...] | None) -> bool:
 
 
 def _is_fusable(op: Operation) -> TypeGuard[nn.NnOp]:
-    if not isinstance(op, nn.NnOp) or op.has_trait(ConstantLike):
+    if not isinstance(op, nn.NnOp) or op.has_trait(ConstantLike) or nn.is_on_host(op):
         return False
     return op.fusion is not Fusion.VIEW
 

@@ -58,7 +58,7 @@ class _Outliner:
             at = work.pop()
             last: Operation = at
             for op in [op for block in at.body.blocks for op in block]:
-                if isinstance(op, nn.If | nn.While):
+                if isinstance(op, nn.If | nn.While) and not nn.is_on_host(op):
                     made = self._if(op, at) if isinstance(op, nn.If) else self._while(op, at)
                     for one in made:
                         self.block.insert_after(one, last)
