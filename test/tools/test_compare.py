@@ -13,6 +13,7 @@ from nnc.tools.command import Streams
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
 
+from ..processor import runnable
 from ..targets.emulated import require_emulator
 
 F = TensorProto.FLOAT
@@ -102,7 +103,7 @@ def test_tolerances(model, monkeypatch):
     "options",
     [
         ["--against-fast-math", "off"],
-        ["--target", "x86-64-v2", "--against-target", "x86-64"],
+        *(["--against-target", name] for name in runnable("x86-64")),
         [
             "--against-pass-pipeline",
             "builtin.module(canonicalize,fold-constants,infer-shapes,canonicalize,make-kernels,"
