@@ -200,7 +200,7 @@ def _strings(value: Any) -> Any:
     for i, one in enumerate(array.reshape(-1)):
         text = one.decode("utf-8", "surrogateescape") if isinstance(one, bytes) else one
         if not isinstance(text, str):
-            return array if array.dtype.kind != "O" else np.zeros((), bool)
+            raise NncError(f"a {type(text).__name__} among strings")
         texts.reshape(-1)[i] = str(text)
     return texts
 

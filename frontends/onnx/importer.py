@@ -225,7 +225,7 @@ class Importer:
             return expand_call(node, local)
         if node.schema is None and (fault := fault_of_call(convert, node.inputs)):
             raise node.error(fault)
-        if fault := fault_of_ranks(convert, node.inputs):
+        if fault := fault_of_ranks(convert, node.inputs, node.schema is not None):
             raise node.error(fault)
         try:
             results = convert(node, *node.inputs)

@@ -8,6 +8,7 @@ from importlib import import_module
 from inspect import signature
 from typing import Any
 
+from ...dialects.nn.host_types import HostType
 from ...ir.types import UnrankedTensorType
 
 Convert = Callable[..., Any]
@@ -74,14 +75,20 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     return None
 
 
-def fault_of_ranks(convert: Convert, inputs: list[Any]) -> str | None:
-    """Which input has an unknown rank that the converter must know, or None."""
+def fault_of_ranks(convert: Convert, inputs: list[Any], declared: bool) -> str | None:
+    """Which input has an unknown rank that the converter must know, or None.
+
+    Where no declaration of the operator says which kinds of values it takes, they are tensors.
+    """
     if convert in _of_any_rank:
         return None
     for i, value in enumerate(inputs):
-        if isinstance(getattr(value, "type", None), UnrankedTensorType):
+        type = getattr(value, "type", None)
+        if not declared and (isinstance(value, tuple) or isinstance(type, HostType)):
+            return f"input {i} is no tensor"
+        if isinstance(type, UnrankedTensorType):
             return (
-                f"input {i} is a '{value.type}': its rank must be known; it is an element of a "
+                f"input {i} is a '{type}': its rank must be known; it is an element of a "
                 "sequence or an optional, whose type the model may declare with a shape"
             )
     return None

@@ -153,6 +153,13 @@ def test_a_shape_or_value_for_a_sequence():
     expect(model, "value is given for input 'x', which is no tensor", constants={"x": [1.0]})
 
 
+def test_a_sequence_for_an_operator_without_declaration():
+    sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, (2,))
+    nodes = [node("Gelu", ["x"], ["y"], "n1", domain="com.microsoft")]
+    model = make_model(nodes, [sequence], ["y"], domains={"com.microsoft": 1})
+    expect(model, r"node 'n1' \(Gelu\): input 0 is no tensor")
+
+
 def test_an_element_of_unknown_rank():
     sequence = helper.make_tensor_sequence_value_info("x", TensorProto.FLOAT, None)
     nodes = [node("SequenceAt", ["x", "i"], ["e"]), node("Relu", ["e"], ["y"], "r")]
