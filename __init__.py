@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from .ir.diagnostics import NncError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from .ir.core import Operation
@@ -100,18 +100,22 @@ def _load_operators(ops: str | PathLike[str] | Sequence[str | PathLike[str]]) ->
         load_operators(Path(path))
 
 
-def operator(name: str, opset: int = 18) -> Any:
+def operator(
+    name: str, opset: int = 18, host: bool = False, gives: Callable[..., Any] | None = None
+) -> Callable[[Any], Any]:
     """Declare an operator of one's own, a class or a function below, as in examples/my_ops.py.
 
     `name` has the domain and the operator, `com.example.Squareplus`. A class is an op like those
     of `nn`, which a comprehension makes; a function composes ONNX's operators of version `opset`.
+    A `host` function computes on NumPy arrays when the model runs; `gives` says shape and dtype of
+    its result for the operands' (as `x.shape`, `x.dtype`) and the attributes.
 
     Raises:
         NncError: the declaration is faulty, or there is such an operator already.
     """
     from .frontends.onnx import own
 
-    return own.operator(name, opset)
+    return own.operator(name, opset, host, gives)
 
 
 def parse(text: str, filename: str = "-", *, allow_unregistered: bool = False) -> Operation:

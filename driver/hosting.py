@@ -116,6 +116,20 @@ def hosted_model(module: Operation, compiled: Callable[[Operation], Model]) -> H
     return Hosted(_signature(entry, parts), parts, plan, inputs, cut.constants)
 
 
+def compiled_parts(module: Operation) -> list[Operation]:
+    """The modules of what is compiled of a program with steps of the host. Raises NncError."""
+    entry = entry_of(module)
+    assert entry is not None
+    cut = _Cut(module, entry, [op for op in module.body_block if op is not entry])
+    cut.plan(entry.body.blocks[0])
+    return cut.parts
+
+
+def host_steps(module: Operation) -> list[Operation]:
+    """The operations that a host computes."""
+    return [op for op in module.walk() if not op.regions and nn.is_on_host(op)]
+
+
 def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
     """The entry's names and types; the memory is that of the largest part, all weights."""
 

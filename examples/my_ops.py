@@ -1,4 +1,4 @@
-"""Two operators of one's own, for `--ops my_ops.py` and `nnc.compile(.., ops="my_ops.py")`.
+"""Three operators of one's own, for `--ops my_ops.py` and `nnc.compile(.., ops="my_ops.py")`.
 
 Run as a program, it makes a model of them, and compares it with NumPy.
 """
@@ -28,20 +28,29 @@ def scaled_tanh(op, x, *, alpha=1.7159, beta=2 / 3):
     return op.Mul(op.Tanh(op.Mul(x, beta)), alpha)
 
 
+# A function on NumPy arrays, called between the compiled parts; `gives` says what it returns.
+@nnc.operator("com.example.Median", host=True, gives=lambda x, *, axis: (x.shape[:1], x.dtype))
+def median(x, *, axis=1):
+    """The median of each row."""
+    return np.median(x, axis).astype(x.dtype)
+
+
 def main() -> None:
-    """A product with both behind it, in one kernel."""
+    """A product with both behind it, in one kernel, and then the median."""
     weights = np.random.default_rng(0).standard_normal((8, 4)).astype(np.float32)
     text = """
         <ir_version: 8, opset_import: ["" : 18, "com.example" : 1]>
-        net (float[n, 8] x, float[8, 4] w) => (float[n, 4] y) {
+        net (float[n, 8] x, float[8, 4] w) => (float[n] y) {
             p = MatMul(x, w)
             s = com.example.Squareplus<b = 1.0>(p)
-            y = com.example.ScaledTanh(s)
+            t = com.example.ScaledTanh(s)
+            y = com.example.Median(t)
         }"""
     model = nnc.compile(onnx.parser.parse_model(text), constants={"w": weights})
     x = np.random.default_rng(1).standard_normal((3, 8)).astype(np.float32)
     p = x @ weights
     expected = 1.7159 * np.tanh(2 / 3 * (p + np.sqrt(p * p + 1)) / 2)
+    expected = np.median(expected, axis=1)
     np.testing.assert_allclose(model(x), expected, rtol=1e-4, atol=1e-5)
     print("agrees with NumPy")
 

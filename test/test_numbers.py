@@ -26,7 +26,7 @@ EXPLAINED = {
     ("kernels/codegen/buffers.py", "_STORES"): "numbers of operands",
     ("kernels/codegen/vectors/expansion.py", "MAX_CHAIN"): "the depth of recursion",
     ("kernels/codegen/vectors/reads.py", "MAX_SHUFFLED_STRIDE"): "strides that code is written for",
-    ("kernels/codegen/vectors/reads.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
+    ("kernels/codegen/code.py", "SECOND_LEVEL"): "how LLVM's prefetch names a cache",
     ("kernels/model/nest.py", "MAX_LANES"): "legality: lanes that vectors may have",
     ("kernels/model/nest.py", "MAX_UNROLLED"): "legality: code that is bounded",
     ("kernels/model/stages.py", "UNKNOWN_EXTENT"): "of models, not machines: a length not known",

@@ -32,6 +32,11 @@ def text(found: Check) -> Iterator[str]:
     """The check as lines for people."""
     yield from _operators(found)
     yield from _faults(found)
+    if found.host_steps:
+        yield ""
+        count = len(found.host_steps)
+        yield f"computed by a host in Python, so no library can have them ({count}):"
+        yield from (f"  {one}" for one in found.host_steps)
     if found.open_dimensions:
         yield ""
         yield "known at run time only:"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..driver.comparing.bisect import Bisection, Culprit, first_common
-from ..driver.comparing.difference import Difference, Tolerance, differences
+from ..driver.comparing.difference import Difference, Tolerance, differences, flattened
 from ..driver.comparing.sides import CompiledSide, OnnxRuntimeSide, Side
 from ..frontends.onnx import constant_values
 from ..ir.diagnostics import NncError
@@ -42,7 +42,7 @@ def compare_model(args: argparse.Namespace, session: Session) -> int:
     found = differences(session.run(executable, inputs), theirs, tolerance)
     for one in found:
         session.say(f"{one.name}: {_says(one, reference)}")
-    wrong = [one.name for one in found if one.differs]
+    wrong = {one.name for one in found if one.differs}
     if not wrong:
         return 0
     if args.outputs_only or not all(path.endswith(".onnx") for path in (session.model, other)):
@@ -50,7 +50,10 @@ def compare_model(args: argparse.Namespace, session: Session) -> int:
     if other != session.model:
         culprit = first_common(session.model, other, ours, reference, (inputs, inputs), tolerance)
     else:
-        known = {one: theirs[one] for one in wrong if one in theirs}
+        # Of a sequence, the parts are named.
+        known = {
+            name: value for name, value in theirs.items() if wrong & set(flattened({name: value}))
+        }
         culprit = _bisect(session, ours, reference, known, inputs, tolerance)
     for line in _named(culprit, reference):
         session.say(line)

@@ -69,20 +69,6 @@ def as_json(value: Any) -> Any:
     return value
 
 
-def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The tensors in values by name: of a sequence `y.0`, of a map `y.key`, of none nothing."""
-    found: dict[str, Any] = {}
-    for name, value in values.items():
-        if isinstance(value, Mapping):
-            found |= flattened({f"{name}.{key}": one for key, one in value.items()})
-        elif isinstance(value, list):
-            found |= flattened({f"{name}.{i}": one for i, one in enumerate(value)})
-        elif value is not None:
-            array = np.asarray(value)
-            found[name] = array.astype(str) if array.dtype == object else array
-    return found
-
-
 MOST_SHOWN = 5
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..dialects import nn
+from ..driver.comparing.difference import flattened
 from ..ir.diagnostics import NncError
 from ..ir.files import write_whole
 from ..ir.numpy_types import number_kind, type_to_numpy
@@ -21,7 +22,6 @@ from .host_values import (
     MOST_SHOWN,
     as_json,
     describe_value,
-    flattened,
     from_json,
     random_value,
     read_json,

@@ -113,7 +113,7 @@ def _constant(option: str, text: str, streams: Streams) -> Any:
         return next(iter(read_arrays(streams.path(text)).values()))
     try:
         value = json.loads(f"[{text}]" if "," in text and text[0] != "[" else text)
-        if isinstance(value, bool | int | float | list):
+        if isinstance(value, bool | int | float | str | list):
             return value
     except (ValueError, RecursionError):
         pass

@@ -11,10 +11,12 @@ from typing import Any
 from ...frontends.onnx.examine import Examination, OperatorUse, examine_model
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
+from ...ir.location import node_of
 from ...targets.attribute import attach
 from ...targets.base import Target
 from ..compile import load_module
-from .dimensions import OpenDimension, entry_of, has_open, input_dims, input_names, open_dimensions
+from ..hosting import compiled_parts, entry_of, host_steps, is_hosted
+from .dimensions import OpenDimension, has_open, input_dims, input_names, open_dimensions
 from .work import Work, work_of
 
 ASSUMED = 128
@@ -25,6 +27,7 @@ ASSUMED = 128
 class Check:
     """What a model needs and what it would get.
 
+    `host_steps` are the nodes that only a host in Python computes, so that there is no library.
     `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
     target, by name. Without figures, `work` is None and `seconds` is empty.
     """
@@ -33,6 +36,7 @@ class Check:
     operators: tuple[OperatorUse, ...]
     faults: tuple[str, ...]
     unexamined: int
+    host_steps: tuple[str, ...]
     open_dimensions: tuple[OpenDimension, ...]
     assumed: dict[str, tuple[int, ...]]
     work: Work | None
@@ -47,6 +51,7 @@ class Check:
             "operators": [asdict(one) for one in self.operators],
             "unsupported": list(self.faults),
             "unexamined": self.unexamined,
+            "host_steps": list(self.host_steps),
             "open_dimensions": [asdict(one) for one in self.open_dimensions],
             "assumed_shapes": self.assumed,
             "operations": work and work.operations,
@@ -72,24 +77,36 @@ def check(
     choices: dict[str, Any] = {"shapes": dict(shapes or {}), "constants": dict(constants or {})}
     found = _examine(model, choices)
     dimensions: list[OpenDimension] = []
-    work, assumed = None, {}
+    work, assumed, steps = None, {}, ()
     if found.module is not None:
+        places = (node_of(op.loc) or f"'{op.name}'" for op in host_steps(found.module))
+        steps = tuple(dict.fromkeys(places))
         dimensions = open_dimensions(found.module)
         assumed, module = _closed(model, found.module, choices)
         if module is not None:
-            attach(module, targets[0])
-            work = work_of(module, ASSUMED)
+            work = _work(module, targets[0])
     return Check(
         model,
         found.operators,
         found.faults,
         found.unexamined,
+        steps,
         tuple(dimensions),
         assumed,
         work,
         threads,
         {one.name: work.seconds(one, threads) for one in targets} if work is not None else {},
     )
+
+
+def _work(module: Operation, target: Target) -> Work:
+    """The work of what is compiled."""
+    parts = compiled_parts(module) if is_hosted(module) else [module]
+    found = []
+    for part in parts:
+        attach(part, target)
+        found.append(work_of(part, ASSUMED))
+    return Work.sum(found)
 
 
 def _examine(model: str, choices: dict[str, Any]) -> Examination:

@@ -13,6 +13,7 @@ from ...ir.core import BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
 from ...ir.types import IntegerType, TensorType
+from ..hosting import entry_of
 
 
 @dataclass(frozen=True)
@@ -55,14 +56,6 @@ def _type_text(type: TensorType, names: Sequence[str] = ()) -> str:
         for i, extent in enumerate(type.shape)
     ]
     return f"{type.element_type}[{', '.join(extents)}]"
-
-
-def entry_of(module: Operation) -> FuncOp | None:
-    """The function that is called from outside, if there is one."""
-    for op in module.regions[0].ops:
-        if isinstance(op, FuncOp) and ENTRY in op.attributes:
-            return op
-    return None
 
 
 def input_names(entry: FuncOp) -> list[str]:

@@ -15,7 +15,7 @@ from ...lowering.memory_plan import Buffer, peak_of
 from ...lowering.pipelines import pipeline
 from ...targets.base import Target
 from ...targets.roofline import Roofline
-from .dimensions import entry_of
+from ..hosting import entry_of
 
 FOLDED_BYTES = 4096
 """Shapes are computed, weights are not: they are only counted."""
@@ -48,6 +48,17 @@ class Work:
     weights: int
     arena: int
     loops: int
+
+    @staticmethod
+    def sum(parts: Iterable[Work]) -> Work:
+        """The work of one part after the other."""
+        parts = list(parts)
+        return Work(
+            tuple(kernel for one in parts for kernel in one.kernels),
+            sum(one.weights for one in parts),
+            max((one.arena for one in parts), default=0),
+            sum(one.loops for one in parts),
+        )
 
     @property
     def operations(self) -> int:

@@ -75,9 +75,24 @@ def _worst(name: str, apart: np.ndarray, allowed: float, ours: Any, theirs: Any)
 def differences(
     ours: Mapping[str, Any], theirs: Mapping[str, Any], tolerance: Tolerance
 ) -> list[Difference]:
-    """One for each of the values, paired by name, else by place."""
+    """One for each tensor in the values, paired by name, else by place."""
+    ours, theirs = flattened(ours), flattened(theirs)
     if set(ours) != set(theirs):
         if len(ours) != len(theirs):
             return [Difference("outputs", f"{len(ours)} outputs, but {len(theirs)}")]
         theirs = dict(zip(ours, theirs.values(), strict=True))
     return [difference(name, ours[name], theirs[name], tolerance) for name in ours]
+
+
+def flattened(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The tensors in values by name: of a sequence `y.0`, of a map `y.key`, of none nothing."""
+    found: dict[str, Any] = {}
+    for name, value in values.items():
+        if isinstance(value, Mapping):
+            found |= flattened({f"{name}.{key}": one for key, one in value.items()})
+        elif isinstance(value, list):
+            found |= flattened({f"{name}.{i}": one for i, one in enumerate(value)})
+        elif value is not None:
+            array = np.asarray(value)
+            found[name] = array.astype(str) if array.dtype == object else array
+    return found

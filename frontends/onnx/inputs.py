@@ -73,7 +73,9 @@ def _constant(model: Model, name: str, expected: Type, given: Any) -> np.ndarray
     fits = len(expected.shape) == array.ndim and all(
         d in (None, n) for d, n in zip(expected.shape, array.shape, strict=True)
     )
-    if fits and not isinstance(given, np.ndarray | np.generic):
+    if dtype.kind == "O" and array.dtype.kind == "U":
+        array = array.astype(object)
+    elif fits and not isinstance(given, np.ndarray | np.generic):
         array = _converted(array, dtype)
     if array.dtype != dtype or not fits:
         value = f" ({given!r})" if array.ndim == 0 else ""

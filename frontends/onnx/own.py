@@ -11,8 +11,13 @@
     def scaled_tanh(op, x, *, alpha=1.7159, beta=2 / 3):
         return op.Mul(op.Tanh(op.Mul(x, beta)), alpha)
 
+    @nnc.operator("com.example.Median", host=True, gives=lambda x, *, axis: (x.shape[:1], x.dtype))
+    def median(x, *, axis=1):
+        return np.median(x, axis).astype(x.dtype)
+
 A class is an op like those of nn: one comprehension says what it computes. A function composes
-operators of ONNX. Operands are in the order of the declaration, attributes have its names.
+operators of ONNX; with `host` it computes on NumPy arrays itself, between the compiled parts.
+Operands are in the order of the declaration, attributes have its names.
 """
 
 from __future__ import annotations
@@ -22,6 +27,7 @@ import inspect
 import sys
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -30,13 +36,17 @@ from uuid import uuid4
 import numpy as np
 from onnx import helper
 
+from ...dialects import nn
 from ...dialects.nn import NnOp
+from ...ir.attributes import ArrayAttr, Attribute, DictAttr, FloatAttr, IntegerAttr, StringAttr
 from ...ir.core import Value
 from ...ir.declare import BOOL
 from ...ir.diagnostics import NncError
 from ...ir.dialect import registry as ops
 from ...ir.fields import Attr, Operand, OptionalOperand
 from ...ir.location import FileLineColLoc
+from ...ir.numpy_types import numpy_to_type, type_to_numpy
+from ...ir.types import TensorType, Type, f64, i64
 from ..declared import digests
 from .importer import op_message
 from .node import Node
@@ -54,10 +64,25 @@ _declared: dict[tuple[str, str], str] = {}
 """The file of each operator, by domain and name."""
 
 
-def operator(name: str, opset: int = OPSET) -> Callable[[Any], Any]:
+@dataclass(frozen=True)
+class ArrayType:
+    """What `gives` is told of an operand: its extents, None for an unknown one, and its dtype."""
+
+    shape: tuple[int | None, ...]
+    dtype: np.dtype
+
+
+def operator(
+    name: str,
+    opset: int = OPSET,
+    host: bool = False,
+    gives: Callable[..., Any] | None = None,
+) -> Callable[[Any], Any]:
     """Declare the operator of a domain, `com.example.Squareplus`: a class or a function below.
 
-    `opset` is the version of ONNX's operators that a function means. Raises NncError.
+    `opset` is the version of ONNX's operators that a composition means. A `host` function gets
+    NumPy arrays, and `gives` says shape and dtype of its result, or a list of several, for operands
+    like `ArrayType` and the attributes; by default they are the first operand's. Raises NncError.
     """
     domain, _, op_type = name.rpartition(".")
     if not op_type or domain in ("", "ai.onnx"):
@@ -67,7 +92,7 @@ def operator(name: str, opset: int = OPSET) -> Callable[[Any], Any]:
         if isinstance(made, type) and issubclass(made, NnOp):
             convert = _of_class(made)
         elif inspect.isfunction(made):
-            convert = _of_function(made, opset)
+            convert = _of_host(made, name, gives) if host else _of_function(made, opset)
         else:
             raise NncError(f"operator '{name}': expected an op's class or a function")
         if find_converter(domain, op_type, NEWEST) is not None:
@@ -240,6 +265,64 @@ def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]
         return made
 
     return _with_signature(convert, inputs)
+
+
+# -- functions of the host -------------------------------------------------------------------------
+
+
+def _of_host(
+    function: Callable[..., Any], name: str, gives: Callable[..., Any] | None
+) -> Callable[..., Any]:
+    """The converter of a function on arrays, which is called when the model runs."""
+    found = list(inspect.signature(function).parameters.values())
+    inputs = [p for p in found if p.kind is not p.KEYWORD_ONLY]
+    named = {p.name: p.default for p in found if p.kind is p.KEYWORD_ONLY}
+    required = [key for key, default in named.items() if default is inspect.Parameter.empty]
+    nn.host_function(name)(function)
+
+    def convert(n: Node, *values: Any) -> Any:
+        given = named | _attributes(n, list(named), required)
+        operands = [value for value in values if value is not None]
+        types = [_array_type(value.type) for value in operands]
+        try:
+            result = types[0] if gives is None else gives(*types, **given)
+            outs = [_tensor_type(one) for one in (result if isinstance(result, list) else [result])]
+            arguments = DictAttr(tuple((key, _attribute(given[key])) for key in sorted(given)))
+        except NncError as error:
+            raise n.error(error.message) from None
+        except Exception as error:  # of the user's own code
+            raise n.error(f"what it gives is not known: {type(error).__name__}: {error}") from None
+        return n(nn.HostCall(name, arguments if given else None, operands, outs=outs))
+
+    return _with_signature(convert, inputs)
+
+
+def _array_type(type: Any) -> Any:
+    """What `gives` is told of an operand; the type itself of what is no tensor."""
+    if isinstance(type, TensorType):
+        return ArrayType(type.shape, type_to_numpy(type.element_type))
+    return type
+
+
+def _tensor_type(given: Any) -> Type:
+    if isinstance(given, Type):
+        return given
+    shape, dtype = (given.shape, given.dtype) if isinstance(given, ArrayType) else given
+    return TensorType(tuple(shape), numpy_to_type(np.dtype(dtype)))
+
+
+def _attribute(value: Any) -> Attribute:
+    """A number, text or a tuple of them as an attribute of an op."""
+    match value:
+        case bool() | int():
+            return IntegerAttr(int(value), i64)
+        case float():
+            return FloatAttr(value, f64)
+        case str():
+            return StringAttr(value)
+        case tuple() | list():
+            return ArrayAttr(tuple(map(_attribute, value)))
+    raise NncError(f"{value!r} is no number, text or tuple of them")
 
 
 class Composer:

@@ -13,6 +13,7 @@ from nnc.tools.command import Streams
 from nnc.tools.nnc import main
 from onnx import TensorProto, helper, numpy_helper
 
+from ..processor import runnable
 from ..targets.emulated import require_emulator
 
 F = TensorProto.FLOAT
@@ -102,7 +103,7 @@ def test_tolerances(model, monkeypatch):
     "options",
     [
         ["--against-fast-math", "off"],
-        ["--target", "x86-64-v2", "--against-target", "x86-64"],
+        *(["--against-target", name] for name in runnable("x86-64")),
         [
             "--against-pass-pipeline",
             "builtin.module(canonicalize,fold-constants,infer-shapes,canonicalize,make-kernels,"
@@ -157,3 +158,25 @@ def test_without_onnx_runtime(model, monkeypatch):
     code, _, err = compare(model, "-q")
     assert code == 1
     assert err.startswith("error: ONNX Runtime is not installed: pip install onnxruntime, or")
+
+
+def test_a_sequence(model, monkeypatch):
+    """Its tensors are compared, and the graph is cut beside it."""
+    proto = net()
+    del proto.graph.output[:]
+    proto.graph.node.append(
+        helper.make_node("SplitToSequence", ["y"], ["seq"], axis=1, name="split")
+    )
+    element = helper.make_tensor_type_proto(F, [None, 1])
+    value = helper.make_value_info("seq", helper.make_sequence_type_proto(element))
+    proto.graph.output.append(value)
+    onnx.save(proto, model)
+    code, lines, err = compare(model, "-q")
+    assert code == 0 and [line.split(":")[0] for line in lines] == [f"seq.{i}" for i in range(4)], (
+        err
+    )
+    registry.find_converter("", "Elu", 18)
+    plant(monkeypatch, "Elu", lambda n, x: n(nn.Elu(x, alpha=0.25)))
+    code, lines, _ = compare(model, "-q")
+    assert code == 1
+    assert "first difference, from operands that agree: node 'elu' (Elu)" in lines

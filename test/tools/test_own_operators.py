@@ -202,3 +202,84 @@ def test_compositions_may_use_numbers_arrays_and_several_outputs(tmp_path):
     x = np.float32([1, 2, 3, 4])
     found = nnc.compile(one_node("parts.Swap"), ops=path)(x)
     np.testing.assert_array_equal(found, [4, 6, 8, 2])
+
+
+HOST = """
+import numpy as np
+
+@nnc.operator("hosted.Median", host=True, gives=lambda x, *, axis: (x.shape[:1], x.dtype))
+def median(x, *, axis=1):
+    return np.median(x, axis).astype(x.dtype)
+
+@nnc.operator("hosted.Divide", host=True, gives=lambda a, b: [a, (b.shape, np.int64)])
+def divide(a, b):
+    return np.floor_divide(a, b), np.ones(b.shape, np.int64)
+
+@nnc.operator("hosted.Wrong", host=True)
+def wrong(x):
+    return x[:1]
+
+@nnc.operator("hosted.Unknown", host=True, gives=lambda x: x.nothing)
+def unknown(x):
+    return x
+"""
+
+HOSTED = """
+    <ir_version: 8, opset_import: ["" : 18, "hosted" : 1]>
+    net (float[n, 4] x) => (float[n] y, int64[n] z) {
+        e = Exp(x)
+        m = hosted.Median<axis = 1>(e)
+        s = ReduceMax<keepdims = 0>(x, axes)
+        q, z = hosted.Divide(m, s)
+        y = Neg(q)
+    }"""
+
+
+@pytest.fixture(scope="module")
+def host_ops(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("ops"), HOST)
+
+
+def hosted() -> onnx.ModelProto:
+    model = onnx.parser.parse_model(HOSTED)
+    axes = onnx.numpy_helper.from_array(np.array([1]), "axes")
+    model.graph.initializer.append(axes)
+    return model
+
+
+def test_a_function_of_the_host(host_ops):
+    """On NumPy arrays, between the parts that are compiled."""
+    compiled = nnc.compile(hosted(), ops=host_ops)
+    x = np.abs(X[:, :4]) + 1
+    y, z = compiled(x)
+    expected = -np.floor_divide(np.median(np.exp(x), 1), x.max(1))
+    np.testing.assert_array_equal(y, expected.astype(np.float32))
+    np.testing.assert_array_equal(z, [1, 1, 1])
+
+
+def test_functions_of_the_host_in_the_tools(tmp_path, host_ops):
+    onnx.save(hosted(), tmp_path / "m.onnx")
+    given = ("--ops", host_ops)
+    code, out, err = run(main, tmp_path, "check", "m.onnx", *given)
+    assert code == 0, err
+    assert "computed by a host in Python, so no library can have them (2):" in out
+    assert "node of output 'm' (Median)" in out or "node 'm' (Median)" in out
+    code, _, err = run(main, tmp_path, "compile", "m.onnx", *given, "-o", "m.o", "-q")
+    assert code == 1 and "'m' (Median)" in err and not (tmp_path / "m.o").exists()
+    code, _, err = run(
+        main, tmp_path, "compare", "m.onnx", *given, "-q", "--random", "--shape", "x=3,4",
+        "--against-fast-math", "off",
+    )  # fmt: skip
+    assert code == 0, err
+
+
+@pytest.mark.parametrize(
+    "name,message",
+    [
+        ("Wrong", r"\(Wrong\): result 0 should be tensor<4xf32>"),
+        ("Unknown", r"\(Unknown\): what it gives is not known: AttributeError: .*nothing"),
+    ],
+)
+def test_functions_of_the_host_that_are_wrong(host_ops, name, message):
+    with pytest.raises(NncError, match=message):
+        nnc.compile(one_node(f"hosted.{name}"), ops=host_ops)(np.float32([1, 2, 3, 4]))
