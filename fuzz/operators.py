@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from onnx import helper, numpy_helper
 
 from .graphs import ANY, BOOLS, FLOATS, INTEGERS, Graph, RejectedNodeError, Value
 
@@ -96,8 +97,6 @@ def clip(g: Graph) -> None:
 
 
 def cast(g: Graph) -> None:
-    from onnx import helper
-
     kind = g.choice.choice(ANY)
     x = g.pick(
         ANY, exact=True, fits=lambda v: kind[0] != "u" or bool((v.array.astype("f8") >= 0).all())
@@ -239,8 +238,6 @@ def pad(g: Graph) -> None:
 
 
 def fill(g: Graph) -> None:
-    from onnx import numpy_helper
-
     match g.choice.randrange(3):
         case 0:
             value = numpy_helper.from_array(g.numbers(g.choice.choice(PLAIN), (1,)), "value")
@@ -464,22 +461,13 @@ def select(g: Graph) -> None:
             g.add("Unique", [g.pick(("float32", "int64"), exact=True)], 4, exact=True)
 
 
-def reverse(g: Graph) -> None:
-    x = g.pick(F32, least=2)
-    time, batch = x.array.shape[:2]
-    if not time:
-        raise RejectedNodeError
-    lengths = g.ints([g.choice.randint(1, time) for _ in range(batch)])
-    g.add("ReverseSequence", [x, lengths], time_axis=0, batch_axis=1, exact=True)
-
-
 RECIPES: tuple[tuple[int, Recipe], ...] = (
     *((4, one) for one in (smooth, exact, arithmetic, product, reduce, convolve)),
     *((3, one) for one in (steps, cut, gather, concat, reshape, transpose, dimensions, cast)),
     *((2, one) for one in (compare, where, clip, divide, split, expand, pad, pool, softmax)),
     *((2, one) for one in (normalize, quantize, integer_product, recurrent, order, resize)),
     *((1, one) for one in (logic, remainder, bits, shift, elements, rows, fill, one_hot, triangle)),
-    *((1, one) for one in (running_sum, einsum, blocks, select, reverse)),
+    *((1, one) for one in (running_sum, einsum, blocks, select)),
 )
 _WEIGHTS, _RECIPES = zip(*RECIPES, strict=True)
 

@@ -112,6 +112,10 @@ BROKEN = {
         "g (float[1,4,4] c, float u) => (float[1,4,4] y) { y = TensorScatter(c, u) }",
         "the update is 'tensor<f32>', the cache 'tensor<1x4x4xf32>'",
     ),
+    "a scale of more dimensions": (
+        "g (float[3,4] x, float[2,3,4] s) => (float[3,4] y) { y = RMSNormalization(x, s) }",
+        "the scale is 'tensor<2x3x4xf32>', the input 'tensor<3x4xf32>'",
+    ),
     "a tensor too large to count": (
         """g (float[1] x) => (float[?] y)
         <float[0,4611686018427387904,4611686018427387904] w = {}> { y = Add(x, w) }""",

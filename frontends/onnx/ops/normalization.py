@@ -56,6 +56,8 @@ def layer_normalization(n: Node, x: Value, scale: Value, bias: Value | None = No
 def rms_normalization(n: Node, x: Value, scale: Value) -> list | Value:
     if scale.type.element_type is not x.type.element_type:
         return expand_call(n, None)
+    if scale.type.rank > x.type.rank:
+        raise n.error(f"the scale is '{scale.type}', the input '{x.type}'")
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
     return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon")))
 
