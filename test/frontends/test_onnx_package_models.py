@@ -14,7 +14,6 @@ from onnx import numpy_helper
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 
 NOT_COVERED = {
-    "test_gradient_of_*": "operators for training",
     "test_strnorm_model_*": "strings",
     "test_sequence_model8": "a sequence whose length is known at run time only",
 }
