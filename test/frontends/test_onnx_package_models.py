@@ -7,16 +7,10 @@ import onnx
 import onnx.backend.test
 import pytest
 from nnc.frontends.onnx import import_model
-from nnc.ir.diagnostics import NncError
 from nnc.numerics.interpreter import Interpreter
 from onnx import numpy_helper
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"
-
-NOT_COVERED = {
-    "test_gradient_of_*": "operators for training",
-}
-
 
 def folders(kind: str) -> list[str]:
     return sorted(f"{kind}/{path.name}" for path in (DATA / kind).iterdir() if path.is_dir())
@@ -34,10 +28,6 @@ ALL = [*folders("pytorch-converted"), *folders("pytorch-operator"), *folders("si
 @pytest.mark.parametrize("name", ALL)
 def test_small_models(name):
     path = DATA / name
-    if any(path.match(pattern) for pattern in NOT_COVERED):
-        with pytest.raises(NncError):
-            import_model(path / "model.onnx")
-        return
     module = import_model(path / "model.onnx")
     module.verify()
     for data in sorted(path.glob("test_data_set_*")):
