@@ -22,7 +22,7 @@ from typing import Any
 from ...ir.affine import AffineBinary, AffineConstant, AffineDim, AffineExpr
 from ...ir.attributes import ArrayAttr, StringAttr
 from ...ir.comprehension import Comprehension
-from ...ir.core import Block, Operation, OpResult, Value
+from ...ir.core import Block, BlockArgument, Operation, OpResult, Value
 from ...ir.declare import ValueLike, as_value
 from ...ir.lazy import np
 from ...ir.polynomial import Poly, Size, is_natural, quotient
@@ -89,6 +89,16 @@ class SymbolicShapes:
         if key not in self._symbols:
             self._symbols[key] = Symbol(name or f"d{len(self._symbols)}", least)
         return Poly.symbol(self._symbols[key])
+
+    def sources(self, arguments: Iterable[BlockArgument]) -> dict[Any, tuple[BlockArgument, int]]:
+        """For each symbol that is an extent of an argument, the first such, and the dimension."""
+        found: dict[Any, tuple[BlockArgument, int]] = {}
+        for value in arguments:
+            if isinstance(value.type, TensorType):
+                for axis, size in enumerate(self.of(value)):
+                    if isinstance(size, Poly) and (symbol := _single(size)) is not None:
+                        found.setdefault(symbol, (value, axis))
+        return found
 
     # -- what is asked -------------------------------------------------------------------------
 
@@ -413,11 +423,8 @@ def _element(op: Operation, *operands: Any) -> Size | None:
 
 def _least(size: Size) -> tuple[Size, int] | None:
     """What a size is the smaller of, if it is a symbol for that."""
-    if not isinstance(size, Poly) or not size.is_product:
-        return None
-    ((product, factor),) = size.terms.items()
-    single = factor == 1 and len(product) == 1 and isinstance(product[0], Symbol)
-    return product[0].least if single else None  # type: ignore[union-attr]
+    symbol = _single(size) if isinstance(size, Poly) else None
+    return symbol.least if isinstance(symbol, Symbol) else None
 
 
 # -- names ------------------------------------------------------------------------------------

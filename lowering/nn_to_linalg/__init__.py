@@ -30,6 +30,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
 )
 from .functions import convert_function
 from .globals import Globals
+from .signature import Signature
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class LowerToLinalg(
         Decompose("all").run(op, context)
         globals_ = Globals(op)
         functions = [f for f in op.regions[0].ops if isinstance(f, func.FuncOp)]
-        types = {f.sym_name: f.function_type for f in functions}
+        signatures = {f.sym_name: Signature.of_function(f) for f in functions}
         for function in functions:
-            convert_function(function, globals_, types)
+            convert_function(function, globals_, signatures)
             context.statistic("functions")

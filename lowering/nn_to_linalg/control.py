@@ -12,27 +12,31 @@ from dataclasses import dataclass
 
 from ...dialects import arith, func, memref, nn, scf
 from ...ir.core import Block, Region, Value
-from ...ir.types import FunctionType, MemRefType, TensorType, Type, i1
+from ...ir.types import MemRefType, TensorType, Type, i1
 from .emitter import Emitter, Size, buffer_type
 from .reshaping import reinterpreted
 from .signature import Signature
 
-Types = Mapping[str, FunctionType]
-"""What the module's functions are on tensors."""
+Signatures = Mapping[str, Signature]
+"""Of the module's functions."""
 
 FIRST_ROWS = 4
 """For how many rows there is room in a stack before it grows, each time to twice as many."""
 
 
 def call(
-    e: Emitter, callee: str, types: Types, args: Sequence[Value], wanted: Sequence[Value | Type]
+    e: Emitter,
+    callee: str,
+    signatures: Signatures,
+    args: Sequence[Value],
+    wanted: Sequence[Value | Type],
 ) -> list[Value]:
     """The buffers of a function's results: those given, or new ones of the types wanted.
 
     The new ones are on the heap, and nobody's yet.
     """
-    type = types[callee]
-    signature = Signature.of(type)
+    signature = signatures[callee]
+    type = signature.tensors
     given = [e.cast(v, buffer_type(t)) for v, t in zip(args, type.inputs, strict=True)]
     made = []
     for place, result, by_argument in zip(wanted, type.results, signature.by_argument, strict=True):
@@ -66,7 +70,7 @@ def is_static(value: Value) -> bool:
 # -- if -------------------------------------------------------------------------------------------
 
 
-def lower_if(e: Emitter, op: nn.CallIf, types: Types) -> None:
+def lower_if(e: Emitter, op: nn.CallIf, signatures: Signatures) -> None:
     """An `scf.if` that yields the results of unknown extents."""
     condition = e.load(e.buffer(op.condition))
     args = [e.buffer(v) for v in op.args]
@@ -78,7 +82,7 @@ def lower_if(e: Emitter, op: nn.CallIf, types: Types) -> None:
     made = e.insert(scf.If(condition, *regions, outs=yielded))
     for region, callee in zip(regions, (op.then, op.otherwise), strict=True):
         with e.inside(region.block):
-            buffers = call(e, callee, types, args, wanted)
+            buffers = call(e, callee, signatures, args, wanted)
             e.insert(scf.Yield([b for b in buffers if b not in wanted]))
     results = iter(made.outs)
     for value in op.outs:
@@ -95,9 +99,9 @@ def _own(e: Emitter, tensor: Value, buffer: Value) -> None:
 # -- while ----------------------------------------------------------------------------------------
 
 
-def lower_while(e: Emitter, op: nn.CallWhile, types: Types) -> None:
+def lower_while(e: Emitter, op: nn.CallWhile, signatures: Signatures) -> None:
     """An `scf.while` that carries tensors of unknown extents, and stacks that grow."""
-    _Loop(e, op, types).lower()
+    _Loop(e, op, signatures).lower()
 
 
 class _Loop:
@@ -107,8 +111,8 @@ class _Loop:
     of iterations so far.
     """
 
-    def __init__(self, e: Emitter, op: nn.CallWhile, types: Types) -> None:
-        self.e, self.op, self.types = e, op, types
+    def __init__(self, e: Emitter, op: nn.CallWhile, signatures: Signatures) -> None:
+        self.e, self.op, self.signatures = e, op, signatures
         self.same = [e.buffer(v) for v in op.args[op.carried :]]
         self.limit = self._limit()
         self.states = [self._state(i) for i in range(op.carried)]
@@ -162,7 +166,7 @@ class _Loop:
         made = e.insert(scf.While.of(inits, [v.type for v in inits], loc=e.loc))
         with e.inside(made.before.block):
             states, _, _ = self._taken(made.before.block.args)
-            call(e, op.before, self.types, [*states, *self.same], [flag])
+            call(e, op.before, self.signatures, [*states, *self.same], [flag])
             e.insert(scf.Condition(e.load(flag), made.before.block.args))
         with e.inside(made.after.block):
             self._iteration(made.after.block.args, places)
@@ -210,7 +214,7 @@ class _Loop:
             text = "the loop has more iterations than it says"
             e.require(e.compare("slt", count, self.limit), text)
         stacks = [stack.with_room(count) for stack in stacks]
-        found = call(e, op.after, self.types, [*states, *self.same], places)
+        found = call(e, op.after, self.signatures, [*states, *self.same], places)
         pairs = zip(stacks, found[op.carried :], strict=True)
         stacks = [stack.push(row, count) for stack, row in pairs]
         moved = []

@@ -117,6 +117,10 @@ class Emitter(Builder):
             if sizes is None:
                 sizes = [d if d is not None else self._unknown(tensor) for d in type.shape]
             found = self.alloc_typed(type, sizes)
+        elif sizes is not None and self.block is self.entry:
+            for axis, size in enumerate(sizes):
+                if found.type.shape[axis] is None:  # type: ignore[attr-defined]
+                    self._sizes[found, axis] = size
         self.buffers[tensor] = found
         return found
 

@@ -3,8 +3,9 @@
     func.func @f(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<?xi64>)
     func.func @f(%x: memref<4xf32>, %y: memref<4xf32>) -> memref<?xi64>
 
-A result of static shape is written to an argument that follows the others. One with an
-unknown extent is returned, on the heap, and the caller frees it.
+A result of static shape is written to an argument that follows the others, and so is one of a
+kernel whose extents follow from those of the arguments. Any other is returned, on the heap, and
+the caller frees it.
 """
 
 from __future__ import annotations
@@ -18,30 +19,31 @@ from ...dialects.nn.symbolic_shapes import names_of
 from ...ir.attributes import ArrayAttr, DictAttr
 from ...ir.core import Block, IRMapping, Operation, Value
 from ...ir.diagnostics import NncError, PassError
+from ...ir.polynomial import Poly
 from ...ir.types import FunctionType, MemRefType, TensorType, UnrankedTensorType, size_fault
 from ...passes.nn.parts import parts_of
 from . import comprehensions, control
-from .emitter import Emitter, buffer_type
+from .emitter import Emitter, Size, buffer_type
 from .globals import Globals
 from .reading import is_read_through
 from .reshaping import reshaped
-from .signature import Signature
+from .signature import Extents, Signature
 from .table import LOWERINGS
 
 
 def convert_function(
-    function: func.FuncOp, globals: Globals, types: Mapping[str, FunctionType]
+    function: func.FuncOp, globals: Globals, signatures: Mapping[str, Signature]
 ) -> None:
     """Replace a function's signature and body by those on buffers.
 
-    A function without tensors is on buffers already and stays as it is. `types` are those that
-    the module's functions had on tensors.
+    A function without tensors is on buffers already and stays as it is. `signatures` are those of
+    the module's functions.
     """
     if not _has_tensors(function):
         return
     _check_sizes(function)
     old_type = function.function_type
-    signature = Signature.of(old_type)
+    signature = signatures[function.sym_name]
     _convert_attributes(function, old_type, signature)
     function.function_type = signature.type
     if function.is_declaration:
@@ -53,7 +55,7 @@ def convert_function(
         )
     old = function.body.block
     new = Block(signature.inputs)
-    _Body(old, new, signature, globals, function, types).convert()
+    _Body(old, new, signature, globals, function, signatures).convert()
     old.erase()
     function.body.append(new)
 
@@ -99,9 +101,9 @@ class _Body:
         signature: Signature,
         globals: Globals,
         function: func.FuncOp,
-        types: Mapping[str, FunctionType],
+        signatures: Mapping[str, Signature],
     ) -> None:
-        self.types = types
+        self.signatures = signatures
         self.old, self.new, self.signature, self.function = old, new, signature, function
         self.e = Emitter(new, globals, function.loc)
         if KERNEL not in function.attributes:
@@ -132,7 +134,7 @@ class _Body:
         names = [n.value for n in given] if isinstance(given, ArrayAttr) else []  # type: ignore[attr-defined]
         mine, theirs = (
             f"'{names[i]}'" if i < len(names) else str(i)
-            for i in (number, self.new.args.index(first))
+            for i in (number, list[Value](self.new.args).index(first))
         )
         own = e.insert(memref.Dim(self.new.args[number], e.index(axis))).result
         text = f"dimension '{name}' of input {mine} differs from that of input {theirs}"
@@ -238,9 +240,9 @@ class _Body:
             case func.Call():
                 self._call(op)
             case nn.CallIf():
-                control.lower_if(self.e, op, self.types)
+                control.lower_if(self.e, op, self.signatures)
             case nn.CallWhile():
-                control.lower_while(self.e, op, self.types)
+                control.lower_while(self.e, op, self.signatures)
             case NnOp():
                 self._lower(op)
             case _ if any(isinstance(v.type, TensorType) for v in (*op.operands, *op.results)):
@@ -287,14 +289,19 @@ class _Body:
     def _call(self, op: func.Call) -> None:
         """The callee gets a buffer for each static result; it gives the others."""
         e = self.e
-        signature = Signature.of(FunctionType(tuple(op.operand_types), tuple(op.result_types)))
+        type = FunctionType(tuple(op.operand_types), tuple(op.result_types))
+        signature = self.signatures.get(op.callee) or Signature.of(type)
         args = [e.buffer(v) if isinstance(v.type, TensorType) else self.mapping[v] for v in op.args]
         returned = []
-        for result, by_argument in zip(op.outs, signature.by_argument, strict=True):
-            if by_argument:
+        given = list(args)
+        kinds = zip(op.outs, signature.by_argument, signature.extents, strict=True)
+        for result, by_argument, extents in kinds:
+            if not by_argument:
+                returned.append(result)
+            elif extents is None:
                 args.append(e.destination(result))
             else:
-                returned.append(result)
+                args.append(e.destination(result, self._sizes(extents, given)))
         call = e.insert(
             func.Call(op.callee, args, outs=list(signature.outputs), attributes=op.attributes)
         )
@@ -304,6 +311,21 @@ class _Body:
                 e.owned.append(made)
             else:
                 self.mapping[result] = made
+
+    def _sizes(self, extents: Extents, args: Sequence[Value]) -> list[Size]:
+        """The extents that a call's result will have."""
+        e = self.e
+        own = {s: e.size(args[arg], axis) for s, (arg, axis) in extents.sources.items()}
+
+        def evaluated(size: int | Poly) -> Size:
+            if isinstance(size, int):
+                return size
+            total: Size = 0
+            for product, factor in size.terms.items():
+                total = e.add(total, e.product([*(own[symbol] for symbol in product), factor]))
+            return total
+
+        return [evaluated(size) for size in extents.shape]
 
 
 # -- the life of buffers --------------------------------------------------------------------------

@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from ...dialects import func
+from ...dialects.marks import INPUT_DIMS, KERNEL
+from ...dialects.nn.symbolic_shapes import Shape, SymbolicShapes, names_of
+from ...ir.polynomial import Poly
 from ...ir.types import FunctionType, TensorType, Type
 from .emitter import buffer_type
 
 
 @dataclass(frozen=True)
+class Extents:
+    """A result's extents, and for each of their symbols an argument and axis that it is of."""
+
+    shape: Shape
+    sources: Mapping[Any, tuple[int, int]]
+
+
+@dataclass(frozen=True)
 class Signature:
-    """A function's type on buffers, and which results became arguments."""
+    """A function's type on buffers, and which results became arguments.
+
+    Those are of static shape, or have `extents` that follow from the arguments'.
+    """
 
     inputs: tuple[Type, ...]
     outputs: tuple[Type, ...]
     by_argument: tuple[bool, ...]
+    extents: tuple[Extents | None, ...]
+    tensors: FunctionType
+    """Its type on tensors."""
 
     @staticmethod
-    def of(type: FunctionType) -> Signature:
-        by_argument = tuple(isinstance(t, TensorType) and t.has_static_shape for t in type.results)
+    def of(type: FunctionType, extents: Sequence[Extents | None] = ()) -> Signature:
+        extents = tuple(extents) or (None,) * len(type.results)
+        by_argument = tuple(
+            isinstance(t, TensorType) and (t.has_static_shape or known is not None)
+            for t, known in zip(type.results, extents, strict=True)
+        )
         pairs = list(zip(type.results, by_argument, strict=True))
         inputs = [converted(t) for t in (*type.inputs, *(t for t, out in pairs if out))]
-        return Signature(
-            tuple(inputs), tuple(converted(t) for t, out in pairs if not out), by_argument
-        )
+        outputs = tuple(converted(t) for t, out in pairs if not out)
+        return Signature(tuple(inputs), outputs, by_argument, extents, type)
+
+    @staticmethod
+    def of_function(function: func.FuncOp) -> Signature:
+        """Of a function that still is on tensors."""
+        return Signature.of(function.function_type, _result_extents(function))
 
     @property
     def type(self) -> FunctionType:
@@ -33,3 +61,23 @@ class Signature:
 def converted(type: Type) -> Type:
     """The type that holds a tensor, and any other type itself."""
     return buffer_type(type) if isinstance(type, TensorType) else type
+
+
+def _result_extents(function: func.FuncOp) -> list[Extents | None]:
+    """Of each of a kernel's results that is of unknown shape; None where its caller cannot tell."""
+    type = function.function_type
+    unknown = [isinstance(t, TensorType) and not t.has_static_shape for t in type.results]
+    if KERNEL not in function.attributes or not any(unknown) or len(function.body.blocks) != 1:
+        return [None] * len(unknown)
+    block = function.body.block
+    shapes = SymbolicShapes(block, names_of(function.attributes.get(INPUT_DIMS)))
+    sources = shapes.sources(block.args)
+    last = block.last
+    assert isinstance(last, func.Return)
+    found: list[Extents | None] = []
+    for value, wanted in zip(last.values, unknown, strict=True):
+        shape = shapes.of(value) if wanted else ()
+        symbols = {s for d in shape if isinstance(d, Poly) for term in d.terms for s in term}
+        places = {s: (sources[s][0].index, sources[s][1]) for s in symbols if s in sources}
+        found.append(Extents(shape, places) if wanted and len(places) == len(symbols) else None)
+    return found

@@ -60,16 +60,7 @@ class _Simplifier:
 
     def __init__(self, block: Block, shapes: SymbolicShapes) -> None:
         self.shapes = shapes
-        self.sources: dict[Any, tuple[Value, int]] = {}
-        """The argument and dimension whose extent a symbol is."""
-        for arg in block.args:
-            if not isinstance(arg.type, TensorType):
-                continue
-            for axis, size in enumerate(shapes.of(arg)):
-                if isinstance(size, Poly) and size.is_product:
-                    ((product, factor),) = size.terms.items()
-                    if factor == 1 and len(product) == 1:
-                        self.sources.setdefault(product[0], (arg, axis))
+        self.sources = shapes.sources(block.args)
 
     def simplify(self, op: Operation) -> int:
         """Whether the op went, or reads less; 1 if so."""
