@@ -185,11 +185,9 @@ class SymbolicShapes:
                 pairs = zip(self.of(op.x), op.scales, strict=True)
                 return tuple(self._scaled(d, scale) for d, scale in pairs)
             case nn.ResizeDynamic():
-                own: list[Size | None] = list(self.of(op.x))
                 sizes = self.elements(op.sizes) or [None] * len(op.axes)
-                for axis, size in zip(op.axes, sizes, strict=True):
-                    own[axis] = size
-                return tuple(own)
+                resampled = dict(zip(op.axes, sizes, strict=True))
+                return tuple(resampled.get(axis, d) for axis, d in enumerate(self.of(op.x)))
             case nn.Pad():
                 rank = op.x.type.rank
                 ends = zip(self.of(op.x), op.pads[:rank], op.pads[rank:], strict=True)
