@@ -12,6 +12,7 @@ from onnx import numpy_helper
 
 DATA = Path(onnx.backend.test.__file__).parent / "data"
 
+
 def folders(kind: str) -> list[str]:
     return sorted(f"{kind}/{path.name}" for path in (DATA / kind).iterdir() if path.is_dir())
 
