@@ -116,6 +116,7 @@ def fault_of_types(schema: Any, inputs: list[Any]) -> str | None:
 def _fault_of_value(type: Any, formal: Any, choices: Iterable[str]) -> str | None:
     """What is wrong with an input that is no tensor, or None."""
     texts = list(_value_texts(type))
+    texts += [f"optional({text}" for text in texts]  # a value is an optional that has one
     if any(choice.startswith(text) for choice in choices for text in texts):
         return None
     expected = " or ".join(sorted(choices))

@@ -109,10 +109,9 @@ def with_open_shapes(case: Case, inputs: list) -> tuple[Operation, list]:
 
 def with_known_inputs(case: Case, inputs: list) -> tuple[Operation, list]:
     """All tensors that are inputs become constants."""
-    names = [info.name for info in case.model.graph.input]
-    pairs = list(zip(names, inputs, strict=False))
-    known = {name: value for name, value in pairs if isinstance(value, np.ndarray)}
-    rest = [value for name, value in pairs if name not in known]
+    pairs = list(zip(case.model.graph.input, inputs, strict=False))
+    known = {info.name: value for info, value in pairs if info.type.HasField("tensor_type")}
+    rest = [value for info, value in pairs if info.name not in known]
     return import_model(case.model, constants=known), rest
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from nnc.dialects import nn
 from nnc.dialects.nn.base import NnOp
+from nnc.dialects.nn.traits import OnHost
 from nnc.ir.dialect import registry
 
 from .running import compare, compare_native, lowered
@@ -18,7 +19,7 @@ registry.load_all()
 OPS = [
     cls
     for cls in registry.dialect("nn").ops.values()
-    if issubclass(cls, NnOp) and cls is not nn.Constant
+    if issubclass(cls, NnOp) and cls is not nn.Constant and OnHost not in cls.traits
 ]
 
 # Operands of examples that random numbers do not suit: values by name.

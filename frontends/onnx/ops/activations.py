@@ -76,7 +76,15 @@ def shrink(n: Node, x: Value) -> Value:
 
 @converter("Softmax", since=13)
 def softmax(n: Node, x: Value) -> Value:
-    return n(nn.Softmax(x, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
+    axis = normalize_axis(n, n.int("axis"), x.type.rank)
+    return n(nn.Softmax(x, axis=axis)) if x.type.element_type.width >= 32 else _by_steps(n, x, axis)
+
+
+def _by_steps(n: Node, x: Value, axis: int) -> Value:
+    """As the operator's function body says: each step rounded to the operand's type."""
+    along = {"axes": (axis,), "keep_dims": True}
+    powers = n(nn.Exp(n(nn.Sub(x, n(nn.ReduceMax(x, **along))))))
+    return n(nn.Div(powers, n(nn.ReduceSum(powers, **along))))
 
 
 @converter("LogSoftmax", since=13)
