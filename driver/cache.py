@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -200,17 +200,19 @@ def _places(module: Operation) -> list[str]:
     return [node_of(op.loc) for op in module.walk()]
 
 
-def file_key(path: Path, target: Target, *options: str) -> str | None:
-    """A digest of a file and of all else that its program depends on; None if it is unreadable.
+def file_key(paths: Sequence[Path], target: Target, *options: str) -> str | None:
+    """A digest of files and of all else that their program depends on; None if one is unreadable.
 
-    It says nothing of other files that the file refers to.
+    It says nothing of other files that these refer to.
     """
+    contents = []
     try:
-        with path.open("rb") as file:
-            content = file_digest(file, "sha256").hexdigest()
+        for path in paths:
+            with path.open("rb") as file:
+                contents.append(file_digest(file, "sha256").hexdigest())
     except OSError:
         return None
-    return _digest(target, *options, content).hexdigest()
+    return _digest(target, *options, *contents).hexdigest()
 
 
 def choices_text(**choices: Mapping[str, Any]) -> str:

@@ -36,7 +36,8 @@ def load_module(
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> Operation:
-    """A verified module from an `.onnx` file, IR text in a file, a ModelProto or a module.
+    """A verified module from a model's file in any format, IR text in a file, bytes, an object of
+    a framework, or a module.
 
     `shapes` fixes input shapes by name, `constants` gives inputs a value for good; a module that
     exists already is copied. Without `fast_math` the module says that its math is to be done as
@@ -64,7 +65,7 @@ def _load(
             return _read_ir(path)
         if not path.exists():
             raise NncError(f"cannot read '{path}': no such file")
-    from ..frontends.onnx import import_model
+    from ..frontends.formats import import_model
 
     module = import_model(model, progress=progress, **choices)
     module.verify()
@@ -75,7 +76,7 @@ def _reject(choices: Mapping[str, Mapping[str, Any]]) -> None:
     """Raises NncError where something is said of the inputs of IR."""
     for what, given in choices.items():
         if given:
-            raise NncError(f"{what} can be given for ONNX models only")
+            raise NncError(f"{what} can be given for models of other formats than IR only")
 
 
 def _read_ir(path: Path) -> Operation:
@@ -186,6 +187,7 @@ def compile_model(
     `cache`, a model that was compiled before is read from disk, see `driver/cache.py`.
     """
     from ..frontends.declared import own_operators_digest
+    from ..frontends.formats import model_files, needs_other_files
     from ..targets.attribute import attach, target_of
     from ..targets.base import HOST
     from ..targets.base import target as find_target
@@ -219,7 +221,7 @@ def compile_model(
         module = load()
         if is_hosted(module):
             return hosted_model(module, compiled)
-        return compiled(module, None if key is None or _needs_other_files(model) else key)
+        return compiled(module, None if key is None or needs_other_files(model) else key)
 
     def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
         return _compile(module, progress, new_weights)
@@ -228,24 +230,18 @@ def compile_model(
     if models is not None and not models.limit:
         models = None
     key = None
-    if models is not None and isinstance(model, str | Path) and Path(model).suffix == ".onnx":
+    if models is not None and isinstance(model, str | Path) and Path(model).suffix != ".mlir":
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
-        key = file_key(Path(model), chosen, options)
+        key = file_key(model_files(model), chosen, options)
         program = models.find(key, chosen) if key else None
         if program is not None:
             if progress is not None:
                 progress("found in the cache")
             return running(program, threads, progress)
     return loaded(key)
-
-
-def _needs_other_files(path: Any) -> bool:
-    from ..frontends.onnx.model import needs_other_files
-
-    return needs_other_files(path)
 
 
 def _compile_into(

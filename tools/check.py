@@ -49,12 +49,22 @@ def text(found: Check) -> Iterator[str]:
 def _operators(found: Check) -> Iterator[str]:
     count = sum(one.count for one in found.operators)
     yield f"{found.model}: {count} nodes of {len(found.operators)} operators"
+    if found.producer:
+        yield f"  written by: {found.producer}"
+    for key, text in found.notes.items():
+        yield f"  {key}: {_shortened(text)}"
     rows = []
     for one in found.operators:
         name = f"{one.domain}.{one.name}" if one.domain else one.name
         missing = f"{one.unsupported} not supported" if one.unsupported else ""
         rows.append((f"  {one.count:6}", name, missing))
     yield from _columns(rows)
+
+
+def _shortened(text: str) -> str:
+    """The first line of a text, as far as it fits on a terminal's."""
+    line = text.split("\n", 1)[0]
+    return line if line == text and len(line) <= 80 else line[:77] + "..."
 
 
 def _faults(found: Check) -> Iterator[str]:

@@ -8,7 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ...frontends.onnx.examine import Examination, OperatorUse, examine_model
+from ...frontends.common.front_end import Examination, OperatorUse
+from ...frontends.formats import examine_model
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
@@ -27,12 +28,15 @@ ASSUMED = 128
 class Check:
     """What a model needs and what it would get.
 
+    `producer` is what wrote it, as far as it says so, `notes` what else it says of itself.
     `host_steps` are the nodes that only a host in Python computes, so that there is no library.
     `assumed` are the shapes of open inputs that the figures are for. `seconds` has a time for each
     target, by name. Without figures, `work` is None and `seconds` is empty.
     """
 
     model: str
+    producer: str
+    notes: Mapping[str, str]
     operators: tuple[OperatorUse, ...]
     faults: tuple[str, ...]
     unexamined: int
@@ -48,6 +52,8 @@ class Check:
         work = self.work
         return {
             "model": self.model,
+            "producer": self.producer,
+            "notes": dict(self.notes),
             "operators": [asdict(one) for one in self.operators],
             "unsupported": list(self.faults),
             "unexamined": self.unexamined,
@@ -73,7 +79,7 @@ def check(
     constants: Mapping[str, Any] | None = None,
     threads: int = 1,
 ) -> Check:
-    """Check an ONNX file or IR text of the graph. Raises NncError where it is no valid model."""
+    """Check a model's file or IR text of the graph. Raises NncError where it is no valid model."""
     choices: dict[str, Any] = {"shapes": dict(shapes or {}), "constants": dict(constants or {})}
     found = _examine(model, choices)
     dimensions: list[OpenDimension] = []
@@ -87,6 +93,8 @@ def check(
             work = _work(module, targets[0])
     return Check(
         model,
+        found.producer,
+        found.notes,
         found.operators,
         found.faults,
         found.unexamined,

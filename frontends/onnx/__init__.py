@@ -4,6 +4,9 @@
 `importer` walks the graph, and `ops/` has one small function for every ONNX operator.
 """
 
+from .front_end import OnnxFrontEnd
 from .importer import constant_values, import_model
 
-__all__ = ["constant_values", "import_model"]
+FRONT_END = OnnxFrontEnd()
+
+__all__ = ["FRONT_END", "constant_values", "import_model"]

@@ -14,8 +14,8 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, i64
+from ..common.shapes import merge, positions, reshape, shape_text
 from .node import Node
-from .shapes import merge, positions, reshape, shape_text
 
 
 @dataclass

@@ -4,50 +4,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import onnx
 
 from ...dialects.builtin import ModuleOp
-from ...ir.core import Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import NameLoc
 from ...ir.types import TensorType
+from ..common.front_end import Examination, OperatorUse
+from ..common.inputs import InputChoices
 from .importer import Importer, Unavailable
-from .inputs import InputChoices
 from .model import Model, domain, read_model
 from .node import Node, node_label
 from .order import subgraphs
 from .scope import Scope
 from .survey import Survey
 from .tensors import element_type
-
-
-@dataclass(frozen=True)
-class OperatorUse:
-    """An operator of a model: how often it stands there, and in how many nodes it cannot be
-    imported.
-    """
-
-    domain: str
-    name: str
-    count: int
-    unsupported: int
-
-
-@dataclass(frozen=True)
-class Examination:
-    """The operators by how often they are used; what keeps the model from being imported.
-
-    `unexamined` nodes depend on what is not supported. The module is there if nothing is wrong.
-    """
-
-    operators: tuple[OperatorUse, ...]
-    faults: tuple[str, ...]
-    unexamined: int
-    module: Operation | None
 
 
 def examine_model(
@@ -64,7 +38,7 @@ def examine_model(
     model = read_model(source)
     examiner = _Examiner(model)
     try:
-        module = examiner.run(InputChoices(shapes or {}, {}, constants or {}))
+        module = examiner.run(InputChoices.of(shapes, None, constants))
         module.verify()
     except _UnknownError:
         module = None
@@ -77,7 +51,15 @@ def examine_model(
     bad = Counter(examiner.faults.values())
     ordered = sorted(uses.items(), key=lambda use: (-use[1], use[0]))
     operators = [OperatorUse(*key, count, bad[key]) for key, count in ordered]
-    return Examination(tuple(operators), tuple(examiner.faults), len(examiner.unexamined), module)
+    proto = model.proto
+    return Examination(
+        tuple(operators),
+        tuple(examiner.faults),
+        len(examiner.unexamined),
+        module,
+        f"ONNX, {proto.producer_name or 'unknown'} {proto.producer_version}".rstrip(),
+        {entry.key: entry.value for entry in proto.metadata_props},
+    )
 
 
 def _names_node(error: NncError, model: Model) -> bool:
@@ -92,7 +74,7 @@ class _Unknown(Unavailable):
     """An output of a node that cannot be imported, of which not even the type is known."""
 
     def error(self) -> NncError:
-        return _UnknownError(self.message, self.node.importer.model.loc)
+        return _UnknownError(self.message, self.node.importer.loc)
 
 
 class _Patient(Survey):
@@ -123,7 +105,7 @@ class _Examiner(Importer):
                 label = node_label(proto)
                 if scope.call_label:
                     label = f"{scope.call_label}, in its body {label}"
-                raise NncError(f"{label}: not supported: {lacking}", self.model.loc)
+                raise NncError(f"{label}: not supported: {lacking}", self.loc)
             super().import_node(proto, scope)
             return
         except _UnknownError:
@@ -135,17 +117,18 @@ class _Examiner(Importer):
             if name:
                 scope.values[name] = self._stand_in(name, node, scope)
 
-    def _module(self, inputs: list[str], names: list[str], outputs: list[Value]) -> ModuleOp:
+    def module(self, *arguments: Any) -> ModuleOp:
+        """The module, unless something is wrong."""
         if self.faults:
-            raise _UnknownError("the model cannot be imported", self.model.loc)
-        return super()._module(inputs, names, outputs)
+            raise _UnknownError("the model cannot be imported", self.loc)
+        return super().module(*arguments)
 
     def _stand_in(self, name: str, node: Node, scope: Scope) -> Any:
         is_main = scope.parent is None and scope.caller is None
         type = self._types.get(name) if is_main else None
         if type is None:
             return _Unknown(node, f"'{name}' is not known")
-        return self.entry.add_arg(type, NameLoc(name, self.model.loc))
+        return self.entry.add_arg(type, NameLoc(name, self.loc))
 
     @cached_property
     def _types(self) -> dict[str, TensorType]:

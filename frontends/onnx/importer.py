@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,24 +10,21 @@ from typing import Any
 import numpy as np
 import onnx
 
-from ...dialects import func, nn
 from ...dialects.builtin import ModuleOp
-from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
-from ...dialects.nn.known_values import KnownValues, Partial
-from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
-from ...ir.core import Block, Operation, Region, Value
+from ...ir.core import Value
 from ...ir.diagnostics import NncError
-from ...ir.location import Location, NameLoc
-from ...ir.numpy_types import numpy_to_type
-from ...ir.resources import MemoryBlob
-from ...ir.traits import is_erasable
-from ...ir.types import Dim, FloatType, FunctionType, TensorType
+from ...ir.location import NameLoc
+from ..common.builder import Builder, identifier
+from ..common.importer import errors_of
+from ..common.inputs import InputChoices, constant_arrays, input_types
+from ..common.rows import fault_of_call, fault_of_ranks
+from ..common.source import Source
 from .calls import expand_call
-from .inputs import InputChoices, constant_arrays, dimension_names, input_types
+from .inputs import declared_inputs, dimensions
 from .model import Model, read_model
 from .node import Node, node_label
 from .order import needed_nodes
-from .registry import fault_of_call, fault_of_ranks
+from .registry import takes_any_rank
 from .schema import (
     fault_of_attributes,
     fault_of_kinds,
@@ -42,25 +37,9 @@ from .survey import Survey
 
 Progress = Callable[[str], None]
 
-INLINE_ELEMENTS = 64
-"""Constants of up to so many elements stand in the text; larger ones are resources."""
-
-MOST_INTEGERS = 4096
-"""Elements of an integer tensor that is still taken for a shape or for positions."""
-
-MOST_FLOATS = 64
-
-
-def is_small(type: Any) -> bool:
-    """Whether a tensor of this type is folded at import."""
-    if not isinstance(type, TensorType) or not type.has_static_shape:
-        return False
-    most = MOST_FLOATS if isinstance(type.element_type, FloatType) else MOST_INTEGERS
-    return type.num_elements <= most
-
 
 def import_model(
-    source: str | Path | onnx.ModelProto,
+    source: str | Path | bytes | onnx.ModelProto | Source,
     *,
     shapes: Mapping[str, Sequence[int | None]] | None = None,
     dims: Mapping[str, int] | None = None,
@@ -82,7 +61,7 @@ def import_model(
     if progress is not None:
         count = len(model.proto.graph.node)
         progress(f"import {model.name}: {count} nodes")
-    return Importer(model).run(InputChoices(shapes or {}, dims or {}, constants or {}))
+    return Importer(model).run(InputChoices.of(shapes, dims, constants))
 
 
 def constant_values(source: Any, constants: Mapping[str, Any]) -> dict[str, np.ndarray]:
@@ -94,7 +73,8 @@ def constant_values(source: Any, constants: Mapping[str, Any]) -> dict[str, np.n
     if not constants:
         return {}
     model = read_model(source)
-    types = input_types(model, model.proto.graph, InputChoices({}, {}, constants))
+    choices = InputChoices.of(constants=constants)
+    types = input_types(model, declared_inputs(model, {}), choices)
     return constant_arrays(model, types, constants)
 
 
@@ -109,41 +89,37 @@ class Unavailable:
         return self.node.error(self.message)
 
 
-class Importer:
+class Importer(Builder):
     """The import of one model."""
 
     def __init__(self, model: Model) -> None:
+        super().__init__(model.loc)
         self.model = model
         self.survey = Survey(model)
-        self.block = self.entry = Block()
-        """Where operations go: the function's block, or that of a branch or a loop's body."""
-        self.known = KnownValues(is_small, mixes=False)
-        self._constants: dict[Any, Value] = {}
-        self._keys = {"__metadata__"}  # safetensors keeps this name for itself
 
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module."""
         graph = self.model.proto.graph
         scope = Scope(self.model.opsets)
-        types = input_types(self.model, graph, choices)
+        types = input_types(self, declared_inputs(self.model, choices.dims), choices)
         nodes = self._prepare(graph, scope, list(types))
         self.survey.check(nodes, scope)
-        for name, array in constant_arrays(self.model, types, choices.constants).items():
+        for name, array in constant_arrays(self, types, choices.constants).items():
             del types[name]
-            scope.values[name] = self.constant(array, NameLoc(name, self.model.loc), key=name)
+            scope.values[name] = self.constant(array, NameLoc(name, self.loc), key=name)
         for name, type in types.items():
-            scope.values[name] = argument = self.block.add_arg(type, NameLoc(name, self.model.loc))
-            argument.name_hint = identifier(name)
+            scope.values[name] = self.argument(name, type)
         for node in nodes:
             self.import_node(node, scope)
-        outputs = [self.output(value.name, scope) for value in graph.output]
-        return self._module(list(types), [o.name for o in graph.output], outputs)
+        outputs = [(value.name, self.output(value.name, scope)) for value in graph.output]
+        dims = dimensions([*graph.input, *graph.output])
+        return self.module(list(types), outputs, dims)
 
     def _prepare(self, graph: Any, scope: Scope, inputs: list[str]) -> list[Any]:
         """Enter the initializers into the scope; the nodes that are needed, in order."""
         for tensor in graph.initializer:
             if tensor.name in scope.initializers:
-                raise self.model.error(f"initializer '{tensor.name}' is defined twice")
+                raise self.error(f"initializer '{tensor.name}' is defined twice")
             scope.initializers[tensor.name] = tensor
         given = {*inputs, *scope.initializers}
         given |= {sparse.values.name for sparse in graph.sparse_initializer}
@@ -151,7 +127,7 @@ class Importer:
         try:
             nodes = needed_nodes(graph.node, given, outputs, lambda n: is_visible(n, scope.parent))
         except NncError as error:
-            raise self.model.error(error.message) from None
+            raise self.error(error.message) from None
         self._reject_sparse(graph, nodes)
         return nodes
 
@@ -160,44 +136,10 @@ class Importer:
         for node in nodes:
             for name in node.input:
                 if name in sparse:
-                    raise self.model.error(
+                    raise self.error(
                         f"{node_label(node)}: input '{name}' is a sparse tensor, "
                         "expected a dense one"
                     )
-
-    def _module(self, inputs: list[str], names: list[str], outputs: list[Value]) -> ModuleOp:
-        self.block.append(func.Return(outputs, loc=self.model.loc))
-        self._drop_unused()
-        type = FunctionType(tuple(a.type for a in self.block.args), tuple(v.type for v in outputs))
-        main = func.FuncOp(
-            sym_name="main",
-            function_type=type,
-            body=Region([self.block]),
-            loc=self.model.loc,
-            attributes={
-                ENTRY: UnitAttr(),
-                INPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in inputs)),
-                OUTPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in names)),
-            },
-        )
-        graph = self.model.proto.graph
-        for key, values, order, types in (
-            (INPUT_DIMS, graph.input, inputs, type.inputs),
-            (OUTPUT_DIMS, graph.output, names, type.results),
-        ):
-            named = dimension_names(values, order, types)
-            if any(map(any, named)):
-                strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in named)
-                main.attributes[key] = ArrayAttr(tuple(strings))
-        module = ModuleOp.of([main])
-        module.loc = self.model.loc
-        return module
-
-    def _drop_unused(self) -> None:
-        """Erase what nothing uses: mostly constants that were evaluated into types."""
-        for op in reversed(self.block):
-            if is_erasable(op) and not any(r.has_uses for r in op.results):
-                op.erase()
 
     # -- nodes ------------------------------------------------------------------------------
 
@@ -225,16 +167,11 @@ class Importer:
             return expand_call(node, local)
         if node.schema is None and (fault := fault_of_call(convert, node.inputs)):
             raise node.error(fault)
-        if fault := fault_of_ranks(convert, node.inputs, node.schema is not None):
+        declared = node.schema is not None
+        if not takes_any_rank(convert) and (fault := fault_of_ranks(node.inputs, declared)):
             raise node.error(fault)
-        try:
+        with errors_of(node):
             results = convert(node, *node.inputs)
-        except NncError as error:
-            if error.location == self.model.loc:
-                raise  # it names the node already
-            raise node.error(op_message(error.message)) from None
-        except MemoryError:
-            raise node.error("a constant of the node needs more memory than there is") from None
         return list(results) if isinstance(results, list | tuple) else [results]
 
     def _bind(self, node: Node, results: list[Any], scope: Scope) -> None:
@@ -258,105 +195,33 @@ class Importer:
                     raise found.error()
                 return found
             if name in at.initializers:
-                loc = NameLoc(name, self.model.loc)
+                loc = NameLoc(name, self.loc)
                 array = self.read_tensor(at.initializers[name], node)
                 value = self.constant(array, loc, key=name)
                 at.values[name] = value
                 return value
             at = at.parent
-        raise self.model.error(f"'{name}' is not defined")
+        raise self.error(f"'{name}' is not defined")
 
     def output(self, name: str, scope: Scope) -> Value:
         """The value of a graph's output."""
-        return self.as_value(self.lookup(name, scope), self.model.loc)
-
-    def as_value(self, value: Any, loc: Location) -> Value:
-        """The value; one that the import has followed as a sequence becomes one of the program."""
-        if isinstance(value, Value):
-            return value
-        elements = [self.as_value(element, loc) for element in value]
-        return self.emit(nn.SequenceConstruct(elements), loc)[0]
+        return self.as_value(self.lookup(name, scope), self.loc)
 
     def import_body(self, graph: Any, scope: Scope) -> Body:
         """A graph inside a node, checked, to be imported in place as often as needed."""
         frame = scope.nested()
         if frame.depth > 100:
-            raise self.model.error("graphs are nested more than 100 deep")
+            raise self.error("graphs are nested more than 100 deep")
         inputs = [value.name for value in graph.input]
         nodes = self._prepare(graph, frame, inputs)
         self.survey.check(nodes, frame)
         return Body(self, frame, inputs, nodes, [value.name for value in graph.output])
-
-    # -- ops and constants ------------------------------------------------------------------
-
-    def emit(self, op: Operation, loc: Location) -> list[Value]:
-        """Insert the op, or the constants that it folds to; its results."""
-        found = self.known.results(op)
-        if found is not None and all(known.is_known for known in found):
-            op.drop_all_references()
-            return [self.constant(known.elements, loc) for known in found]
-        op.loc = loc
-        self.block.append(op)
-        for result, known in zip(op.results, found or (), strict=False):
-            self.known.remember(result, known)
-        return list(op.results)
-
-    @contextmanager
-    def inside(self, block: Block) -> Iterator[None]:
-        """Insert into a block of a region for a while. The op with the region comes after it."""
-        outer, self.block = self.block, block
-        try:
-            yield
-        finally:
-            self.block = outer
-
-    def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
-        """A constant; equal small ones are one op."""
-        type = TensorType(array.shape, numpy_to_type(array.dtype))
-        strings = array.dtype == object
-        small = array.size <= INLINE_ELEMENTS or strings
-        identity = (type, tuple(array.flat) if strings else array.tobytes()) if small else None
-        if identity in self._constants:
-            return self._constants[identity]
-        if small:
-            attribute: Any = DenseElements.from_numpy(np.ascontiguousarray(array), type)
-        else:
-            attribute = DenseResource(self._key(key or "constant"), type, MemoryBlob(array))
-        op = nn.Constant(attribute, loc=loc)
-        self.entry.append(op)  # every region sees it
-        if key:
-            op.result.name_hint = identifier(key)
-        if identity is not None:
-            self._constants[identity] = op.result
-        if is_small(type):
-            self.known.remember(op.result, Partial.known(array))
-        return op.result
-
-    def _key(self, name: str) -> str:
-        """A resource's name, unique in the module."""
-        key, n = name, 0
-        while key in self._keys:
-            n += 1
-            key = f"{name}_{n}"
-        self._keys.add(key)
-        return key
 
     def read_tensor(self, proto: Any, node: Node | None) -> np.ndarray:
         try:
             return self.model.tensors.array(proto)
         except NncError as error:
             raise (node or self.model).error(error.message) from None
-
-    def is_unknown(self, value: Value) -> bool:
-        """Whether nothing is known of the elements."""
-        return self.known.partial(value) is None
-
-    def extents(self, value: Value) -> tuple[Dim, ...] | None:
-        """The elements of a 1-D integer tensor, unknown ones as None; see `Node.extents`."""
-        if (elements := self.known.elements(value)) is not None:
-            return tuple(elements)
-        count = value.type.shape[0] if value.type.rank == 1 else None
-        return None if count is None else (None,) * count
 
 
 @dataclass
@@ -384,18 +249,3 @@ def is_visible(name: str, scope: Scope | None) -> bool:
             return True
         scope = scope.parent
     return False
-
-
-def op_message(message: str) -> str:
-    """The message of an op's verifier without the op's own name."""
-    _, found, rest = message.partition("' op ")
-    return rest if found else message
-
-
-_NO_NAME = re.compile(r"[^\w$.-]", re.ASCII)
-
-
-def identifier(name: str) -> str:
-    """The name as an SSA name of the text form."""
-    text = _NO_NAME.sub("_", name)
-    return text if text and not text[0].isdigit() else "_" + text

@@ -13,6 +13,7 @@ from google.protobuf.message import DecodeError
 
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
+from ..common.source import Source
 from .names import undecodable_name
 from .tensors import TensorReader
 from .wire import OWN_FILE, WireError, without_weights
@@ -41,16 +42,17 @@ class Model:
         return NncError(message, self.loc)
 
 
-def read_model(source: Any) -> Model:
-    """The model of a path or a ModelProto. Raises NncError where it is not a usable one."""
-    if isinstance(source, onnx.ModelProto):
-        name, proto, tensors = "<model>", source, TensorReader(None)
+def read_model(given: Any) -> Model:
+    """The model of a path, bytes or a ModelProto. Raises NncError where it is not a usable one."""
+    source = given if isinstance(given, Source) else Source(given)
+    name, loc = source.name, source.loc
+    if isinstance(source.object, onnx.ModelProto):
+        proto, tensors = source.object, TensorReader(None)
+    elif source.object is not None:
+        raise NncError(f"not a model: {type(source.object).__name__}", loc)
     else:
-        path = Path(source)
-        name = str(path)
-        proto, data = _parse(path, FileLineColLoc(name, 0, 0))
-        tensors = TensorReader(path.parent, data)
-    loc = FileLineColLoc(name, 0, 0)
+        proto = _parse(source)
+        tensors = TensorReader(source.path.parent if source.path else None, source.data)
     if not proto.HasField("graph"):
         raise NncError("not an ONNX model: it has no graph", loc)
     if (bad := undecodable_name(proto)) is not None:
@@ -77,12 +79,18 @@ def _default_opset(proto: Any) -> int:
     return versions[0] if versions else 0
 
 
-def _converted(source: Any, loc: FileLineColLoc) -> Any:
-    """The model of a path or a ModelProto, in the oldest opset that converters know."""
+def _converted(source: Source, loc: FileLineColLoc) -> Any:
+    """The model, in the oldest opset that converters know."""
     from onnx import version_converter
 
     try:
-        proto = source if isinstance(source, onnx.ModelProto) else onnx.load(source)
+        proto = source.object
+        if proto is None:
+            proto = (
+                onnx.load(source.path)
+                if source.path
+                else onnx.load_from_string(source.data.tobytes())
+            )
         onnx.checker.check_model(proto)  # the converter relies on what it checks
         return version_converter.convert_version(proto, OLDEST_OPSET)
     except Exception as error:  # the binding raises several kinds
@@ -155,17 +163,9 @@ def _tensors(nodes: Iterable[Any]) -> Iterator[Any]:
 # -- the file --------------------------------------------------------------------------------
 
 
-def _parse(path: Path, loc: FileLineColLoc) -> tuple[Any, np.ndarray]:
-    """The model without its large weights, and the file's bytes, mapped."""
-    try:
-        if path.is_dir():
-            raise NncError("is a folder, expected an ONNX model file", loc)
-        if path.stat().st_size == 0:
-            raise NncError("the file is empty, expected an ONNX model", loc)
-        data = np.memmap(path, np.uint8, "r").view(np.ndarray)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise NncError(f"cannot read the model: {reason}", loc) from None
+def _parse(source: Source) -> Any:
+    """The model without its large weights."""
+    data, loc = source.data, source.loc
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(without_weights(data))
@@ -173,7 +173,7 @@ def _parse(path: Path, loc: FileLineColLoc) -> tuple[Any, np.ndarray]:
         raise NncError(f"not an ONNX model: {_guess(data) or _reason(error)}", loc) from None
     if not proto.HasField("graph") or not proto.ir_version:
         raise NncError(f"not an ONNX model: {_guess(data) or 'it has no graph'}", loc)
-    return proto, data
+    return proto
 
 
 def _reason(error: Exception) -> str:

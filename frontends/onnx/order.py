@@ -1,4 +1,4 @@
-"""The order in which nodes are imported: those that the outputs need, operands first."""
+"""ONNX's nodes as `common/order` looks at them, and the names that nodes use."""
 
 from __future__ import annotations
 
@@ -7,8 +7,24 @@ from typing import Any
 
 from onnx import AttributeProto
 
-from ...ir.diagnostics import NncError
+from ..common import order
 from .node import node_label
+
+
+class _View:
+    """The nodes of a graph or function."""
+
+    def label(self, node: Any) -> str:
+        """How messages name the node."""
+        return node_label(node)
+
+    def outputs(self, node: Any) -> Iterable[str]:
+        """The names that it defines."""
+        return node.output
+
+    def used(self, node: Any) -> Iterable[str]:
+        """The names that it uses, also inside its graphs."""
+        return used_names(node)
 
 
 def needed_nodes(
@@ -17,69 +33,8 @@ def needed_nodes(
     outputs: Iterable[str],
     is_outer: Callable[[str], bool],
 ) -> list[Any]:
-    """The nodes that `outputs` depend on, each behind those that it uses.
-
-    `given` are the names of inputs and initializers, `is_outer` tells those of the graphs
-    around. Raises NncError for a name that is defined twice or nowhere, and for a cycle.
-    """
-    nodes = list(nodes)
-    makers: dict[str, int] = {}
-    given = set(given)
-    for i, node in enumerate(nodes):
-        for name in node.output:
-            if not name:
-                continue
-            if name in makers:
-                raise NncError(
-                    f"'{name}' is defined twice: by {node_label(nodes[makers[name]])} "
-                    f"and by {node_label(node)}"
-                )
-            if name in given:
-                raise NncError(f"{node_label(node)} defines '{name}', which is an input already")
-            makers[name] = i
-    order: list[Any] = []
-    state: dict[int, int] = {}  # 1: its operands are being visited, 2: it is in the order
-    for output in outputs:
-        if output in makers:
-            _visit(makers[output], nodes, makers, state, order, given, is_outer)
-        elif output not in given and not is_outer(output):
-            raise NncError(f"output '{output}' is not defined: no node or input has this name")
-    return order
-
-
-def _visit(root, nodes, makers, state, order, given, is_outer) -> None:
-    """Depth first, without recursion: models are deep."""
-    stack: list[tuple[int, Any]] = []
-
-    def enter(i: int) -> None:
-        state[i] = 1
-        stack.append((i, iter(used_names(nodes[i]))))
-
-    if state.get(root) != 2:
-        enter(root)
-    while stack:
-        i, names = stack[-1]
-        for name in names:
-            maker = makers.get(name)
-            if maker is None:
-                if name not in given and not is_outer(name):
-                    raise NncError(
-                        f"{node_label(nodes[i])}: input '{name}' is not defined: "
-                        "no node, input or initializer has this name"
-                    )
-                continue
-            if state.get(maker) == 1:
-                cycle = [nodes[j] for j, _ in stack]
-                cycle = cycle[cycle.index(nodes[maker]) :]
-                names_text = " -> ".join(node_label(node) for node in cycle[:8])
-                raise NncError(f"the graph has a cycle: {names_text}")
-            if state.get(maker) is None:
-                enter(maker)
-                break
-        else:
-            state[i] = 2
-            order.append(nodes[i])
-            stack.pop()
+    """The nodes that `outputs` depend on, in order; see `common/order`. Raises NncError."""
+    return order.needed_nodes(nodes, given, outputs, is_outer, _View())
 
 
 def used_names(node: Any) -> list[str]:

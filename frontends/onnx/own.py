@@ -47,8 +47,8 @@ from ...ir.fields import Attr, Operand, OptionalOperand
 from ...ir.location import FileLineColLoc
 from ...ir.numpy_types import numpy_to_type, type_to_numpy
 from ...ir.types import TensorType, Type, f64, i64
+from ..common.importer import op_message
 from ..declared import digests
-from .importer import op_message
 from .node import Node
 from .registry import converter, find_converter, forget_converter
 from .scope import Scope

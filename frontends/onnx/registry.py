@@ -5,11 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable
 from importlib import import_module
-from inspect import signature
 from typing import Any
-
-from ...dialects.nn.host_types import HostType
-from ...ir.types import UnrankedTensorType
 
 Convert = Callable[..., Any]
 
@@ -60,38 +56,9 @@ def forget_converter(domain: str, op_type: str) -> None:
     _converters.pop((domain, op_type), None)
 
 
-def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
-    """What is wrong with the inputs of an operator that has no declaration, or None.
-
-    The converter's parameters stand for it: those without a default are needed.
-    """
-    parameters = list(signature(convert).parameters.values())[1:]
-    needed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
-    if len(inputs) > len(parameters) and all(p.kind is not p.VAR_POSITIONAL for p in parameters):
-        return f"{len(inputs)} inputs, expected at most {len(parameters)}"
-    for i, parameter in enumerate(needed):
-        if i >= len(inputs) or inputs[i] is None:
-            return f"input '{parameter.name}' is missing"
-    return None
-
-
-def fault_of_ranks(convert: Convert, inputs: list[Any], declared: bool) -> str | None:
-    """Which input has an unknown rank that the converter must know, or None.
-
-    Where no declaration of the operator says which kinds of values it takes, they are tensors.
-    """
-    if convert in _of_any_rank:
-        return None
-    for i, value in enumerate(inputs):
-        type = getattr(value, "type", None)
-        if not declared and (isinstance(value, tuple) or isinstance(type, HostType)):
-            return f"input {i} is no tensor"
-        if isinstance(type, UnrankedTensorType):
-            return (
-                f"input {i} is a '{type}': its rank must be known; it is an element of a "
-                "sequence or an optional, whose type the model may declare with a shape"
-            )
-    return None
+def takes_any_rank(convert: Convert) -> bool:
+    """Whether a converter takes tensors of which not even the rank is known."""
+    return convert in _of_any_rank
 
 
 def supported_operators() -> list[tuple[str, str]]:

@@ -100,7 +100,10 @@ ROWS = [
     ("nnc run relu.onnx --input nothing.npy", "cannot read '"),
     ("nnc run relu.onnx --input rubbish.npy", "not a readable array file"),
     ("nnc run two.onnx --random --output out.npy", "the model has 2 outputs: name an .npz file"),
-    ("nnc run f.mlir --random --shape a=1", "shapes can be given for ONNX models only"),
+    (
+        "nnc run f.mlir --random --shape a=1",
+        "shapes can be given for models of other formats than IR only",
+    ),
     ("nnc run nothing.mlir --random", "cannot read '"),
     ("nnc run bytes.mlir --random", "not UTF-8 text (byte 8)"),
     ("nnc stages relu.onnx -o file/folder", "cannot make folder '"),

@@ -147,7 +147,7 @@ CALLS: list[tuple[Callable[[], object], str]] = [
     ),
     (
         lambda: nnc.compile(parse_module("module {}"), shapes={"x": [1]}),
-        "shapes can be given for ONNX models only",
+        "shapes can be given for models of other formats than IR only",
     ),
 ]
 

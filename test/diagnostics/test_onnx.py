@@ -189,7 +189,7 @@ GRAPHS = [
     ),
     (
         'float[1,1,H,4] x, float[1,1,2,K] w => float y { y = Conv<auto_pad = "SAME_UPPER", strides = [2, 2]>(x, w) }',
-        "auto_pad SAME_UPPER needs a kernel of known extents",
+        "padding SAME_UPPER needs a kernel of known extents",
     ),
 ]
 

@@ -38,13 +38,13 @@ def test_no_such_file(tmp_path):
 
 
 def test_a_folder(tmp_path):
-    expect(tmp_path, "is a folder, expected an ONNX model file")
+    expect(tmp_path, "is a folder, expected a model's file")
 
 
 def test_an_empty_file(tmp_path):
     path = tmp_path / "m.onnx"
     path.write_bytes(b"")
-    expect(path, r"m\.onnx: error: the file is empty, expected an ONNX model")
+    expect(path, r"m\.onnx: error: the file is empty, expected a model")
 
 
 @pytest.mark.parametrize(

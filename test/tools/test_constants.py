@@ -88,7 +88,9 @@ def test_integers_that_the_type_holds(value, fits):
 
 
 def test_only_of_models():
-    with pytest.raises(NncError, match="constants can be given for ONNX models only"):
+    with pytest.raises(
+        NncError, match="constants can be given for models of other formats than IR only"
+    ):
         nnc.load(nnc.parse("func.func @f() { return }"), constants={"x": 1})
 
 

@@ -151,7 +151,7 @@ def test_constants_that_do_not_fit_into_memory(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(np, "arange", arange)
     assert main(["compile", file, "-q", "-o", str(tmp_path / "model.so")]) == 1
     (line,) = capsys.readouterr().err.splitlines()
-    assert "'culprit' (Range): a constant of the node needs more memory than there is" in line
+    assert "'culprit' (Range): a constant needs more memory than there is" in line
 
 
 def test_inputs_that_do_not_fit_into_memory():

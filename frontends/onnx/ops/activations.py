@@ -7,10 +7,10 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.shapes import flatten, normalize_axis, reshape
+from ...common.terms import Term, counting, extent
 from ..node import Node
 from ..registry import converter
-from ..shapes import flatten, normalize_axis, reshape
-from ..terms import Term, counting, extent
 
 _PLAIN = {
     "Relu": nn.Relu,

@@ -9,9 +9,9 @@ from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import IntegerType, TensorType, Type, i1, i32
+from ...common.shapes import as_scalar, broadcast, normalize_axis, reshape
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_scalar, broadcast, normalize_axis, reshape
 from ..tensors import element_type
 
 _UNARY = {

@@ -8,9 +8,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, f32, f64, i64
+from ...common.terms import Term, constant, joined
 from ..node import Node
 from ..registry import converter
-from ..terms import Term, constant, joined
 from .scores import class_of, labels_of, transformed, two_classes
 from .text import ids, lookup, scalar_string, strings
 

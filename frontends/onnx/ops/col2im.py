@@ -13,10 +13,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.shapes import as_i64, of_length
+from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, of_length
-from ..terms import Term, constant, counting, extent, joined
 from ..windows import spatial_ints
 
 

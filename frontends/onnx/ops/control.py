@@ -8,11 +8,11 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
+from ...common.loops import Iteration, branch, extent, mirrored, reversed_along, while_loop
+from ...common.shapes import as_scalar, normalize_axis, reshape
 from ..importer import Body
-from ..loops import Iteration, branch, extent, mirrored, reversed_along, while_loop
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_scalar, normalize_axis, reshape
 from .sequences import as_value
 
 MOST_UNROLLED = 1_000

@@ -7,10 +7,11 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.shapes import part_of_vector, shape_of
+from ...common.windows import padded
 from ..node import Node
 from ..registry import converter
-from ..shapes import part_of_vector, shape_of
-from ..windows import AUTO_PADS, padded, spatial_ints, spatial_rank
+from ..windows import AUTO_PADS, padding_of, spatial_ints, spatial_rank
 
 
 @converter("Conv")
@@ -18,7 +19,7 @@ def conv(n: Node, x: Value, weight: Value, bias: Value | None = None) -> Value:
     kernel = kernel_of(n, x, weight)
     strides = spatial_ints(n, "strides", len(kernel), 1)
     dilations = spatial_ints(n, "dilations", len(kernel), 1)
-    operand = padded(n, x, kernel, strides, dilations)
+    operand = padded(n, x, kernel, strides, dilations, padding_of(n, len(kernel)))
     return n(
         nn.Conv(
             operand.x,
@@ -88,7 +89,8 @@ def _transposed_padding(n: Node, x: Value, kernel, strides, dilations, extra, wa
     """Pads and output padding; `output_shape` and `auto_pad` determine the former."""
     mode = n.string("auto_pad", "NOTSET", AUTO_PADS)
     if wanted is None and mode in ("NOTSET", "VALID"):
-        return padded(n, x, kernel, strides, dilations).pads, extra
+        padding = padding_of(n, len(kernel))
+        return padded(n, x, kernel, strides, dilations, padding).pads, extra
     begins, ends, more = [], [], []
     for i, extent in enumerate(x.type.shape[2:]):
         if kernel[i] is None:

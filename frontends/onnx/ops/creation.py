@@ -8,11 +8,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import TensorType, size_fault
+from ...common.shapes import as_i64, as_scalar, of_length, positions
+from ...common.terms import counting, extent
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, of_length, positions
 from ..tensors import element_type
-from ..terms import counting, extent
 
 _FORMS = {
     "value_int": (A.INT, np.int64),
@@ -34,14 +34,14 @@ def constant(n: Node) -> Value:
     if form == "value":
         array = n.tensor("value")
         assert array is not None
-        return n.importer.constant(array, n.loc, key=key)
+        return n.builder.constant(array, n.loc, key=key)
     if form not in _FORMS:
         raise n.error(f"attribute '{form}' is not supported, expected value or {', '.join(_FORMS)}")
     kind, dtype = _FORMS[form]
     value = n.attribute(form, kind)
     if dtype is object:
         value = n.strings(form) if kind == A.STRINGS else n.string(form)
-    return n.importer.constant(np.asarray(value, dtype), n.loc, key=key)
+    return n.builder.constant(np.asarray(value, dtype), n.loc, key=key)
 
 
 @converter("ConstantOfShape")

@@ -10,9 +10,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, i1, i64
+from ...common.shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
 
 
 @converter("NonMaxSuppression")

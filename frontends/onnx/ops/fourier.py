@@ -18,12 +18,12 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, TensorType, Type, f32, f64, i64
-from ..late_axes import axes_mask, in_order, order_of
+from ...common.late_axes import axes_mask, in_order, order_of
+from ...common.shapes import as_i64, as_scalar, normalize_axis, part_of_vector
+from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, normalize_axis, part_of_vector
 from ..tensors import element_type
-from ..terms import Term, constant, counting, extent, joined
 
 Complex = tuple[Term, Term | None]
 """Real and imaginary parts; without the latter, of real numbers."""

@@ -13,10 +13,10 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Operation, Value
 from ....ir.types import FloatType
+from ...common.shapes import broadcast_by, shape_of
+from ...common.terms import Term
 from ..node import Node
 from ..registry import converter
-from ..shapes import broadcast_by, shape_of
-from ..terms import Term
 from .training import DOMAIN
 
 Parts = Sequence[Term | None]
@@ -70,7 +70,7 @@ def _filled(n: Node, number: float, like: Value) -> Term:
 def _between(n: Node, target: Value, variables: Sequence[Value]) -> list[Operation]:
     """The ops through which the target depends on the variables, in order."""
     needed, depends = {target}, set(variables)
-    ops = list(n.importer.block)
+    ops = list(n.builder.block)
     for op in reversed(ops):
         if any(r in needed for r in op.results) and not any(r in depends for r in op.results):
             needed.update(op.operands)

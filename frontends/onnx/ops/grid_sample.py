@@ -15,10 +15,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
+from ...common.shapes import as_i64, broadcast_by, part_of_vector, reshape
+from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, broadcast_by, part_of_vector, reshape
-from ..terms import Term, constant, counting, extent, joined
 
 _MODES = {"nearest": "nearest", "linear": "linear", "cubic": "cubic"}
 _OLD_MODES = {"nearest": "nearest", "bilinear": "linear", "bicubic": "cubic"}

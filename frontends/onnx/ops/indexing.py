@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.shapes import as_i64, as_scalar, broadcast_by, normalize_axis, reshape, shape_of
+from ...common.terms import Term, counting, extent
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, broadcast_by, normalize_axis, reshape, shape_of
-from ..terms import Term, counting, extent
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 

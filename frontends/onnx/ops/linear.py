@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.shapes import shape_text
 from ..einsum import einsum
 from ..node import Node
 from ..registry import converter
-from ..shapes import shape_text
 
 
 @converter("MatMul")

@@ -13,10 +13,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i32, i64
+from ...common.shapes import as_scalar, flatten
+from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_scalar, flatten
-from ..terms import Term, constant, counting, extent, joined
 from .microsoft import DOMAIN
 
 

@@ -9,10 +9,10 @@ from collections.abc import Callable
 
 from ....dialects import nn
 from ....ir.core import Value
-from ..late_axes import with_ones
+from ...common.late_axes import with_ones
+from ...common.terms import Term
 from ..node import Node
 from ..registry import converter
-from ..terms import Term
 from .convolution import conv
 from .creation import range_
 from .grid_sample import grid_sample

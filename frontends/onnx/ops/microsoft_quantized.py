@@ -10,10 +10,10 @@ from collections.abc import Callable
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32
+from ...common.shapes import reshape
+from ...common.terms import Term, joined
 from ..node import Node
 from ..registry import converter
-from ..shapes import reshape
-from ..terms import Term, joined
 from .microsoft import DOMAIN
 from .microsoft_attention import attention
 from .microsoft_fused import channels_first, channels_last

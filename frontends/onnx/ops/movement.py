@@ -10,20 +10,20 @@ from ....dialects import nn
 from ....dialects.nn.movement import slice_bounds
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
-from ..calls import expand_call
-from ..late_axes import parts_of_sizes, spread_over
-from ..node import Node
-from ..registry import converter
-from ..shapes import (
+from ...common.late_axes import parts_of_sizes, spread_over
+from ...common.shapes import (
     as_i64,
     as_scalar,
     normalize_axes,
     normalize_axis,
     shape_of,
 )
-from ..terms import Term, constant, counting
-from ..terms import extent as extent_of
-from ..windows import pad_by_vector
+from ...common.terms import Term, constant, counting
+from ...common.terms import extent as extent_of
+from ...common.windows import pad_by_vector
+from ..calls import expand_call
+from ..node import Node
+from ..registry import converter
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType
+from ...common.shapes import normalize_axis, reshape
 from ..calls import expand_call
 from ..node import Node
 from ..registry import converter
-from ..shapes import normalize_axis, reshape
 
 
 @converter("BatchNormalization")

@@ -10,10 +10,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, TensorType, i64
+from ...common.shapes import as_i64, of_length, part_of_vector, product, shape_of
+from ...common.windows import Padded, pad_by_vector, padded
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, of_length, part_of_vector, product, shape_of
-from ..windows import Padded, pad_by_vector, padded, spatial_ints, spatial_rank
+from ..windows import padding_of, spatial_ints, spatial_rank
 
 
 def _window(n: Node, x: Value, fill: float = 0) -> tuple[Padded, dict]:
@@ -22,7 +23,7 @@ def _window(n: Node, x: Value, fill: float = 0) -> tuple[Padded, dict]:
     kernel = spatial_ints(n, "kernel_shape", rank, 1)
     strides = spatial_ints(n, "strides", rank, 1)
     dilations = spatial_ints(n, "dilations", rank, 1)
-    operand = padded(n, x, kernel, strides, dilations, fill)
+    operand = padded(n, x, kernel, strides, dilations, padding_of(n, rank), fill)
     return operand, {
         "kernel": kernel,
         "strides": strides,

@@ -7,11 +7,11 @@ from ....ir.comprehension import combiner_identity
 from ....ir.conversions import is_small_float
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
+from ...common.shapes import normalize_axis, reshape, shape_text
+from ...common.terms import counting, extent
 from ..node import Node
 from ..registry import converter
-from ..shapes import normalize_axis, reshape, shape_text
 from ..tensors import element_type
-from ..terms import counting, extent
 
 
 def along_axis(n: Node, x: Value, parameter: Value) -> Value:

@@ -17,12 +17,12 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, Type, f32, f64, i64
-from ..loops import Iteration, while_loop
+from ...common.loops import Iteration, while_loop
+from ...common.shapes import shape_of
+from ...common.terms import Term, constant, counting, joined
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import shape_of
 from ..tensors import element_type
-from ..terms import Term, constant, counting, joined
 
 _U32 = IntegerType(32, "u")
 

@@ -14,10 +14,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
-from ..loops import Iteration, extent, mirrored, reversed_along, while_loop
+from ...common.loops import Iteration, extent, mirrored, reversed_along, while_loop
+from ...common.shapes import as_i64, broadcast, reshape, shape_text
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_i64, broadcast, reshape, shape_text
 from .movement import split_into
 
 MOST_UNROLLED = 32

@@ -5,10 +5,10 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, TensorType, f64, i1, i64
-from ..late_axes import all_where_none, along, axes_mask, number_of, without
+from ...common.late_axes import all_where_none, along, axes_mask, number_of, without
+from ...common.shapes import as_i64, as_scalar, normalize_axes, normalize_axis, of_length
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, as_scalar, normalize_axes, normalize_axis, of_length
 
 _REDUCTIONS = {
     "ReduceSum": nn.ReduceSum,

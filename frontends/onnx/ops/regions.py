@@ -16,10 +16,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
+from ...common.shapes import Extent, shape_text
+from ...common.terms import Term, arange, constant, counting, extent
 from ..node import Node
 from ..registry import converter
-from ..shapes import Extent, shape_text
-from ..terms import Term, arange, constant, counting, extent
 from ..windows import spatial_ints
 from .convolution import kernel_of
 

@@ -7,10 +7,8 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64, is_told_by_count
-from ..late_axes import axes_mask, number_of, with_ones, without
-from ..node import Node
-from ..registry import converter
-from ..shapes import (
+from ...common.late_axes import axes_mask, number_of, with_ones, without
+from ...common.shapes import (
     Extent,
     as_i64,
     broadcast,
@@ -23,6 +21,8 @@ from ..shapes import (
     reshape,
     shape_of,
 )
+from ..node import Node
+from ..registry import converter
 
 
 @converter("Reshape")
@@ -31,7 +31,7 @@ def reshape_(n: Node, x: Value, shape: Value) -> Value:
     target = n.extents(shape)
     if target is None:
         raise n.error("the number of dimensions of the result must be known")
-    if target and n.importer.is_unknown(shape):
+    if target and n.builder.is_unknown(shape):
         return _reshape_at_run_time(n, x, shape, target)
     literal_zero = bool(n.int("allowzero"))
     extents: list[Extent | None] = []

@@ -12,10 +12,10 @@ from ....dialects import nn
 from ....dialects.nn.known_values import LIMIT, KnownValues
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, f32, f64, i64
-from ..late_axes import source_of
+from ...common.late_axes import source_of
+from ...common.shapes import as_i64, normalize_axes, shape_of, shape_text
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_i64, normalize_axes, shape_of, shape_text
 
 _MODES = ("nearest", "linear", "cubic", "bilinear")
 

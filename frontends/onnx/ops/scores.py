@@ -8,8 +8,8 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.terms import Term, constant, joined
 from ..node import Node
-from ..terms import Term, constant, joined
 
 Labels = tuple[int, ...] | tuple[str, ...]
 

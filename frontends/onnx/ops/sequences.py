@@ -14,10 +14,10 @@ from onnx import TypeProto
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i64
+from ...common.shapes import as_scalar, normalize_axis, reshape
 from ..inputs import value_type
 from ..node import A, Node
 from ..registry import converter
-from ..shapes import as_scalar, normalize_axis, reshape
 from .movement import split_into
 
 
@@ -27,7 +27,7 @@ class Sequence(tuple):
 
 def as_value(n: Node, value: Any) -> Value:
     """The value; a sequence that was followed becomes one of the program."""
-    return n.importer.as_value(value, n.loc)
+    return n.builder.as_value(value, n.loc)
 
 
 @converter("SequenceConstruct", any_rank=True)

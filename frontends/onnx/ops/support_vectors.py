@@ -12,10 +12,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
-from ..loops import Iteration, while_loop
+from ...common.loops import Iteration, while_loop
+from ...common.terms import Term, constant, joined
 from ..node import Node
 from ..registry import converter
-from ..terms import Term, constant, joined
 from .classical import DOMAIN, floats_of, rows_of
 from .scores import Labels, class_of, labels_of, transformed, two_classes
 

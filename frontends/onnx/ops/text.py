@@ -8,9 +8,9 @@ from ....dialects import nn
 from ....ir.attributes import DenseElements
 from ....ir.core import Value
 from ....ir.types import f32, i64
+from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
-from ..terms import Term, constant, counting, extent, joined
 
 ML = "ai.onnx.ml"
 

@@ -10,10 +10,10 @@ from collections.abc import Callable
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.shapes import as_scalar
+from ...common.terms import Term
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_scalar
-from ..terms import Term
 
 DOMAIN = "ai.onnx.preview.training"
 

@@ -13,9 +13,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, TensorType, i64
+from ...common.shapes import as_scalar, flatten, normalize_axis, reshape, shape_vector
 from ..node import Node
 from ..registry import converter
-from ..shapes import as_scalar, flatten, normalize_axis, reshape, shape_vector
 
 _SOME = TensorType((None,), i64)
 

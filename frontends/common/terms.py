@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count
-from .node import Node
+from .layer import Layer
 from .shapes import Extent, as_scalar, flatten, product, reshape, shape_vector
 
 Operand = Any
@@ -25,7 +25,7 @@ class Term:
 
     __slots__ = ("n", "value")
 
-    def __init__(self, n: Node, value: Value) -> None:
+    def __init__(self, n: Layer, value: Value) -> None:
         self.n = n
         self.value = value
 
@@ -203,17 +203,17 @@ class Term:
         return self.made(nn.Slice(self.value, starts=starts, out=TensorType(shape, self.element)))
 
 
-def constant(n: Node, value: Any, element: Type | None = None) -> Term:
+def constant(n: Layer, value: Any, element: Type | None = None) -> Term:
     """A constant of an array or number."""
     return Term(n, n.constant(value, element))
 
 
-def extent(n: Node, of: Extent) -> Term:
+def extent(n: Layer, of: Extent) -> Term:
     """An extent as a 0-d i64, computed at run time where it must."""
     return Term(n, as_scalar(n, shape_vector(n, [of])))
 
 
-def counting(n: Node, count: Term) -> Term:
+def counting(n: Layer, count: Term) -> Term:
     """0, 1, .. below a count, a 0-d i64."""
     known = n.known(count.value)
     length = None if known is None else int(known)

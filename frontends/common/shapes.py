@@ -10,20 +10,20 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64, is_told_by_count, size_fault
-from .node import Node
+from .layer import Layer
 
 Extent = int | tuple[Value, int]
 """An extent of a result: a number, or that of a dimension of some value."""
 
 
-def normalize_axis(n: Node, axis: int, rank: int, name: str = "axis") -> int:
+def normalize_axis(n: Layer, axis: int, rank: int, name: str = "axis") -> int:
     """The axis counted from the front. Raises NncError where it is out of range."""
     if not -rank <= axis < rank:
         raise n.error(f"{name} {axis} is out of range for a tensor of rank {rank}")
     return axis + rank if axis < 0 else axis
 
 
-def normalize_axes(n: Node, axes: Sequence[int], rank: int) -> tuple[int, ...]:
+def normalize_axes(n: Layer, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     """The axes counted from the front. Raises NncError where one is out of range or twice."""
     found = tuple(normalize_axis(n, axis, rank, "axes: axis") for axis in axes)
     if len(set(found)) != len(found):
@@ -31,7 +31,7 @@ def normalize_axes(n: Node, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     return found
 
 
-def shape_of(n: Node, x: Value) -> Value:
+def shape_of(n: Layer, x: Value) -> Value:
     """The shape as a 1-D i64 tensor: a constant where it is static."""
     shape = x.type.shape
     if None not in shape:
@@ -44,7 +44,7 @@ def resolve(extent: Extent) -> Dim:
     return extent if isinstance(extent, int) else extent[0].type.shape[extent[1]]
 
 
-def shape_vector(n: Node, extents: Sequence[Extent]) -> Value:
+def shape_vector(n: Layer, extents: Sequence[Extent]) -> Value:
     """A 1-D i64 tensor of these extents, computed at run time where it must."""
     known = [resolve(e) for e in extents]
     if None not in known:
@@ -61,7 +61,7 @@ def shape_vector(n: Node, extents: Sequence[Extent]) -> Value:
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
 
 
-def reshape(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
+def reshape(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
     """x in another shape; its type is as static as can be."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
@@ -72,12 +72,12 @@ def reshape(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
     return n(nn.ReshapeDynamic(x, shape_vector(n, extents), out=out))
 
 
-def flatten(n: Node, x: Value, axis: int) -> Value:
+def flatten(n: Layer, x: Value, axis: int) -> Value:
     """x as a matrix: the dimensions before the axis, and those from it on."""
     return merge(n, x, ((0, axis), (axis, x.type.rank)))
 
 
-def merge(n: Node, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
+def merge(n: Layer, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
     """x with each group of neighbouring dimensions, from the first up to the second, as one."""
     shape = x.type.shape
     extents = tuple(product(shape[begin:end]) for begin, end in groups)
@@ -98,7 +98,7 @@ def merge(n: Node, x: Value, groups: Sequence[tuple[int, int]]) -> Value:
     return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
 
 
-def part_of_vector(n: Node, vector: Value, begin: int, end: int) -> Value:
+def part_of_vector(n: Layer, vector: Value, begin: int, end: int) -> Value:
     """Elements of a 1-D tensor."""
     if (begin, end) == (0, vector.type.shape[0]):
         return vector
@@ -106,7 +106,7 @@ def part_of_vector(n: Node, vector: Value, begin: int, end: int) -> Value:
     return n(nn.Slice(vector, starts=(begin,), out=out))
 
 
-def broadcast(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
+def broadcast(n: Layer, x: Value, extents: Sequence[Extent]) -> Value:
     """x repeated to this shape, each extent that of x or, where x has 1 or none, any."""
     shape = tuple(resolve(e) for e in extents)
     if shape == x.type.shape and None not in shape:
@@ -119,7 +119,7 @@ def broadcast(n: Node, x: Value, extents: Sequence[Extent]) -> Value:
     return n(nn.BroadcastDynamic(x, shape_vector(n, extents), out=out))
 
 
-def broadcast_by(n: Node, x: Value, shape: Value) -> Value:
+def broadcast_by(n: Layer, x: Value, shape: Value) -> Value:
     """x repeated to a shape, a 1-D i64 tensor of which a part may be known."""
     extents = n.extents(shape)
     assert extents is not None
@@ -129,14 +129,14 @@ def broadcast_by(n: Node, x: Value, shape: Value) -> Value:
     return n(nn.BroadcastTo(x, out=out))
 
 
-def of_length(n: Node, vector: Value, length: int | None) -> Value:
+def of_length(n: Layer, vector: Value, length: int | None) -> Value:
     """A 1-D tensor with its length, where the model tells that elsewhere."""
     if vector.type.shape != (None,) or length is None:
         return vector
     return n(nn.Reshape(vector, out=TensorType((length,), vector.type.element_type)))
 
 
-def as_scalar(n: Node, x: Value) -> Value:
+def as_scalar(n: Layer, x: Value) -> Value:
     """A value of one element as a 0-d tensor."""
     if x.type.rank == 0:
         return x
@@ -145,12 +145,12 @@ def as_scalar(n: Node, x: Value) -> Value:
     return n(nn.Reshape(x, out=TensorType((), x.type.element_type)))
 
 
-def as_i64(n: Node, x: Value) -> Value:
+def as_i64(n: Layer, x: Value) -> Value:
     """The value with i64 elements."""
     return n.cast(x, i64)
 
 
-def positions(n: Node, extent: int) -> np.ndarray:
+def positions(n: Layer, extent: int) -> np.ndarray:
     """0, 1, .. below the extent. Raises NncError where there are too many."""
     if fault := size_fault(TensorType((extent,), i64)):
         raise n.error(fault)

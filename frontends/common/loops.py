@@ -10,7 +10,7 @@ from ...dialects import nn
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import TensorType, i1, i64
-from .node import Node
+from .layer import Layer
 from .shapes import as_scalar, shape_of
 
 MOST_ITERATIONS = 1 << 36
@@ -34,7 +34,7 @@ Step = Callable[[Value, Value, list[Value]], Iteration]
 
 
 def while_loop(
-    n: Node,
+    n: Layer,
     step: Step,
     states: Sequence[Value],
     count: Value | None,
@@ -53,7 +53,7 @@ def while_loop(
     while True:
         after = Block([NUMBER, FLAG, *types])
         number, flag, *given = after.args
-        with n.importer.inside(after):
+        with n.builder.inside(after):
             made = step(number, flag, list[Value](given))
             wider = [
                 merged(n, t, v.type, i)
@@ -69,14 +69,14 @@ def while_loop(
     if bounded and exact is not None and not made.rows:
         count = exact = _bounded(n, exact)
     before = Block([NUMBER, FLAG, *types])
-    with n.importer.inside(before):
+    with n.builder.inside(before):
         limited = None if count is None else n(nn.Less(before.args[0], count))
         if always or limited is None:
             goes = limited if limited is not None else before.args[1]
         else:
             goes = n(nn.And(limited, before.args[1]))
         insert(n, nn.Condition(goes))
-    with n.importer.inside(after):
+    with n.builder.inside(after):
         following = n(nn.Add(number, n.constant(1, i64)))
         again = as_scalar(n, made.going) if made.going is not None else flag
         insert(n, nn.Yield([following, again, *made.states, *made.rows]))
@@ -97,7 +97,7 @@ def while_loop(
     return results[2 : 2 + len(types)], results[2 + len(types) :]
 
 
-def _bounded(n: Node, count: Value) -> Value:
+def _bounded(n: Layer, count: Value) -> Value:
     """The number of iterations of a loop that nothing else ends, within reason."""
     text = f"a trip count is more than {MOST_ITERATIONS}, and nothing else ends the loop"
     known = n.known(count)
@@ -109,7 +109,7 @@ def _bounded(n: Node, count: Value) -> Value:
     return count
 
 
-def _is_always(n: Node, going: Value | None) -> bool:
+def _is_always(n: Layer, going: Value | None) -> bool:
     """Whether a condition is known to hold."""
     if going is None:
         return True
@@ -117,7 +117,7 @@ def _is_always(n: Node, going: Value | None) -> bool:
     return known is not None and bool(known.all())
 
 
-def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]]) -> list[Any]:
+def branch(n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]]]) -> list[Any]:
     """What the first of two branches gives where the condition holds, else the second.
 
     Ranks must be known: of branches that differ in them, as exporters write to drop a dimension if
@@ -126,14 +126,14 @@ def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]
     """
     blocks, outcomes = [Block(), Block()], []
     for block, make in zip(blocks, branches, strict=True):
-        with n.importer.inside(block):
+        with n.builder.inside(block):
             outcomes.append(make())
     leaves = [_leaves(outcome) for outcome in outcomes]
     shapes = [_structure(outcome) for outcome in outcomes]
     if shapes[0] != shapes[1]:
         for i, block in enumerate(blocks):
-            with n.importer.inside(block):
-                outcomes[i] = [n.importer.as_value(v, n.loc) for v in outcomes[i]]
+            with n.builder.inside(block):
+                outcomes[i] = [n.builder.as_value(v, n.loc) for v in outcomes[i]]
         leaves = [_leaves(outcome) for outcome in outcomes]
     for i, pair in enumerate(zip(*leaves, strict=True)):
         if not all(isinstance(v.type, TensorType) for v in pair):
@@ -144,11 +144,11 @@ def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]
             ranks = [sum(v.type.rank for v in values) for values in leaves]
             return _assumed(n, condition, branches, ranks.index(min(ranks)))
         for block, values in zip(blocks, leaves, strict=True):
-            with n.importer.inside(block):
+            with n.builder.inside(block):
                 values[i] = as_scalar(n, values[i])
     types = [merged(n, a.type, b.type, i) for i, (a, b) in enumerate(zip(*leaves, strict=True))]
     for block, values in zip(blocks, leaves, strict=True):
-        with n.importer.inside(block):
+        with n.builder.inside(block):
             insert(n, nn.Yield(values))
     regions = [Region([block]) for block in blocks]
     condition = as_scalar(n, condition)
@@ -157,7 +157,7 @@ def branch(n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]
 
 
 def _assumed(
-    n: Node, condition: Value, branches: Sequence[Callable[[], list[Any]]], taken: int
+    n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]]], taken: int
 ) -> list[Any]:
     """What one of two branches gives, checked that it is the one to be taken."""
     holds = as_scalar(n, condition)
@@ -191,7 +191,7 @@ def _rebuilt(outcome: Any, values: Any) -> Any:
     return outcome
 
 
-def merged(n: Node, a: Any, b: Any, i: int) -> Any:
+def merged(n: Layer, a: Any, b: Any, i: int) -> Any:
     """The type of a value that has either type: extents that differ are unknown."""
     if any(not isinstance(t, TensorType) for t in (a, b)):
         try:
@@ -207,17 +207,17 @@ def merged(n: Node, a: Any, b: Any, i: int) -> Any:
     return TensorType(shape, a.element_type)
 
 
-def insert(n: Node, op: Operation) -> list[Value]:
+def insert(n: Layer, op: Operation) -> list[Value]:
     """Insert an op as it is, even where its results are known."""
     op.loc = n.loc
-    n.importer.block.append(op)
+    n.builder.block.append(op)
     return list(op.results)
 
 
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def extent(n: Node, x: Value, axis: int) -> Value:
+def extent(n: Layer, x: Value, axis: int) -> Value:
     """An extent as a 0-d tensor of i64."""
     known = x.type.shape[axis]
     if known is not None:
@@ -225,12 +225,12 @@ def extent(n: Node, x: Value, axis: int) -> Value:
     return n(nn.Gather(shape_of(n, x), n.constant(axis, i64)))
 
 
-def mirrored(n: Node, number: Value, count: Value) -> Value:
+def mirrored(n: Layer, number: Value, count: Value) -> Value:
     """count - 1 - number"""
     return n(nn.Sub(n(nn.Sub(count, n.constant(1, i64))), number))
 
 
-def reversed_along(n: Node, x: Value, axis: int) -> Value:
+def reversed_along(n: Layer, x: Value, axis: int) -> Value:
     """x with the elements of an axis in the other order."""
     one = n.constant(-1, i64)
     last = n(nn.Sub(extent(n, x, axis), n.constant(1, i64)))

@@ -16,11 +16,11 @@ from ...dialects import nn
 from ...dialects.nn.known_values import KnownValues
 from ...ir.core import Value
 from ...ir.types import TensorType, i64
-from .node import Node
+from .layer import Layer
 from .shapes import as_i64, part_of_vector, shape_of
 
 
-def axes_mask(n: Node, axes: Value, rank: int) -> Value:
+def axes_mask(n: Layer, axes: Value, rank: int) -> Value:
     """For each of `rank` dimensions, whether it is one of the axes: a 1-D tensor of i1."""
     axes = from_the_front(n, axes, rank)
     rows = n(nn.Reshape(axes, out=TensorType((_length(axes), 1), i64)))
@@ -29,7 +29,7 @@ def axes_mask(n: Node, axes: Value, rank: int) -> Value:
     return n(nn.Greater(count, n.constant(0, i64)))
 
 
-def spread_over(n: Node, numbers: Value, axes: Value, rank: int) -> Value:
+def spread_over(n: Layer, numbers: Value, axes: Value, rank: int) -> Value:
     """The number of each of `rank` dimensions that is one of the axes, 0 for the others.
 
     `numbers`, a 1-D tensor of i64, has one for each axis.
@@ -40,7 +40,7 @@ def spread_over(n: Node, numbers: Value, axes: Value, rank: int) -> Value:
     return n(nn.ReduceSum(n(nn.Mul(named, column)), axes=(0,)))
 
 
-def from_the_front(n: Node, axes: Value, rank: int) -> Value:
+def from_the_front(n: Layer, axes: Value, rank: int) -> Value:
     """The axes as a 1-D tensor of i64, counted from the front."""
     axes = as_i64(n, axes)
     if axes.type.rank != 1:
@@ -49,7 +49,7 @@ def from_the_front(n: Node, axes: Value, rank: int) -> Value:
     return n(nn.Where(negative, n(nn.Add(axes, n.constant(rank, i64))), axes))
 
 
-def order_of(n: Node, mask: Value) -> Value:
+def order_of(n: Layer, mask: Value) -> Value:
     """The dimensions, those of the mask behind the others: a 1-D tensor of i64."""
     (rank,) = mask.type.shape
     own = n.constant(np.arange(rank, dtype=np.int64))
@@ -57,14 +57,14 @@ def order_of(n: Node, mask: Value) -> Value:
     return in_order(n, n(nn.Add(own, behind)))
 
 
-def in_order(n: Node, keys: Value) -> Value:
+def in_order(n: Layer, keys: Value) -> Value:
     """Where the smallest of the keys is, then the next one, and so on."""
     type = TensorType(keys.type.shape, i64)
     count = n.constant(np.array([type.shape[0]], np.int64))
     return n(nn.TopK(keys, count, axis=0, largest=False, out=type, indices=type))[1]
 
 
-def along(n: Node, x: Value, mask: Value, work: Callable[[Value], Value]) -> Value:
+def along(n: Layer, x: Value, mask: Value, work: Callable[[Value], Value]) -> Value:
     """What `work` makes of each row of the matrix whose rows go along the axes of the mask.
 
     The result has the dimensions of x where the rows are as long as before, else extents of 1
@@ -90,7 +90,7 @@ def along(n: Node, x: Value, mask: Value, work: Callable[[Value], Value]) -> Val
     return n(nn.TransposeDynamic(back, in_order(n, order), out=x.type))
 
 
-def without(n: Node, x: Value, mask: Value, count: int) -> Value:
+def without(n: Layer, x: Value, mask: Value, count: int) -> Value:
     """x without the dimensions of the mask, which are `count`, each of one element."""
     kept = x.type.rank - count
     shape = n(nn.Gather(shape_of(n, x), order_of(n, mask)))
@@ -98,7 +98,7 @@ def without(n: Node, x: Value, mask: Value, count: int) -> Value:
     return n(nn.ReshapeDynamic(x, part_of_vector(n, shape, 0, kept), out=out))
 
 
-def with_ones(n: Node, x: Value, axes: Value, count: int) -> Value:
+def with_ones(n: Layer, x: Value, axes: Value, count: int) -> Value:
     """x with further dimensions of one element at `count` axes of the result."""
     rank = x.type.rank + count
     mask = axes_mask(n, axes, rank)
@@ -116,7 +116,7 @@ def with_ones(n: Node, x: Value, axes: Value, count: int) -> Value:
     return n(nn.ReshapeDynamic(x, shape, out=out))
 
 
-def all_where_none(n: Node, axes: Value, mask: Value) -> Value:
+def all_where_none(n: Layer, axes: Value, mask: Value) -> Value:
     """The mask, or every dimension where there are no axes."""
     if _length(axes) is not None:
         return mask
@@ -125,7 +125,7 @@ def all_where_none(n: Node, axes: Value, mask: Value) -> Value:
     return n(nn.Or(mask, none))
 
 
-def number_of(n: Node, axes: Value, what: str) -> int:
+def number_of(n: Layer, axes: Value, what: str) -> int:
     """How many axes there are. Raises NncError where that is not known."""
     count = _length(axes)
     if count is None:
@@ -133,7 +133,7 @@ def number_of(n: Node, axes: Value, what: str) -> int:
     return count
 
 
-def parts_of_sizes(n: Node, x: Value, axis: int, sizes: Value, count: int) -> Sequence[Value]:
+def parts_of_sizes(n: Layer, x: Value, axis: int, sizes: Value, count: int) -> Sequence[Value]:
     """Consecutive parts along an axis, of sizes that are known at run time only."""
     sizes = as_i64(n, sizes)
     ends = n(nn.Cumsum(sizes, axis=0))

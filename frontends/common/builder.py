@@ -1,0 +1,193 @@
+"""The function that an import makes: where its operations and constants go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ...dialects import func, nn
+from ...dialects.builtin import ModuleOp
+from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
+from ...dialects.nn.known_values import KnownValues, Partial
+from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
+from ...ir.core import Block, Operation, Region, Value
+from ...ir.diagnostics import NncError
+from ...ir.location import Location, NameLoc
+from ...ir.numpy_types import numpy_to_type
+from ...ir.resources import MemoryBlob
+from ...ir.traits import is_erasable
+from ...ir.types import Dim, FloatType, FunctionType, TensorType, Type
+
+INLINE_ELEMENTS = 64
+"""Constants of up to so many elements stand in the text; larger ones are resources."""
+
+MOST_INTEGERS = 4096
+"""Elements of an integer tensor that is still taken for a shape or for positions."""
+
+MOST_FLOATS = 64
+
+DimensionNames = Mapping[str, Sequence[str]]
+"""For values by name, what the model calls each dimension; "" for one that has no name."""
+
+
+def is_small(type: Any) -> bool:
+    """Whether a tensor of this type is folded at import."""
+    if not isinstance(type, TensorType) or not type.has_static_shape:
+        return False
+    most = MOST_FLOATS if isinstance(type.element_type, FloatType) else MOST_INTEGERS
+    return type.num_elements <= most
+
+
+class Builder:
+    """`func.func @main` of a model that is being imported; `loc` is the model's own place."""
+
+    def __init__(self, loc: Location) -> None:
+        self.loc = loc
+        self.block = self.entry = Block()
+        """Where operations go: the function's block, or that of a branch or a loop's body."""
+        self.known = KnownValues(is_small, mixes=False)
+        self._constants: dict[Any, Value] = {}
+        self._keys = {"__metadata__"}  # safetensors keeps this name for itself
+
+    def error(self, message: str) -> NncError:
+        """An error that names the model."""
+        return NncError(message, self.loc)
+
+    def argument(self, name: str, type: Type) -> Value:
+        """A new input of the model."""
+        value = self.entry.add_arg(type, NameLoc(name, self.loc))
+        value.name_hint = identifier(name)
+        return value
+
+    def emit(self, op: Operation, loc: Location) -> list[Value]:
+        """Insert the op, or the constants that it folds to; its results."""
+        found = self.known.results(op)
+        if found is not None and all(known.is_known for known in found):
+            op.drop_all_references()
+            return [self.constant(known.elements, loc) for known in found]
+        op.loc = loc
+        self.block.append(op)
+        for result, known in zip(op.results, found or (), strict=False):
+            self.known.remember(result, known)
+        return list(op.results)
+
+    @contextmanager
+    def inside(self, block: Block) -> Iterator[None]:
+        """Insert into a block of a region for a while. The op with the region comes after it."""
+        outer, self.block = self.block, block
+        try:
+            yield
+        finally:
+            self.block = outer
+
+    def constant(self, array: np.ndarray, loc: Location, key: str | None = None) -> Value:
+        """A constant; equal small ones are one op. Its data is kept, not copied."""
+        type = TensorType(array.shape, numpy_to_type(array.dtype))
+        strings = array.dtype == object
+        small = array.size <= INLINE_ELEMENTS or strings
+        identity = (type, tuple(array.flat) if strings else array.tobytes()) if small else None
+        if identity in self._constants:
+            return self._constants[identity]
+        if small:
+            attribute: Any = DenseElements.from_numpy(np.ascontiguousarray(array), type)
+        else:
+            attribute = DenseResource(self._key(key or "constant"), type, MemoryBlob(array))
+        op = nn.Constant(attribute, loc=loc)
+        self.entry.append(op)  # every region sees it
+        if key:
+            op.result.name_hint = identifier(key)
+        if identity is not None:
+            self._constants[identity] = op.result
+        if is_small(type):
+            self.known.remember(op.result, Partial.known(array))
+        return op.result
+
+    def _key(self, name: str) -> str:
+        """A resource's name, unique in the module."""
+        key, n = name, 0
+        while key in self._keys:
+            n += 1
+            key = f"{name}_{n}"
+        self._keys.add(key)
+        return key
+
+    def as_value(self, value: Any, loc: Location) -> Value:
+        """The value; one that the import has followed as a sequence becomes one of the program."""
+        if isinstance(value, Value):
+            return value
+        elements = [self.as_value(element, loc) for element in value]
+        return self.emit(nn.SequenceConstruct(elements), loc)[0]
+
+    def is_unknown(self, value: Value) -> bool:
+        """Whether nothing is known of the elements."""
+        return self.known.partial(value) is None
+
+    def extents(self, value: Value) -> tuple[Dim, ...] | None:
+        """The elements of a 1-D integer tensor, unknown ones as None; see `Layer.extents`."""
+        if (elements := self.known.elements(value)) is not None:
+            return tuple(elements)
+        count = value.type.shape[0] if value.type.rank == 1 else None
+        return None if count is None else (None,) * count
+
+    def module(
+        self,
+        inputs: Sequence[str],
+        outputs: Mapping[str, Value] | Sequence[tuple[str, Value]],
+        dims: DimensionNames,
+    ) -> ModuleOp:
+        """The module with the function, whose arguments and results have these names."""
+        named = list(outputs.items()) if isinstance(outputs, Mapping) else list(outputs)
+        names, values = [name for name, _ in named], [value for _, value in named]
+        self.block.append(func.Return(values, loc=self.loc))
+        self._drop_unused()
+        type = FunctionType(tuple(a.type for a in self.block.args), tuple(v.type for v in values))
+        main = func.FuncOp(
+            sym_name="main",
+            function_type=type,
+            body=Region([self.block]),
+            loc=self.loc,
+            attributes={
+                ENTRY: UnitAttr(),
+                INPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in inputs)),
+                OUTPUT_NAMES: ArrayAttr(tuple(StringAttr(name) for name in names)),
+            },
+        )
+        for key, order, types in (
+            (INPUT_DIMS, inputs, type.inputs),
+            (OUTPUT_DIMS, names, type.results),
+        ):
+            found = [_open_names(dims.get(n, ()), t) for n, t in zip(order, types, strict=True)]
+            if any(map(any, found)):
+                strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in found)
+                main.attributes[key] = ArrayAttr(tuple(strings))
+        module = ModuleOp.of([main])
+        module.loc = self.loc
+        return module
+
+    def _drop_unused(self) -> None:
+        """Erase what nothing uses: mostly constants that were evaluated into types."""
+        for op in reversed(self.block):
+            if is_erasable(op) and not any(r.has_uses for r in op.results):
+                op.erase()
+
+
+def _open_names(names: Sequence[str], type: Type) -> list[str]:
+    """The names of the dimensions that are unknown, "" for the others."""
+    if not isinstance(type, TensorType):
+        return []
+    if len(names) != len(type.shape):
+        return [""] * len(type.shape)
+    return [name if d is None else "" for name, d in zip(names, type.shape, strict=True)]
+
+
+_NO_NAME = re.compile(r"[^\w$.-]", re.ASCII)
+
+
+def identifier(name: str) -> str:
+    """The name as an SSA name of the text form."""
+    text = _NO_NAME.sub("_", name)
+    return text if text and not text[0].isdigit() else "_" + text

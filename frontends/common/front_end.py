@@ -1,0 +1,125 @@
+"""What a format gives to the rest of nnc: its models as modules, and what is in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from ...ir.core import Operation
+from ...ir.diagnostics import NncError
+from .graph import Graph, Node
+from .importer import Importer, NodeLayer
+from .inputs import InputChoices
+from .rows import Rows
+from .source import Source
+
+Progress = Callable[[str], None]
+Shapes = Mapping[str, Sequence[int | None]]
+
+
+@dataclass(frozen=True)
+class OperatorUse:
+    """An operator of a model: how often it stands there, and in how many nodes it cannot be
+    imported.
+    """
+
+    domain: str
+    name: str
+    count: int
+    unsupported: int
+
+
+@dataclass(frozen=True)
+class Examination:
+    """The operators by how often they are used; what keeps the model from being imported.
+
+    `unexamined` nodes depend on what is not supported. The module is there if nothing is wrong.
+    `producer` is what wrote the model, `notes` what the model says of itself.
+    """
+
+    operators: tuple[OperatorUse, ...]
+    faults: tuple[str, ...]
+    unexamined: int
+    module: Operation | None
+    producer: str = ""
+    notes: Mapping[str, str] = field(default_factory=dict)
+
+
+class FrontEnd:
+    """A format whose models are graphs of nodes: `read` gives the graph, `rows` its operators."""
+
+    def __init__(
+        self,
+        name: str,
+        read: Callable[[Source], Graph],
+        rows: Rows,
+        layer: Callable[[Any, Node], NodeLayer] = NodeLayer,
+        files: Callable[[Path], Sequence[Path]] | None = None,
+    ) -> None:
+        self.name = name
+        self.read = read
+        self.rows = rows
+        self.layer = layer
+        self.files = files or (lambda path: [path])
+        """The files of a model, for the cache."""
+
+    def import_model(
+        self,
+        source: Source,
+        *,
+        shapes: Shapes | None = None,
+        dims: Mapping[str, int] | None = None,
+        constants: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> Operation:
+        """The module of a model, on the `nn` level; not verified. Raises NncError."""
+        graph = self._read(source)
+        if progress is not None:
+            progress(f"import {source.name}: {self.name}, {len(graph.nodes)} layers")
+        importer = Importer(graph, self.rows, source.loc, self.layer)
+        return importer.run(InputChoices.of(shapes, dims, constants))
+
+    def examine_model(
+        self,
+        source: Source,
+        *,
+        shapes: Shapes | None = None,
+        constants: Mapping[str, Any] | None = None,
+    ) -> Examination:
+        """What is in a model, and what keeps it from being imported.
+
+        Raises:
+            NncError: it is no valid model, or what is said of its inputs does not fit.
+        """
+        graph = self._read(source)
+        importer = Importer(graph, self.rows, source.loc, self.layer)
+        faults, module = importer.faults(), None
+        lacking = {kind for kind in importer.operators() if self.rows.find(kind) is None}
+        if not faults:
+            try:
+                module = importer.run(InputChoices.of(shapes, None, constants))
+                module.verify()
+            except NncError as error:
+                if not error.message.startswith("layer "):
+                    raise
+                faults, module = [error.message], None
+        uses = [
+            OperatorUse("", kind, count, count if kind in lacking else 0)
+            for kind, count in importer.operators().most_common()
+        ]
+        producer = ", ".join(word for word in (self.name, graph.producer) if word)
+        return Examination(tuple(uses), tuple(faults), 0, module, producer, graph.notes)
+
+    def needs_other_files(self, path: Path) -> bool:
+        """Whether the model has more files than `files` tells."""
+        return False
+
+    def _read(self, source: Source) -> Graph:
+        try:
+            return self.read(source)
+        except RecursionError:
+            raise source.error("it is nested too deeply") from None
+        except MemoryError:
+            raise source.error("it needs more memory than there is") from None

@@ -1,0 +1,52 @@
+"""A model as its file has it, format by format the same: named values and nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .inputs import Input
+
+
+@dataclass
+class Node:
+    """A layer: its operator, its name, and the names of the values that it uses and defines.
+
+    An input or output that is left out is "". `attributes` are as the format has them. `graphs`
+    are those inside of it, which may use values from around them.
+    """
+
+    kind: str
+    name: str
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    attributes: Any = None
+    graphs: Mapping[str, Graph] = field(default_factory=dict)
+
+    @property
+    def label(self) -> str:
+        """How messages name the node."""
+        name = self.name or next((name for name in self.outputs if name), "")
+        return f"layer '{name}' ({self.kind})"
+
+
+@dataclass
+class Graph:
+    """A graph of nodes in any order.
+
+    `constants` are arrays, which may lie in a mapped file. `outputs` are pairs of a name outside
+    and a value's name; `dims` are names of dimensions of outputs.
+    """
+
+    inputs: Sequence[Input]
+    nodes: Sequence[Node]
+    outputs: Sequence[tuple[str, str]]
+    constants: Mapping[str, np.ndarray] = field(default_factory=dict)
+    dims: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    producer: str = ""
+    """What wrote the model, with its version."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """What the model says of itself and of its inputs: labels, scales, .."""

@@ -1,0 +1,228 @@
+"""From a graph to a module: the walk over the nodes, each by its row in the format's table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from ...dialects.builtin import ModuleOp
+from ...ir.core import Value
+from ...ir.diagnostics import NncError
+from ...ir.location import Location, NameLoc
+from .builder import Builder, identifier
+from .graph import Graph, Node
+from .inputs import InputChoices, constant_arrays, input_types
+from .layer import Layer
+from .order import needed_nodes
+from .rows import Rows, fault_of_call, fault_of_ranks
+
+MOST_LISTED = 50
+DEEPEST = 100
+
+
+class NodeLayer(Layer):
+    """A node that is being imported; formats derive from it to read their attributes."""
+
+    builder: Importer
+
+    def __init__(self, importer: Importer, node: Node) -> None:
+        name = node.name or next((name for name in node.outputs if name), "")
+        super().__init__(importer, node.label, NameLoc(f"{name} ({node.kind})", importer.loc))
+        self.node = node
+        self.kind = node.kind
+        self.attributes = node.attributes
+
+    def wants(self, output: int) -> bool:
+        """Whether the output is there and named, so that somebody may use it."""
+        return output < len(self.node.outputs) and bool(self.node.outputs[output])
+
+    def graph(self, name: str, *arguments: Value) -> list[Any]:
+        """The values of the outputs of a graph inside the node, imported at this place."""
+        return self.builder.call(self.node.graphs[name], arguments, self)
+
+
+class Importer(Builder):
+    """The import of one graph. `layer` is what the format's converters get."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        rows: Rows,
+        loc: Location,
+        layer: Callable[[Any, Node], NodeLayer] = NodeLayer,
+    ) -> None:
+        super().__init__(loc)
+        self.graph = graph
+        self.rows = rows
+        self.layer = layer
+        self._frames: list[dict[str, Any]] = [{}]
+        self._graphs: list[Graph] = [graph]
+
+    def run(self, choices: InputChoices) -> ModuleOp:
+        """The module. Raises NncError; operators that are missing are listed all at once."""
+        graph = self.graph
+        types = input_types(self, graph.inputs, choices)
+        self.check_operators()
+        for name, array in constant_arrays(self, types, choices.constants).items():
+            del types[name]
+            self._frames[0][name] = self.constant(array, NameLoc(name, self.loc), key=name)
+        for name, type in types.items():
+            self._frames[0][name] = self.argument(name, type)
+        self._walk(graph)
+        outputs = [(name, self.as_value(self.lookup(v), self.loc)) for name, v in graph.outputs]
+        dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
+        return self.module(list(types), outputs, dims)
+
+    def operators(self) -> Counter[str]:
+        """How often each operator stands in the model."""
+        return Counter(node.kind for node in _all_nodes(self.graph))
+
+    def faults(self) -> list[str]:
+        """What is wrong with each node whose operator is not there."""
+        return [
+            f"{node.label}: not supported"
+            for node in _all_nodes(self.graph)
+            if self.rows.find(node.kind) is None
+        ]
+
+    def check_operators(self) -> None:
+        """Raises one NncError that lists all nodes that cannot be imported."""
+        faults = self.faults()
+        if not faults:
+            return
+        shown = faults[:MOST_LISTED]
+        if len(faults) > MOST_LISTED:
+            shown.append(f"and {len(faults) - MOST_LISTED} more")
+        count = "a layer is" if len(faults) == 1 else f"{len(faults)} layers are"
+        raise self.error(f"{count} not supported:\n  " + "\n  ".join(shown))
+
+    # -- nodes ------------------------------------------------------------------------------------
+
+    def _walk(self, graph: Graph) -> None:
+        given = {*self._frames[-1], *graph.constants}
+        outputs = [value for _, value in graph.outputs]
+        try:
+            nodes = needed_nodes(graph.nodes, given, outputs, self._is_outer, _View())
+        except NncError as error:
+            raise self.error(error.message) from None
+        for node in nodes:
+            self.import_node(node)
+
+    def import_node(self, node: Node) -> None:
+        """Insert what a node stands for and bind its outputs."""
+        n = self.layer(self, node)
+        convert = self.rows.find(node.kind)
+        if convert is None:
+            raise n.error("not supported")
+        inputs = [self.lookup(name) if name else None for name in node.inputs]
+        fault = fault_of_call(convert, inputs) or fault_of_ranks(inputs, True)
+        if fault:
+            raise n.error(fault)
+        with errors_of(n):
+            results = convert(n, *inputs)
+        results = list(results) if isinstance(results, list | tuple) else [results]
+        for i, name in enumerate(node.outputs):
+            if name:
+                self._bind(name, results[i] if i < len(results) else None, n, i)
+
+    def _bind(self, name: str, result: Any, n: NodeLayer, i: int) -> None:
+        if result is None:
+            result = n.error(f"output {i} ('{name}') is not supported")
+        self._frames[-1][name] = result
+        if isinstance(result, Value) and result.name_hint is None:
+            result.name_hint = identifier(name)
+
+    def lookup(self, name: str) -> Any:
+        """The value of a name, which a constant becomes when it is first used."""
+        for frame, graph in zip(reversed(self._frames), reversed(self._graphs), strict=True):
+            if name in frame:
+                if isinstance(frame[name], NncError):
+                    raise frame[name]
+                return frame[name]
+            if name in graph.constants:
+                loc = NameLoc(name, self.loc)
+                frame[name] = self.constant(graph.constants[name], loc, key=name)
+                return frame[name]
+        raise self.error(f"'{name}' is not defined")
+
+    def _is_outer(self, name: str) -> bool:
+        pairs = zip(self._frames[:-1], self._graphs[:-1], strict=True)
+        return any(name in frame or name in graph.constants for frame, graph in pairs)
+
+    def call(self, graph: Graph, arguments: Sequence[Any], n: Layer) -> list[Any]:
+        """The values of the outputs of a graph with these inputs, imported in place."""
+        if len(arguments) != len(graph.inputs):
+            raise n.error(f"{len(arguments)} inputs, expected {len(graph.inputs)}")
+        if len(self._frames) > DEEPEST:
+            raise n.error(f"graphs are nested more than {DEEPEST} deep")
+        names = [value.name for value in graph.inputs]
+        self._frames.append(dict(zip(names, arguments, strict=True)))
+        self._graphs.append(graph)
+        try:
+            self._walk(graph)
+            return [self.lookup(value) for _, value in graph.outputs]
+        finally:
+            self._frames.pop()
+            self._graphs.pop()
+
+
+@contextmanager
+def errors_of(n: Layer):
+    """Errors inside become ones that name the layer."""
+    try:
+        yield
+    except NncError as error:
+        if error.location == n.builder.loc:
+            raise  # it names the layer already
+        raise n.error(op_message(error.message)) from None
+    except MemoryError:
+        raise n.error("a constant needs more memory than there is") from None
+
+
+def op_message(message: str) -> str:
+    """The message of an op's verifier without the op's own name."""
+    _, found, rest = message.partition("' op ")
+    return rest if found else message
+
+
+class _View:
+    """How the walk looks at nodes."""
+
+    def label(self, node: Node) -> str:
+        """How messages name the node."""
+        return node.label
+
+    def outputs(self, node: Node) -> Iterable[str]:
+        """The names that it defines."""
+        return node.outputs
+
+    def used(self, node: Node) -> Iterable[str]:
+        """The names that it uses, also inside its graphs."""
+        names = dict.fromkeys(name for name in node.inputs if name)
+        for graph in node.graphs.values():
+            names.update(dict.fromkeys(_free_names(graph)))
+        return names
+
+
+def _free_names(graph: Graph) -> list[str]:
+    """The names that a nested graph takes from around it."""
+    own = {value.name for value in graph.inputs} | set(graph.constants)
+    own |= {name for node in graph.nodes for name in node.outputs}
+    used = [name for node in graph.nodes for name in _View().used(node)]
+    used += [value for _, value in graph.outputs]
+    return [name for name in used if name not in own]
+
+
+def _all_nodes(graph: Graph) -> Iterable[Node]:
+    """The nodes, those inside of others included; a graph that several nodes have counts once."""
+    seen: set[int] = set()
+    graphs = [graph]
+    while graphs:
+        one = graphs.pop()
+        if id(one) in seen:
+            continue
+        seen.add(id(one))
+        yield from one.nodes
+        graphs += (inner for node in one.nodes for inner in node.graphs.values())

@@ -1,0 +1,108 @@
+"""What a converter sees of one layer of a model: its place, and where new ops go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.conversions import is_small_float
+from ...ir.core import Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.location import Location
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, TensorType, Type
+from .builder import Builder
+
+
+class Layer:
+    """A layer, node or operator that is being imported.
+
+    Called with an nn op, it inserts it and gives its value. `label` is how messages name it,
+    `loc` its place in the model.
+    """
+
+    builder: Builder
+    label: str
+    loc: Location
+
+    def __init__(self, builder: Builder, label: str, loc: Location) -> None:
+        self.builder = builder
+        self.label = label
+        self.loc = loc
+
+    def error(self, message: str) -> NncError:
+        """An error that names the model and the layer."""
+        return NncError(f"{self.label}: {message}", self.builder.loc)
+
+    # -- building -----------------------------------------------------------------------------
+
+    def __call__(self, op: Operation) -> Any:
+        """Insert the op; its result, or the tuple of several. Constants are folded."""
+        values = self.builder.emit(op, self.loc)
+        return values[0] if len(values) == 1 else tuple(values)
+
+    def constant(self, value: Any, type: Type | None = None) -> Value:
+        """A constant of an array or number; `type` is its element type."""
+        dtype = None if type is None else type_to_numpy(type)
+        try:
+            array = np.asarray(value, dtype)
+        except (OverflowError, ValueError):
+            raise self.error(f"{value} is no number of type {type}") from None
+        return self.builder.constant(array, self.loc)
+
+    def scalar(self, value: Any, like: Value) -> Value:
+        """A 0-d constant of the same element type as another value."""
+        return self.constant(value, like.type.element_type)
+
+    def cast(self, x: Value, element: Type, saturate: bool = True, round_mode: str = "up") -> Value:
+        """The value with another element type; itself where it has that already.
+
+        The rules are those of nn.cast, for floats of 8 bits and less.
+        """
+        if x.type.element_type is element:
+            return x
+        out = TensorType(x.type.shape, element)
+        if not is_small_float(element):
+            return self(nn.Cast(x, out=out))
+        return self(nn.Cast(x, out=out, saturate=saturate, round_mode=round_mode))
+
+    # -- what is known at import --------------------------------------------------------------
+
+    def known(self, value: Value | None) -> np.ndarray | None:
+        """The elements of a small constant, or of what has none; else None."""
+        if isinstance(value, Value) and 0 in getattr(value.type, "shape", ()):
+            shape = tuple(d or 0 for d in value.type.shape)
+            return np.zeros(shape, type_to_numpy(value.type.element_type))
+        return None if value is None else self.builder.known.array(value)
+
+    def array(self, value: Value | None) -> np.ndarray | None:
+        """The elements of a constant of any size, else None."""
+        if value is None:
+            return None
+        found = self.builder.known.array(value)
+        if found is None and (op := value.defined_by(nn.Constant)) is not None:
+            found = op.value.to_numpy()
+        return found
+
+    def known_ints(self, value: Value, what: str) -> tuple[int, ...]:
+        """The elements of an operand that must be known. Raises NncError where it is not."""
+        found = self.known(value)
+        if found is None:
+            raise self.error(f"{what} must be known at import, but it is computed at run time")
+        return tuple(int(v) for v in found.reshape(-1))
+
+    def known_int(self, value: Value, what: str) -> int:
+        """The only element of an operand that must be known. Raises NncError where it is not."""
+        found = self.known_ints(value, what)
+        if len(found) != 1:
+            raise self.error(f"{what} must be one number, but has {len(found)} elements")
+        return found[0]
+
+    def extents(self, value: Value) -> tuple[Dim, ...] | None:
+        """A 1-D integer tensor that holds a shape, unknown elements as None.
+
+        None where not even the number of elements is known.
+        """
+        return self.builder.extents(value)

@@ -1,0 +1,103 @@
+"""Where a model comes from: a file, a folder, or bytes."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...ir.diagnostics import NncError
+from ...ir.location import FileLineColLoc
+
+
+class Source:
+    """A model as it was given: a path, bytes, or an object of a framework in this process.
+
+    `name` is how messages call it; `path` and `object` are None where there is none.
+    """
+
+    def __init__(self, given: Any) -> None:
+        self.path: Path | None = None
+        self.object: Any = None
+        if isinstance(given, str | Path):
+            self.path = Path(given)
+            self.name = str(given)
+        elif isinstance(given, bytes | bytearray | memoryview):
+            self.data = np.frombuffer(given, np.uint8)
+            self.name = "<bytes>"
+        else:
+            self.object = given
+            self.name = "<model>"
+
+    @property
+    def loc(self) -> FileLineColLoc:
+        """The place of the model as a whole."""
+        return FileLineColLoc(self.name, 0, 0)
+
+    def error(self, message: str) -> NncError:
+        """An error that names the model."""
+        return NncError(message, self.loc)
+
+    @cached_property
+    def data(self) -> np.ndarray:
+        """All bytes; those of a file are mapped. Raises NncError where they cannot be read."""
+        if self.path is None:
+            raise self.error("expected a file or bytes")
+        try:
+            if self.path.is_dir():
+                raise self.error("is a folder, expected a model's file")
+            if self.path.stat().st_size == 0:
+                raise self.error("the file is empty, expected a model")
+            return np.memmap(self.path, np.uint8, "r").view(np.ndarray)
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise self.error(f"cannot read the model: {reason}") from None
+
+    @cached_property
+    def text(self) -> str:
+        """All of it as text. Raises NncError where it is not UTF-8."""
+        try:
+            return self.data.tobytes().decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self.error(f"not UTF-8 text (byte {error.start})") from None
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder of files."""
+        return self.path is not None and self.path.is_dir()
+
+    @cached_property
+    def head(self) -> bytes:
+        """The first bytes, for a look at what it is; none where it cannot be read."""
+        if self.is_folder or self.object is not None:
+            return b""
+        try:
+            return self.data[:4096].tobytes()
+        except NncError:
+            return b""
+
+    def beside(self, name: str) -> Source:
+        """A file of the same folder, or in the folder. Raises NncError where there is none.
+
+        The name comes from the model: it may not lead out of the folder.
+        """
+        if self.path is None:
+            raise self.error(f"it needs the file '{name}', but comes without a folder; give a path")
+        home = (self.path if self.path.is_dir() else self.path.parent).resolve()
+        try:
+            path = (home / name).resolve()
+            inside = "\0" not in name and home in path.parents
+        except (OSError, RuntimeError, ValueError):
+            inside = False
+        if not inside:
+            raise self.error(f"the file '{name}' lies outside the model's folder")
+        if not path.is_file():
+            raise self.error(f"the file '{name}' is missing beside the model")
+        return Source(home / name)
+
+    def has_beside(self, name: str) -> bool:
+        """Whether there is a file of this name in the folder."""
+        home = self.path if self.is_folder else self.path and self.path.parent
+        return home is not None and (home / name).is_file()

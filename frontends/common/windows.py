@@ -1,0 +1,101 @@
+"""Padding of convolutions and poolings: explicit, or such that windows cover all positions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, i64
+from .layer import Layer
+from .shapes import part_of_vector, shape_of
+
+Padding = Sequence[int] | str
+"""At all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or SAME_UPPER
+or SAME_LOWER: a window for each multiple of the stride, an odd element at the end or the begin.
+"""
+
+
+@dataclass(frozen=True)
+class Padded:
+    """The operand of a convolution or pooling, and what its op has to pad.
+
+    `by` is None, or how much was added to the operand already where only the run tells it: a
+    1-D tensor of i64 as of nn.pad_dynamic.
+    """
+
+    x: Value
+    pads: tuple[int, ...]
+    by: Value | None = None
+
+
+def padded(
+    n: Layer,
+    x: Value,
+    kernel: Sequence[Dim],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: Padding,
+    fill: float = 0,
+) -> Padded:
+    """The operand, [batch, channels, spatial..], and its padding as numbers.
+
+    Where that depends on extents that are not known, the operand is padded by `fill` as the
+    model runs. Raises NncError where the kernel's extents must be known and are not.
+    """
+    count = len(kernel)
+    if not isinstance(padding, str):
+        return Padded(x, tuple(padding))
+    if padding == "VALID":
+        return Padded(x, (0,) * 2 * count)
+    if None in kernel:
+        raise n.error(f"padding {padding} needs a kernel of known extents")
+    reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]  # type: ignore[operator]
+    spatial = x.type.shape[2:]
+    if any(d is None and s != 1 for d, s in zip(spatial, strides, strict=True)):
+        by = _pads_at_run_time(n, x, reach, strides, padding)
+        return Padded(pad_by_vector(n, x, by, n.scalar(fill, x)), (0,) * 2 * count, by)
+    begins, ends = [], []
+    for i, extent in enumerate(spatial):
+        # With stride 1 the padding does not depend on the extent.
+        extent = 1 if extent is None else extent
+        count_out = -(-extent // strides[i])
+        total = max(0, (count_out - 1) * strides[i] + reach[i] - extent)
+        small, large = total // 2, total - total // 2
+        begins.append(small if padding == "SAME_UPPER" else large)
+        ends.append(large if padding == "SAME_UPPER" else small)
+    return Padded(x, (*begins, *ends))
+
+
+def _pads_at_run_time(
+    n: Layer, x: Value, reach: Sequence[int], strides: Sequence[int], padding: str
+) -> Value:
+    """The same formulas on the operand's shape, with zeros for batch and channels."""
+    extents = part_of_vector(n, shape_of(n, x), 2, x.type.rank)
+    by, reaches = (n.constant(np.array(v, np.int64)) for v in (strides, reach))
+    one = n.constant(1, i64)
+    # Strides are positive: the last window begins at the last multiple before the end.
+    last = n(nn.Mul(n(nn.Div(n(nn.Sub(extents, one)), by)), by))
+    total = n(nn.Max(n(nn.Sub(n(nn.Add(last, reaches)), extents)), n.constant(0, i64)))
+    small = n(nn.Div(total, n.constant(2, i64)))
+    large = n(nn.Sub(total, small))
+    none = n.constant(np.zeros(2, np.int64))
+    begin, end = (small, large) if padding == "SAME_UPPER" else (large, small)
+    return n(nn.Concat([none, begin, none, end], axis=0))
+
+
+def pad_by_vector(
+    n: Layer, x: Value, pads: Value, fill: Value | None, mode: str = "constant"
+) -> Value:
+    """x with elements around it, by numbers that may be known at run time only."""
+    rank = x.type.rank
+    found = n.extents(pads) or (None,) * 2 * rank
+    shape = [
+        None if d is None or b is None or e is None else max(0, d + b + e)
+        for d, b, e in zip(x.type.shape, found[:rank], found[rank:], strict=True)
+    ]
+    out = TensorType(tuple(shape), x.type.element_type)
+    return n(nn.PadDynamic(x, pads, fill, mode=mode, out=out))

@@ -1,0 +1,67 @@
+"""The formats that models are read from: how each is found by what is in it, and its room.
+
+A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .common.source import Source
+
+if TYPE_CHECKING:
+    from ..ir.core import Operation
+    from .common.front_end import Examination, FrontEnd
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format: what messages call it, its room, and whether a source looks like one."""
+
+    name: str
+    room: str
+    is_it: Callable[[Source], bool]
+
+    @property
+    def front_end(self) -> FrontEnd:
+        """Loaded where it is not yet."""
+        return import_module(f".{self.room}", __package__).FRONT_END
+
+
+FORMATS: Sequence[Format] = (
+    Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
+)
+
+
+def find_format(source: Source) -> Format:
+    """The format that a model is in."""
+    return next(one for one in FORMATS if one.is_it(source))
+
+
+def import_model(given: Any, **choices: Any) -> Operation:
+    """The module of a model in any format; the choices are those of `FrontEnd.import_model`.
+
+    `given` is a path, the bytes of a file, or an object of a framework. Raises NncError.
+    """
+    source = Source(given)
+    return find_format(source).front_end.import_model(source, **choices)
+
+
+def examine_model(given: Any, **choices: Mapping[str, Any]) -> Examination:
+    """What is in a model of any format. Raises NncError where it is no valid one."""
+    source = Source(given)
+    return find_format(source).front_end.examine_model(source, **choices)
+
+
+def model_files(path: str | Path) -> Sequence[Path]:
+    """The files that a model is read from, as far as its path tells them."""
+    return find_format(Source(path)).front_end.files(Path(path))
+
+
+def needs_other_files(path: str | Path) -> bool:
+    """Whether only the import tells all the files of a model."""
+    return find_format(Source(path)).front_end.needs_other_files(Path(path))

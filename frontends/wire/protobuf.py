@@ -1,0 +1,303 @@
+"""Protocol buffers by tables of fields, read without copying their bytes.
+
+    schema = Schema('''
+    Graph
+      1 node Node*
+      2 versions int
+    Node
+      1 name string
+      3 input string*
+      5 attr map string Value
+      7 data bytes
+      8 ratio float*
+    ''')
+    graph = schema.read("Graph", data)
+    graph.node[0].name
+
+Kinds are int (all varints that are not zigzag), sint, bool, fixed32, fixed64, sfixed32, sfixed64,
+float, double, string, bytes, and messages; `*` is a repeated field, which numbers have packed or
+not. A number that is left out is 0 or what follows `=`, a message None; `has` tells. Bytes are
+views of the data. Unknown fields are skipped.
+
+Source: https://protobuf.dev/programming-guides/encoding
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+DEEPEST = 100
+"""Messages inside of messages; protobuf's own readers have the same limit."""
+
+_FIXED = {
+    "fixed32": np.dtype("<u4"),
+    "fixed64": np.dtype("<u8"),
+    "sfixed32": np.dtype("<i4"),
+    "sfixed64": np.dtype("<i8"),
+    "float": np.dtype("<f4"),
+    "double": np.dtype("<f8"),
+}
+_VARINTS = ("int", "sint", "bool")
+_DEFAULTS = {"string": "", "bytes": np.empty(0, np.uint8), "bool": False}
+
+
+class WireError(ValueError):
+    """The bytes are not a message."""
+
+
+@dataclass(frozen=True)
+class _Field:
+    name: str
+    kind: str
+    repeated: bool
+    key: str = ""
+    """Of a map: the kind of its keys."""
+    default: Any = 0
+
+
+class Record:
+    """A message. Its fields are attributes; `has` tells whether one stood in the data."""
+
+    def __init__(self, fields: dict[int, _Field]) -> None:
+        self._fields = fields
+
+    def __getattr__(self, name: str) -> Any:
+        for one in self._fields.values():
+            if one.name == name:
+                value = _empty(one)
+                if one.repeated or one.key:
+                    self.__dict__[name] = value
+                return value
+        raise AttributeError(name)
+
+    def has(self, name: str) -> bool:
+        """Whether the field stood in the data."""
+        return name in self.__dict__
+
+    def which(self, *names: str) -> str:
+        """The one of several fields that stood in the data; "" for none."""
+        return next((name for name in names if name in self.__dict__), "")
+
+
+def _empty(field: _Field) -> Any:
+    if field.key:
+        return {}
+    if field.repeated:
+        dtype = _FIXED.get(field.kind)
+        return np.empty(0, dtype) if dtype is not None else []
+    if field.default or field.kind in _FIXED or field.kind in _VARINTS:
+        return field.default
+    return _DEFAULTS.get(field.kind)
+
+
+class Schema:
+    """Messages by name, from a table as above."""
+
+    def __init__(self, text: str) -> None:
+        self.messages: dict[str, dict[int, _Field]] = {}
+        fields: dict[int, _Field] = {}
+        for line in text.splitlines():
+            words = line.split()
+            if not words:
+                continue
+            if not words[0].isdigit():
+                fields = self.messages.setdefault(words[0], {})
+                continue
+            fields[int(words[0])] = _field(words[1], words[2:])
+
+    def read(self, message: str, data: np.ndarray | bytes) -> Record:
+        """The message in the bytes. Raises WireError."""
+        view = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
+        return _Reader(self.messages, view).message(message, 0, view.size, 0)
+
+
+def _field(name: str, words: list[str]) -> _Field:
+    kind, key, default = words[0], "", 0
+    if kind == "map":
+        key, kind = words[1], words[2]
+    if len(words) > 1 and words[-1].startswith("="):
+        text = words[-1][1:]
+        default = float(text) if kind in ("float", "double") else int(text)
+    return _Field(name, kind.rstrip("*"), kind.endswith("*"), key, default)
+
+
+class _Reader:
+    def __init__(self, messages: dict[str, dict[int, _Field]], data: np.ndarray) -> None:
+        self.messages = messages
+        self.data = data
+        self.bytes = memoryview(data)  # type: ignore[arg-type]
+
+    def message(self, name: str, at: int, end: int, depth: int) -> Record:
+        if depth > DEEPEST:
+            raise WireError(f"messages are nested more than {DEEPEST} deep")
+        fields = self.messages[name]
+        record = Record(fields)
+        numbers: dict[str, list[Any]] = {}
+        while at < end:
+            tag, at = self.varint(at, end)
+            field, kind = fields.get(tag >> 3), tag & 7
+            if not tag >> 3:
+                raise WireError("a field has the number 0")
+            start, at = self.content(kind, at, end)
+            if field is None:
+                continue
+            if field.repeated and (field.kind in _FIXED or field.kind in _VARINTS):
+                parts = numbers.setdefault(field.name, [])
+                if kind in (1, 5) and field.kind in _FIXED:
+                    at = self._run(tag, start, at, end, parts, _FIXED[field.kind])
+                else:
+                    parts.append(self.numbers(field, kind, start, at))
+                continue
+            value = self.value(field, kind, start, at, depth)
+            if field.key:
+                record.__dict__.setdefault(field.name, {}).update([value])
+            elif field.repeated:
+                record.__dict__.setdefault(field.name, []).append(value)
+            else:
+                record.__dict__[field.name] = value
+        for one, parts in numbers.items():
+            if isinstance(parts[0], np.ndarray):
+                record.__dict__[one] = parts[0] if len(parts) == 1 else np.concatenate(parts)
+            else:
+                record.__dict__[one] = [number for part in parts for number in part]
+        return record
+
+    def content(self, kind: int, at: int, end: int) -> tuple[int, int]:
+        """Where the content of a field begins and ends."""
+        if kind == 0:
+            _, stop = self.varint(at, end)
+        elif kind == 2:
+            size, at = self.varint(at, end)
+            stop = at + size
+        elif kind in (1, 5):
+            stop = at + (8 if kind == 1 else 4)
+        elif kind == 3:
+            stop = self.group(at, end)
+        else:
+            raise WireError(f"a field is of the unknown kind {kind}")
+        if stop > end:
+            raise WireError("a field ends behind its message")
+        return at, stop
+
+    def group(self, at: int, end: int) -> int:
+        """The end of a group, which no format that we read uses: it is skipped."""
+        open_groups = 1
+        while at < end:
+            tag, at = self.varint(at, end)
+            if tag & 7 in (3, 4):
+                open_groups += 1 if tag & 7 == 3 else -1
+                if not open_groups:
+                    return at
+            else:
+                _, at = self.content(tag & 7, at, end)
+        raise WireError("a group does not end")
+
+    def _run(
+        self, tag: int, start: int, at: int, end: int, parts: list[Any], dtype: np.dtype
+    ) -> int:
+        """Numbers that are not packed, each behind the same tag, read as one array; their end."""
+        head = bytes(_varint_bytes(tag))
+        step = len(head) + dtype.itemsize
+        most = (end - (start - len(head))) // step
+        rows = self.data[start - len(head) :][: most * step].reshape(most, step)
+        same = (rows[:, : len(head)] == np.frombuffer(head, np.uint8)).all(axis=1)
+        count = most if same.all() else int(same.argmin())
+        parts.append(rows[:count, len(head) :].copy().view(dtype).reshape(-1))
+        return start - len(head) + count * step
+
+    def numbers(self, field: _Field, kind: int, start: int, at: int) -> Any:
+        """The numbers of one occurrence of a repeated field."""
+        dtype = _FIXED.get(field.kind)
+        if dtype is not None:
+            if kind != 2 or (at - start) % dtype.itemsize:
+                raise WireError(f"field '{field.name}' has no numbers of {field.kind}")
+            return self.data[start:at].view(dtype)
+        if kind == 0:
+            return [_integer(field.kind, self.varint(start, at)[0])]
+        if kind != 2:
+            raise WireError(f"field '{field.name}' has no integers")
+        found = _varints(self.data[start:at])
+        return [_integer(field.kind, number) for number in found.tolist()]
+
+    def value(self, field: _Field, kind: int, start: int, at: int, depth: int) -> Any:
+        if field.key:
+            if kind != 2:
+                raise WireError(f"field '{field.name}' is no map")
+            return self.entry(field, start, at, depth)
+        dtype = _FIXED.get(field.kind)
+        expected = 0 if field.kind in _VARINTS else 2
+        if dtype is not None:
+            expected = 1 if dtype.itemsize == 8 else 5
+        if kind != expected:
+            raise WireError(f"field '{field.name}' is not of kind {field.kind}")
+        if dtype is not None:
+            return self.data[start:at].view(dtype)[0].item()
+        if field.kind in _VARINTS:
+            return _integer(field.kind, self.varint(start, at)[0])
+        if field.kind == "bytes":
+            return self.data[start:at]
+        if field.kind == "string":
+            return bytes(self.bytes[start:at]).decode("utf-8", "replace")
+        return self.message(field.kind, start, at, depth + 1)
+
+    def entry(self, field: _Field, at: int, end: int, depth: int) -> tuple[Any, Any]:
+        """The key and the value of a map's entry."""
+        parts = {1: _Field("key", field.key, False), 2: _Field("value", field.kind, False)}
+        found: dict[int, Any] = {}
+        while at < end:
+            tag, at = self.varint(at, end)
+            start, at = self.content(tag & 7, at, end)
+            if (part := parts.get(tag >> 3)) is not None:
+                found[tag >> 3] = self.value(part, tag & 7, start, at, depth)
+        value = found.get(2, _empty(parts[2]))
+        if value is None:
+            value = Record(self.messages[field.kind])
+        return found.get(1, _empty(parts[1])), value
+
+    def varint(self, at: int, end: int) -> tuple[int, int]:
+        value = shift = 0
+        data = self.bytes
+        while at < end and shift < 70:
+            byte = data[at]
+            at += 1
+            value |= (byte & 127) << shift
+            if byte < 128:
+                return value, at
+            shift += 7
+        raise WireError("a number does not end")
+
+
+def _varints(data: np.ndarray) -> np.ndarray:
+    """Packed varints as u64."""
+    if not data.size:
+        return np.empty(0, np.uint64)
+    last = np.flatnonzero(data < 128)
+    if not last.size or last[-1] != data.size - 1:
+        raise WireError("a number does not end")
+    first = np.concatenate([[0], last[:-1] + 1])
+    if (last - first).max() > 9:
+        raise WireError("a number is too long")
+    place = np.arange(data.size) - np.repeat(first, last - first + 1)
+    bits = (data & np.uint8(127)).astype(np.uint64) << (7 * place).astype(np.uint64)
+    return np.bitwise_or.reduceat(bits, first)
+
+
+def _integer(kind: str, number: int) -> Any:
+    number &= (1 << 64) - 1
+    if kind == "bool":
+        return bool(number)
+    if kind == "sint":
+        return number >> 1 ^ -(number & 1)
+    return number - (1 << 64) if number >> 63 else number
+
+
+def _varint_bytes(value: int) -> bytearray:
+    out = bytearray()
+    while value >= 128:
+        out.append(value & 127 | 128)
+        value >>= 7
+    out.append(value)
+    return out
