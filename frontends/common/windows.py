@@ -14,8 +14,8 @@ from .layer import Layer
 from .shapes import part_of_vector, shape_of
 
 Padding = Sequence[int] | str
-"""At all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or SAME_UPPER
-or SAME_LOWER: a window for each multiple of the stride, an odd element at the end or the begin.
+"""At all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or
+SAME_UPPER or SAME_LOWER: as many windows as strides begin, an odd element at the end or the begin.
 """
 
 
