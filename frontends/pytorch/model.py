@@ -231,6 +231,10 @@ class _Reader:
                 return [self.argument(one, graphs) for one in content]
             case "as_nested_tensors":
                 return [[Ref(one["name"]) for one in row] for row in content]
+            case "as_float":  # infinity is text
+                return float(content)
+            case "as_floats":
+                return [float(one) for one in content]
             case "as_scalar_type":
                 return self.element(content)
             case "as_memory_format" | "as_layout" | "as_device":

@@ -188,7 +188,7 @@ def resized(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any
         vector = n.vector(sizes)
         scales = n(nn.Div(n.cast(vector, f32), extents))
     out = TensorType((*x.type.shape[:2], *(None,) * len(axes)), element)
-    return n(nn.ResizeDynamic(x, scales, vector, None, axes=axes, out=out, **how))
+    return n(nn.ResizeDynamic(x, axes=axes, out=out, scales=scales, sizes=vector, roi=None, **how))
 
 
 for _count, _name in ((1, "linear1d"), (2, "bilinear2d"), (3, "trilinear3d")):
@@ -204,7 +204,9 @@ for _count, _name in ((1, "linear1d"), (2, "bilinear2d"), (3, "trilinear3d")):
 ROWS.add(
     {
         "aten.upsample_bicubic2d": _upsample("cubic", "half_pixel"),
-        "aten._upsample_bilinear2d_aa": _upsample("linear", "half_pixel", antialias=True),
+        "aten._upsample_bilinear2d_aa": _upsample(
+            "linear", "half_pixel", antialias=True, exclude_outside=True
+        ),
         "aten._upsample_bicubic2d_aa": _upsample(
             "cubic", "half_pixel", antialias=True, cubic_coeff_a=-0.5, exclude_outside=True
         ),
