@@ -32,7 +32,15 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def is_pytorch(source: Source) -> bool:
+    """A file of PyTorch's, or an object."""
+    from .pytorch.signs import is_it
+
+    return is_it(source)
+
+
 FORMATS: Sequence[Format] = (
+    Format("PyTorch", "pytorch", is_pytorch),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
