@@ -33,6 +33,7 @@ class Format:
 
 
 FORMATS: Sequence[Format] = (
+    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
