@@ -88,8 +88,8 @@ def _sliced(n: Layer, x: Value, ranges: dict[int, tuple[Index, Index | None, int
                 raise n.error(f"index {first} is out of range for {extent} elements")
             shape[axis], starts[axis] = 1, first % extent
             continue
-        known = [v if isinstance(v, int) else None for v in (first, last)]
-        found = None if last is None else bounds(*known, step, extent)
+        start, stop = (v if isinstance(v, int) else None for v in (first, last))
+        found = None if last is None else bounds(start, stop, step, extent)
         if found is None:
             late[axis] = first, last, step
         else:
