@@ -41,6 +41,7 @@ def is_pytorch(source: Source) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format("PyTorch", "pytorch", is_pytorch),
+    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
