@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
+from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -42,6 +43,9 @@ def is_pytorch(source: Source) -> bool:
 FORMATS: Sequence[Format] = (
     Format("PyTorch", "pytorch", is_pytorch),
     Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
+    Format("CoreML", "coreml", is_coreml),
+    Format("Caffe", "caffe", is_caffe),
+    Format("Caffe2", "caffe2", is_caffe2),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
