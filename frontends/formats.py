@@ -32,7 +32,14 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def _is_tensorflow(source: Source) -> bool:
+    from .tensorflow.model import is_model
+
+    return is_model(source)
+
+
 FORMATS: Sequence[Format] = (
+    Format("TensorFlow", "tensorflow", _is_tensorflow),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 

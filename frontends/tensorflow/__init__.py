@@ -5,7 +5,7 @@ of the checkpoint; `ops/` has the rows.
 """
 
 from ..common.front_end import FrontEnd
-from .layer import ROWS, TfLayer
+from .layer import TfLayer, rows
 from .model import files, read
 
-FRONT_END = FrontEnd("TensorFlow", read, ROWS, TfLayer, files)
+FRONT_END = FrontEnd("TensorFlow", read, rows, TfLayer, files)

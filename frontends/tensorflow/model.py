@@ -130,5 +130,3 @@ def _placeholder_type(node: Record):
     if dtype is None:
         raise WireError(f"placeholder '{node.name}' has no type")
     return type_of(dtype.type, shape.shape if shape is not None else None)
-
-

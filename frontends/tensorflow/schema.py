@@ -188,7 +188,7 @@ def array_of(tensor: Record) -> np.ndarray:
     if len(values) == count:
         return values.reshape(shape)  # type: ignore[arg-type]
     # The last element stands for all that follow it.
-    last = values[-1] if len(values) else ("" if dtype == object else dtype.type(0))
+    last = values[-1] if len(values) else ("" if dtype.kind == "O" else dtype.type(0))
     if len(values) <= 1:
         return np.broadcast_to(np.array(last, dtype), shape)  # type: ignore[arg-type]
     found = np.full(count, last, dtype)
@@ -211,5 +211,3 @@ def _values(tensor: Record, field: str, dtype: np.dtype) -> np.ndarray:
     if isinstance(values, list):
         return np.array(values, np.int64).astype(dtype)
     return values
-
-

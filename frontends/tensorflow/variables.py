@@ -1,14 +1,15 @@
-"""Which tensor of the checkpoint each variable starts with: as the restore function assigns them."""
+"""Which tensor of the checkpoint each variable starts with, as the restore function says."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
+from ...ir.core import Value
 from ..common.graph import Graph
+from ..common.layer import Layer
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
 from ..wire.tensorbundle import Bundle
@@ -27,7 +28,15 @@ class Variable:
 
     name: str
     array: np.ndarray | None
-    value: Any = field(default=None, repr=False)
+    value: Value | None = field(default=None, repr=False)
+
+    def read(self, n: Layer) -> Value:
+        """The value now. Raises NncError where the file has none."""
+        if self.value is None:
+            if self.array is None:
+                raise n.error(f"variable '{self.name}' has no value in the checkpoint")
+            self.value = n.builder.constant(self.array, n.loc, key=self.name)
+        return self.value
 
 
 def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functions) -> None:
@@ -126,5 +135,3 @@ class _Restore:
                 return node, int(number) if number.isdigit() else 0
             text = record.input[0]
         raise WireError("identities go in a circle")
-
-

@@ -13,11 +13,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any
 
 import numpy as np
 
-from ...ir.diagnostics import NncError
 from ..common.source import Source
 from .protobuf import Record, Schema, WireError
 
@@ -165,5 +163,3 @@ def strings(data: np.ndarray, count: int) -> list[bytes]:
         found.append(raw[at : at + length])
         at += length
     return found
-
-
