@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
+from .tensorflow_files import is_tensorflow
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -32,14 +33,8 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
-def _is_tensorflow(source: Source) -> bool:
-    from .tensorflow.model import is_model
-
-    return is_model(source)
-
-
 FORMATS: Sequence[Format] = (
-    Format("TensorFlow", "tensorflow", _is_tensorflow),
+    Format("TensorFlow", "tensorflow", is_tensorflow),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 

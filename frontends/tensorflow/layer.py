@@ -11,7 +11,7 @@ from ..common.rows import Rows
 from ..wire.protobuf import Record, WireError
 from .schema import dtype_of, element_of, shape_of
 
-rows = Rows(__package__)
+rows = Rows(__package__ or "")
 
 
 class TfLayer(NodeLayer):

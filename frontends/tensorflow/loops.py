@@ -60,9 +60,13 @@ def counted(
     body: Callable[[Sequence[Any]], list[Any]],
     given: Given,
     fixed: tuple[int, ...],
+    carried: Sequence[int],
 ) -> Counted:
-    """A look at a loop. Raises NeedsStack where it reads what it was to write only."""
-    return _Look(n, inits, cond, body, given, fixed).result()
+    """A look at a loop. Raises NeedsStack where it reads what it was to write only.
+
+    `given` makes the body's states from arguments of a block, one for each that is carried.
+    """
+    return _Look(n, inits, cond, body, given, fixed, carried).result()
 
 
 class _Look:
@@ -76,15 +80,15 @@ class _Look:
         body: Callable[[Sequence[Any]], list[Any]],
         given: Given,
         fixed: tuple[int, ...],
+        carried: Sequence[int],
     ) -> None:
         self.n, self.inits, self.fixed = n, inits, fixed
-        types = [None if i in fixed else _type(v) for i, v in enumerate(inits)]
-        self.block = Block([type for type in types if type is not None])
+        self.block = Block([_type(inits[i]) for i in carried])
         self.states: list[Any] = []
         arguments = iter(self.block.args)
         try:
             with n.builder.inside(self.block):
-                self.states = [given(i, arguments, fixed) for i in range(len(inits))]
+                self.states = [given(i, arguments) for i in range(len(inits))]
                 self.going = cond(self.states)
                 self.after = body(self.states)
         except NeedsStack:
@@ -181,8 +185,8 @@ def _difference(n: Layer, end: Value, start: Value) -> Value:
     return n(nn.Sub(*wide))
 
 
-def _type(value: Any) -> Any:
-    """The type of a state, None for one that is not of the program."""
-    if isinstance(value, TensorList):
-        value = value.stack if not value.items else None
-    return value.type if isinstance(value, Value) else None
+def _type(state: Any) -> Any:
+    """The type of a state that the program has."""
+    value = state.stack if isinstance(state, TensorList) else state
+    assert isinstance(value, Value)
+    return value.type

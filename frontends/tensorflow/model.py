@@ -9,39 +9,15 @@ from pathlib import Path
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
+from ..tensorflow_files import FILE, SAVED
 from ..wire.protobuf import Record, WireError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, type_of
 from .variables import bind_variables
 
-FILE = "saved_model.pb"
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
 NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS)
 """Operators whose values are not meant as outputs where nothing uses them."""
-
-
-def is_model(source: Source) -> bool:
-    """Whether it is the folder of a SavedModel, the file in it, or a graph."""
-    if source.is_folder:
-        return source.has_beside(FILE)
-    head = source.head
-    if head[:3] == b"\x08\x01\x12":
-        return source.path is not None and source.path.name == FILE
-    return _is_graph(head)
-
-
-def _is_graph(head: bytes) -> bool:
-    """Whether the first field is a node: a message of a name and an operator."""
-    if head[:1] != b"\n":
-        return False
-    at = 1
-    while at < len(head) and head[at] & 128:
-        at += 1
-    inner = head[at + 1 :]
-    if inner[:1] != b"\n" or len(inner) < 4 or inner[1] & 128:
-        return False
-    rest = inner[2 + inner[1] :]
-    return rest[:1] == b"\x12" and len(rest) > 2 and rest[2 : 2 + rest[1]].isalnum()
 
 
 def files(path: Path) -> Sequence[Path]:
@@ -57,7 +33,7 @@ def read(source: Source) -> Graph:
     try:
         if source.is_folder:
             return _saved_model(source, source.beside(FILE))
-        if source.head[:3] == b"\x08\x01\x12":
+        if source.head[:3] == SAVED:
             return _saved_model(source, source)
         return _frozen_graph(source)
     except WireError as error:
@@ -110,7 +86,7 @@ def _frozen_graph(source: Source) -> Graph:
     used = {values.maker(text) for node in record.node for text in node.input}
     renamed, inputs = {}, []
     for node in record.node:
-        if node.op in PLACEHOLDERS:
+        if node.op in PLACEHOLDERS and node.name in used:
             renamed[f"{node.name}:0"] = node.name
             inputs.append(Input(node.name, _placeholder_type(node)))
     outputs = [

@@ -24,15 +24,30 @@ MetaGraph
   2 graph GraphDef
   3 saver Saver
   5 signatures map string Signature
-  6 assets Asset*
+  7 objects bytes
 MetaInfo
   4 tags string*
   5 tensorflow_version string
 Saver
   3 restore string
-Asset
-  1 tensor TensorInfo
-  2 file string
+Objects
+  1 node Object*
+  2 functions map string Bound
+Object
+  1 children Child*
+Child
+  1 node int
+  2 name string
+Bound
+  2 inputs int*
+Stored
+  1 node StoredObject*
+StoredObject
+  1 children Child*
+  2 tensors StoredTensor*
+StoredTensor
+  1 name string
+  3 key string
 Signature
   1 inputs map string TensorInfo
   2 outputs map string TensorInfo

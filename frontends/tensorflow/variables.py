@@ -12,12 +12,13 @@ from ..common.graph import Graph
 from ..common.layer import Layer
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
-from ..wire.tensorbundle import Bundle
+from ..wire.tensorbundle import Bundle, strings
 from .functions import CALLS, Functions, FunctionValues, GraphValues
-from .schema import array_of, dtype_of
+from .schema import SCHEMA, array_of, dtype_of
 
 VARIABLES = ("VarHandleOp", "VariableV2", "Variable")
 PREFIX = "variables/variables"
+OBJECTS = "_CHECKPOINTABLE_OBJECT_GRAPH"
 OBJECT = "/.ATTRIBUTES/VARIABLE_VALUE"
 ASSIGNMENTS = ("AssignVariableOp", "Assign")
 
@@ -44,9 +45,12 @@ def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functi
     nodes = [node for node in graph.nodes if node.kind in VARIABLES]
     if not nodes:
         return
-    home = source
-    keys = restored(meta, functions)
-    bundle = Bundle(home.beside, PREFIX) if home.has_beside(f"{PREFIX}.index") else None
+    bundle = Bundle(source.beside, PREFIX) if source.has_beside(f"{PREFIX}.index") else None
+    keys: dict[str, str] = {}
+    if bundle is not None:
+        keys = restored(meta, functions)
+        if any(keys.get(node.name) not in bundle.entries for node in nodes):
+            keys |= bound(meta, graph, bundle)
     for node in nodes:
         shared = node.attributes.get("shared_name")
         name = bytes(shared.s).decode("utf-8", "replace") if shared is not None else ""
@@ -60,6 +64,43 @@ def bind_variables(source: Source, meta: Record, graph: Graph, functions: Functi
         if bundle is not None and key is not None:
             array = bundle.array(key, dtype_of(dtype.type))
         node.attributes = {**node.attributes, "variable": Variable(name, array)}
+
+
+def bound(meta: Record, graph: Graph, bundle: Bundle) -> dict[str, str]:
+    """The checkpoint's key of each variable that a function captures, as its object is stored."""
+    if OBJECTS not in bundle.entries or not meta.objects.size:
+        return {}
+    objects = SCHEMA.read("Objects", meta.objects)
+    (data,) = strings(bundle.raw(OBJECTS), 1)
+    keys = _stored_keys(objects.node, SCHEMA.read("Stored", data).node)
+    found: dict[str, str] = {}
+    for node in graph.nodes:
+        called = node.attributes.get("f") if node.kind in CALLS else None
+        if called is None or called.func is None or called.func.name not in objects.functions:
+            continue
+        captured = objects.functions[called.func.name].inputs
+        for value, number in zip(reversed(node.inputs), reversed(captured), strict=False):
+            if number in keys:
+                found[value.partition(":")[0]] = keys[number]
+    return found
+
+
+def _stored_keys(objects: list[Record], stored: list[Record]) -> dict[int, str]:
+    """The key of each object: paths from the root are the same in the model and its checkpoint."""
+    keys: dict[int, str] = {}
+    pairs, seen = [(0, 0)], {0}
+    while pairs:
+        here, there = pairs.pop()
+        if not (0 <= here < len(objects) and 0 <= there < len(stored)):
+            raise WireError("an object is not there")
+        for tensor in stored[there].tensors:
+            keys[here] = tensor.key
+        inner = {child.name: child.node for child in stored[there].children}
+        for child in objects[here].children:
+            if child.name in inner and child.node not in seen:
+                seen.add(child.node)
+                pairs.append((child.node, inner[child.name]))
+    return keys
 
 
 def restored(meta: Record, functions: Functions) -> dict[str, str]:

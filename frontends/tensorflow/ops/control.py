@@ -138,7 +138,8 @@ class Loop:
         """The values when the loop ends."""
         while True:
             try:
-                plan = counted(self.n, self.inits, self.cond, self.body, self.given, self.fixed)
+                how = (self.given, self.fixed, self._carried())
+                plan = counted(self.n, self.inits, self.cond, self.body, *how)
                 if plan.count is not None and self._is_short(plan.count):
                     return self._unrolled(plan.count)
                 return self._loop(plan)
@@ -171,10 +172,10 @@ class Loop:
             states = self.body(states)
         return states
 
-    def given(self, i: int, arguments: Any, fixed: Sequence[int] = ()) -> Any:
+    def given(self, i: int, arguments: Any) -> Any:
         """What the body gets as state i, whose value in the loop `arguments` has."""
         init = self.inits[i]
-        if i in fixed:
+        if i in self.fixed:
             return init
         if isinstance(init, TensorList):
             if i in self.reads:
@@ -184,13 +185,13 @@ class Loop:
         return next(arguments) if isinstance(init, Value) else init
 
     def _loop(self, plan: Counted) -> list[Any]:
-        n, carried = self.n, self._carried(plan)
-        written = [i for i in plan.written if i not in plan.fixed]
+        n, carried = self.n, self._carried()
+        written = list(plan.written)
         last: list[Any] = []
 
         def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
             arguments = iter(values)
-            states = [self.given(i, arguments, plan.fixed) for i in range(len(self.inits))]
+            states = [self.given(i, arguments) for i in range(len(self.inits))]
             after = self.body(states)
             last[:] = after
             going = None if plan.count is not None or plan.limit is not None else self.cond(after)
@@ -213,12 +214,12 @@ class Loop:
             results[i] = self._collected(i, plan, stack)
         return results
 
-    def _carried(self, plan: Counted) -> list[int]:
+    def _carried(self) -> list[int]:
         """The states that a loop of the program has."""
         return [
             i
             for i, v in enumerate(self.inits)
-            if i not in plan.fixed
+            if i not in self.fixed
             and (isinstance(v, Value) or (isinstance(v, TensorList) and i in self.reads))
         ]
 

@@ -132,9 +132,10 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
         "dilations": spatial(n, "dilations", x),
         "padding": padding,
     }
-    if None not in wanted:
+    known = [int(d) for d in wanted if d is not None]
+    if len(known) == len(wanted):
         return on_channels_first(
-            n, x, lambda v: transposed_convolution(n, v, kernel, extents=wanted, **how)
+            n, x, lambda v: transposed_convolution(n, v, kernel, extents=known, **how)
         )
     if padding == "VALID":
         extents = weight.type.shape[: rank - 2]
@@ -195,6 +196,11 @@ def lrn(n: TfLayer, x: Value) -> Value:
 @rows("ResizeBilinear", "ResizeNearestNeighbor", "ResizeBicubic")
 def resize(n: TfLayer, x: Value, size: Value) -> Value:
     corners, half = n.flag("align_corners"), n.flag("half_pixel_centers")
+    wanted = n.extents(size) or (None, None)
+    if n.kind == "ResizeNearestNeighbor" and n.nhwc(x) and _is_uneven(x.type.shape[1:3], wanted):
+        for axis, count in zip((1, 2), wanted, strict=True):
+            x = n(nn.Gather(x, n.constant(_nearest(n, x.type.shape[axis], count)), axis=axis))
+        return x
     modes = {"ResizeBilinear": "linear", "ResizeNearestNeighbor": "nearest"}
     how: dict[str, Any] = {
         "mode": modes.get(n.kind, "cubic"),
@@ -209,6 +215,24 @@ def resize(n: TfLayer, x: Value, size: Value) -> Value:
     if n.kind != "ResizeNearestNeighbor":
         x = n.cast(x, f32)
     return on_channels_first(n, x, lambda v: resized(n, v, as_i64(n, size), (2, 3), how))
+
+
+def _is_uneven(own: Sequence[int | None], wanted: Sequence[int | None]) -> bool:
+    """Whether extents are known, and results lie at places that rounding decides on."""
+    pairs = list(zip(own, wanted, strict=True))
+    known = all(d and w for d, w in pairs)
+    return known and any(w % d for d, w in pairs)  # type: ignore[operator]
+
+
+def _nearest(n: TfLayer, extent: Any, count: Any) -> np.ndarray:
+    """Which element each of the result's is, in numbers of 32 bits."""
+    corners, half = n.flag("align_corners") and count > 1, n.flag("half_pixel_centers")
+    scale = (
+        np.float32(extent - 1) / np.float32(count - 1) if corners else extent / np.float32(count)
+    )
+    places = (np.arange(count, dtype=np.float32) + np.float32(0.5 if half else 0)) * scale
+    found = np.floor(places + np.float32(0.5)) if corners else np.floor(places)
+    return np.clip(found, 0, extent - 1).astype(np.int64)
 
 
 @rows("DepthToSpace")

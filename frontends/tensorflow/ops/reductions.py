@@ -107,4 +107,4 @@ def _bound(n: TfLayer, x: Value, reduce: str) -> float:
     """What an empty segment gives: the least or largest number."""
     dtype = n.dtype("T")
     info = np.iinfo(dtype) if isinstance(x.type.element_type, IntegerType) else np.finfo(dtype)
-    return (info.min if reduce == "max" else info.max).item()
+    return float(info.min if reduce == "max" else info.max)
