@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
 from .protobuf_files import is_caffe, is_caffe2, is_coreml
+from .tensorflow_files import is_tensorflow
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -46,6 +47,7 @@ FORMATS: Sequence[Format] = (
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
+    Format("TensorFlow", "tensorflow", is_tensorflow),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
