@@ -32,7 +32,15 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def _is_keras(source: Source) -> bool:
+    head = source.head
+    if head.startswith(b"PK\x03\x04"):
+        return b"model.weights.h5" in source.data[-65536:].tobytes()
+    return head.startswith(b"\x89HDF\r\n")
+
+
 FORMATS: Sequence[Format] = (
+    Format("Keras", "keras", _is_keras),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
