@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
+from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -41,6 +42,9 @@ def _is_keras(source: Source) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format("Keras", "keras", _is_keras),
+    Format("CoreML", "coreml", is_coreml),
+    Format("Caffe", "caffe", is_caffe),
+    Format("Caffe2", "caffe2", is_caffe2),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 

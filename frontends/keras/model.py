@@ -256,9 +256,9 @@ class _Reader:
         if layer.names is None:
             layer.names = self._weights(layer)
         weights = [Slot(len(slots) + i) for i in range(len(layer.names))]
-        arguments = [_slotted(part, slots) for part in (args, dict(kwargs))]
+        arguments = _slotted((args, dict(kwargs)), slots)
         placed = [None if mask is None else slots[mask] for mask in masks]
-        call = Call(layer.config, *arguments, placed, weights)
+        call = Call(layer.config, arguments[0], arguments[1], placed, weights)
         graphs = self._inside(layer)
         return self._node(layer, [*slots, *layer.names], call, graphs, masks, count)
 
@@ -277,11 +277,11 @@ class _Reader:
         made = _makes_mask(layer) or (
             layer.kind in MERGES_MASKS and len(masks) > 1 and None not in masks
         ) or (layer.kind == "Concatenate" and any(masks))  # fmt: skip
+        defined = list(outputs)
         if made:
             mask = self._unique(f"{name}:mask")
-        self.nodes.append(
-            Node(layer.kind, name, inputs, [*outputs, mask] if made else outputs, call, graphs)
-        )
+            defined.append(mask)
+        self.nodes.append(Node(layer.kind, name, inputs, defined, call, graphs))
         return [Tensor(outputs[0], mask), *map(Tensor, outputs[1:])]
 
     def _inside(self, layer: _Layer) -> Mapping[str, Graph]:

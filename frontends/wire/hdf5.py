@@ -19,7 +19,7 @@ class Bytes(io.RawIOBase):
     """A file of bytes that stay where they are."""
 
     def __init__(self, data: np.ndarray) -> None:
-        self._view = memoryview(data)
+        self._view = data.data
         self._at = 0
 
     def readable(self) -> bool:

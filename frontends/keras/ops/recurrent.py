@@ -225,11 +225,18 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     count, filters = x.type.rank - 3, kernel.type.shape[-1] // 4
     own, across = kernel_first(n, recurrent), kernel_first(n, kernel)
     padding = PADDINGS[n.choice("padding", "valid", "same", default="valid")]
-    how = {"strides": n.integers("strides", count, 1)}
-    how["dilations"] = n.integers("dilation_rate", count, 1)
+    strides, dilations = n.integers("strides", count, 1), n.integers("dilation_rate", count, 1)
     rest = tuple(range(2, x.type.rank))
     steps = merged_batch(n, x)
-    projected = convolution(n, steps, across, bias[0] if bias else None, padding=padding, **how)
+    projected = convolution(
+        n,
+        steps,
+        across,
+        bias[0] if bias else None,
+        strides=strides,
+        dilations=dilations,
+        padding=padding,
+    )
     projected = reshape(n, projected, [(x, 0), (x, 1), *((projected, i - 1) for i in rest)])
     gate, inner = n.option("recurrent_activation"), n.option("activation")
     ones = (1,) * count

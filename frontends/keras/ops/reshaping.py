@@ -11,7 +11,7 @@ from ....ir.core import Value
 from ...common.movement import FAR, padded_by, slice_axis
 from ...common.reshaping import reshape_by
 from ...common.resize import resized, resized_by_scales
-from ...common.shapes import broadcast, merge, reshape, shape_of
+from ...common.shapes import broadcast, merge, product, reshape, shape_of
 from ..layer import KerasLayer, layer
 
 
@@ -41,6 +41,10 @@ def reshape_layer(n: KerasLayer) -> Value:
     wanted = [-1 if d is None else d for d in target]
     if not all(isinstance(d, int) for d in wanted) or wanted.count(-1) > 1:
         raise n.error(f"'target_shape' is {target!r}, expected integers")
+    have, want = product(x.type.shape[1:]), product([d for d in wanted if d != -1])
+    fits = have == want or (-1 in wanted and bool(want) and have is not None and not have % want)
+    if have is not None and not fits:
+        raise n.error(f"{have} elements do not fit shape {list(target)}")
     return reshape_by(n, x, shape_of(n, x), [(x, 0), *wanted])
 
 

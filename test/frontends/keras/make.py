@@ -21,11 +21,10 @@ os.environ["CUDA_VISIBLE_DEVICES"] = ""
 if LEGACY:
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
     import tf_keras as keras
-    from tf_keras import layers as L
 else:
     import keras
-    from keras import layers as L
 
+L = keras.layers
 rng = np.random.default_rng(7)
 MODELS = {}
 
