@@ -44,6 +44,15 @@ def is_pytorch(source: Source) -> bool:
 FORMATS: Sequence[Format] = (
     Format("PyTorch", "pytorch", is_pytorch),
     Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
+def _is_keras(source: Source) -> bool:
+    head = source.head
+    if head.startswith(b"PK\x03\x04"):
+        return b"model.weights.h5" in source.data[-65536:].tobytes()
+    return head.startswith(b"\x89HDF\r\n")
+
+
+FORMATS: Sequence[Format] = (
+    Format("Keras", "keras", _is_keras),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
