@@ -32,7 +32,13 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def _is_ncnn(source: Source) -> bool:
+    """A `.param` begins with a number, as text or as four bytes."""
+    return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
+
+
 FORMATS: Sequence[Format] = (
+    Format("ncnn", "ncnn", _is_ncnn),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
