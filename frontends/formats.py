@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
+from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -39,6 +40,9 @@ def _is_ncnn(source: Source) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format("ncnn", "ncnn", _is_ncnn),
+    Format("CoreML", "coreml", is_coreml),
+    Format("Caffe", "caffe", is_caffe),
+    Format("Caffe2", "caffe2", is_caffe2),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
