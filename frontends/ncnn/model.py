@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...ir.types import TensorType, UnrankedTensorType, f32
+from ...ir.types import TensorType, UnrankedTensorType, f32, i32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
@@ -30,9 +30,10 @@ def read(source: Source) -> Graph:
     constants = _weights(source, entries)
     nodes, inputs = [], []
     used = {name for entry in entries for name in entry.inputs}
+    positions = _positions(entries)
     for entry in entries:
         if entry.kind == "Input":
-            inputs += [_input(name, entry) for name in entry.outputs]
+            inputs += [_input(name, entry, name in positions) for name in entry.outputs]
             nodes += [Node("Input", name, [name], [_inner(name)]) for name in entry.outputs]
         else:
             names = [list(map(_inner, part)) for part in (entry.inputs, entry.outputs)]
@@ -51,11 +52,22 @@ def _inner(name: str) -> str:
     return " " + name
 
 
-def _input(name: str, entry: Entry) -> Input:
+def _positions(entries: list[Entry]) -> set[str]:
+    """The values whose elements choose rows of a table: integers."""
+    found: set[str] = set()
+    for entry in reversed(entries):
+        passes = entry.kind in ("Split", "Noop") and not found.isdisjoint(entry.outputs)
+        if entry.kind == "Embed" or passes:
+            found.update(entry.inputs)
+    return found
+
+
+def _input(name: str, entry: Entry, is_position: bool) -> Input:
     shape = blob_shape(entry.parameters)
     if any(d < 0 for d in shape):
         shape = tuple(d if d > 0 else None for d in shape)
-    return Input(name, TensorType(shape, f32) if shape else UnrankedTensorType(f32))
+    element = i32 if is_position else f32
+    return Input(name, TensorType(shape, element) if shape else UnrankedTensorType(element))
 
 
 def _weights(source: Source, entries: list[Entry]) -> dict[str, np.ndarray]:

@@ -211,7 +211,8 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     window["pads"] = tuple(pads)
     if largest:
         return n(nn.MaxPool(operand.x, **window))
-    return n(nn.AvgPool(operand.x, count_include_pad=bool(n.int(6)), **window))
+    counts_padding = bool(n.int(6)) or isinstance(padding, str)
+    return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **window))
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
