@@ -8,7 +8,7 @@ from ..common.front_end import FrontEnd
 from ..common.rows import Rows
 from .layer import NcnnLayer
 
-rows = Rows(__package__)
+rows = Rows(__name__)
 
 
 def _read(source):

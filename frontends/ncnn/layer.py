@@ -77,11 +77,10 @@ def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value
         numbers = [begin, np.iinfo(np.int64).max if end is None else end, axis, 1]
         return n(nn.SliceDynamic(x, *(n.constant(np.array([v], np.int64)) for v in numbers)))
     begin = max(begin + extent, 0) if begin < 0 else begin
-    end = extent if end is None else end
-    end = min(extent, end if end > 0 else end + extent)
-    if begin >= end:
-        raise n.error(f"elements {begin} up to {end} of an axis of {extent} elements are none")
-    return part(n, x, axis, begin, end - begin)
+    stop = extent if end is None else min(extent, end if end > 0 else end + extent)
+    if begin >= stop:
+        raise n.error(f"elements {begin} up to {stop} of an axis of {extent} elements are none")
+    return part(n, x, axis, begin, stop - begin)
 
 
 def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:

@@ -12,7 +12,7 @@ from ...ir.types import TensorType, UnrankedTensorType, f32, i32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from .param import Entry, read_param
+from .param import KINDS, Entry, read_param
 from .weights import Bin, blob_shape, parts
 
 
@@ -27,6 +27,7 @@ def weights_name(name: str) -> str:
 def read(source: Source) -> Graph:
     """The graph of a model with its weights. Raises NncError."""
     entries = read_param(source)
+    _check_blobs(source, entries)
     constants = _weights(source, entries)
     nodes, inputs = [], []
     used = {name for entry in entries for name in entry.inputs}
@@ -36,8 +37,8 @@ def read(source: Source) -> Graph:
             inputs += [_input(name, entry, name in positions) for name in entry.outputs]
             nodes += [Node("Input", name, [name], [_inner(name)]) for name in entry.outputs]
         else:
-            names = [list(map(_inner, part)) for part in (entry.inputs, entry.outputs)]
-            nodes.append(Node(entry.kind, entry.name, *names, entry.parameters))
+            taken, given = ([_inner(v) for v in names] for names in (entry.inputs, entry.outputs))
+            nodes.append(Node(entry.kind, entry.name, taken, given, entry.parameters))
     outputs = []
     for entry in entries:
         for name in entry.outputs:
@@ -45,6 +46,16 @@ def read(source: Source) -> Graph:
                 nodes.append(Node("Output", name, [_inner(name)], [name + " "]))
                 outputs.append((name, name + " "))
     return Graph(inputs, nodes, outputs, constants)
+
+
+def _check_blobs(source: Source, entries: list[Entry]) -> None:
+    defined = {name for entry in entries for name in entry.outputs}
+    for entry in entries:
+        for name in entry.inputs:
+            if name not in defined:
+                raise source.error(
+                    f"layer '{entry.name}' ({entry.kind}): no layer has the output '{name}'"
+                )
 
 
 def _inner(name: str) -> str:
@@ -71,6 +82,8 @@ def _input(name: str, entry: Entry, is_position: bool) -> Input:
 
 
 def _weights(source: Source, entries: list[Entry]) -> dict[str, np.ndarray]:
+    if any(entry.kind not in KINDS for entry in entries):
+        return {}  # which weights such a layer has is not known; the import says which one it is
     needed = [(entry, part) for entry in entries for part in parts(entry)]
     if not needed:
         return {}

@@ -10,7 +10,7 @@ Source: https://github.com/Tencent/ncnn/wiki/param-and-model-file-structure
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,21 +24,21 @@ MOST_PARAMETERS = 128
 DROPPED = -233
 """Says "none" or "all" where an extent is expected."""
 
-# The binary form numbers the kinds of layers in the order in which ncnn got them.
-KINDS: Sequence[str] = (
-    "AbsVal ArgMax BatchNorm Bias BNLL Concat Convolution Crop Deconvolution Dropout Eltwise ELU "
-    "Embed Exp Flatten InnerProduct Input Log LRN MemoryData MVN Pooling Power PReLU Proposal "
-    "Reduction ReLU Reshape ROIPooling Scale Sigmoid Slice Softmax Split SPP TanH Threshold Tile "
-    "RNN LSTM BinaryOp UnaryOp ConvolutionDepthWise Padding Squeeze ExpandDims Normalize Permute "
-    "PriorBox DetectionOutput Interp DeconvolutionDepthWise ShuffleChannel InstanceNorm Clip Reorg "
-    "YoloDetectionOutput Quantize Dequantize Yolov3DetectionOutput PSROIPooling ROIAlign Packing "
-    "Requantize Cast HardSigmoid SELU HardSwish Noop PixelShuffle DeepCopy Mish StatisticsPooling "
-    "Swish Gemm GroupNorm LayerNorm Softplus GRU MultiHeadAttention GELU Convolution1D Pooling1D "
-    "ConvolutionDepthWise1D Convolution3D ConvolutionDepthWise3D Pooling3D MatMul Deconvolution1D "
-    "DeconvolutionDepthWise1D Deconvolution3D DeconvolutionDepthWise3D Einsum DeformableConv2D GLU "
-    "Fold Unfold GridSample CumulativeSum CopyTo Erf Diag CELU Shrink RMSNorm Spectrogram "
-    "InverseSpectrogram Flip SDPA RotaryEmbed"
-).split()
+_KINDS = """
+AbsVal ArgMax BatchNorm Bias BNLL Concat Convolution Crop Deconvolution Dropout Eltwise ELU Embed
+Exp Flatten InnerProduct Input Log LRN MemoryData MVN Pooling Power PReLU Proposal Reduction ReLU
+Reshape ROIPooling Scale Sigmoid Slice Softmax Split SPP TanH Threshold Tile RNN LSTM BinaryOp
+UnaryOp ConvolutionDepthWise Padding Squeeze ExpandDims Normalize Permute PriorBox DetectionOutput
+Interp DeconvolutionDepthWise ShuffleChannel InstanceNorm Clip Reorg YoloDetectionOutput Quantize
+Dequantize Yolov3DetectionOutput PSROIPooling ROIAlign Packing Requantize Cast HardSigmoid SELU
+HardSwish Noop PixelShuffle DeepCopy Mish StatisticsPooling Swish Gemm GroupNorm LayerNorm Softplus
+GRU MultiHeadAttention GELU Convolution1D Pooling1D ConvolutionDepthWise1D Convolution3D
+ConvolutionDepthWise3D Pooling3D MatMul Deconvolution1D DeconvolutionDepthWise1D Deconvolution3D
+DeconvolutionDepthWise3D Einsum DeformableConv2D GLU Fold Unfold GridSample CumulativeSum CopyTo
+Erf Diag CELU Shrink RMSNorm Spectrogram InverseSpectrogram Flip SDPA RotaryEmbed
+"""
+KINDS: Sequence[str] = tuple(_KINDS.split())
+"""The kinds of layers in the order in which ncnn got them: the binary form has their numbers."""
 
 
 class Bits(int):
@@ -146,7 +146,7 @@ def _entry(words: list[str], line: int) -> Entry:
             raise ValueError(f"parameter {key}")
         found[number] = _value(value, is_counted)
     names = words[4 : 4 + inputs], words[4 + inputs : ends]
-    return Entry(words[0], words[1], *names, Parameters(found), line)
+    return Entry(words[0], words[1], names[0], names[1], Parameters(found), line)
 
 
 def _rejoined(words: list[str]) -> list[str]:
@@ -219,7 +219,7 @@ class _Binary:
                 found[-key - 23300] = [Bits(w) for w in self.run(self.next())]
             else:
                 found[key] = Bits(self.next())
-        return Entry(KINDS[kind], f"layer{i}", *names, Parameters(found))
+        return Entry(KINDS[kind], f"layer{i}", names[0], names[1], Parameters(found))
 
     def string(self, length: int) -> str:
         words = self.run(-(-length // 4))

@@ -201,13 +201,12 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     fill = -np.inf if largest else 0.0
     operand = padded(n, x, kernel, strides, [1] * dims, padding, fill)
     window: dict[str, Any] = {"kernel": tuple(kernel), "strides": tuple(strides)}
-    pads, spatial = list(operand.pads), x.type.shape[2:]
-    if mode == 0 and None in spatial:
-        window["ceil_mode"] = True
-    elif mode == 0:  # another window wherever elements are left
-        for i, extent in enumerate(spatial):
-            whole = (extent or 0) + pads[i] + pads[dims + i] - kernel[i]
-            pads[dims + i] += -whole % strides[i]
+    pads = list(operand.pads)
+    if mode == 0:  # another window wherever elements are left
+        for i, extent in enumerate(x.type.shape[2:]):
+            most = strides[i] - 1
+            whole = most if extent is None else kernel[i] - extent - pads[i] - pads[dims + i]
+            pads[dims + i] += whole % strides[i]
     window["pads"] = tuple(pads)
     if largest:
         return n(nn.MaxPool(operand.x, **window))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from .. import rows
 from ..layer import NcnnLayer
 
 
-def _plain(op: Callable[[Value], object]) -> Callable:
+def _plain(op: Callable[[Value], Any]) -> Callable:
     def convert(n: NcnnLayer, x: Value) -> Value:
         return n(op(x))
 
@@ -277,9 +278,8 @@ def aligned(n: NcnnLayer, a: Value, b: Value) -> tuple[Value, Value]:
 def _aligned(n: NcnnLayer, x: Value, other: Value, rank: int) -> Value:
     if x.type.rank == rank:
         return x
-    if x.type.rank == 2:
-        if x.type.shape[1] != other.type.shape[1]:
-            return n.with_rank(x, rank)
+    if x.type.rank == 2 and x.type.shape[1] != other.type.shape[1]:
+        return n.with_rank(x, rank)
     own = [(x, i) for i in range(x.type.rank)]
     return Term(n, x).reshape(*own, *[1] * (rank - x.type.rank)).value
 

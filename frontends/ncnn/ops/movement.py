@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
-from itertools import permutations
+from typing import Any
 
 import numpy as np
 
@@ -154,16 +154,16 @@ def expand_dims(n: NcnnLayer, x: Value) -> Value:
 
 
 # The orders that a number stands for, each as the names from the innermost dimension on.
+_OF_FOUR = """
+WHDC HWDC WDHC DWHC HDWC DHWC WHCD HWCD WCHD CWHD HCWD CHWD
+WDCH DWCH WCDH CWDH DCWH CDWH HDCW DHCW HCDW CHDW DCHW CDHW
+"""
 _ORDERS: dict[int, Sequence[str]] = {
     1: ["W"],
     2: ["WH", "HW"],
     3: ["WHC", "HWC", "WCH", "CWH", "HCW", "CHW"],
-    4: (
-        "WHDC HWDC WDHC DWHC HDWC DHWC WHCD HWCD WCHD CWHD HCWD CHWD WDCH DWCH WCDH CWDH DCWH CDWH "
-        "HDCW DHCW HCDW CHDW DCHW CDHW"
-    ).split(),
+    4: _OF_FOUR.split(),
 }
-assert all(len(set(v)) == len(list(permutations(v[0]))) for v in _ORDERS.values())
 
 
 @rows("Permute")
@@ -301,7 +301,8 @@ def pixel_shuffle(n: NcnnLayer, x: Value) -> Value:
 def reorg(n: NcnnLayer, x: Value) -> Value:
     """Squares as channels: mode 0 has the channel outermost, mode 1 the position in the square."""
     stride = n.int(0, 1)
-    c, h, w = x.type.shape[1:] if x.type.rank == 4 else (None,) * 3
+    shape: Any = x.type.shape[1:] if x.type.rank == 4 else (None,) * 3
+    c, h, w = shape
     if None in (c, h, w) or stride < 1 or h % stride or w % stride:
         raise n.error(f"squares of {stride} do not fill the blob")
     split = reshape(n, x, [1, c, h // stride, stride, w // stride, stride])
@@ -426,7 +427,7 @@ def diag(n: NcnnLayer, x: Value) -> Value:
 # -- shapes by expressions -------------------------------------------------------------------------
 
 _TOKEN = re.compile(r"\d+[whdcn]|[-+]?\d+\.?\d*(?:e[-+]?\d+)?|[a-z]+\d*|//|[-+*/(),]")
-_FUNCTIONS: dict[str, tuple[int, Callable[..., float]]] = {
+_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
     "+": (2, lambda a, b: a + b),
     "-": (2, lambda a, b: a - b),
     "*": (2, lambda a, b: a * b),
@@ -483,5 +484,3 @@ def _extent_of(n: NcnnLayer, token: str, inputs: Sequence[Value]) -> int:
     if extent is None:
         raise n.error("a shape that is computed needs inputs of known extents")
     return extent
-
-

@@ -35,7 +35,7 @@ class Group:
     def add(self, kind: str, shapes, parameters="", weights=(), outputs=1, low=-2.0, high=2.0):
         """A layer; `weights` are kind, count and perhaps bounds; shapes of integers are tuples."""
         names = []
-        for i, shape in enumerate(shapes):
+        for shape in shapes:
             name = f"in{len(self.inputs)}"
             extents = [f"{k}={v}" for k, v in zip((0, 1, 2), shape[::-1], strict=False)]
             if len(shape) == 4:
@@ -88,7 +88,19 @@ class Group:
 
 def elementwise() -> Group:
     g, x = Group("elementwise", 1), [(3, 4, 5)]
-    for kind in "AbsVal BNLL Erf Mish Sigmoid Softplus Swish TanH ReLU GELU HardSigmoid".split():
+    for kind in [
+        "AbsVal",
+        "BNLL",
+        "Erf",
+        "Mish",
+        "Sigmoid",
+        "Softplus",
+        "Swish",
+        "TanH",
+        "ReLU",
+        "GELU",
+        "HardSigmoid",
+    ]:
         g.add(kind, x)
     g.add("ReLU", x, "0=0.2")
     g.add("PReLU", x, "0=3", [(V, 3)])
@@ -138,7 +150,9 @@ def convolution() -> Group:
     g = Group("convolution", 2)
     g.add("Convolution", [(3, 9, 8)], "0=4 1=3 5=1 6=108 9=1", [(F, 108), (V, 4)])
     g.add("Convolution", [(3, 9, 8)], "0=4 1=3 11=2 3=2 4=1 14=0 6=72 9=2 -23310=1,0.1", [(H, 72)])
-    g.add("Convolution", [(2, 9, 8)], "0=2 1=3 2=2 4=-233 3=2 6=36 9=3 -23310=2,-0.5,0.9", [(F, 36)])
+    g.add(
+        "Convolution", [(2, 9, 8)], "0=2 1=3 2=2 4=-233 3=2 6=36 9=3 -23310=2,-0.5,0.9", [(F, 36)]
+    )
     g.add("Convolution", [(2, 9, 8)], "0=2 1=2 4=-234 3=2 6=16 9=4", [(F, 16)])
     g.add("Convolution", [(2, 6, 7)], "0=2 1=3 4=1 15=2 16=0 18=0.5 6=36 9=5", [(F, 36)])
     g.add("Convolution", [(2, 6, 7)], "0=2 1=1 6=4 9=6 -23310=2,0.2,0.5", [(F, 4)])
@@ -286,11 +300,11 @@ def recurrent() -> Group:
                 (F, n * biases * 5, *bounds),
                 (F, n * gates * 25, *bounds),
             ]
-            g.add(kind, [(6, 3)], f"0=5 1={n * gates * 15} 2={direction}", weights)
+            g.add(kind, [(3, 3)], f"0=5 1={n * gates * 15} 2={direction}", weights)
     weights = [(F, 4 * 15, -0.5, 0.5), (F, 20, -0.5, 0.5), (F, 100, -0.5, 0.5)]
-    g.add("LSTM", [(6, 3), (1, 5), (1, 5)], "0=5 1=60 2=0", weights, outputs=3)
+    g.add("LSTM", [(2, 3), (1, 5), (1, 5)], "0=5 1=60 2=0", weights, outputs=3)
     projected = [(F, 60, -0.5, 0.5), (F, 20, -0.5, 0.5), (F, 40, -0.5, 0.5), (F, 10, -0.5, 0.5)]
-    g.add("LSTM", [(6, 3)], "0=2 1=60 2=0 3=5", projected)
+    g.add("LSTM", [(2, 3)], "0=2 1=60 2=0 3=5", projected)
     return g
 
 

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
+import nnc
 import numpy as np
 import pytest
-
-import nnc
 
 FILES = Path(__file__).parent / "files"
 GROUPS = sorted(path.stem for path in FILES.glob("*.param"))
