@@ -53,6 +53,13 @@ def _is_keras(source: Source) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format("Keras", "keras", _is_keras),
+def _is_ncnn(source: Source) -> bool:
+    """A `.param` begins with a number, as text or as four bytes."""
+    return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
+
+
+FORMATS: Sequence[Format] = (
+    Format("ncnn", "ncnn", _is_ncnn),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
