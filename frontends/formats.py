@@ -32,7 +32,19 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+_MXNET_PARAMS = b"\x12\x01" + bytes(14)
+
+
+def _is_mxnet(source: Source) -> bool:
+    """A symbol in JSON, or its parameters."""
+    head = source.head
+    return head[:16] == _MXNET_PARAMS or (
+        head.lstrip()[:1] == b"{" and b'"nodes"' in head and b'"op"' in head
+    )
+
+
 FORMATS: Sequence[Format] = (
+    Format("MXNet", "mxnet", _is_mxnet),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
