@@ -64,6 +64,19 @@ FORMATS: Sequence[Format] = (
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
     Format("TensorFlow", "tensorflow", is_tensorflow),
+_MXNET_PARAMS = b"\x12\x01" + bytes(14)
+
+
+def _is_mxnet(source: Source) -> bool:
+    """A symbol in JSON, or its parameters."""
+    head = source.head
+    return head[:16] == _MXNET_PARAMS or (
+        head.lstrip()[:1] == b"{" and b'"nodes"' in head and b'"op"' in head
+    )
+
+
+FORMATS: Sequence[Format] = (
+    Format("MXNet", "mxnet", _is_mxnet),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
