@@ -59,9 +59,12 @@ def word_kind(kind: str, *cases: str, of: Any = Word) -> AttrKind[str]:
             raise ParameterError(f"expected one of {', '.join(cases)}; found '{word}'")
         return of(kind, word)
 
+    def allows(a: Any) -> bool:
+        return isinstance(a, of) and a.kind == kind and a.value in cases
+
     return AttrKind(
         f"{kind} attribute",
-        lambda a: isinstance(a, of) and a.kind == kind and a.value in cases,
+        allows,
         lambda a: a.value,
         lambda word: of(kind, word),
         parameter=Parameter(read, lambda value, printer: value.value),
