@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import time
 import warnings
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -182,10 +183,11 @@ def real_statistics(model: Any, inputs: dict[str, Any]) -> None:
 
 
 def all_names() -> list[str]:
-    """About 240 models, one of each family first."""
+    """About 250 models, of the libraries in turn."""
     from bench.formats.pytorch_models import timm_names, torchvision_names, transformers_names
 
-    return [*torchvision_names(), *timm_names(), *transformers_names()]
+    rows = zip_longest(transformers_names(), timm_names(), torchvision_names())
+    return [name for row in rows for name in row if name]
 
 
 def make(name: str) -> tuple[Any, dict[str, Any]]:
