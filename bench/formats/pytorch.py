@@ -31,12 +31,11 @@ def main() -> None:
     parser.add_argument("--interpret", action="store_true", help="interpret, do not compile")
     parser.add_argument("--again", action="store_true", help="also those that have a row")
     options = parser.parse_args()
+    import nnc  # noqa: F401
     import timm  # noqa: F401
     import torch
     import torchvision  # noqa: F401
     import transformers  # noqa: F401
-
-    import nnc  # noqa: F401
 
     torch.set_num_threads(1)
     done = set()
@@ -83,11 +82,10 @@ def compare(name: str, interpret: bool = False) -> dict[str, Any]:
     """How far nnc's outputs are from PyTorch's, over the largest value."""
     import io
 
+    import nnc
     import numpy as np
     import torch
     from torch.utils._pytree import tree_leaves
-
-    import nnc
 
     torch.manual_seed(0)
     model, inputs = make(name)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501  (a table)
 """The models that `bench.formats.pytorch` compares: makers by library, and their names."""
 
 from __future__ import annotations
