@@ -141,7 +141,16 @@ def quantized(x, w):
     return F.linear(real, weight), a, b
 
 
+@torch.library.custom_op("com_example::squareplus", mutates_args=())
+def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
+    return (x + (x * x + b).sqrt()) / 2
+
+
+squareplus.register_fake(lambda x, b: torch.empty_like(x))
+
+
 def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
+    torch.manual_seed(0)
     r = torch.randn
     open_ = ({0: Dim("rows", min=3), 1: Dim("columns", min=3)},)
     return {
@@ -154,6 +163,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "shapes": (Of(shapes), [r(4, 5, 4)], (open_,), [r(6, 3, 4)]),
         "attention": (Of(attention), [r(2, 4, 5, 8), r(2, 4, 7, 8), r(2, 4, 7, 8), r(5, 7) > 0], None, []),
         "windows": (Of(windows), [r(2, 3, 8, 8)], None, []),
+        "own": (Of(lambda x: squareplus(x, 2.0) + 1), [r(3, 4)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip
 

@@ -17,7 +17,7 @@ from nnc import NncError
 from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
-NAMES = sorted(path.stem for path in FILES.glob("*.pt2"))
+NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem != "own")
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,6 +40,30 @@ def test_outputs_are_those_of_pytorch(name):
 def _numbered(arrays, prefix):
     count = sum(key.startswith(prefix) for key in arrays.files)
     return [arrays[f"{prefix}{i}"] for i in range(count)]
+
+
+OWN = """
+import nnc
+from nnc.dialects.nn import UnaryOp
+from nnc.ir.declare import F32, attribute
+
+@nnc.operator("com_example.squareplus")
+class Squareplus(UnaryOp, name="com_example.squareplus"):
+    \"\"\"A smooth rectifier.\"\"\"
+
+    b: float = attribute(F32, default=4.0)
+    body = "out[i..] = (x[i..] + sqrt(x[i..] * x[i..] + b)) / 2"
+    example = "%y = com_example.squareplus %x {b = 4.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>"
+"""
+
+
+def test_an_operator_of_ones_own(tmp_path):
+    with pytest.raises(NncError, match=r"\(com_example.squareplus.default\): not supported"):
+        nnc.load(FILES / "own.pt2")
+    (tmp_path / "ops.py").write_text(OWN)
+    arrays = np.load(FILES / "own.npz")
+    found = nnc.compile(FILES / "own.pt2", ops=tmp_path / "ops.py", cache=False)(arrays["in0"])
+    np.testing.assert_allclose(found, arrays["out0"], rtol=1e-6)
 
 
 def test_the_framework_is_not_imported():
