@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from onnx import AttributeProto
+from onnx import AttributeProto, helper
 
 from ...ir.diagnostics import NncError
 from ...ir.location import CallSiteLoc, Location, NameLoc
@@ -69,6 +69,10 @@ class Node(Layer):
                 f"expected {attribute_kind(kind)}"
             )
         return getattr(proto, _FIELDS[kind])
+
+    def plain(self, proto: Any) -> Any:
+        """An attribute as Python has it."""
+        return helper.get_attribute_value(proto)
 
     def int(self, name: str, default: int = 0) -> int:
         value = self.attribute(name, A.INT)

@@ -226,7 +226,7 @@ def _attributes(n: Node, names: list[str], required: list[str]) -> dict[str, Any
     for name in required:
         if name not in n.attributes:
             raise n.error(f"attribute '{name}' is missing")
-    return {name: _python(helper.get_attribute_value(a)) for name, a in n.attributes.items()}
+    return {name: _python(n.plain(a)) for name, a in n.attributes.items()}
 
 
 def _python(value: Any) -> Any:
@@ -253,6 +253,8 @@ def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]
     required = [p.name for p in named if p.default is p.empty]
 
     def convert(n: Node, *values: Any) -> Any:
+        if not isinstance(n, Node):
+            raise n.error("a composition of ONNX's operators is for models of ONNX")
         given = _attributes(n, [p.name for p in named], required)
         try:
             made = function(Composer(n, opset), *values, **given)

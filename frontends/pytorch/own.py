@@ -2,9 +2,30 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from ...ir.core import Value
 from ..common.rows import Convert
+from ..declared import digests
+
+_NEWEST = 1 << 16
 
 
 def find_own(kind: str) -> Convert | None:
-    """The converter of an operator that was declared, or None."""
-    return None
+    """The converter of an operator that was declared, or None.
+
+    The tensors among its arguments are the operands in order, the others attributes by name.
+    """
+    name = kind.rpartition(".")[0]
+    if name not in digests:
+        return None
+    from ..onnx.registry import find_converter
+
+    convert: Any = find_converter(*name.rsplit(".", 1), _NEWEST)
+
+    def row(n: Any, **given: Any) -> Any:
+        operands = [v for v in given.values() if isinstance(v, Value) or v is None]
+        n.attributes = {key: v for key, v in given.items() if v is not None and v not in operands}
+        return convert(n, *operands)
+
+    return row

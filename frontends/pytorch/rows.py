@@ -53,10 +53,16 @@ def _called_by_names(function: Convert) -> Convert:
         for name in needed:
             if name not in given:
                 raise n.error(f"argument '{name}' is missing")
-        return function(n, **given)
+        try:
+            return function(n, **given)
+        except _MISFITS as error:
+            raise n.error(f"an argument does not fit: {error}") from error
 
     return convert
 
+
+_MISFITS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
+"""What a converter may raise where a broken program gives it arguments of other kinds."""
 
 _REST = Parameter.VAR_KEYWORD
 _WORDS = ("from", "lambda", "n")

@@ -451,10 +451,16 @@ def same(n: AtenLayer, self: Value) -> list[Value]:
 
 
 @ROWS("aten.dropout", "aten.alpha_dropout", "aten.feature_dropout", "aten.native_dropout")
-def dropout(n: AtenLayer, input: Value, p: float, train: bool | None = False) -> list:
+def dropout(
+    n: AtenLayer,
+    input: Value | None = None,
+    p: float = 0.5,
+    train: bool | None = False,
+    self: Value | None = None,
+) -> list:
     if train and p:
         raise n.error("training is not supported: export the model in eval mode")
-    return [input, None]
+    return [self if input is None else input, None]
 
 
 @ROWS("aten.copy")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i64
+from ....ir.types import TensorType, i1, i64
 from ...common.movement import (
     column,
     concat,
@@ -463,3 +463,24 @@ def numel(n: AtenLayer, self: Value) -> Value:
 )
 def nothing(n: AtenLayer, **arguments: Any) -> list:
     return []
+
+
+@ROWS("aten.diff")
+def diff(
+    n: AtenLayer,
+    self: Value,
+    n_: int = 1,
+    dim: int = -1,
+    prepend: Value | None = None,
+    append: Value | None = None,
+) -> Value:
+    """What each element is more than the one before, so many times over."""
+    axis = n.axis(dim, self.type.rank)
+    x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
+    for _ in range(n_):
+        later, before = slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)
+        if x.type.element_type is i1:
+            x = n(nn.Xor(later, before))
+        else:
+            x = n(nn.Sub(later, before))
+    return x

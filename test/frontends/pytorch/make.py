@@ -1,0 +1,210 @@
+"""Writes the files of this folder with PyTorch: `python -m nnc.test.frontends.pytorch.make`.
+
+A program, `NAME.pt2`, and `NAME.npz` with inputs `in0`, .. and PyTorch's outputs `out0`, .., of
+a second run (`other_`) where extents are open.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch._higher_order_ops import scan, while_loop
+from torch.export import Dim
+from torch.utils._pytree import tree_leaves
+
+FILES = Path(__file__).parent / "files"
+
+
+class Of(torch.nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+class Recurrent(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lstm = torch.nn.LSTM(4, 5, 2, bidirectional=True, batch_first=True)
+        self.gru = torch.nn.GRU(10, 3)
+        self.small = torch.nn.LSTM(4, 6, proj_size=2)
+
+    def forward(self, x):
+        y, (h, c) = self.lstm(x)
+        return y, h, c, *self.gru(y), self.small(x)[0]
+
+
+class Net(torch.nn.Module):
+    """A convolution, a normalization with statistics, attention, and a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv = torch.nn.Conv2d(3, 8, 3, padding=1)
+        self.norm = torch.nn.BatchNorm2d(8)
+        self.norm.running_mean.normal_()
+        self.norm.running_var.uniform_(0.5, 2)
+        self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, batch_first=True)
+        self.register_buffer("table", torch.randn(16, 8))
+
+    def forward(self, x):
+        y = F.relu(self.norm(self.conv(x)), inplace=True)
+        return self.layer(F.max_pool2d(y, 2).flatten(2).transpose(1, 2) + self.table)
+
+
+def writes(x):
+    """In place, through views of views, and read through views that are older."""
+    y = x.clone()
+    old = y.view(-1)
+    y[:, 0].mul_(2)
+    y[1:, ::2] = 5
+    y.t().add_(1)
+    first, second = y.chunk(2, 1)
+    first.zero_()
+    second.unsqueeze(0)[0, 1].sub_(x[0, 3:])
+    y.diagonal().fill_(9)
+    y.relu_()
+    y[y > 8] = 7
+    return y, old, second
+
+
+def promotion(i, f, flag):
+    """The element types that PyTorch gives mixtures."""
+    zero_d = torch.tensor(2.5)
+    return (i + f, i * 2, i * 2.5, i + flag, flag + flag, i / 2, i // 2, i % 3, flag.sum(), i.mean(dtype=torch.float32), i + zero_d, i.to(torch.int8) + i, f.half() + i, torch.where(flag, i, 1.5))  # fmt: skip
+
+
+def positions(x, i):
+    """Reading and writing by tensors of positions."""
+    y = x.clone()
+    y[i] = 1.5
+    y[:, i] += x[:, :2]
+    return x[:, i], x[i, :, i], x[i, i], x[x[:, 0, 0] > 0], y, x.gather(1, i.view(1, 2, 1).expand(4, 2, 3))  # fmt: skip
+
+
+def control(x, n):
+    """Branches, loops and scans by what the run tells."""
+    a = torch.cond(x.sum() > 0, lambda x: x + 1, lambda x: x * 2, (x,))
+    _, b = while_loop(lambda i, y: i < 4, lambda i, y: (i + 1, y * 1.5), (n, x))
+    c, d = scan(lambda s, row: (s + row, s * row), x[0], x)
+    return a, b, c, d
+
+
+def shapes(x):
+    """Shapes that are computed of open extents."""
+    n, m = x.shape[0], x.shape[1]
+    rows = torch.arange(n).view(n, 1) + torch.zeros(m)
+    whole = x.reshape(n, m * 2, 2).transpose(0, 1).reshape(m * 2, -1)
+    return rows, whole, x.expand(3, n, m, 4).sum(0), x[:, : m - 1], F.pad(x, (1, 1)).flatten(1)
+
+
+def attention(q, k, v, mask):
+    sdpa = F.scaled_dot_product_attention
+    return sdpa(q, k, v, mask), sdpa(q, k, v, is_causal=True), sdpa(q, k[:, :1], v[:, :1], enable_gqa=True)  # fmt: skip
+
+
+def windows(x):
+    """Convolution's and pooling's padding, uneven pooling, interpolation."""
+    w = torch.linspace(-1, 1, 54).view(6, 3, 3).view(2, 3, 3, 3)
+    return (
+        F.conv2d(x, w, padding="same"),
+        F.conv_transpose2d(x, w.transpose(0, 1), stride=2, padding=1, output_padding=1),
+        F.max_pool2d(x, 3, 2, 1, ceil_mode=True),
+        F.avg_pool2d(x, 3, 2, 1, ceil_mode=True, count_include_pad=False),
+        F.adaptive_avg_pool2d(x, (3, 5)),
+        F.interpolate(x, (11, 5), mode="bilinear"),
+        F.interpolate(x, scale_factor=1.7),
+        F.interpolate(x, (5, 6), mode="bicubic", antialias=True),
+    )
+
+
+def quantized(x, w):
+    """As PT2E writes it."""
+    import torch.ao.quantization.fx._decomposed
+
+    q = torch.ops.quantized_decomposed
+    a = q.quantize_per_tensor(x, 0.05, 3, -128, 127, torch.int8)
+    scales, zeros = torch.tensor([0.1, 0.2, 0.3]), torch.tensor([0, 1, 2])
+    b = q.quantize_per_channel(w, scales, zeros, 0, -127, 127, torch.int8)
+    real = q.dequantize_per_tensor(a, 0.05, 3, -128, 127, torch.int8)
+    weight = q.dequantize_per_channel(b, scales, zeros, 0, -127, 127, torch.int8)
+    return F.linear(real, weight), a, b
+
+
+@torch.library.custom_op("com_example::squareplus", mutates_args=())
+def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
+    return (x + (x * x + b).sqrt()) / 2
+
+
+squareplus.register_fake(lambda x, b: torch.empty_like(x))
+
+
+def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
+    torch.manual_seed(0)
+    r = torch.randn
+    open_ = ({0: Dim("rows", min=3), 1: Dim("columns", min=3)},)
+    return {
+        "net": (Net(), [r(2, 3, 8, 8)], None, []),
+        "recurrent": (Recurrent(), [r(3, 7, 4)], None, []),
+        "writes": (Of(writes), [r(4, 6)], None, []),
+        "promotion": (Of(promotion), [torch.arange(5) - 2, r(5), r(5) > 0], None, []),
+        "positions": (Of(positions), [r(4, 3, 3), torch.tensor([2, 0])], None, []),
+        "control": (Of(control), [r(5, 3), torch.tensor(0)], None, []),
+        "shapes": (Of(shapes), [r(4, 5, 4)], (open_,), [r(6, 3, 4)]),
+        "attention": (Of(attention), [r(2, 4, 5, 8), r(2, 4, 7, 8), r(2, 4, 7, 8), r(5, 7) > 0], None, []),
+        "windows": (Of(windows), [r(2, 3, 8, 8)], None, []),
+        "own": (Of(lambda x: squareplus(x, 2.0) + 1), [r(3, 4)], None, []),
+        "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
+    }  # fmt: skip
+
+
+def main() -> None:
+    for name, (model, inputs, dynamic, other) in cases().items():
+        torch.manual_seed(len(name))
+        model.eval()
+        program = torch.export.export(model, tuple(inputs), dynamic_shapes=dynamic)
+        (FILES / f"{name}.pt2").write_bytes(stripped(program))
+        arrays = {}
+        for prefix, given in (("", inputs), ("other_", other)):
+            if given:
+                found = tree_leaves(model(*(x.clone() for x in given)))
+                arrays |= {f"{prefix}in{i}": x.numpy() for i, x in enumerate(given)}
+                arrays |= {f"{prefix}out{i}": x.detach().numpy() for i, x in enumerate(found)}
+        np.savez_compressed(FILES / f"{name}.npz", **arrays)
+
+
+def stripped(program: Any) -> bytes:
+    """The archive, compressed but for its weights, without traces of this machine."""
+    import re
+
+    data, out = io.BytesIO(), io.BytesIO()
+    for node in program.graph.nodes:
+        node.meta.pop("stack_trace", None)
+    torch.export.save(program, data)
+    with zipfile.ZipFile(data) as whole, zipfile.ZipFile(out, "w") as made:
+        for name in whole.namelist():
+            content = whole.read(name)
+            if name.endswith(("sample_inputs/model.pt", "serialization_id")):
+                continue
+            if name.endswith("model.json"):
+                content = re.sub(
+                    rb'"stack_trace": "(?:[^"\\]|\\.)*"', b'"stack_trace": ""', content
+                )
+            kind = zipfile.ZIP_STORED if "/weights/w" in name else zipfile.ZIP_DEFLATED
+            made.writestr(zipfile.ZipInfo(name), content, kind)
+    return out.getvalue()
+
+
+if __name__ == "__main__":
+    with torch.no_grad():
+        main()

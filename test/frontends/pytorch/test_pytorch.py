@@ -1,0 +1,207 @@
+"""Programs of torch.export, whose files and PyTorch's own outputs are stored beside."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import nnc
+import numpy as np
+import pytest
+from nnc import NncError
+
+from ..mutate import mutated
+
+FILES = Path(__file__).parent / "files"
+NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem != "own")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_are_those_of_pytorch(name):
+    arrays = np.load(FILES / f"{name}.npz")
+    model = nnc.compile(FILES / f"{name}.pt2", cache=False)
+    prefixes = ("", "other_") if "other_in0" in arrays else ("",)
+    for prefix in prefixes:
+        found = model(*_numbered(arrays, prefix + "in"))
+        found = found if isinstance(found, tuple) else (found,)
+        expected = _numbered(arrays, prefix + "out")
+        assert len(found) == len(expected)
+        for one, other in zip(found, expected, strict=True):
+            assert one.dtype == other.dtype and one.shape == other.shape
+            scale = np.abs(other).max(initial=0) if other.dtype.kind == "f" else 0
+            one, other = one.astype(np.float64), other.astype(np.float64)
+            np.testing.assert_allclose(one, other, rtol=0, atol=1e-5 * float(scale))
+
+
+def _numbered(arrays, prefix):
+    count = sum(key.startswith(prefix) for key in arrays.files)
+    return [arrays[f"{prefix}{i}"] for i in range(count)]
+
+
+OWN = """
+import nnc
+from nnc.dialects.nn import UnaryOp
+from nnc.ir.declare import F32, attribute
+
+@nnc.operator("com_example.squareplus")
+class Squareplus(UnaryOp, name="com_example.squareplus"):
+    \"\"\"A smooth rectifier.\"\"\"
+
+    b: float = attribute(F32, default=4.0)
+    body = "out[i..] = (x[i..] + sqrt(x[i..] * x[i..] + b)) / 2"
+    example = "%y = com_example.squareplus %x {b = 4.0 : f32} : (tensor<4xf32>) -> tensor<4xf32>"
+"""
+
+
+def test_an_operator_of_ones_own(tmp_path):
+    with pytest.raises(NncError, match=r"\(com_example.squareplus.default\): not supported"):
+        nnc.load(FILES / "own.pt2")
+    (tmp_path / "ops.py").write_text(OWN)
+    arrays = np.load(FILES / "own.npz")
+    found = nnc.compile(FILES / "own.pt2", ops=tmp_path / "ops.py", cache=False)(arrays["in0"])
+    np.testing.assert_allclose(found, arrays["out0"], rtol=1e-6)
+
+
+def test_the_framework_is_not_imported():
+    code = (
+        "import sys, nnc; from nnc.frontends.formats import examine_model; "
+        f"print(examine_model({str(FILES / 'net.pt2')!r}).producer); "
+        "assert 'torch' not in sys.modules"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("PyTorch, torch 2.")
+
+
+def test_open_extents_have_their_symbols_and_can_be_fixed():
+    module = nnc.load(FILES / "shapes.pt2")
+    assert "tensor<?x?x4xf32>" in str(module)
+    fixed = nnc.load(FILES / "shapes.pt2", shapes={"args_0": (4, 5, 4)})
+    assert "tensor<4x5x4xf32>" in str(fixed) and "?" not in str(fixed)
+
+
+def test_locations_lead_to_the_modules_of_the_source():
+    from nnc.frontends.formats import import_model
+
+    text = "".join(str(op.loc) for op in import_model(FILES / "net.pt2").walk())
+    assert "layer.self_attn" in text and "conv.conv2d" in text
+
+
+def test_weights_stay_where_they_lie():
+    from nnc.frontends.common.source import Source
+    from nnc.frontends.pytorch.model import read
+
+    source = Source(FILES / "net.pt2")
+    weights = read(source).constants["p_conv_weight"]
+    begin, end = np.lib.array_utils.byte_bounds(source.data)
+    own = np.lib.array_utils.byte_bounds(weights)
+    assert begin <= own[0] and own[1] <= end
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+def _with(name, **members):
+    """A stored file with members changed, or left out where they are None."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(FILES / f"{name}.pt2") as whole, zipfile.ZipFile(out, "w") as made:
+        for one in whole.namelist():
+            change = next((m for key, m in members.items() if one.endswith(key)), one)
+            if change is not None:
+                made.writestr(one, whole.read(one) if change is one else change(whole.read(one)))
+    return out.getvalue()
+
+
+def _changed(function):
+    def change(data):
+        program = json.loads(data)
+        function(program)
+        return json.dumps(program)
+
+    return change
+
+
+def test_operators_that_are_missing_are_listed_all_at_once():
+    def rename(program):
+        for node in program["graph_module"]["graph"]["nodes"]:
+            node["target"] = node["target"].replace("relu", "rilu").replace("conv2d", "konv")
+
+    with pytest.raises(NncError) as error:
+        nnc.load(_with("net", **{"models/model.json": _changed(rename)}))
+    assert "3 layers are not supported" in str(error.value)
+    assert "layer 'conv.conv2d' (aten.konv.default)" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda p: p["schema_version"].update(major=9), "schema 9"),
+        (lambda p: p.pop("graph_module"), "the program is broken"),
+        (lambda p: p["graph_module"]["graph"]["nodes"].clear(), "is not defined"),
+    ],
+)
+def test_broken_programs_are_one_error(change, message):
+    with pytest.raises(NncError, match=message):
+        nnc.load(_with("writes", **{"models/model.json": _changed(change)}))
+
+
+@pytest.mark.parametrize("protocol", [2, 4])
+def test_a_pickle_is_not_executed(protocol, tmp_path):
+    import pickle
+
+    data = pickle.dumps({"weight": [1.0]}, protocol)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("model/data.pkl", data)
+    for given in (data, out.getvalue()):
+        with pytest.raises(NncError, match=r"torch\.export\.save"):
+            nnc.load(given)
+
+
+@pytest.mark.parametrize("name", ["../escape", "/root", "a/../../b", "C:/x"])
+def test_members_outside_of_the_archive_are_refused(name):
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("model/archive_format", "pt2")
+        made.writestr(name, b"x")
+    from nnc.frontends.common.source import Source
+    from nnc.frontends.wire.archive import Archive
+
+    with pytest.raises(NncError, match="lies outside"):
+        Archive(Source(out.getvalue()))
+
+
+def test_a_member_that_inflates_to_more_than_it_says_is_refused():
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("zeros", bytes(1 << 20))
+    data = bytearray(out.getvalue())
+    at = data.rindex(b"PK\x01\x02") + 24  # the size in the directory
+    data[at : at + 4] = (1000).to_bytes(4, "little")
+    from nnc.frontends.common.source import Source
+    from nnc.frontends.wire.archive import Archive
+
+    with pytest.raises(NncError, match="is broken"):
+        Archive(Source(bytes(data))).read("zeros")
+
+
+@pytest.mark.parametrize("name", ["writes", "shapes"])
+def test_mutated_files_are_one_error_or_a_model(name):
+    for data in mutated((FILES / f"{name}.pt2").read_bytes(), 60, seed=1):
+        _load(data)
+    with zipfile.ZipFile(FILES / f"{name}.pt2") as whole:
+        (member,) = [one for one in whole.namelist() if one.endswith("models/model.json")]
+        texts = list(mutated(whole.read(member), 60, seed=2))
+    for text in texts:
+        _load(_with(name, **{"models/model.json": lambda data, text=text: text}))
+
+
+def _load(data):
+    try:
+        nnc.load(data)
+    except NncError as error:
+        assert "\n  File " not in str(error)
