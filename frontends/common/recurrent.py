@@ -46,6 +46,8 @@ class Direction:
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
     """Of an LSTM's gates i, o and f: [hidden]."""
+    quantized: Activation | None = None
+    """What inputs and an LSTM's states pass through before the products with weights."""
     shrink: Value | None = None
     """What an LSTM's outputs are multiplied with: [hidden, output]."""
 
@@ -53,6 +55,10 @@ class Direction:
     def bias(self) -> Value | None:
         """All that is added to the products."""
         return None if self.separate_biases is None else add(self.n, *self.separate_biases)
+
+    def operand(self, x: Value) -> Value:
+        """What a product with weights gets."""
+        return x if self.quantized is None else self.quantized(x)
 
     def clipped(self, x: Value) -> Value:
         """What enters an activation, limited where the network asks for it."""
@@ -194,7 +200,7 @@ def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
 
     def step(state: list[Value], projected: Value) -> list[Value]:
         h, c = state
-        total = add(n, projected, n(nn.Matmul(h, d.recurrent)))
+        total = add(n, projected, n(nn.Matmul(d.operand(h), d.recurrent)))
         gates = d.gates(total, order)
         i = f(d.clipped(looking("i", gates["i"], c)))
         if coupled:
@@ -227,7 +233,7 @@ def _run(
     outcomes = []
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.
-        projected = add(n, n(nn.Matmul(x, d.projection)), bias)
+        projected = add(n, n(nn.Matmul(d.operand(x), d.projection)), bias)
         outcomes.append(run(n, d, step, projected, masked))
     return outcomes
 

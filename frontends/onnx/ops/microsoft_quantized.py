@@ -6,6 +6,7 @@ Source: onnxruntime's ContribOperators.md.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ....dialects import nn
 from ....ir.core import Value
@@ -20,7 +21,7 @@ from .microsoft import DOMAIN
 from .microsoft_attention import attention
 from .pooling import average_pool, global_average_pool
 from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
-from .recurrent import lstm
+from .recurrent import quantized_lstm
 
 
 def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
@@ -282,7 +283,8 @@ def dynamic_quantize_lstm(
 ) -> list[Value]:
     """An LSTM of quantized weights [directions, inputs, 4 * hidden].
 
-    Numerics: activations stay f32, which is nearer to the network that was quantized.
+    Inputs, and the states of each step, are rounded to 8 bits by their own range. Numerics: their
+    products with the weights are sums of f32.
     """
 
     def weights(steps: Value, scale: Value | None, zero: Value | None) -> Value:
@@ -294,7 +296,18 @@ def dynamic_quantize_lstm(
         return ((Term(n, steps).cast(f32) - middle) * size).transpose(0, 2, 1).value
 
     matrices = weights(w, w_scale, w_zero), weights(r, r_scale, r_zero)
-    return lstm(n, x, *matrices, b, lengths, h, c, p)
+    return quantized_lstm(n, partial(_rounded, n), x, *matrices, b, lengths, h, c, p)
+
+
+def _rounded(n: Node, x: Value) -> Value:
+    """The nearest of 256 numbers from the least to the largest element, of which 0 is one."""
+    t, axes = Term(n, x), range(x.type.rank)
+    high, low = t.largest(*axes).max(0), (-(-t).largest(*axes)).min(0)
+    span = high - low
+    scale = span.equals(0).choose(1, span / 255)
+    zero = (-low / scale).function(nn.Round)
+    steps = ((t / scale).function(nn.Round) + zero).max(0).min(255)
+    return ((steps - zero) * scale).value
 
 
 @converter("QAttention", domain=DOMAIN)
