@@ -44,6 +44,7 @@ def _is_mxnet(source: Source) -> bool:
 
 
 FORMATS: Sequence[Format] = (
+    Format("GGUF", "gguf", lambda source: source.head[:4] == b"GGUF"),
     Format("MXNet", "mxnet", _is_mxnet),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
