@@ -59,7 +59,7 @@ def deconvolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = N
     dilations = n.ints("dilate", (1,) * count, count)
     pads, more = n.ints("pad", (0,) * count, count), n.ints("adj", (0,) * count, count)
     if target := n.ints("target_shape", (), count):
-        kernel = weight.type.shape[2:]
+        kernel = [n.extent(weight, 2 + i) for i in range(count)]
         total = [
             (n.extent(x, 2 + i) - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - target[i]
             for i in range(count)

@@ -211,4 +211,4 @@ def test_broken_files():
             try:
                 import_model(json.dumps(given).encode(), shapes=shapes).verify()
             except NncError as error:
-                assert str(error).startswith("<bytes>: error: ")  # noqa: PT017
+                assert "<bytes>" in str(error)
