@@ -1,4 +1,4 @@
-"""Signs of GGUF's files."""
+"""GGUF: one file, which begins with its name."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """A file that begins with the format's name."""
+    """Whether it begins so."""
     return source.head[:4] == b"GGUF"

@@ -32,7 +32,10 @@ def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
     size = [n.extent(x, 2) * scale, n.extent(x, 3) * scale]
     parts = []
     for one in (x, *others):
-        factors = [wanted // n.extent(one, 2 + i) for i, wanted in enumerate(size)]
+        own = [n.extent(one, 2 + i) for i in range(2)]
+        if 0 in own:
+            raise n.error(f"an input is '{one.type}', expected elements")
+        factors = [wanted // extent for wanted, extent in zip(size, own, strict=True)]
         parts.append(_resized(n, one, size, "nearest", "asymmetric", factors))
     if n.text("multi_input_mode", "concat", "concat", "sum") == "concat":
         return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
