@@ -40,6 +40,7 @@ FORMATS: Sequence[Format] = (
     Format("PyTorch", "pytorch"),
     Format("TensorFlow Lite", "tflite"),
     Format("Keras", "keras"),
+    Format("GGUF", "gguf"),
     Format("ncnn", "ncnn"),
     Format("MXNet", "mxnet"),
     Format("CoreML", "coreml"),

@@ -14,7 +14,9 @@ from ...ir.core import Value
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type
 from ..common.importer import NodeLayer
+from ..common.movement import transposed
 from ..common.rows import Rows
+from ..common.shapes import normalize_axes
 from ..common.terms import Term
 
 rows = Rows(__package__ or "")
@@ -49,6 +51,13 @@ class MxnetLayer(NodeLayer):
         if not isinstance(value, int):
             raise self._fault(name, value, "an integer")
         return int(value)
+
+    def size(self, name: str, default: int | None = None) -> int:
+        """An integer above 0 that may be an extent. Raises NncError where it is none."""
+        value = self.int(name, default)
+        if not 0 < value < 1 << 31:
+            raise self._fault(name, value, "a number above 0")
+        return value
 
     def float(self, name: str, default: float | None = None) -> float:
         """A number. Raises NncError where it is none."""
@@ -88,14 +97,18 @@ class MxnetLayer(NodeLayer):
             raise self._fault(name, value, "integers or None")
         return tuple(value)
 
-    def floats(self, name: str, default: tuple[float, ...] = ()) -> tuple[float, ...]:
-        """Numbers."""
+    def floats(
+        self, name: str, default: tuple[float, ...] = (), count: int | None = None
+    ) -> tuple[float, ...]:
+        """Numbers, so many where that is told, at least one where there are by default."""
         value = self.get(name, default)
         value = (value,) if isinstance(value, int | float) else value
         if not isinstance(value, tuple | list) or not all(
             isinstance(v, int | float) for v in value
         ):
             raise self._fault(name, value, "numbers")
+        if len(value) != count if count is not None else default and not value:
+            raise self._fault(name, value, f"{count or 'some'} numbers")
         return tuple(float(v) for v in value)
 
     def _fault(self, name: str, value: Any, expected: str) -> Exception:
@@ -109,8 +122,12 @@ class MxnetLayer(NodeLayer):
             return default
         try:
             return numpy_to_type(np.dtype(text))
-        except TypeError:
+        except (TypeError, ValueError):
             raise self._fault(name, text, "an element type") from None
+
+    def axes(self, name: str, rank: int) -> tuple[int, ...]:
+        """Axes, counted from the front."""
+        return normalize_axes(self, self.ints(name), rank)
 
     def term(self, value: Value) -> Term:
         """The value in formulas."""
@@ -125,11 +142,7 @@ class MxnetLayer(NodeLayer):
 
     def transposed(self, x: Value, *permutation: int) -> Value:
         """x with its dimensions in another order."""
-        return (
-            x
-            if permutation == tuple(range(x.type.rank))
-            else self(nn.Transpose(x, permutation=permutation))
-        )
+        return transposed(self, x, permutation)
 
     def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
         """Elements of an axis."""
@@ -137,10 +150,17 @@ class MxnetLayer(NodeLayer):
 
     def extent(self, x: Value, axis: int) -> int:
         """An extent that has to be known. Raises NncError where it is not."""
+        if not -x.type.rank <= axis < x.type.rank:
+            raise self.error(f"an input is '{x.type}', expected a dimension {axis}")
         found = x.type.shape[axis]
         if found is None:
             raise self.error(f"dimension {axis} of '{x.type}' must be known at import")
         return found
+
+    def check_rank(self, x: Value, least: int) -> None:
+        """Raises NncError where a value has fewer dimensions."""
+        if x.type.rank < least:
+            raise self.error(f"an input is '{x.type}', expected rank {least} or more")
 
     def zeros(self, shape: tuple[int, ...], element: Type, value: float = 0) -> Value:
         """A tensor of one number."""

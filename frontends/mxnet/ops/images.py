@@ -23,7 +23,7 @@ from ..layer import MxnetLayer, rows
 @rows("UpSampling")
 def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
     """Each element several times; other inputs are brought to the same extents."""
-    scale = n.int("scale")
+    scale = n.size("scale")
     if n.text("sample_type", "nearest", "nearest", "bilinear") == "bilinear":
         pad = math.ceil((scale - 1) / 2)
         strides, pads = (scale,) * 2, (pad,) * 4
@@ -32,7 +32,10 @@ def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
     size = [n.extent(x, 2) * scale, n.extent(x, 3) * scale]
     parts = []
     for one in (x, *others):
-        factors = [wanted // n.extent(one, 2 + i) for i, wanted in enumerate(size)]
+        own = [n.extent(one, 2 + i) for i in range(2)]
+        if 0 in own:
+            raise n.error(f"an input is '{one.type}', expected elements")
+        factors = [wanted // extent for wanted, extent in zip(size, own, strict=True)]
         parts.append(_resized(n, one, size, "nearest", "asymmetric", factors))
     if n.text("multi_input_mode", "concat", "concat", "sum") == "concat":
         return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
@@ -68,7 +71,7 @@ def bilinear_resize(n: MxnetLayer, x: Value, like: Value | None = None) -> Value
             case "like" if like is not None:
                 size.append(n.extent(like, 2 + i))
             case "size":
-                size.append(n.int(name, 1) if scale is None else int(own * scale))
+                size.append(n.size(name, 1) if scale is None else int(own * scale))
             case "odd_scale":
                 scale = n.float(f"scale_{name}")
                 size.append(int(own * scale) if own % 2 == 0 else int((own - 1) * scale) + 1)
@@ -88,8 +91,12 @@ def bilinear_resize(n: MxnetLayer, x: Value, like: Value | None = None) -> Value
 def box_priors(n: MxnetLayer, x: Value) -> Value:
     """Boxes of several sizes and shapes around each position: [1, positions, 4]."""
     height, width = n.extent(x, 2), n.extent(x, 3)
+    if not height or not width:
+        raise n.error(f"input is '{x.type}', expected positions")
     sizes, ratios = n.floats("sizes", (1.0,)), n.floats("ratios", (1.0,))
-    steps, offsets = n.floats("steps", (-1.0, -1.0)), n.floats("offsets", (0.5, 0.5))
+    steps, offsets = n.floats("steps", (-1.0, -1.0), 2), n.floats("offsets", (0.5, 0.5), 2)
+    if min(ratios) <= 0:
+        raise n.error(f"attribute 'ratios' is {ratios}, expected numbers above 0")
     step = [s if s > 0 else 1 / d for s, d in zip(steps, (height, width), strict=True)]
     rows_ = (np.arange(height) + offsets[0]) * step[0]
     columns = (np.arange(width) + offsets[1]) * step[1]
@@ -281,17 +288,26 @@ def box_decode(n: MxnetLayer, moves: Value, anchors: Value) -> Value:
 # -- regions -----------------------------------------------------------------------------------
 
 
+def _bins(n: MxnetLayer) -> tuple[int, ...]:
+    bins = n.ints("pooled_size", (), 2)
+    if len(bins) != 2 or not 0 < min(bins) <= max(bins) < 1 << 15:
+        raise n.error(f"attribute 'pooled_size' is {bins}, expected two numbers above 0")
+    return bins
+
+
 @rows("_contrib_ROIAlign")
 def roi_align(n: MxnetLayer, x: Value, rois: Value) -> Value:
     if n.flag("position_sensitive"):
         raise n.error("attribute 'position_sensitive' is not supported")
+    n.check_rank(x, 4)
+    n.check_rank(rois, 2)
     table = n.term(rois)
     return regions.roi_align(
         n,
         x,
         table.part(1, 1, 5).value,
         table.column(0).value,
-        bins=n.ints("pooled_size", (), 2),
+        bins=_bins(n),
         scale=n.float("spatial_scale"),
         samples=n.int("sample_ratio", -1),
         half=n.flag("aligned"),
@@ -300,5 +316,7 @@ def roi_align(n: MxnetLayer, x: Value, rois: Value) -> Value:
 
 @rows("ROIPooling", "_npx_roi_pooling")
 def roi_pooling(n: MxnetLayer, x: Value, rois: Value) -> Value:
-    bins = n.ints("pooled_size", (), 2)
+    n.check_rank(x, 4)
+    n.check_rank(rois, 2)
+    bins = _bins(n)
     return regions.max_roi_pool(n, x, rois, bins=bins, scale=n.float("spatial_scale"))

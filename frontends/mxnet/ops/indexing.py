@@ -51,6 +51,7 @@ def pick(n: MxnetLayer, x: Value, index: Value) -> Value:
 
 @rows("batch_take")
 def batch_take(n: MxnetLayer, x: Value, index: Value) -> Value:
+    n.check_rank(x, 2)
     at = _inside(n, index, extent(n, (x, 1))).spread(0, 1)
     found = n(nn.GatherElements(x, at.value, axis=1))
     return reshape(n, found, [(found, 0)])
@@ -79,7 +80,7 @@ def scatter_nd(n: MxnetLayer, *inputs: Value) -> Value:
 
 @rows("one_hot", "_npx_one_hot")
 def one_hot(n: MxnetLayer, index: Value) -> Value:
-    on, off, depth = n.float("on_value", 1.0), n.float("off_value", 0.0), n.int("depth")
+    on, off, depth = n.float("on_value", 1.0), n.float("off_value", 0.0), n.size("depth")
     element = n.element("dtype", f32)
     places = n.constant(np.arange(depth, dtype=np.int64))
     chosen = n.term(index).cast(i64).spread(0, 1).equals(n.term(places))
@@ -139,7 +140,10 @@ def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
 def _ordered(
     n: MxnetLayer, x: Value, axis: int, count: int | None, rising: bool
 ) -> tuple[Value, Value]:
+    whole = x.type.shape[axis]
     count = n.extent(x, axis) if count is None else count
+    if whole is not None and count > whole:
+        raise n.error(f"{count} elements of {whole}")
     shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
     types = (TensorType(shape, x.type.element_type), TensorType(shape, i64))
     k = n.constant(np.array([count], np.int64))
@@ -161,6 +165,7 @@ def sequence_mask(n: MxnetLayer, x: Value, lengths: Value | None = None) -> Valu
 @rows("SequenceLast")
 def sequence_last(n: MxnetLayer, x: Value, lengths: Value | None = None) -> Value:
     axis = n.axis("axis", 0, x.type.rank)
+    n.check_rank(x, 2)
     if lengths is None or not n.flag("use_sequence_length"):
         return n.term(x).gather(extent(n, (x, axis)) - 1, axis).value
     at = n.term(lengths).cast(i64) - 1
@@ -170,6 +175,7 @@ def sequence_last(n: MxnetLayer, x: Value, lengths: Value | None = None) -> Valu
 
 @rows("SequenceReverse")
 def sequence_reverse(n: MxnetLayer, x: Value, lengths: Value | None = None) -> Value:
+    n.check_rank(x, 2)
     count = extent(n, (x, 0))
     steps = counting(n, count)
     if lengths is None or not n.flag("use_sequence_length"):
@@ -281,6 +287,7 @@ def arg_extreme(n: MxnetLayer, x: Value) -> Value:
 
 @rows("argmax_channel")
 def argmax_channel(n: MxnetLayer, x: Value) -> Value:
+    n.check_rank(x, 2)
     return n.cast(n(nn.Argmax(x, axis=1)), x.type.element_type)
 
 

@@ -46,7 +46,7 @@ def convolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = Non
         strides=n.ints("stride", (1,) * count, count),
         dilations=n.ints("dilate", (1,) * count, count),
         pads=pads * 2,
-        groups=n.int("num_group", 1),
+        groups=n.size("num_group", 1),
     )
     return channels_back(n, n(out))
 
@@ -59,7 +59,7 @@ def deconvolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = N
     dilations = n.ints("dilate", (1,) * count, count)
     pads, more = n.ints("pad", (0,) * count, count), n.ints("adj", (0,) * count, count)
     if target := n.ints("target_shape", (), count):
-        kernel = weight.type.shape[2:]
+        kernel = [n.extent(weight, 2 + i) for i in range(count)]
         total = [
             (n.extent(x, 2 + i) - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - target[i]
             for i in range(count)
@@ -75,7 +75,7 @@ def deconvolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = N
         dilations=dilations,
         pads=pads * 2,
         output_padding=more,
-        groups=n.int("num_group", 1),
+        groups=n.size("num_group", 1),
     )
     return channels_back(n, n(out))
 
@@ -109,6 +109,8 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
     kernel = n.ints("kernel", (), count)
     if len(kernel) != count or min(kernel) < 1:
         raise n.error(f"attribute 'kernel' is {kernel}, expected {count} positive integers")
+    if min(n.ints("stride", (1,) * count, count)) < 1:
+        raise n.error(f"attribute 'stride' is {n.ints('stride')}, expected positive integers")
     strides, pads = n.ints("stride", (1,) * count, count), n.ints("pad", (0,) * count, count)
     more, ceil = _last_windows(n, x, kernel, strides, pads)
     window = {"kernel": kernel, "strides": strides, "ceil_mode": ceil}
@@ -116,7 +118,7 @@ def pooling(n: MxnetLayer, x: Value) -> Value:
     if kind == "max":
         out = n(nn.MaxPool(x, **window))
     elif kind == "lp":
-        out = n(nn.LpPool(x, p=n.int("p_value", 2), **window))
+        out = n(nn.LpPool(x, p=n.size("p_value", 2), **window))
     elif kind == "avg" and not any(more):
         counts_all = n.flag("count_include_pad", True)
         out = n(nn.AvgPool(x, count_include_pad=counts_all, **window))
@@ -168,7 +170,7 @@ def _counts(n: MxnetLayer, x: Value, out: Value, window: dict, counted: Sequence
 def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
     axes = tuple(range(2, x.type.rank))
     if kind == "lp":
-        p = n.int("p_value", 2)
+        p = n.size("p_value", 2)
         powers = n.term(x).function(nn.Abs) ** p
         return (powers.sum(*axes, keep=True) ** (1 / p)).value
     op = {"max": nn.ReduceMax, "avg": nn.ReduceMean, "sum": nn.ReduceSum}[kind]
@@ -179,6 +181,8 @@ def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
 def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
     """The mean of windows between rounded positions: a product with weights for each dimension."""
     size = n.ints("output_size", (1,))
+    if len(size) not in (1, 2) or not 0 < min(size) <= max(size) < 1 << 31:
+        raise n.error(f"attribute 'output_size' is {size}, expected one or two numbers above 0")
     wanted = size * 2 if len(size) == 1 else size
     if set(wanted) == {1}:
         return n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True))
@@ -235,7 +239,7 @@ def instance_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
 
 @rows("GroupNorm")
 def group_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
-    groups, channels = n.int("num_groups", 1), n.extent(x, 1)
+    groups, channels = n.size("num_groups", 1), n.extent(x, 1)
     if groups < 1 or channels % groups:
         raise n.error(f"{channels} channels do not split into {groups} groups")
 

@@ -44,7 +44,7 @@ def _products(n: MxnetLayer, a: Value, b: Value, count: int) -> Value:
 
 @rows("_npi_tensordot_int_axes")
 def tensordot(n: MxnetLayer, a: Value, b: Value) -> Value:
-    return _products(n, a, b, n.int("axes"))
+    return _products(n, a, b, min(n.int("axes"), a.type.rank, b.type.rank))
 
 
 @rows("_npi_tensordot")
@@ -107,7 +107,7 @@ def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
 
 def _heads(n: MxnetLayer, x: Value, kinds: int) -> list[Term]:
     """[length, batch, heads * kinds * size] as one [batch * heads, length, size] of each kind."""
-    heads = n.int("heads")
+    heads = n.size("heads")
     width = n.extent(x, 2)
     if heads < 1 or width % (heads * kinds):
         raise n.error(f"{width} elements do not split into {kinds} parts of {heads} heads")
@@ -131,7 +131,7 @@ def _weights(query: Term, key: Term) -> Value:
 
 def _joined(n: MxnetLayer, weights: Value, value: Term) -> Value:
     """The heads' results side by side: [length, batch, heads * size]."""
-    heads, size = n.int("heads"), value.shape[2]
+    heads, size = n.size("heads"), value.shape[2]
     assert size is not None
     out = n.term(weights) @ value
     batch = n.extent(weights, 0) // heads

@@ -24,7 +24,7 @@ def fused(n: MxnetLayer, x: Value, parameters: Value, *states: Value) -> list[Va
         raise n.error(f"{len(states)} states, expected {kinds}")
     lengths = states[kinds] if n.flag("use_sequence_length") and len(states) > kinds else None
     lengths = lengths and needed_lengths(n, n.cast(lengths, i64), x.type.shape[0])
-    layers, directions = n.int("num_layers"), 1 + n.flag("bidirectional")
+    layers, directions = n.size("num_layers"), 1 + n.flag("bidirectional")
     weights = _Weights(n, parameters, mode, n.extent(x, 2), directions)
     finals: list[list[Value]] = [[] for _ in range(kinds)]
     for layer in range(layers):
@@ -64,9 +64,9 @@ class _Weights:
 
     def __init__(self, n: MxnetLayer, vector: Value, mode: str, width: int, directions: int):
         self.n, self.vector, self.mode, self.directions = n, vector, mode, directions
-        self.hidden = n.int("state_size")
+        self.hidden = n.size("state_size")
         self.gates = len(_GATES[mode]) * self.hidden
-        self.widths = [width, *[directions * self.hidden] * (n.int("num_layers") - 1)]
+        self.widths = [width, *[directions * self.hidden] * (n.size("num_layers") - 1)]
         weights = [self.gates * (width + self.hidden) for width in self.widths]
         self.starts = [sum(weights[:i]) * directions for i in range(len(weights) + 1)]
         total = self.starts[-1] + len(weights) * directions * 2 * self.gates

@@ -11,7 +11,17 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, i64
-from ...common.shapes import Extent, broadcast, flatten, reshape, shape_of, shape_vector
+from ...common.movement import FAR, rolled, split_into
+from ...common.movement import slice_axis as along
+from ...common.shapes import (
+    Extent,
+    broadcast,
+    flatten,
+    normalize_axes,
+    reshape,
+    shape_of,
+    shape_vector,
+)
 from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import MxnetLayer, rows
 
@@ -200,7 +210,7 @@ def reshape_like(n: MxnetLayer, x: Value, like: Value) -> Value:
 @rows("transpose", "_np_transpose")
 def transpose(n: MxnetLayer, x: Value) -> Value:
     axes = n.ints("axes") or tuple(reversed(range(x.type.rank)))
-    return n.transposed(x, *(axis % x.type.rank for axis in axes))
+    return n.transposed(x, *normalize_axes(n, axes, x.type.rank))
 
 
 @rows("SwapAxis", "swapaxes", "_npi_swapaxes")
@@ -224,7 +234,7 @@ def move_axis(n: MxnetLayer, x: Value) -> Value:
 @rows("depth_to_space", "space_to_depth")
 def blocks(n: MxnetLayer, x: Value) -> Value:
     op = nn.DepthToSpace if n.kind == "depth_to_space" else nn.SpaceToDepth
-    return n(op(x, block=n.int("block_size")))
+    return n(op(x, block=n.size("block_size")))
 
 
 # -- slices ------------------------------------------------------------------------------------
@@ -234,24 +244,11 @@ def sliced(
     n: MxnetLayer, x: Value, axis: int, begin: int | None, end: int | None, step: int = 1
 ) -> Value:
     """x[.., begin:end:step, ..]"""
-    found = x.type.shape[axis]
-    if begin is None and end is None and step == 1:
-        return x
-    if found is not None:
-        places = range(found)[slice(begin, end, step)]
-        starts, steps = [0] * x.type.rank, [1] * x.type.rank
-        starts[axis], steps[axis] = (places.start if places else 0), step
-        shape = tuple(len(places) if i == axis else d for i, d in enumerate(x.type.shape))
-        out = TensorType(shape, x.type.element_type)
-        return n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
-    far = np.iinfo(np.int64)
-    if begin is None:
-        begin = 0 if step > 0 else far.max
-    if end is None:
-        end = far.max if step > 0 else far.min
-    vectors = (n.constant(np.array([v], np.int64)) for v in (begin, end, axis, step))
-    shape = tuple(None if i == axis else d for i, d in enumerate(x.type.shape))
-    return n(nn.SliceDynamic(x, *vectors, out=TensorType(shape, x.type.element_type)))
+    if not 0 <= axis < x.type.rank or not step:
+        raise n.error(f"axis {axis} in steps of {step} of '{x.type}'")
+    first, last = (0, FAR) if step > 0 else (FAR, -FAR)
+    ends = first if begin is None else begin, last if end is None else end
+    return along(n, x, axis, *ends, step)
 
 
 @rows("slice", "_npi_slice", "_npx_slice", "crop", "_sparse_slice")
@@ -266,12 +263,13 @@ def slice_(n: MxnetLayer, x: Value) -> Value:
 @rows("slice_axis")
 def slice_axis(n: MxnetLayer, x: Value) -> Value:
     axis = n.axis("axis", None, x.type.rank)
-    return sliced(n, x, axis, n.int("begin", 0), n.get("end"))
+    end = None if n.get("end") is None else n.int("end")
+    return sliced(n, x, axis, n.int("begin", 0), end)
 
 
 @rows("slice_like")
 def slice_like(n: MxnetLayer, x: Value, like: Value) -> Value:
-    axes = [axis % x.type.rank for axis in n.ints("axes")] or range(like.type.rank)
+    axes = n.axes("axes", x.type.rank) or range(like.type.rank)
     for axis in axes:
         x = sliced(n, x, axis, 0, n.extent(like, axis))
     return x
@@ -315,8 +313,7 @@ def split_at(n: MxnetLayer, x: Value) -> list[Value]:
 
 
 def _parts(n: MxnetLayer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
-    ends = np.cumsum(sizes).tolist()
-    parts = [n.part(x, axis, end - size, end) for end, size in zip(ends, sizes, strict=True)]
+    parts = split_into(n, x, axis, sizes)
     if n.flag("squeeze_axis"):
         kept = [i for i in range(x.type.rank) if i != axis]
         parts = [reshape(n, part, [(part, i) for i in kept]) for part in parts]
@@ -325,22 +322,19 @@ def _parts(n: MxnetLayer, x: Value, axis: int, sizes: Sequence[int]) -> list[Val
 
 @rows("reverse", "flip", "_npi_flip")
 def reverse(n: MxnetLayer, x: Value) -> Value:
-    axes = n.ints("axis") if n.get("axis") is not None else range(x.type.rank)
+    axes = n.axes("axis", x.type.rank) if n.get("axis") is not None else range(x.type.rank)
     for axis in axes:
-        x = sliced(n, x, axis % x.type.rank, None, None, -1)
+        x = sliced(n, x, axis, None, None, -1)
     return x
 
 
 @rows("_np_roll")
 def roll(n: MxnetLayer, x: Value) -> Value:
-    shifts, axes = n.ints("shift"), n.ints("axis")
-    if not axes:
-        raise n.error("a roll without an axis is not supported")
+    shifts, axes = n.ints("shift"), n.axes("axis", x.type.rank)
+    if not axes or len(shifts) not in (1, len(axes)):
+        raise n.error(f"shifts {shifts} along axes {axes}, expected an axis for each")
     for shift, axis in zip(shifts * (len(axes) // len(shifts)), axes, strict=True):
-        axis %= x.type.rank
-        at = -shift % n.extent(x, axis)
-        parts = [sliced(n, x, axis, at, None), sliced(n, x, axis, 0, at)]
-        x = n(nn.Concat(parts, axis=axis)) if at else x
+        x = rolled(n, x, axis, shift)
     return x
 
 
@@ -381,7 +375,7 @@ def tile(n: MxnetLayer, x: Value) -> Value:
 
 @rows("repeat", "_np_repeat")
 def repeat(n: MxnetLayer, x: Value) -> Value:
-    count = n.int("repeats")
+    count = n.size("repeats")
     if n.get("axis") is None:
         x = n.term(x).flat().value
     axis = n.axis("axis", 0, x.type.rank)
@@ -398,10 +392,11 @@ def pad(n: MxnetLayer, x: Value) -> Value:
     kinds = {"constant": "constant", "edge": "edge", "reflect": "reflect"}
     mode = kinds[n.text("mode", "constant", *kinds)]
     width = n.get("pad_width", ())
-    pairs = np.array(width, np.int64).reshape(-1, 2)
-    if len(pairs) != x.type.rank:
+    width = width if isinstance(width, tuple | list) else ()
+    flat = [v for one in width for v in (one if isinstance(one, tuple | list) else (one,))]
+    if len(flat) != 2 * x.type.rank or not all(type(v) is int and v < FAR for v in flat):
         raise n.error(f"attribute 'pad_width' is {width}, expected {2 * x.type.rank} integers")
-    pads = tuple(pairs.T.reshape(-1).tolist())
+    pads = (*flat[::2], *flat[1::2])
     fill = n.float("constant_values" if n.kind == "_npi_pad" else "constant_value", 0.0)
     return n(nn.Pad(x, n.scalar(fill, x) if mode == "constant" else None, pads=pads, mode=mode))
 
@@ -419,7 +414,10 @@ def broadcast_to(n: MxnetLayer, x: Value) -> Value:
 
 @rows("broadcast_axis", "broadcast_axes")
 def broadcast_axis(n: MxnetLayer, x: Value) -> Value:
-    sizes = dict(zip((a % x.type.rank for a in n.ints("axis")), n.ints("size"), strict=True))
+    axes, extents = n.axes("axis", x.type.rank), n.ints("size")
+    if len(axes) != len(extents):
+        raise n.error(f"extents {extents} for axes {axes}")
+    sizes = dict(zip(axes, extents, strict=True))
     return broadcast(n, x, [sizes.get(i, (x, i)) for i in range(x.type.rank)])
 
 
@@ -427,8 +425,10 @@ def broadcast_axis(n: MxnetLayer, x: Value) -> Value:
 def broadcast_like(n: MxnetLayer, x: Value, like: Value) -> Value:
     pairs = {i: i for i in range(like.type.rank)}
     if n.get("lhs_axes") is not None:
-        own, others = n.ints("lhs_axes"), n.ints("rhs_axes")
-        pairs = {a % x.type.rank: b % like.type.rank for a, b in zip(own, others, strict=True)}
+        own, others = n.axes("lhs_axes", x.type.rank), n.axes("rhs_axes", like.type.rank)
+        if len(own) != len(others):
+            raise n.error(f"axes {own} and {others}, expected as many")
+        pairs = dict(zip(own, others, strict=True))
         return broadcast(
             n, x, [(like, pairs[i]) if i in pairs else (x, i) for i in range(x.type.rank)]
         )
@@ -451,7 +451,7 @@ def filled(n: MxnetLayer) -> Value:
 def numbers(n: MxnetLayer) -> Value:
     start, stop = n.float("start", 0.0), n.get("stop")
     if "linspace" in n.kind:
-        found = np.linspace(start, n.float("stop"), n.int("num"), n.flag("endpoint", True))
+        found = np.linspace(start, n.float("stop"), n.size("num"), n.flag("endpoint", True))
     else:
         bounds = (0.0, start) if stop is None else (start, n.float("stop"))
         found = np.repeat(np.arange(*bounds, n.float("step", 1.0)), n.int("repeat", 1))

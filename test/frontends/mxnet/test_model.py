@@ -1,7 +1,9 @@
 """MXNet's files: the symbol, the parameters in all their versions, and what may be wrong."""
 
+import copy
 import json
 import struct
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -190,3 +192,23 @@ def test_parameters_that_end_too_early(tmp_path, cut):
 def test_parameters_without_a_symbol(tmp_path):
     (tmp_path / "net-0000.params").write_bytes(params({"w": W}))
     check("'net-symbol.json' is missing", tmp_path / "net-0000.params")
+
+
+def test_broken_files():
+    """Symbols with other attributes and inputs are imported, or are one error."""
+    words = ["(0, 0)", "-1", "None", "1e30", "abc", "()", "(1,)", "99999999999", "nan", "{}"]
+    random = np.random.default_rng(0)
+    folder = Path(__file__).parent / "files"
+    arrays = np.load(folder / "operators.npz")
+    for case, whole in json.loads((folder / "operators.json").read_text()).items():
+        lead = f"{case}/in/"
+        shapes = {k.removeprefix(lead): arrays[k].shape for k in arrays if k.startswith(lead)}
+        nodes = [i for i, node in enumerate(whole["nodes"]) if node.get("attrs")]
+        for i in nodes[:6]:
+            given = copy.deepcopy(whole) | {"heads": [[i, 0, 0]]}
+            attributes = given["nodes"][i]["attrs"]
+            attributes[random.choice(list(attributes))] = str(random.choice(words))
+            try:
+                import_model(json.dumps(given).encode(), shapes=shapes).verify()
+            except NncError as error:
+                assert "<bytes>" in str(error)

@@ -1,0 +1,20 @@
+"""GGUF models in, a module of `nn` ops out.
+
+`file` reads the tensors and what is said of them, `blocks` knows how numbers are packed, and
+`model` has one description for every architecture, as a file holds no graph. `ops/` has the layers.
+
+A model has the inputs `tokens` [1, length] and for each layer `past.N.key` and `past.N.value`
+[1, heads, past, size], which are those of earlier tokens, of extent 0 before the first. Its
+outputs are `logits` [1, length, vocabulary] and `present.N.key` and `present.N.value`, the pasts
+of the next run.
+
+Source: ggml's docs/gguf.md.
+"""
+
+from ..common.front_end import FrontEnd
+from .layer import rows
+from .model import read_model
+
+FRONT_END = FrontEnd("GGUF", read_model, rows)
+
+__all__ = ["FRONT_END"]

@@ -1,0 +1,162 @@
+"""The container: a header, metadata, descriptions of tensors, and their data.
+
+    "GGUF", version u32, tensors u64, pairs u64
+    pair:    key, type u32, value
+    tensor:  name, rank u32, extents u64 (the innermost first), kind u32, offset u64
+    data, aligned
+
+Strings are a length u64 and UTF-8.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..common.source import Source
+from .blocks import KINDS, Kind
+
+MAGIC = b"GGUF"
+VERSIONS = (2, 3)
+MOST_DIMENSIONS = 4
+
+_STRING, _ARRAY = 8, 9
+_NUMBERS = {
+    0: "B",
+    1: "b",
+    2: "H",
+    3: "h",
+    4: "I",
+    5: "i",
+    6: "f",
+    7: "?",
+    10: "Q",
+    11: "q",
+    12: "d",
+}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A tensor; `data` are its bytes in rows, of the mapped file."""
+
+    kind: Kind
+    shape: tuple[int, ...]
+    data: np.ndarray
+
+
+@dataclass(frozen=True)
+class GgufFile:
+    """What is in a file."""
+
+    version: int
+    metadata: Mapping[str, Any]
+    tensors: Mapping[str, Tensor]
+
+
+def read_file(source: Source) -> GgufFile:
+    """The file's metadata and tensors. Raises NncError where it is damaged."""
+    return _Reader(source).read()
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.data = source.data
+        self.at = 0
+
+    def read(self) -> GgufFile:
+        if self.take(4) != MAGIC:
+            raise self.source.error("no GGUF file")
+        version = self.number("I")
+        if version not in VERSIONS:
+            swapped = int.from_bytes(version.to_bytes(4, "little"), "big")
+            what = "its bytes are in big-endian order" if swapped in VERSIONS else "not supported"
+            raise self.source.error(f"version {version} of GGUF: {what}")
+        tensors, pairs = self.count(24), self.count(13)
+        metadata = {}
+        for _ in range(pairs):
+            key = self.text()
+            metadata[key] = self.value(self.number("I"))
+        return GgufFile(version, metadata, dict(self.tensors(tensors, metadata)))
+
+    def take(self, count: int) -> bytes:
+        """The next bytes."""
+        if count > len(self.data) - self.at:
+            raise self.source.error(f"the file ends at byte {len(self.data)}, within its metadata")
+        self.at += count
+        return self.data[self.at - count : self.at].tobytes()
+
+    def number(self, form: str) -> Any:
+        return struct.unpack("<" + form, self.take(struct.calcsize("<" + form)))[0]
+
+    def count(self, least: int) -> int:
+        """How many of something follow, each of so many bytes at least."""
+        count = self.number("Q")
+        if count * least > len(self.data) - self.at:
+            raise self.source.error(
+                f"{count} entries are announced at byte {self.at - 8}, more than the file can hold"
+            )
+        return count
+
+    def text(self) -> str:
+        return str(self.take(self.count(1)), "utf-8", "replace")
+
+    def value(self, type: int) -> Any:
+        if type in _NUMBERS:
+            return self.number(_NUMBERS[type])
+        if type == _STRING:
+            return self.text()
+        if type != _ARRAY:
+            raise self.source.error(f"metadata of the unknown type {type} (byte {self.at - 4})")
+        element = self.number("I")
+        if element in _NUMBERS:
+            count = self.count(struct.calcsize(_NUMBERS[element]))
+            dtype = np.dtype(_NUMBERS[element]).newbyteorder("<")
+            return np.frombuffer(self.take(count * dtype.itemsize), dtype).tolist()
+        if element != _STRING:
+            raise self.source.error(f"an array of the unknown type {element} (byte {self.at - 4})")
+        return [self.text() for _ in range(self.count(8))]
+
+    def tensors(self, count: int, metadata: Mapping[str, Any]) -> Iterator[tuple[str, Tensor]]:
+        described = [self.description() for _ in range(count)]
+        alignment = metadata.get("general.alignment", 32)
+        if not isinstance(alignment, int) or alignment < 1:
+            raise self.source.error(f"the alignment of its data is {alignment}")
+        begin = -(-self.at // alignment) * alignment
+        data = self.source.data
+        names: set[str] = set()
+        for name, shape, code, offset in described:
+            kind = KINDS.get(code)
+            if kind is None:
+                known = ", ".join(kind.name for kind in KINDS.values())
+                raise self.source.error(
+                    f"tensor '{name}' is of kind {code}, which is not supported; these are: {known}"
+                )
+            width = shape[-1] if shape else 1
+            if width % kind.elements:
+                raise self.source.error(
+                    f"tensor '{name}' has rows of {width} elements, but {kind.name} blocks of "
+                    f"{kind.elements}"
+                )
+            size = math.prod(shape) // kind.elements * kind.bytes
+            if begin + offset + size > len(data):
+                raise self.source.error(f"the file ends within tensor '{name}'")
+            if name in names:
+                raise self.source.error(f"two tensors are named '{name}'")
+            names.add(name)
+            raw = data[begin + offset : begin + offset + size]
+            rows = (*shape[:-1], width // kind.elements * kind.bytes)
+            yield name, Tensor(kind, shape, raw.reshape(rows))
+
+    def description(self) -> tuple[str, tuple[int, ...], int, int]:
+        name, rank = self.text(), self.number("I")
+        if rank > MOST_DIMENSIONS:
+            raise self.source.error(f"tensor '{name}' has rank {rank}")
+        shape = tuple(self.number("Q") for _ in range(rank))
+        return name, shape[::-1], self.number("I"), self.number("Q")

@@ -1,0 +1,7 @@
+"""The table of the layers."""
+
+from __future__ import annotations
+
+from ..common.rows import Rows
+
+rows = Rows(__package__ or "")

@@ -1,0 +1,218 @@
+"""What decoders are made of."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32
+from ...common.attention import grouped, joined_heads, split_heads
+from ...common.importer import NodeLayer
+from ...common.terms import Term, constant, counting, extent, joined
+from ..blocks import Kind, half
+from ..layer import rows
+
+_ACTIVATIONS = {
+    "silu": lambda x: x.function(nn.Swish),
+    "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
+}
+
+
+# -- weights -----------------------------------------------------------------------------------
+
+
+def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -> Term:
+    """The numbers of a weight [rows, columns], or of some of its rows, in f32."""
+
+    def chosen(part: Value) -> Term:
+        return Term(n, part) if at is None else Term(n, part).gather(at)
+
+    if packing.dtype is not None:
+        return chosen(weight).cast(f32)
+    data = n.array(weight)
+    assert data is not None and data.ndim == 2
+    if packing.name not in _KEPT:
+        return chosen(n.constant(packing.numbers(data)))
+    blocks = data.reshape(len(data), -1, packing.bytes)
+    scales = chosen(n.constant(half(blocks[..., :2]).astype(np.float16))).cast(f32)
+    numbers = _KEPT[packing.name](chosen(n.constant(np.ascontiguousarray(blocks[..., 2:]))))
+    return (numbers * scales).flattened(numbers.rank - 2) if at is None else _wide(numbers * scales)
+
+
+def _wide(x: Term) -> Term:
+    """[.., blocks, elements] as [.., blocks * elements]."""
+    lead = [(x.value, i) for i in range(x.rank - 2)]
+    blocks, elements = x.shape[-2:]
+    assert blocks is not None and elements is not None
+    return x.reshape(*lead, blocks * elements)
+
+
+def _four_bits(x: Term) -> Term:
+    return joined([x & 15, x >> 4], -1).cast(f32) - 8.0
+
+
+def _eight_bits(x: Term) -> Term:
+    """Bytes as signed numbers."""
+    number = x.cast(f32)
+    return (number < 128.0).choose(number, number - 256.0)
+
+
+_KEPT = {"Q4_0": _four_bits, "Q8_0": _eight_bits}
+"""Kinds whose bytes stay what they are: numbers are made of them as weights are prepared."""
+
+
+@rows("Linear")
+def linear(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    table = matrix(n, weight, n.attributes["packing"])
+    out = Term(n, x) @ table.transpose(1, 0)
+    return (out if bias is None else out + Term(n, bias).cast(f32)).value
+
+
+@rows("Embedding")
+def embedding(n: NodeLayer, tokens: Value, weight: Value) -> Value:
+    found = matrix(n, weight, n.attributes["packing"], Term(n, tokens))
+    scale = n.attributes["scale"]
+    return (found if scale == 1 else found * scale).value
+
+
+# -- single elements ---------------------------------------------------------------------------
+
+
+@rows("Norm")
+def norm(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    axis, epsilon = x.type.rank - 1, n.attributes["epsilon"]
+    scale = n.cast(weight, f32)
+    if n.attributes["form"] == "rms":
+        return n(nn.RmsNorm(x, scale, axis=axis, epsilon=epsilon))
+    offset = None if bias is None else n.cast(bias, f32)
+    return n(nn.LayerNorm(x, scale, offset, axis=axis, epsilon=epsilon))
+
+
+@rows("Sum")
+def plus(n: NodeLayer, a: Value, b: Value) -> Value:
+    return n(nn.Add(a, b))
+
+
+@rows("Activation")
+def activation(n: NodeLayer, x: Value) -> Value:
+    return _ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
+
+
+@rows("Gate")
+def gate(n: NodeLayer, x: Value, up: Value) -> Value:
+    return (_ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
+
+
+@rows("Softcap")
+def softcap(n: NodeLayer, x: Value) -> Value:
+    return capped(Term(n, x), n.attributes["limit"]).value
+
+
+def capped(x: Term, limit: float) -> Term:
+    """Brought softly below a limit."""
+    return (x / limit).function(nn.Tanh) * limit
+
+
+@rows("Split")
+def split(n: NodeLayer, x: Value) -> list[Value]:
+    sizes = n.attributes["sizes"]
+    if x.type.shape[-1] != sum(sizes):
+        raise n.error(f"{x.type.shape[-1]} elements do not split into {list(sizes)}")
+    ends = np.cumsum(sizes).tolist()
+    term = Term(n, x)
+    return [term.part(-1, end - s, end).value for end, s in zip(ends, sizes, strict=True)]
+
+
+# -- positions ---------------------------------------------------------------------------------
+
+
+@rows("Positions")
+def positions(n: NodeLayer, tokens: Value, past: Value) -> Value:
+    """Those of the tokens, which follow on the past ones."""
+    return (counting(n, extent(n, (tokens, 1))) + extent(n, (past, 2))).value
+
+
+@rows("Angles")
+def angles(n: NodeLayer, at: Value, first: Value | None = None, long: Value | None = None):
+    """Cosines and sines [positions, pairs]; the frequencies are divided by factors.
+
+    Of two, the long ones are for texts longer than those that the model was trained on first.
+    """
+    frequencies, size = n.attributes["frequencies"], n.attributes["size"]
+    factors = [n.array(v) for v in (first, long) if v is not None]
+    for factor in factors:
+        if factor is None or factor.shape != frequencies.shape:
+            raise n.error(f"expected {len(frequencies)} factors")
+    turns = [constant(n, frequencies / np.asarray(f, np.float64), f32) for f in factors]
+    place = Term(n, at)
+    speed = turns[0] if turns else constant(n, frequencies, f32)
+    if len(turns) == 2:
+        original = n.attributes["original"]
+        if not isinstance(original, int):
+            raise n.error("the length of the context that it was trained on is not told")
+        is_long = place.largest(0) >= original
+        speed = is_long.choose(turns[1], turns[0])
+    turned = place.cast(f32).spread(0, 1) * speed
+    found = turned.function(nn.Cos), turned.function(nn.Sin)
+    return [(one if size == 1 else one * size).value for one in found]
+
+
+@rows("Rotate")
+def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
+    """The elements of heads [1, H, S, D] turned in pairs by their position's angles."""
+    size, whole = n.attributes["size"], x.type.shape[3]
+    assert whole is not None
+    term, cos, sin = (Term(n, v) for v in (x, cosines, sines))
+    turning = term if size == whole else term.part(3, 0, size)
+    if n.attributes["order"] == "halves":
+        a, b = turning.part(3, 0, size // 2), turning.part(3, size // 2, size)
+        found = joined([a * cos - b * sin, b * cos + a * sin], 3)
+    else:
+        own = [(x, i) for i in range(3)]
+        pairs = turning.reshape(*own, size // 2, 2)
+        a, b = pairs.column(0), pairs.column(1)
+        sides = [t.spread(0, 1) for t in (a * cos - b * sin, b * cos + a * sin)]
+        found = joined(sides, 4).reshape(*own, size)
+    return (found if size == whole else joined([found, term.part(3, size, whole)], 3)).value
+
+
+# -- attention ---------------------------------------------------------------------------------
+
+
+@rows("Heads")
+def heads(n: NodeLayer, x: Value) -> Value:
+    return split_heads(Term(n, x), n.attributes["heads"]).value
+
+
+@rows("Mask")
+def mask(n: NodeLayer, at: Value) -> Value:
+    """-inf where a token would see one behind it, or before its window: [S, T]."""
+    own, window = Term(n, at), n.attributes["window"]
+    row = own.spread(0, 1)
+    column = counting(n, own.largest(0) + 1)
+    seen = column <= row
+    if window is not None:
+        seen = seen & (column > row - window)
+    return seen.choose(constant(n, 0.0, f32), -math.inf).value
+
+
+@rows("Attention")
+def attention(
+    n: NodeLayer, q: Value, k: Value, v: Value, past_key: Value, past_value: Value, mask: Value
+) -> list[Value]:
+    """softmax(q k^T * scale + mask) v with the keys and values of earlier tokens before."""
+    query = Term(n, q) * n.attributes["scale"]
+    key = joined([Term(n, past_key), Term(n, k)], 2)
+    value = joined([Term(n, past_value), Term(n, v)], 2)
+    count = query.shape[1]
+    assert count is not None
+    scores = query @ grouped(key, count).transpose(0, 1, 3, 2)
+    if n.attributes["limit"] is not None:
+        scores = capped(scores, n.attributes["limit"])
+    scores = scores + Term(n, mask)
+    weights = scores.made(nn.Softmax(scores.value, axis=3))
+    out = joined_heads(weights @ grouped(value, count))
+    return [out.value, key.value, value.value]

@@ -1,0 +1,124 @@
+"""The container and its blocks of packed numbers, and what may be wrong with a file."""
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+from nnc.frontends.common.source import Source
+from nnc.frontends.formats import examine_model, find_format, import_model
+from nnc.frontends.gguf.blocks import KINDS
+from nnc.frontends.gguf.file import read_file
+from nnc.ir.diagnostics import NncError
+
+FILES = Path(__file__).parent / "files"
+BLOCKS = dict(np.load(FILES / "blocks.npz"))
+
+
+def text(value: str) -> bytes:
+    data = value.encode()
+    return struct.pack("<Q", len(data)) + data
+
+
+def container(pairs=(), tensors=(), data=b"", version=3) -> bytes:
+    """A file of pairs (key, type, value's bytes) and tensors (name, extents, kind, offset)."""
+    found = struct.pack("<4sIQQ", b"GGUF", version, len(tensors), len(pairs))
+    for key, type, value in pairs:
+        found += text(key) + struct.pack("<I", type) + value
+    for name, shape, kind, offset in tensors:
+        found += text(name) + struct.pack(f"<I{len(shape)}QIQ", len(shape), *shape, kind, offset)
+    return found + bytes(-len(found) % 32) + data
+
+
+# -- blocks ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS.values() if kind.dtype is None])
+def test_numbers_of_blocks(kind):
+    got = kind.numbers(BLOCKS[f"{kind.name}/bytes"].reshape(2, -1))
+    wanted = BLOCKS[f"{kind.name}/numbers"].reshape(2, -1)
+    assert got.dtype == np.float32
+    np.testing.assert_array_equal(got, wanted)
+
+
+# -- container -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_metadata_of_all_types(version):
+    values = [
+        ("a", 0, b"\xff", 255), ("b", 1, b"\xff", -1), ("c", 4, struct.pack("<I", 7), 7),
+        ("d", 6, struct.pack("<f", 0.5), 0.5), ("e", 7, b"\1", True), ("f", 8, text("ü"), "ü"),
+        ("g", 9, struct.pack("<IQ2h", 3, 2, 5, -6), [5, -6]), ("h", 11, bytes(8), 0),
+        ("i", 9, struct.pack("<IQ", 8, 2) + text("x") + text(""), ["x", ""]),
+    ]  # fmt: skip
+    file = read_file(Source(container([v[:3] for v in values], version=version)))
+    assert file.version == version
+    assert dict(file.metadata) == {key: value for key, _, _, value in values}
+
+
+def test_tensors_stay_in_the_file():
+    numbers = np.arange(6, dtype="<f4")
+    pairs = [("general.alignment", 4, struct.pack("<I", 64))]
+    data = container(pairs, [("t", (3, 2), 0, 64)])
+    data += bytes(-len(data) % 64) + bytes(64) + numbers.tobytes()
+    source = Source(data)
+    tensor = read_file(source).tensors["t"]
+    assert tensor.shape == (2, 3)
+    assert np.shares_memory(tensor.data, source.data)
+    np.testing.assert_array_equal(tensor.kind.numbers(tensor.data), numbers.reshape(2, 3))
+
+
+def test_what_a_file_says_of_itself():
+    path = FILES / "llama.gguf"
+    assert find_format(Source(path)).name == "GGUF"
+    examination = examine_model(path)
+    assert examination.producer == "GGUF, version 3, llama"
+    assert examination.notes["llama.block_count"] == "2"
+    assert examination.notes["tokenizer.ggml.tokens"] == "64 entries"
+    assert {"Linear", "Attention"} <= {use.name for use in examination.operators}
+
+
+# -- errors ----------------------------------------------------------------------------------------
+
+
+LLAMA = ("general.architecture", 8, text("llama"))
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"GGUF", "within its metadata"),
+        (container(version=1), "version 1 of GGUF: not supported"),
+        (struct.pack(">4sIQQ", b"GGUF", 3, 0, 0), "big-endian"),
+        (struct.pack("<4sIQQ", b"GGUF", 3, 0, 1 << 60), "more than the file can hold"),
+        (struct.pack("<4sIQQ", b"GGUF", 3, 1 << 60, 0), "more than the file can hold"),
+        (container([("a", 13, b"")]), "unknown type 13"),
+        (container([("a", 9, struct.pack("<IQ", 9, 1))]), "unknown type 9"),
+        (container([("a", 9, struct.pack("<IQ", 8, 1 << 40))]), "more than the file can hold"),
+        (container(), "the architecture 'None' is not supported; these are: llama, qwen2"),
+        (container([LLAMA]), "its 'llama.embedding_length' is None, expected an integer above 0"),
+        (
+            container(tensors=[("t", (32,), 9, 0)]),
+            "tensor 't' is of kind 9, which is not supported",
+        ),
+        (container(tensors=[("t", (33,), 2, 0)]), "rows of 33 elements, but Q4_0 blocks of 32"),
+        (container(tensors=[("t", (1 << 62, 4), 0, 0)]), "the file ends within tensor 't'"),
+        (container(tensors=[("t", (), 0, 0), ("t", (), 0, 0)], data=bytes(8)), "two tensors"),
+        (container(tensors=[("t", (1,) * 9, 0, 0)]), "tensor 't' has rank 9"),
+        (container([("general.alignment", 4, bytes(4))]), "the alignment of its data is 0"),
+    ],
+)
+def test_damaged_files(data, message):
+    with pytest.raises(NncError) as caught:
+        import_model(data)
+    assert message in str(caught.value)
+    assert str(caught.value).startswith("<bytes>: error: ")
+
+
+def test_a_tensor_that_is_missing():
+    data = (
+        (FILES / "llama.gguf").read_bytes().replace(b"blk.1.ffn_up.weight", b"blk.1.ffn_xx.weight")
+    )
+    with pytest.raises(NncError, match=r"its tensor 'blk.1.ffn_up.weight' is missing"):
+        import_model(data)
