@@ -38,8 +38,17 @@ def _is_ncnn(source: Source) -> bool:
     return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
 
 
+def _is_paddle(source: Source) -> bool:
+    """A program as JSON, or one that begins with its main block, which has no parent."""
+    head = source.head
+    if head[:1] == b"{":
+        return b'"magic":"pir"' in head.replace(b" ", b"")
+    return head[:1] == b"\n" and b"\x08\x00\x10\xff\xff\xff\xff" in head[1:16]
+
+
 FORMATS: Sequence[Format] = (
     Format("ncnn", "ncnn", _is_ncnn),
+    Format("PaddlePaddle", "paddle", _is_paddle),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
