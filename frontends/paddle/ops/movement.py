@@ -12,7 +12,7 @@ from ....ir.types import TensorType, f32, i1, i32, i64
 from ...common.movement import FAR, concat, reversed_axes, rolled, slice_axis, transposed
 from ...common.reductions import largest, reduced
 from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import as_scalar, merge, reshape, shape_of
+from ...common.shapes import as_scalar, flatten, merge, reshape, shape_of
 from ...common.terms import Term
 from .. import rows
 from ..layer import PaddleLayer
@@ -436,3 +436,13 @@ def meshgrid(n: PaddleLayer, values: list) -> list:
         wide = reshape(n, value, ones)
         found.append(expand_by(n, wide, vector, tuple(v.type.shape[0] for v in values)))
     return [found]
+
+
+@rows("flatten2")
+def flat_matrix(n: PaddleLayer, x: Value) -> Value:
+    return flatten(n, x, n.int("axis", 1))
+
+
+@rows("tril_triu")
+def either_triangle(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Trilu(x, n.constant(n.int("diagonal"), i64), upper=not n.flag("lower")))

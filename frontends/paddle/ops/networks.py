@@ -217,3 +217,9 @@ def select(n: PaddleLayer, mask: Value, values: list) -> Value:
     return n(nn.Where(chosen, values[0], values[1]))
 
 
+
+
+@rows("conditional_block")
+def conditional(n: PaddleLayer) -> list:
+    """Computed in any case: `select_input` behind it chooses, and no operator has effects."""
+    return n.graph("0")
