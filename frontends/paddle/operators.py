@@ -78,7 +78,8 @@ unstack unstack X -> *Y
 unbind unbind X -> *Out
 split split X *SectionsTensorList@sections AxisTensor@axis -> *Out
 slice slice Input *StartsTensorList|StartsTensor@starts *EndsTensorList|EndsTensor@ends -> Out
-strided_slice strided_slice Input *StartsTensorList|StartsTensor@starts *EndsTensorList|EndsTensor@ends *StridesTensorList|StridesTensor@strides -> Out
+strided_slice strided_slice Input *StartsTensorList|StartsTensor@starts \
+*EndsTensorList|EndsTensor@ends *StridesTensorList|StridesTensor@strides -> Out
 shape shape Input -> Out
 size numel Input -> Out
 gather gather X Index Axis@axis -> Out
@@ -113,6 +114,9 @@ fill_zeros_like zeros_like X -> Out
 fill_constant_batch_size_like full_batch_size_like Input -> Out
 range arange Start End Step -> Out
 meshgrid meshgrid *X -> *Out
+isnan_v2 isnan X -> Out
+isinf_v2 isinf X -> Out
+isfinite_v2 isfinite X -> Out
 roll roll X ShiftsTensor@shifts -> Out
 flip flip X -> Out
 tril_triu tril_triu X -> Out

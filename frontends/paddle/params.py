@@ -1,6 +1,6 @@
 """`.pdiparams`: all parameters one after the other, sorted by name, each behind its type.
 
-    u32 version, u64 levels (and u64 size, bytes for each), u32 version, i32 size, message, data
+u32 version, u64 levels (and u64 size, bytes for each), u32 version, i32 size, message, data
 """
 
 from __future__ import annotations

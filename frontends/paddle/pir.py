@@ -72,12 +72,14 @@ class _Reader:
         kind = _kind(op["#"])
         if kind in ("builtin.parameter", "p"):
             name = op["A"][3] if kind == "p" else _attributes(op["A"])["parameter_name"]
-            self.names[op["O"]["%"] if kind == "p" else op["O"][0]["%"]] = name
-            if kind != "p" or op["OA"][0]:
+            is_stored = kind != "p" or bool(op["OA"][0])
+            # What is not stored is only there for training.
+            self.names[op["O"]["%"] if kind == "p" else op["O"][0]["%"]] = name if is_stored else ""
+            if is_stored:
                 self.stored.append(name)
             return
         attributes = _attributes(op.get("A", []))
-        inputs = [self.name(one) if one["%"] else "" for one in op.get("I", [])]
+        inputs = [self.name(one) if one["%"] else "" for one in op.get("I") or []]
         if kind == "pd_op.data":
             name = attributes["name"]
             self.names[op["O"][0]["%"]] = name
@@ -98,9 +100,7 @@ class _Reader:
         count = self.counts.get(label, 0)
         self.counts[label] = count + 1
         label = f"{label}.{count}" if count else label
-        nodes.append(
-            Node(kind.removeprefix("pd_op."), label, inputs, outputs, attributes, graphs)
-        )
+        nodes.append(Node(kind.removeprefix("pd_op."), label, inputs, outputs, attributes, graphs))
 
     def name(self, value: dict[str, Any]) -> str:
         number = value.get("%", value.get("#"))
@@ -119,7 +119,7 @@ def _attributes(given: list[dict[str, Any]]) -> dict[str, Any]:
 def _value(attribute: dict[str, Any]) -> Any:
     value = attribute.get("D", attribute.get("VD"))
     if attribute["#"] == "0.a_array":
-        return [_value(one) for one in value]
+        return [_value(one) for one in value or ()]
     if attribute["#"] in ("0.a_f32", "0.a_f64", "0.a_double") and isinstance(value, str):
         return float(value)
     return value

@@ -103,7 +103,11 @@ def read_program(source: Source) -> tuple[Graph, list[str]]:
     if not program.blocks:
         raise source.error("no program of PaddlePaddle: it has no block")
     reader = _Reader(source, program.blocks)
-    graph = reader.main()
+    try:
+        graph = reader.main()
+    except (KeyError, ValueError, IndexError, StopIteration, TypeError) as error:
+        what = f"{type(error).__name__}: {error}"
+        raise source.error(f"no program of PaddlePaddle: {what}") from None
     version = program.version.version if program.has("version") else 0
     if version:
         graph.producer = f"{version // 1000000}.{version // 1000 % 1000}.{version % 1000}"
@@ -154,7 +158,9 @@ class _Reader:
 
     def operator(self, record: Record, current: dict[str, str], nodes: list[Node]) -> None:
         attributes = {a.name: _value(a) for a in record.attrs}
-        inputs = {s.parameter: [current.get(v, v) for v in s.arguments] for s in record.inputs}
+        inputs: dict[str, Sequence[str]] = {
+            s.parameter: [current.get(v) or v for v in s.arguments] for s in record.inputs
+        }
         outputs = {s.parameter: s.arguments for s in record.outputs}
         op = _Op(record, attributes, inputs, outputs)
         if record.type == "feed":
@@ -162,7 +168,7 @@ class _Reader:
             current[name] = name
             self.inputs.append(self.input(name))
         elif record.type == "fetch":
-            (name,) = inputs["X"]
+            name = inputs["X"][0]
             number = attributes.get("col", len(self.outputs))
             self.outputs.append((f"fetch_name_{number}", name))
         elif record.type in ("while", "conditional_block"):

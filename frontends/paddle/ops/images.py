@@ -215,14 +215,15 @@ def layer_norm(
         return n.cast(reshape(n, value, shape), element)
 
     epsilon = n.float("epsilon", 1e-5)
-    return n(
-        nn.LayerNorm(x, parameter(scale, 1), parameter(bias, 0), axis=axis, epsilon=epsilon)
-    )
+    return n(nn.LayerNorm(x, parameter(scale, 1), parameter(bias, 0), axis=axis, epsilon=epsilon))
 
 
 @rows("rms_norm")
 def rms_norm(n: PaddleLayer, x: Value, *rest: Value) -> Value:
-    scale = rest[2] if len(rest) > 2 else rest[0]
+    given = [v for v in rest if v is not None]
+    if not given:
+        raise n.error("it has no scale")
+    scale = given[-1]
     axis = n.axis(x, n.int("begin_norm_axis", -1))
     return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon", 1e-5)))
 
@@ -293,7 +294,7 @@ def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
     mode, corners = _MODES[n.kind], n.flag("align_corners", True)
     coordinates = "align_corners" if corners else "half_pixel"
     nearest = "round_prefer_ceil" if corners else "floor"
-    if not corners and (mode == "nearest" or n.int("align_mode", 1) == 1 and mode == "linear"):
+    if not corners and (mode == "nearest" or (n.int("align_mode", 1) == 1 and mode == "linear")):
         coordinates = "asymmetric"
     how = {"mode": mode, "coordinate_transform": coordinates, "nearest_mode": nearest}
     axes = list(range(2, x.type.rank))

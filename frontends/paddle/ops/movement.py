@@ -148,15 +148,15 @@ def unstacked(n: PaddleLayer, x: Value) -> list:
 def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
     axis = n.axis(x, n.known_int(rest[-1], "axis") if rest else n.int("axis"))
     extent = x.type.shape[axis]
-    if n.kind == "split_with_num":
+    sizes = n.numbers(rest[0], "sections") if n.kind == "split" and rest[0] is not None else ()
+    if not sizes:
         number = n.int("num", 1)
         if extent is None or number < 1 or extent % number:
             raise n.error(f"{extent or '?'} elements do not divide into {number} parts")
-        sizes = [extent // number] * number
-    else:
-        sizes = list(n.numbers(rest[0], "sections"))
-        if -1 in sizes and extent is not None:
-            sizes[sizes.index(-1)] = extent - sum(s for s in sizes if s != -1)
+        sizes = (extent // number,) * number
+    if -1 in sizes and extent is not None:
+        left = extent - sum(s for s in sizes if s != -1)
+        sizes = tuple(left if s == -1 else s for s in sizes)
     parts, at = [], 0
     for size in sizes:
         parts.append(slice_axis(n, x, axis, at, at + size))
@@ -276,7 +276,8 @@ def embedding(n: PaddleLayer, index: Value, table: Value) -> Value:
 @rows("one_hot", "one_hot_v2")
 def one_hot(n: PaddleLayer, index: Value, depth: Value) -> Value:
     values = n.constant(np.array([0, 1], np.float32))
-    return n(nn.OneHot(n.cast(index, i64), n.cast(as_scalar(n, depth), i64), values))
+    index, depth = n.cast(index, i64), n.cast(as_scalar(n, depth), i64)
+    return n(nn.OneHot(index, depth, values, axis=index.type.rank))
 
 
 @rows("scatter_nd_add")
@@ -356,15 +357,15 @@ def cumulative(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
     if n.flag("flatten"):
         x, where = Term(n, x).flat().value, 0
     op = nn.Cumsum if n.kind == "cumsum" else nn.Cumprod
-    how = {"exclusive": n.flag("exclusive"), "reverse": n.flag("reverse")}
-    return n(op(x, axis=n.axis(x, where), **how))
+    exclusive, reverse = n.flag("exclusive"), n.flag("reverse")
+    return n(op(x, axis=n.axis(x, where), exclusive=exclusive, reverse=reverse))
 
 
 # -- what is made ----------------------------------------------------------------------------------
 
 
 @rows("full", "full_int_array", "assign_value_", "assign_value")
-def made(n: PaddleLayer) -> Value:
+def made(n: PaddleLayer, old: Value | None = None) -> Value:
     element = n.element("dtype", f32)
     if n.kind == "full_int_array":
         return n.constant(np.array(n.get("value", []), np.int64), element)
@@ -372,7 +373,8 @@ def made(n: PaddleLayer) -> Value:
     if n.kind == "full":
         value = n.get("value", 0.0)
         return n.constant(np.full(shape, _number(value)), element)
-    values = n.get("values", [])
+    names = ("values", "fp32_values", "int64_values", "int32_values", "bool_values", "fp64_values")
+    values = next((v for v in map(n.get, names) if v), [])
     return n.constant(np.array([_number(v) for v in values]).reshape(shape), element)
 
 

@@ -71,9 +71,7 @@ def dot(n: PaddleLayer, x: Value, y: Value) -> Value:
 
 
 @rows("bilinear")
-def bilinear(
-    n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | None = None
-) -> Value:
+def bilinear(n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | None = None) -> Value:
     found = einsum(n, "bi,oij,bj->bo", [x, weight, y])
     return found if bias is None else n(nn.Add(found, bias))
 
@@ -215,8 +213,6 @@ def select(n: PaddleLayer, mask: Value, values: list) -> Value:
     """The first of two values where the mask is 0, else the second."""
     chosen = n(nn.Equal(as_scalar(n, mask), n.scalar(0, mask)))
     return n(nn.Where(chosen, values[0], values[1]))
-
-
 
 
 @rows("conditional_block")
