@@ -38,6 +38,14 @@ def _is_ncnn(source: Source) -> bool:
     return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
 
 
+def _is_darknet(source: Source) -> bool:
+    """Sections as text, of which the first one is of the net."""
+    lines = source.head.decode("latin1").splitlines()
+    words = (line.strip() for line in lines)
+    first = next((word for word in words if word and word[0] not in "#;"), "")
+    return first in ("[net]", "[network]")
+
+
 def _is_paddle(source: Source) -> bool:
     """A program as JSON, or one that begins with its main block, which has no parent."""
     head = source.head
@@ -48,6 +56,7 @@ def _is_paddle(source: Source) -> bool:
 
 FORMATS: Sequence[Format] = (
     Format("ncnn", "ncnn", _is_ncnn),
+    Format("Darknet", "darknet", _is_darknet),
     Format("PaddlePaddle", "paddle", _is_paddle),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
