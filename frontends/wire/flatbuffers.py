@@ -78,13 +78,16 @@ class AnyTable:
     at: int
     depth: int
 
-    def read(self, kind: str) -> Table:
-        """The table. Raises FlatbufferError."""
-        return self.reader.table(kind, self.at, self.depth)
+    def read(self, kind: str, schema: Schema | None = None) -> Table:
+        """The table, perhaps of another schema. Raises FlatbufferError."""
+        reader = self.reader
+        if schema is not None:
+            reader = _Reader(schema.tables, reader.data)
+        return reader.table(kind, self.at, self.depth)
 
 
 class Schema:
-    """Tables by name, from a text as above."""
+    """Tables by name, from a text as above; tables that are alike share their fields."""
 
     def __init__(self, text: str) -> None:
         self.tables: dict[str, dict[str, _Field]] = {}
@@ -92,7 +95,8 @@ class Schema:
         for line in text.splitlines():
             words = line.split()
             if words and not words[0].isdigit():
-                fields = self.tables.setdefault(words[0], {})
+                fields = {}
+                self.tables |= dict.fromkeys(words, fields)
             elif words:
                 fields[words[1]] = _field(int(words[0]), words[2], words[3:])
 
