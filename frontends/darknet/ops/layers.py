@@ -168,13 +168,17 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
 
 @rows("shortcut")
 def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
-    """The last layer plus others, of as many of whose channels as it has."""
+    """The last layer plus others, of as many of whose channels and elements as it has."""
     *others, x = inputs
     if n.float("beta") or n.text("weights_type", "none") != "none":
         raise n.error("weights of its inputs are not supported")
     alpha, count = n.float("alpha", 1.0), _channels(n, x)
     total = Term(n, x) if alpha == 1 else Term(n, x) * alpha
     for other in others:
+        for axis in (2, 3):  # of larger images, every second or so element
+            here, there = x.type.shape[axis], other.type.shape[axis]
+            if here and there and there > here:
+                other = slice_axis(n, other, axis, 0, there // here * here, there // here)
         have = _channels(n, other)
         if have > count:
             other = slice_axis(n, other, 1, 0, count)

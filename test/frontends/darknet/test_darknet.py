@@ -58,6 +58,22 @@ def test_local(tmp_path):
     np.testing.assert_allclose(found[0], expected, rtol=1e-4, atol=1e-5)
 
 
+def test_shortcut_from_larger_images(tmp_path):
+    """Every second element of the larger images is added, of as many channels as there are."""
+    text = NET[: NET.index("[conn")].replace("channels=1", "channels=2")
+    text += "[convolutional]\nfilters=3\nsize=1\nstride=1\nactivation=linear\n"
+    text += "[maxpool]\nsize=2\nstride=2\n[shortcut]\nfrom=-2\nactivation=linear\n"
+    random_ = np.random.default_rng(0)
+    bias, weight = random_.normal(size=3).astype("f4"), random_.normal(size=(3, 2)).astype("f4")
+    path = written(tmp_path, text, np.concatenate([bias, weight.reshape(-1)]))
+    x = random_.normal(size=(1, 2, 4, 4)).astype("f4")
+    first = np.einsum("fc,nchw->nfhw", weight, x) + bias[:, None, None]
+    edged = np.pad(first, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-np.inf)
+    pooled = np.maximum.reduce([edged[:, :, i:4:2, j:4:2] for i in (0, 1) for j in (0, 1)])
+    (found,) = nnc.compile(path).run({"data": x}).values()
+    np.testing.assert_allclose(found, pooled + first[:, :, ::2, ::2], rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
