@@ -42,6 +42,8 @@ FORMATS: Sequence[Format] = (
     Format("Keras", "keras"),
     Format("GGUF", "gguf"),
     Format("ncnn", "ncnn"),
+    Format("Darknet", "darknet"),
+    Format("PaddlePaddle", "paddle"),
     Format("MXNet", "mxnet"),
     Format("CoreML", "coreml"),
     Format("Caffe", "caffe"),

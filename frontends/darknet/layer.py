@@ -1,0 +1,54 @@
+"""What a converter sees of a section of Darknet's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.core import Value
+from ..common.importer import NodeLayer
+from .weights import Weights
+
+
+class DarknetLayer(NodeLayer):
+    """A section; its options by name."""
+
+    def text(self, name: str, default: str = "") -> str:
+        return self.attributes.get(name, default)
+
+    def int(self, name: str, default: int = 0) -> int:
+        return int(self._number(name, default, int))
+
+    def float(self, name: str, default: float = 0.0) -> float:
+        return float(self._number(name, default, float))
+
+    def numbers(self, name: str) -> list[float]:
+        """The numbers of an option, between commas."""
+        words = [word.strip() for word in self.text(name).split(",")]
+        try:
+            return [float(word) for word in words if word]
+        except ValueError:
+            raise self.error(f"option '{name}' is {self.text(name)!r}, expected numbers") from None
+
+    def _number(self, name: str, default: Any, kind: type) -> Any:
+        text = self.attributes.get(name)
+        try:
+            return default if text is None else kind(text)
+        except ValueError:
+            raise self.error(f"option '{name}' is {text!r}, expected a number") from None
+
+    def weights(self) -> Weights:
+        """Where the next weights are; sections take theirs in order."""
+        return self.attributes["weights"]
+
+    def vector(self, name: str, count: int) -> Value:
+        """The next weights of the file, a vector."""
+        return self.matrix(name, count)
+
+    def matrix(self, name: str, *shape: int) -> Value:
+        """The next weights of the file."""
+        if any(d < 1 for d in shape):
+            raise self.error(f"its {name} would have the shape {list(shape)}")
+        array: np.ndarray = self.weights().take(self.node.name, shape)
+        return self.builder.constant(array, self.loc, key=f"{self.node.name}.{name}")

@@ -1,0 +1,1 @@
+"""The sections of Darknet, by what they do."""

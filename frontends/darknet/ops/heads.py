@@ -1,0 +1,117 @@
+"""The layers that give boxes: [positions * anchors, 4 + 1 + classes].
+
+A row has the box's center and size relative to the image, how sure it is that there is an object,
+and for each class that times its own score, where it is above the threshold.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32, i64
+from ...common.boxes import suppressed
+from ...common.shapes import broadcast
+from ...common.terms import Term, constant, joined
+from .. import rows
+from ..layer import DarknetLayer
+
+
+@rows("yolo")
+def yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
+    given = n.numbers("anchors")
+    mask = [int(v) for v in n.numbers("mask")] or list(range(len(given) // 2))
+    if not mask or min(mask) < 0 or max(mask) >= len(given) // 2:
+        raise n.error(f"mask {mask} of {len(given) // 2} anchors")
+    anchors = np.array(given[: len(given) // 2 * 2]).reshape(-1, 2)[mask]
+    extents = image.type.shape[3], image.type.shape[2]
+    raw = bool(n.int("new_coords"))
+    cells = _cells(n, x, len(anchors), n.int("classes", 20))
+    sure = cells.part(4, 4, 5)
+    scores = cells.part(4, 5, cells.shape[4] or 0)
+    if not raw:
+        sure, scores = sure.function(nn.Sigmoid), scores.function(nn.Sigmoid)
+    boxes = _boxes(n, cells, anchors, extents, n.float("scale_x_y", 1.0), raw)
+    threshold = n.float("thresh", 0.2)
+    return _rows(n, boxes, sure, scores, threshold, n.float("nms_threshold"))
+
+
+@rows("region")
+def region(n: DarknetLayer, x: Value, image: Value) -> Value:
+    given, count = n.numbers("anchors"), n.int("num", 1)
+    if len(given) != 2 * count or n.int("coords", 4) != 4 or n.text("tree"):
+        raise n.error(f"{len(given)} numbers for {count} anchors, other coordinates, or a tree")
+    cells = _cells(n, x, count, n.int("classes", 20))
+    scores = cells.part(4, 5, cells.shape[4] or 0)
+    softmax = bool(n.int("softmax"))
+    scores = (
+        scores.made(nn.Softmax(scores.value, axis=4)) if softmax else (scores.function(nn.Sigmoid))
+    )
+    sure = cells.part(4, 4, 5).function(nn.Sigmoid)
+    extents = cells.shape[2], cells.shape[1]
+    boxes = _boxes(n, cells, np.array(given).reshape(-1, 2), extents, 1.0, False)
+    return _rows(n, boxes, sure, scores, n.float("thresh", 0.001), 0.4)
+
+
+def _cells(n: DarknetLayer, x: Value, anchors: int, classes: int) -> Term:
+    """[batch, height, width, anchors, 5 + classes]"""
+    width = 5 + classes
+    if x.type.rank != 4 or None in x.type.shape or x.type.shape[1] != anchors * width:
+        raise n.error(f"it needs {anchors} * {width} channels and known extents, found '{x.type}'")
+    batch, _, height, across = x.type.shape
+    split = Term(n, x).reshape(batch, anchors, width, height, across)
+    return split.transpose(0, 3, 4, 1, 2)
+
+
+def _boxes(
+    n: DarknetLayer, cells: Term, anchors: np.ndarray, extents: tuple, scale: float, raw: bool
+) -> Term:
+    """Centers and sizes: positions count cells, sizes are parts of the anchors'."""
+    shape: Any = cells.shape
+    _, height, width, _, _ = shape
+    if None in extents:
+        raise n.error("it needs images of known extents")
+    place, size = cells.part(4, 0, 2), cells.part(4, 2, 4)
+    place = place if raw else place.function(nn.Sigmoid)
+    if scale != 1:
+        place = place * scale - (scale - 1) / 2
+    columns, lines = np.meshgrid(np.arange(width), np.arange(height))
+    grid = np.stack([columns, lines], -1)[None, :, :, None].astype(np.float32)
+    count = np.array([width, height], np.float32)
+    center = (place + constant(n, grid)) / constant(n, count)
+    relative = (anchors / np.array(extents)).astype(np.float32)
+    grown = (size * 2.0) * (size * 2.0) if raw else size.function(nn.Exp)
+    return joined([center, grown * constant(n, relative)], 4)
+
+
+def _rows(
+    n: DarknetLayer, boxes: Term, sure: Term, scores: Term, threshold: float, overlap: float
+) -> Value:
+    likely = sure * scores
+    likely = (likely > threshold).choose(likely, 0.0)
+    shape: Any = scores.shape
+    batch, height, width, anchors, classes = shape
+    count = height * width * anchors
+    flat = [t.reshape(batch, count, t.shape[4] or 0) for t in (boxes, sure, likely)]
+    if overlap > 0:
+        flat[2] = _best(n, flat[0], flat[2], overlap)
+    whole = joined(flat, 2)
+    return whole.value if batch != 1 else whole.reshape(count, 5 + classes).value
+
+
+def _best(n: DarknetLayer, boxes: Term, scores: Term, overlap: float) -> Term:
+    """The scores, but 0 for boxes that overlap a better one of their class too much."""
+    shape: Any = scores.shape
+    batch, count, classes = shape
+    by_class = scores.transpose(0, 2, 1)
+    most = n.constant(count, i64)
+    limit = n.constant(np.float32(overlap))
+    order, kept = suppressed(n, boxes.value, by_class.value, most, limit, None, True)
+    sorted_ = Term(n, n(nn.GatherElements(by_class.value, order, axis=2)))
+    chosen = Term(n, kept).choose(sorted_, 0.0).value
+    zeros = broadcast(n, n.constant(0.0, f32), [batch, classes, count])
+    back = n(nn.ScatterElements(zeros, order, chosen, axis=2))
+    return Term(n, back).transpose(0, 2, 1)

@@ -1,0 +1,45 @@
+"""Darknet's `.weights`: a head with a version, then the f32 numbers of all layers in order."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..common.source import Source
+
+
+class Weights:
+    """The numbers of a file, taken from the front on; the file is opened with the first ones."""
+
+    def __init__(self, model: Source) -> None:
+        self.model = model
+        self.data: np.ndarray | None = None
+        self.source = model
+        self.at = 0
+
+    def take(self, layer: str, shape: Sequence[int]) -> np.ndarray:
+        """The next numbers, a view of the file. Raises NncError where there are too few."""
+        if self.data is None:
+            self.data = self._opened()
+        count = math.prod(shape)
+        if count > self.data.size - self.at:
+            raise self.source.error(f"the file ends inside the weights of layer '{layer}'")
+        self.at += count
+        return self.data[self.at - count : self.at].reshape(tuple(shape))
+
+    def _opened(self) -> np.ndarray:
+        if self.model.path is None:
+            raise self.model.error("its weights are in a file beside it; give a path")
+        self.source = self.model.beside(self.model.path.stem + ".weights")
+        data = self.source.data
+        if data.size < 16:
+            raise self.source.error("the file ends inside its head")
+        major, minor = (int(v) for v in data[:8].view("<i4"))
+        if not (0 <= major < 1000 and 0 <= minor < 1000):
+            raise self.source.error(f"no weights of Darknet: version {major}.{minor}")
+        # The number of images seen takes eight bytes from version 0.2 on.
+        head = 20 if major * 10 + minor >= 2 else 16
+        body = data[head:]
+        return body[: body.size // 4 * 4].view("<f4")

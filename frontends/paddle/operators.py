@@ -1,0 +1,175 @@
+"""The operators of PaddlePaddle 2 as PIR's: a line for each whose name or operands differ.
+
+    old name  PIR's name  operands  -> results  attribute=its name in PIR
+
+An operand is a slot, `*` where it is a vector, `|` between slots of which the first that is
+there counts, `@` an attribute that takes its place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_TABLE = """
+conv2d conv2d Input Filter Bias -> Output
+depthwise_conv2d depthwise_conv2d Input Filter Bias -> Output
+conv3d conv3d Input Filter -> Output
+conv2d_transpose conv2d_transpose Input Filter none@output_size -> Output
+depthwise_conv2d_transpose depthwise_conv2d_transpose Input Filter none@output_size -> Output
+batch_norm batch_norm X Mean Variance Scale Bias -> Y
+layer_norm layer_norm X Scale Bias -> Y
+instance_norm instance_norm X Scale Bias -> Y
+group_norm group_norm X Scale Bias -> Y
+pool2d pool2d X none@ksize -> Out
+pool3d pool3d X none@ksize -> Out
+max_pool2d_with_index max_pool2d_with_index X -> Out Mask
+elementwise_add add X Y -> Out
+elementwise_sub subtract X Y -> Out
+elementwise_mul multiply X Y -> Out
+elementwise_div divide X Y -> Out
+elementwise_max maximum X Y -> Out
+elementwise_min minimum X Y -> Out
+elementwise_pow elementwise_pow X Y -> Out
+elementwise_mod remainder X Y -> Out
+elementwise_floordiv floor_divide X Y -> Out
+elementwise_fmax fmax X Y -> Out
+elementwise_fmin fmin X Y -> Out
+equal equal X Y -> Out
+not_equal not_equal X Y -> Out
+less_than less_than X Y -> Out
+less_equal less_equal X Y -> Out
+greater_than greater_than X Y -> Out
+greater_equal greater_equal X Y -> Out
+logical_and logical_and X Y -> Out
+logical_or logical_or X Y -> Out
+logical_xor logical_xor X Y -> Out
+matmul_v2 matmul X Y -> Out trans_x=transpose_x trans_y=transpose_y
+matmul matmul X Y -> Out transpose_X=transpose_x transpose_Y=transpose_y
+bmm bmm X Y -> Out
+dot dot X Y -> Out
+mul mul X Y -> Out
+fc fc Input W Bias -> Out
+scale scale X ScaleTensor@scale -> Out
+clip clip X Min@min Max@max -> Out
+pow pow X -> Out
+leaky_relu leaky_relu X -> Out alpha=negative_slope
+hard_sigmoid hardsigmoid X -> Out
+hard_swish hardswish X -> Out
+hard_shrink hardshrink X -> Out
+prelu prelu X Alpha -> Out
+cast cast X -> Out out_dtype=dtype
+where where Condition X Y -> Out
+dropout dropout X -> Out
+reshape reshape X *ShapeTensor|Shape@shape -> Out
+reshape2 reshape X *ShapeTensor|Shape@shape -> Out
+flatten_contiguous_range flatten X -> Out
+flatten2 flatten2 X -> Out
+squeeze2 squeeze X none@axes -> Out
+unsqueeze2 unsqueeze X *AxesTensorList|AxesTensor@axes -> Out
+transpose2 transpose X -> Out axis=perm
+transpose transpose X -> Out axis=perm
+expand_v2 expand X *expand_shapes_tensor|Shape@shape -> Out
+expand_as_v2 expand_as X Y -> Out
+tile tile X *repeat_times_tensor|RepeatTimes@repeat_times -> Out
+concat concat *X AxisTensor@axis -> Out
+stack stack *X -> Y
+unstack unstack X -> *Y
+unbind unbind X -> *Out
+split split X *SectionsTensorList@sections AxisTensor@axis -> *Out
+slice slice Input *StartsTensorList|StartsTensor@starts *EndsTensorList|EndsTensor@ends -> Out
+strided_slice strided_slice Input *StartsTensorList|StartsTensor@starts \
+*EndsTensorList|EndsTensor@ends *StridesTensorList|StridesTensor@strides -> Out
+shape shape Input -> Out
+size numel Input -> Out
+gather gather X Index Axis@axis -> Out
+gather_nd gather_nd X Index -> Out
+index_select index_select X Index -> Out dim=axis
+take_along_axis take_along_axis Input Index -> Result Axis=axis
+lookup_table_v2 embedding Ids W -> Out
+one_hot_v2 one_hot X depth_tensor@depth -> Out
+scatter_nd_add scatter_nd_add X Index Updates -> Out
+arg_max argmax X none@axis -> Out
+arg_min argmin X none@axis -> Out
+top_k_v2 topk X K@k -> Out Indices
+argsort argsort X -> Out Indices
+where_index nonzero Condition -> Out
+reduce_sum sum X none@dim -> Out keep_dim=keepdim
+reduce_mean mean X none@dim -> Out keep_dim=keepdim
+reduce_max max X none@dim -> Out keep_dim=keepdim
+reduce_min min X none@dim -> Out keep_dim=keepdim
+reduce_prod prod X none@dim -> Out keep_dim=keepdim
+reduce_all all X none@dim -> Out keep_dim=keepdim
+reduce_any any X none@dim -> Out keep_dim=keepdim
+logsumexp logsumexp X none@axis -> Out
+mean mean X -> Out
+cumsum cumsum X none@axis -> Out
+p_norm p_norm X -> Out
+norm norm X -> Out
+sum add_n *X -> Out
+assign_value assign_value -> Out
+fill_constant fill_constant none@value *ShapeTensorList|ShapeTensor@shape -> Out
+fill_any_like full_like X none@value -> Out
+fill_zeros_like zeros_like X -> Out
+fill_constant_batch_size_like full_batch_size_like Input -> Out
+range arange Start End Step -> Out
+meshgrid meshgrid *X -> *Out
+isnan_v2 isnan X -> Out
+isinf_v2 isinf X -> Out
+isfinite_v2 isfinite X -> Out
+roll roll X ShiftsTensor@shifts -> Out
+flip flip X -> Out
+tril_triu tril_triu X -> Out
+nearest_interp_v2 nearest_interp X OutSize *SizeTensor Scale -> Out
+bilinear_interp_v2 bilinear_interp X OutSize *SizeTensor Scale -> Out
+linear_interp_v2 linear_interp X OutSize *SizeTensor Scale -> Out
+bicubic_interp_v2 bicubic_interp X OutSize *SizeTensor Scale -> Out
+trilinear_interp_v2 trilinear_interp X OutSize *SizeTensor Scale -> Out
+pad3d pad3d X Paddings@paddings -> Out
+pad pad X none@paddings -> Out
+shuffle_channel shuffle_channel X -> Out group=groups
+rnn rnn Input *PreState *WeightList SequenceLength -> Out none *State
+select_input select_input Mask *X -> Out
+einsum einsum *Operands -> Out
+"""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """An operand: the slots that it may come from, or an attribute."""
+
+    name: str
+    many: bool = False
+    attribute: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The slots, the first that is there counts."""
+        return self.name.split("|")
+
+
+@dataclass(frozen=True)
+class Operator:
+    """What an operator is in PIR."""
+
+    kind: str
+    inputs: tuple[Slot, ...]
+    outputs: tuple[str, ...]
+    renamed: Mapping[str, str]
+
+
+def _slot(word: str) -> Slot:
+    name, _, attribute = word.partition("@")
+    return Slot(name.lstrip("*"), word.startswith("*"), attribute)
+
+
+def _operator(line: str) -> tuple[str, Operator]:
+    left, _, right = line.partition("->")
+    old, kind, *inputs = left.split()
+    words = right.split()
+    outputs = tuple(word for word in words if "=" not in word)
+    renamed = dict(word.split("=") for word in words if "=" in word)
+    return old, Operator(kind, tuple(map(_slot, inputs)), outputs, renamed)
+
+
+OPERATORS: Mapping[str, Operator] = dict(map(_operator, _TABLE.strip().splitlines()))

@@ -1,0 +1,1 @@
+"""The operators of PaddlePaddle, by what they do."""

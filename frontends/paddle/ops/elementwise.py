@@ -1,0 +1,291 @@
+"""Functions of single elements: activations, arithmetic, comparisons, types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, f32, i1
+from ...common.shapes import as_scalar, reshape
+from ...common.terms import Term
+from .. import rows
+from ..layer import PaddleLayer
+
+
+def _unary(op: Callable[..., Any], **attributes: tuple[str, float]) -> Callable:
+    """An op whose parameters are attributes with defaults."""
+
+    def convert(n: PaddleLayer, x: Value) -> Value:
+        return n(op(x, **{k: n.float(name, d) for k, (name, d) in attributes.items()}))
+
+    return convert
+
+
+def _formula(make: Callable[[Term], Term]) -> Callable:
+    def convert(n: PaddleLayer, x: Value) -> Value:
+        return make(Term(n, x)).value
+
+    return convert
+
+
+def _binary(op: Callable[[Value, Value], Any]) -> Callable:
+    def convert(n: PaddleLayer, x: Value, y: Value) -> Value:
+        x, y = _aligned(n, x, y)
+        return n(op(x, y))
+
+    return convert
+
+
+def _aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
+    """Operands of old models: y's dimensions begin at an axis of x; and of one element type."""
+    axis = n.int("axis", -1)
+    if axis >= 0 and y.type.rank < x.type.rank - axis:
+        ones = [1] * (x.type.rank - axis - y.type.rank)
+        y = reshape(n, y, [*((y, i) for i in range(y.type.rank)), *ones])
+    a, b = x.type.element_type, y.type.element_type
+    if a is not b:
+        wide = a if _rank_of(a) >= _rank_of(b) else b
+        x, y = n.cast(x, wide), n.cast(y, wide)
+    return x, y
+
+
+def _rank_of(element: Any) -> tuple[bool, int]:
+    return isinstance(element, FloatType), element.width
+
+
+for _name, _op in {
+    "relu": nn.Relu,
+    "sigmoid": nn.Sigmoid,
+    "tanh": nn.Tanh,
+    "exp": nn.Exp,
+    "log": nn.Log,
+    "sqrt": nn.Sqrt,
+    "rsqrt": nn.Rsqrt,
+    "abs": nn.Abs,
+    "floor": nn.Floor,
+    "ceil": nn.Ceil,
+    "round": nn.Round,
+    "sin": nn.Sin,
+    "cos": nn.Cos,
+    "tan": nn.Tan,
+    "asin": nn.Asin,
+    "acos": nn.Acos,
+    "atan": nn.Atan,
+    "sinh": nn.Sinh,
+    "cosh": nn.Cosh,
+    "asinh": nn.Asinh,
+    "acosh": nn.Acosh,
+    "atanh": nn.Atanh,
+    "erf": nn.Erf,
+    "sign": nn.Sign,
+    "reciprocal": nn.Reciprocal,
+    "softsign": nn.Softsign,
+    "silu": nn.Swish,
+    "swish": nn.Swish,
+    "mish": nn.Mish,
+    "logical_not": nn.Not,
+    "bitwise_not": nn.Not,
+    "isnan": nn.IsNan,
+    "isinf": nn.IsInf,
+}.items():
+    rows.add({_name: _unary(_op), f"{_name}_": _unary(_op)})
+
+for _name, _op in {
+    "add": nn.Add,
+    "subtract": nn.Sub,
+    "multiply": nn.Mul,
+    "divide": nn.Div,
+    "maximum": nn.Max,
+    "minimum": nn.Min,
+    "elementwise_pow": nn.Pow,
+    "remainder": nn.Mod,
+    "equal": nn.Equal,
+    "less_than": nn.Less,
+    "less_equal": nn.LessEqual,
+    "greater_than": nn.Greater,
+    "greater_equal": nn.GreaterEqual,
+    "logical_and": nn.And,
+    "logical_or": nn.Or,
+    "logical_xor": nn.Xor,
+    "bitwise_and": nn.And,
+    "bitwise_or": nn.Or,
+    "bitwise_xor": nn.Xor,
+}.items():
+    rows.add({_name: _binary(_op), f"{_name}_": _binary(_op)})
+
+rows.add(
+    {
+        "relu6": _formula(lambda x: x.max(0.0).min(6.0)),
+        "square": _formula(lambda x: x * x),
+        "log2": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(2))),
+        "log10": _formula(lambda x: x.function(nn.Log) * float(1 / np.log(10))),
+        "log1p": _formula(lambda x: (x + 1.0).function(nn.Log)),
+        "expm1": _formula(lambda x: x.function(nn.Exp) - 1.0),
+        "logsigmoid": _formula(lambda x: -(-x).function(nn.Softplus)),
+        "tanh_shrink": _formula(lambda x: x - x.function(nn.Tanh)),
+        "leaky_relu": _unary(nn.LeakyRelu, alpha=("negative_slope", 0.02)),
+        "leaky_relu_": _unary(nn.LeakyRelu, alpha=("negative_slope", 0.02)),
+        "elu": _unary(nn.Elu, alpha=("alpha", 1.0)),
+        "celu": _unary(nn.Celu, alpha=("alpha", 1.0)),
+        "selu": _unary(nn.Selu, alpha=("alpha", 1.6732632), gamma=("scale", 1.0507010)),
+        "hardsigmoid": _unary(nn.HardSigmoid, alpha=("slope", 0.2), beta=("offset", 0.5)),
+        "thresholded_relu": _unary(nn.ThresholdedRelu, alpha=("threshold", 1.0)),
+    }
+)
+
+
+@rows("hardswish")
+def hard_swish(n: PaddleLayer, x: Value) -> Value:
+    threshold, scale = n.float("threshold", 6.0), n.float("scale", 6.0)
+    offset = n.float("offset", 3.0)
+    if (threshold, scale, offset) == (6, 6, 3):
+        return n(nn.HardSwish(x))
+    t = Term(n, x)
+    return (t * (t + offset).max(0.0).min(threshold) / scale).value
+
+
+@rows("gelu")
+def gelu(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none"))
+
+
+@rows("softplus")
+def softplus(n: PaddleLayer, x: Value) -> Value:
+    beta, threshold = n.float("beta", 1.0), n.float("threshold", 20.0)
+    t = Term(n, x)
+    soft = (t * beta).function(nn.Softplus) / beta
+    return ((t * beta) > threshold).choose(t, soft).value
+
+
+@rows("hardtanh", "brelu")
+def hard_tanh(n: PaddleLayer, x: Value) -> Value:
+    return Term(n, x).max(n.float("t_min", -1.0)).min(n.float("t_max", 1.0)).value
+
+
+@rows("hardshrink")
+def hard_shrink(n: PaddleLayer, x: Value) -> Value:
+    t = Term(n, x)
+    return (t.function(nn.Abs) > n.float("threshold", 0.5)).choose(t, 0.0).value
+
+
+@rows("softshrink")
+def soft_shrink(n: PaddleLayer, x: Value) -> Value:
+    t, limit = Term(n, x), n.float("lambda", n.float("threshold", 0.5))
+    return (t.function(nn.Sign) * (t.function(nn.Abs) - limit).max(0.0)).value
+
+
+@rows("stanh")
+def scaled_tanh(n: PaddleLayer, x: Value) -> Value:
+    t = Term(n, x) * n.float("scale_a", 0.67)
+    return (t.function(nn.Tanh) * n.float("scale_b", 1.7159)).value
+
+
+@rows("prelu")
+def prelu(n: PaddleLayer, x: Value, alpha: Value) -> Value:
+    if n.text("mode", "all") == "channel" and n.text("data_format", "NCHW") == "NCHW":
+        count = alpha.type.shape[0] if alpha.type.rank == 1 else alpha.type.shape[1]
+        alpha = reshape(n, alpha, [count or -1, *[1] * (x.type.rank - 2)])
+    return n(nn.Prelu(x, alpha))
+
+
+@rows("scale", "scale_")
+def scale(n: PaddleLayer, x: Value, by: Value) -> Value:
+    """x * scale + bias, or (x + bias) * scale; integers by way of the constant's type."""
+    bias, factor = n.float("bias"), n.known(by)
+    element = x.type.element_type
+    t = Term(n, x)
+    if factor is None:
+        multiplier: Any = Term(n, n.cast(as_scalar(n, by), element))
+    else:
+        multiplier = factor.reshape(-1)[0].item()
+    if isinstance(element, IntegerType) and factor is not None:
+        if float(multiplier) != int(multiplier) or bias != int(bias):
+            t = t.cast(f32)
+        else:
+            multiplier, bias = int(multiplier), int(bias)
+    early = bias and not n.flag("bias_after_scale", True)
+    t = t + bias if early else t
+    if isinstance(multiplier, Term) or multiplier != 1:
+        t = t * multiplier
+    t = t + bias if bias and not early else t
+    return t.cast(element).value
+
+
+@rows("clip", "clip_")
+def clip(n: PaddleLayer, x: Value, low: Value, high: Value) -> Value:
+    element = x.type.element_type
+    low, high = (n.cast(as_scalar(n, v), element) for v in (low, high))
+    return n(nn.Clip(x, low, high))
+
+
+@rows("pow", "pow_")
+def power(n: PaddleLayer, x: Value) -> Value:
+    exponent = n.float("y", n.float("factor", 1.0))
+    return (Term(n, x) ** exponent).value
+
+
+@rows("not_equal")
+def not_equal(n: PaddleLayer, x: Value, y: Value) -> Value:
+    return n(nn.Not(n(nn.Equal(*_aligned(n, x, y)))))
+
+
+@rows("floor_divide")
+def floor_divide(n: PaddleLayer, x: Value, y: Value) -> Value:
+    x, y = _aligned(n, x, y)
+    if isinstance(x.type.element_type, FloatType):
+        return n(nn.Floor(n(nn.Div(x, y))))
+    t = Term(n, x)
+    return ((t - (t % Term(n, y))) / Term(n, y)).value
+
+
+@rows("fmax", "fmin")
+def extreme(n: PaddleLayer, x: Value, y: Value) -> Value:
+    """NaN only where both are."""
+    x, y = _aligned(n, x, y)
+    either = n((nn.Max if n.kind == "fmax" else nn.Min)(x, y))
+    return n(nn.Where(n(nn.IsNan(x)), y, n(nn.Where(n(nn.IsNan(y)), x, either))))
+
+
+@rows("isfinite")
+def is_finite(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
+
+
+@rows("cast", "cast_")
+def cast(n: PaddleLayer, x: Value) -> Value:
+    return n.cast(x, n.element("dtype", n.element("out_dtype", f32)))
+
+
+@rows("where")
+def where(n: PaddleLayer, condition: Value, x: Value, y: Value) -> Value:
+    x, y = _aligned(n, x, y)
+    return n(nn.Where(n.cast(condition, i1), x, y))
+
+
+@rows("dropout")
+def dropout(n: PaddleLayer, x: Value, *rest: Value) -> list[Value]:
+    by = n.get("p", n.get("dropout_prob", 0.5))
+    known = n.known(rest[1]) if len(rest) > 1 else None
+    by = float(known.reshape(-1)[0]) if known is not None else float(by)
+    mode = n.text("mode", n.text("dropout_implementation", "downgrade_in_infer"))
+    return [x if mode == "upscale_in_train" else (Term(n, x) * (1.0 - by)).value, x]
+
+
+@rows("assign", "assign_", "share_data_", "print", "builtin.shadow_output", "memcpy_h2d", "memcpy")
+def same(n: PaddleLayer, x: Any) -> Any:
+    return [x]
+
+
+rows.add({"memcpy_d2h": same, "stop_gradient": same, "contiguous": same, "share_data": same})
+
+
+@rows("add_n")
+def add_all(n: PaddleLayer, inputs: list[Value]) -> Value:
+    total = inputs[0]
+    for term in inputs[1:]:
+        total = n(nn.Add(total, term))
+    return total

@@ -1,0 +1,359 @@
+"""Operators of images: convolutions, poolings, normalizations, resampling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, f32, i64
+from ...common.convolution import (
+    channels_first,
+    channels_last,
+    convolution,
+    transposed_convolution,
+)
+from ...common.movement import slice_axis
+from ...common.pooling import Windows, average_pooled, max_pooled, max_pooled_with_indices
+from ...common.resize import resized, resized_by_scales
+from ...common.shapes import reshape
+from ...common.terms import Term
+from ...common.windows import Padding
+from .. import rows
+from ..layer import PaddleLayer
+
+_LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
+
+
+def _is_last(n: PaddleLayer) -> bool:
+    """Whether channels stand last."""
+    return n.text("data_format", n.text("data_layout", "NCHW")) in _LAST
+
+
+def _in_front(convert: Callable[..., Value]) -> Callable:
+    """What works on channels in front, for either order."""
+
+    def either(n: PaddleLayer, x: Value, *rest: Any) -> Value:
+        if not _is_last(n):
+            return convert(n, x, *rest)
+        return channels_last(n, convert(n, channels_first(n, x), *rest))
+
+    return either
+
+
+def _padding(n: PaddleLayer, dims: int) -> Padding:
+    """Numbers for all dimensions, for each, for each side of each, or for all ranks."""
+    algorithm = n.text("padding_algorithm", "EXPLICIT")
+    if algorithm in ("SAME", "VALID"):
+        return "SAME_UPPER" if algorithm == "SAME" else "VALID"
+    given = n.ints("paddings", (0,) * dims)
+    if len(given) == 2 * dims + 4:
+        given = given[4:] if not _is_last(n) else given[2:-2]
+    if len(given) == 1:
+        given *= dims
+    if len(given) == dims:
+        return (*given, *given)
+    if len(given) != 2 * dims:
+        raise n.error(f"paddings {list(given)} for {dims} dimensions")
+    return (*given[::2], *given[1::2])
+
+
+def _each(n: PaddleLayer, name: str, dims: int) -> tuple[int, ...]:
+    given = n.ints(name, (1,) * dims)
+    given = given * dims if len(given) == 1 else given
+    if len(given) != dims or min(given) < 1:
+        raise n.error(f"attribute '{name}' is {list(given)}, expected {dims} positive numbers")
+    return given
+
+
+def _convolved(n: PaddleLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    dims = x.type.rank - 2
+    groups = n.int("groups", 1)
+    if n.kind.startswith("depthwise") and n.get("groups") is None:
+        groups = x.type.shape[1] or 1
+    return convolution(
+        n,
+        x,
+        weight,
+        bias,
+        strides=_each(n, "strides", dims),
+        dilations=_each(n, "dilations", dims),
+        padding=_padding(n, dims),
+        groups=groups,
+    )
+
+
+rows.add(dict.fromkeys(("conv2d", "depthwise_conv2d", "conv3d"), _in_front(_convolved)))
+
+
+def _transposed(n: PaddleLayer, x: Value, weight: Value, *sizes: Any) -> Value:
+    dims = x.type.rank - 2
+    wanted = n.numbers(sizes[0], "output_size") if sizes and sizes[0] is not None else ()
+    wanted = wanted or n.ints("output_size")
+    extra = n.ints("output_padding")
+    return transposed_convolution(
+        n,
+        x,
+        weight,
+        strides=_each(n, "strides", dims),
+        dilations=_each(n, "dilations", dims),
+        padding=_padding(n, dims),
+        output_padding=extra or None,
+        groups=n.int("groups", 1),
+        extents=wanted or None,
+    )
+
+
+_turned = _in_front(_transposed)
+rows.add(
+    {
+        "conv2d_transpose": _turned,
+        "depthwise_conv2d_transpose": _turned,
+        "conv3d_transpose": _turned,
+    }
+)
+
+
+# -- pooling ---------------------------------------------------------------------------------------
+
+
+def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
+    dims = x.type.rank - 2
+    kernel = n.numbers(size, "kernel_size") if size is not None else n.ints("kernel_size")
+    kernel = kernel * dims if len(kernel) == 1 else kernel
+    largest = n.text("pooling_type", "max") == "max"
+    if n.flag("global_pooling"):
+        return _overall(n, x, largest)
+    if n.flag("adaptive"):
+        return _adaptive(n, x, kernel, largest)
+    windows = Windows(
+        kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
+    )
+    if largest:
+        return max_pooled(n, x, windows)
+    return average_pooled(n, x, windows, counts_padding=not n.flag("exclusive", True))
+
+
+def _overall(n: PaddleLayer, x: Value, largest: bool) -> Value:
+    op = nn.ReduceMax if largest else nn.ReduceMean
+    return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+
+
+def _adaptive(n: PaddleLayer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
+    """Windows that share out the elements of each dimension."""
+    if set(wanted) == {1}:
+        return _overall(n, x, largest)
+    op = nn.ReduceMax if largest else nn.ReduceMean
+    for axis, out in enumerate(wanted, 2):
+        extent = x.type.shape[axis]
+        if out in (-1, extent):
+            continue
+        if extent is None or out < 1:
+            raise n.error("adaptive pooling needs inputs of known extents")
+        parts = []
+        for i in range(out):
+            part = slice_axis(n, x, axis, extent * i // out, -(-extent * (i + 1) // out))
+            parts.append(n(op(part, axes=(axis,), keep_dims=True)))
+        x = n(nn.Concat(parts, axis=axis)) if len(parts) > 1 else parts[0]
+    return x
+
+
+rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
+
+
+@rows("max_pool2d_with_index", "max_pool3d_with_index")
+def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
+    dims, kernel = x.type.rank - 2, n.ints("kernel_size", n.ints("ksize"))
+    if n.flag("global_pooling") or n.flag("adaptive"):
+        wanted = (1,) * dims if n.flag("global_pooling") else kernel
+        return [_adaptive(n, x, wanted, True), None]
+    windows = Windows(
+        kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
+    )
+    if not n.wants(1):
+        return [max_pooled(n, x, windows)]
+    out, places = max_pooled_with_indices(n, x, windows)
+    plane = 1
+    for extent in x.type.shape[2:]:
+        if extent is None:
+            raise n.error("positions need inputs of known extents")
+        plane *= extent
+    return [out, n(nn.Mod(places, n.constant(plane, i64)))]
+
+
+# -- normalization ---------------------------------------------------------------------------------
+
+
+def _batch_norm(n: PaddleLayer, x: Value, mean: Value, var: Value, *more: Value) -> Value:
+    scale, bias = more[0], more[1]
+    if not (n.flag("is_test", True) or n.flag("use_global_stats")):
+        raise n.error("it is in training mode; export the model after `eval()`")
+    epsilon = n.float("epsilon", 1e-5)
+    parameters = (n.cast(p, x.type.element_type) for p in (scale, bias, mean, var))
+    return n(nn.BatchNorm(x, *parameters, epsilon=epsilon))
+
+
+rows.add({name: _in_front(_batch_norm) for name in ("batch_norm", "batch_norm_")})
+
+
+@rows("layer_norm")
+def layer_norm(
+    n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
+) -> Value:
+    axis = n.axis(x, n.int("begin_norm_axis", 1))
+    shape = x.type.shape[axis:]
+    if None in shape:
+        raise n.error("it needs inputs whose last extents are known")
+    element = x.type.element_type
+
+    def parameter(value: Value | None, fill: float) -> Value:
+        if value is None:
+            return n.constant(np.full(shape, fill), element)
+        return n.cast(reshape(n, value, shape), element)
+
+    epsilon = n.float("epsilon", 1e-5)
+    return n(nn.LayerNorm(x, parameter(scale, 1), parameter(bias, 0), axis=axis, epsilon=epsilon))
+
+
+@rows("rms_norm")
+def rms_norm(n: PaddleLayer, x: Value, *rest: Value) -> Value:
+    given = [v for v in rest if v is not None]
+    if not given:
+        raise n.error("it has no scale")
+    scale = given[-1]
+    axis = n.axis(x, n.int("begin_norm_axis", -1))
+    return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon", 1e-5)))
+
+
+def _channel_parameters(
+    n: PaddleLayer, x: Value, scale: Value | None, bias: Value | None
+) -> list[Value]:
+    count = x.type.shape[1]
+    if count is None:
+        raise n.error("it needs inputs of a known number of channels")
+    fills = ((scale, 1.0), (bias, 0.0))
+    return [n.constant(np.full(count, f), f32) if v is None else v for v, f in fills]
+
+
+@rows("instance_norm")
+def instance_norm(
+    n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
+) -> Value:
+    parameters = _channel_parameters(n, x, scale, bias)
+    return n(nn.InstanceNorm(x, *parameters, epsilon=n.float("epsilon", 1e-5)))
+
+
+def _group_norm(
+    n: PaddleLayer, x: Value, scale: Value | None = None, bias: Value | None = None
+) -> Value:
+    parameters = _channel_parameters(n, x, scale, bias)
+    groups, epsilon = n.int("groups", 1), n.float("epsilon", 1e-5)
+    return n(nn.GroupNorm(x, *parameters, groups=groups, epsilon=epsilon))
+
+
+rows.add({"group_norm": _in_front(_group_norm)})
+
+
+@rows("p_norm", "norm")
+def p_norm(n: PaddleLayer, x: Value) -> Value:
+    power, axis, t = n.float("porder", 2.0), n.axis(x, n.int("axis", -1)), Term(n, x)
+    if n.kind == "norm":  # x over its length
+        length = ((t * t).sum(axis, keep=True) + n.float("epsilon", 1e-10)).function(nn.Sqrt)
+        return (t / length).value
+    keep = n.flag("keepdim")
+    axes = tuple(range(x.type.rank)) if n.flag("asvector") else (axis,)
+    size = t.function(nn.Abs)
+    if power in (1, 2):
+        op = nn.ReduceL1 if power == 1 else nn.ReduceL2
+        return n(op(x, axes=axes, keep_dims=keep))
+    if np.isinf(power):
+        op = nn.ReduceMax if power > 0 else nn.ReduceMin
+        return n(op(size.value, axes=axes, keep_dims=keep))
+    return ((size**power).sum(*axes, keep=keep) ** (1 / power)).value
+
+
+# -- resampling and channels -----------------------------------------------------------------------
+
+_MODES = {
+    "nearest_interp": "nearest",
+    "bilinear_interp": "linear",
+    "linear_interp": "linear",
+    "trilinear_interp": "linear",
+    "bicubic_interp": "cubic",
+}
+
+
+def _interpolated(n: PaddleLayer, x: Value, *rest: Any) -> Value:
+    """To the extents that operands or attributes tell, or by a scale."""
+    out_size, sizes, scales = (*rest, None, None, None)[:3]
+    dims = x.type.rank - 2
+    attributes = [n.int(name, -1) for name in ("out_d", "out_h", "out_w")][-dims:]
+    mode, corners = _MODES[n.kind], n.flag("align_corners", True)
+    coordinates = "align_corners" if corners else "half_pixel"
+    nearest = "round_prefer_ceil" if corners else "floor"
+    if not corners and (mode == "nearest" or (n.int("align_mode", 1) == 1 and mode == "linear")):
+        coordinates = "asymmetric"
+    how = {"mode": mode, "coordinate_transform": coordinates, "nearest_mode": nearest}
+    axes = list(range(2, x.type.rank))
+    wanted = sizes if sizes else out_size
+    if wanted is None and min(attributes) > 0:
+        wanted = n.constant(np.array(attributes, np.int64))
+    if wanted is not None:
+        return resized(n, x, n.vector(wanted), axes, how)
+    given = n.get("scale", [])
+    factors = [float(v) for v in (given if isinstance(given, list) else [given])]
+    if scales is None:
+        factors = factors * dims if len(factors) == 1 else factors
+        if len(factors) != dims:
+            raise n.error(f"{len(factors)} scales for {dims} dimensions")
+        scales = n.constant(np.array(factors, np.float32))
+    return resized_by_scales(n, x, scales, axes, how)
+
+
+rows.add({name: _in_front(_interpolated) for name in _MODES})
+
+
+def _shuffled(n: PaddleLayer, x: Value) -> Value:
+    groups, channels = n.int("groups", 1), x.type.shape[1]
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+    outer, *inner = ((x, i) for i in (0, 2, 3))
+    split = reshape(n, x, [outer, groups, channels // groups, *inner])
+    moved = n(nn.Transpose(split, permutation=(0, 2, 1, 3, 4)))
+    return reshape(n, moved, [outer, channels, *inner])
+
+
+rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(_shuffled)})
+
+
+def _pixels(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.DepthToSpace(x, block=n.int("upscale_factor", 1), mode="CRD"))
+
+
+rows.add({"pixel_shuffle": _in_front(_pixels)})
+
+
+@rows("pad3d", "pad")
+def pad(n: PaddleLayer, x: Value, amounts: Any = None) -> Value:
+    rank = x.type.rank
+    given = n.numbers(amounts, "paddings") if amounts is not None else n.ints("paddings")
+    begins, ends = [0] * rank, [0] * rank
+    if n.kind == "pad" or len(given) == 2 * rank:
+        begins, ends = list(given[::2]), list(given[1::2])
+    else:  # the innermost dimension first
+        first = rank - 2 if _is_last(n) else rank - 1
+        for i in range(len(given) // 2):
+            begins[first - i], ends[first - i] = given[2 * i : 2 * i + 2]
+    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    mode = names.get(n.text("mode", "constant"))
+    if mode is None or len(begins) != rank or len(ends) != rank:
+        raise n.error(f"padding {list(given)} of mode '{n.text('mode')}'")
+    fill = n.float("value", n.float("pad_value"))
+    element = x.type.element_type
+    value = n.constant(fill if isinstance(element, FloatType) else int(fill), element)
+    if mode != "constant":
+        value = None
+    return n(nn.Pad(x, value, pads=(*begins, *ends), mode=mode))

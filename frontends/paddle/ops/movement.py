@@ -1,0 +1,450 @@
+"""Operators that move elements, and that make, find and count them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, i1, i32, i64
+from ...common.movement import FAR, concat, reversed_axes, rolled, slice_axis, transposed
+from ...common.reductions import largest, reduced
+from ...common.reshaping import expand_by, reshape_by
+from ...common.shapes import as_scalar, flatten, merge, reshape, shape_of
+from ...common.terms import Term
+from .. import rows
+from ..layer import PaddleLayer
+
+
+@rows("builtin.combine")
+def combine(n: PaddleLayer, *values: Value) -> list:
+    return [list(values)]
+
+
+@rows("builtin.split")
+def split_vector(n: PaddleLayer, values: list) -> list:
+    return list(values)
+
+
+@rows("builtin.slice")
+def of_vector(n: PaddleLayer, values: list) -> Any:
+    return [values[n.int("index")]]
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+@rows("reshape", "reshape_")
+def reshaped(n: PaddleLayer, x: Value, shape: Any) -> Value:
+    vector, known = n.wanted(shape)
+    extents: list[Any] = list(known)
+    for i, extent in enumerate(known):
+        if extent == 0:
+            extents[i] = (x, i)
+    return reshape_by(n, x, vector, extents)
+
+
+@rows("flatten", "flatten_")
+def flattened(n: PaddleLayer, x: Value) -> Value:
+    if x.type.rank == 0:
+        return reshape(n, x, [1])
+    first, last = (n.axis(x, n.int(name, d)) for name, d in (("start_axis", 1), ("stop_axis", -1)))
+    groups = [(i, i + 1) for i in range(first)]
+    groups += [(first, last + 1), *((i, i + 1) for i in range(last + 1, x.type.rank))]
+    return merge(n, x, groups)
+
+
+@rows("squeeze", "squeeze_")
+def squeezed(n: PaddleLayer, x: Value, axes: Any = None) -> Value:
+    chosen = n.numbers(axes, "axes") if axes is not None else ()
+    where = {n.axis(x, a) for a in chosen} or set(range(x.type.rank))
+    kept = [i for i in range(x.type.rank) if i not in where or x.type.shape[i] != 1]
+    return reshape(n, x, [(x, i) for i in kept])
+
+
+@rows("unsqueeze", "unsqueeze_")
+def unsqueezed(n: PaddleLayer, x: Value, axes: Any) -> Value:
+    extents: list[Any] = [(x, i) for i in range(x.type.rank)]
+    for axis in n.numbers(axes, "axes"):
+        extents.insert(axis if axis >= 0 else axis + len(extents) + 1, 1)
+    return reshape(n, x, extents)
+
+
+@rows("transpose", "transpose_")
+def transpose(n: PaddleLayer, x: Value) -> Value:
+    order = n.ints("perm", n.ints("axis"))
+    return transposed(n, x, [n.axis(x, a) for a in order])
+
+
+@rows("expand", "expand_v2")
+def expand(n: PaddleLayer, x: Value, shape: Any) -> Value:
+    vector, known = n.wanted(shape)
+    ones = [1 if e == -1 else e for e in known]
+    if -1 in known:
+        vector = n(nn.Where(n(nn.Less(vector, n.constant(0, i64))), n.constant(1, i64), vector))
+    return expand_by(n, x, vector, tuple(ones))
+
+
+@rows("expand_as")
+def expand_as(n: PaddleLayer, x: Value, like: Value | None = None) -> Value:
+    if like is None:
+        shape = n.constant(np.array(n.ints("target_shape"), np.int64))
+    else:
+        shape = shape_of(n, like)
+    return expand_by(n, x, shape, tuple(n.extents(shape) or ()))
+
+
+@rows("tile")
+def tile(n: PaddleLayer, x: Value, repeats: Any) -> Value:
+    counts = n.numbers(repeats, "repeats")
+    rank = max(len(counts), x.type.rank)
+    own = [(x, i) for i in range(x.type.rank)]
+    x = reshape(n, x, [*[1] * (rank - x.type.rank), *own])
+    return n(nn.Tile(x, repeats=(*[1] * (rank - len(counts)), *counts)))
+
+
+@rows("shape", "shape64")
+def shape(n: PaddleLayer, x: Value) -> Value:
+    return n.cast(shape_of(n, x), i64 if n.kind == "shape64" else i32)
+
+
+@rows("numel", "size")
+def count(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.ReduceProd(shape_of(n, x), axes=(0,)))
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+@rows("concat")
+def joined(n: PaddleLayer, values: list, axis: Value | None = None) -> Value:
+    where = n.int("axis") if axis is None else n.known_int(axis, "axis")
+    return concat(n, values, n.axis(values[0], where))
+
+
+@rows("stack")
+def stacked(n: PaddleLayer, values: list) -> Value:
+    rank = values[0].type.rank + 1
+    axis = n.int("axis") % rank
+    parts = []
+    for value in values:
+        extents: list[Any] = [(value, i) for i in range(rank - 1)]
+        parts.append(reshape(n, value, [*extents[:axis], 1, *extents[axis:]]))
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+
+
+@rows("unstack", "unbind")
+def unstacked(n: PaddleLayer, x: Value) -> list:
+    axis = n.axis(x, n.int("axis"))
+    extent = x.type.shape[axis]
+    if extent is None:
+        raise n.error("it needs inputs of known extents")
+    return [[Term(n, x).column(i, axis).value for i in range(extent)]]
+
+
+@rows("split", "split_with_num")
+def split(n: PaddleLayer, x: Value, *rest: Any) -> list:
+    axis = n.axis(x, n.known_int(rest[-1], "axis") if rest else n.int("axis"))
+    extent = x.type.shape[axis]
+    sizes = n.numbers(rest[0], "sections") if n.kind == "split" and rest[0] is not None else ()
+    if not sizes:
+        number = n.int("num", 1)
+        if extent is None or number < 1 or extent % number:
+            raise n.error(f"{extent or '?'} elements do not divide into {number} parts")
+        sizes = (extent // number,) * number
+    if -1 in sizes and extent is not None:
+        left = extent - sum(s for s in sizes if s != -1)
+        sizes = tuple(left if s == -1 else s for s in sizes)
+    parts, at = [], 0
+    for size in sizes:
+        parts.append(slice_axis(n, x, axis, at, at + size))
+        at += size
+    return [parts]
+
+
+@rows("slice")
+def sliced(n: PaddleLayer, x: Value, starts: Any, ends: Any) -> Value:
+    found = x
+    axes = n.ints("axes")
+    for axis, begin, end in zip(axes, _each(n, starts), _each(n, ends), strict=True):
+        found = slice_axis(n, found, n.axis(x, axis), begin, _end(end))
+    dropped = {n.axis(x, a) for a in n.ints("decrease_axis")}
+    if not dropped:
+        return found
+    kept = [(found, i) for i in range(x.type.rank) if i not in dropped]
+    return reshape(n, found, kept)
+
+
+def _end(end: Any) -> Any:
+    return FAR if isinstance(end, int) and end >= FAR else end
+
+
+def _each(n: PaddleLayer, vector: Any) -> list:
+    """The numbers of a vector; values for those that the run tells."""
+    whole = n.vector(vector)
+    known = n.extents(whole)
+    if known is None:
+        raise n.error("the number of positions must be known at import")
+    return [
+        Term(n, whole).column(i, 0).value if number is None else number
+        for i, number in enumerate(known)
+    ]
+
+
+@rows("strided_slice")
+def strided(n: PaddleLayer, x: Value, starts: Any, ends: Any, strides: Any) -> Value:
+    found = x
+    steps = n.numbers(strides, "strides")
+    bounds = zip(n.ints("axes"), _each(n, starts), _each(n, ends), steps, strict=True)
+    for axis, begin, end, step in bounds:
+        found = slice_axis(n, found, n.axis(x, axis), begin, _end(end), step)
+    dropped = {n.axis(x, a) for a in n.ints("decrease_axis")}
+    return reshape(n, found, [(found, i) for i in range(x.type.rank) if i not in dropped])
+
+
+@rows("flip")
+def flip(n: PaddleLayer, x: Value) -> Value:
+    axes = tuple(n.axis(x, a) for a in n.ints("axis"))
+    if any(x.type.shape[a] is None for a in axes):
+        raise n.error("it needs inputs of known extents")
+    return reversed_axes(n, x, axes)
+
+
+@rows("roll")
+def roll(n: PaddleLayer, x: Value, shifts: Any) -> Value:
+    amounts, axes = n.numbers(shifts, "shifts"), n.ints("axis")
+    if not axes:
+        flat = Term(n, x).flat().value
+        own = [(x, i) for i in range(x.type.rank)]
+        return reshape(n, rolled(n, flat, 0, amounts[0]), own)
+    for axis, amount in zip(axes, amounts, strict=True):
+        x = rolled(n, x, n.axis(x, axis), amount)
+    return x
+
+
+@rows("tril", "triu")
+def triangle(n: PaddleLayer, x: Value) -> Value:
+    k = n.constant(n.int("diagonal"), i64)
+    return n(nn.Trilu(x, k, upper=n.kind == "triu"))
+
+
+# -- indices ---------------------------------------------------------------------------------------
+
+
+def _from_front(n: PaddleLayer, index: Value, extent: Value) -> Value:
+    """Positions counted from the front."""
+    index = n.cast(index, i64)
+    negative = n(nn.Less(index, n.constant(0, i64)))
+    return n(nn.Where(negative, n(nn.Add(index, extent)), index))
+
+
+@rows("gather")
+def gather(n: PaddleLayer, x: Value, index: Value, axis: Value | None = None) -> Value:
+    where = n.axis(x, 0 if axis is None else n.known_int(axis, "axis"))
+    return n(nn.Gather(x, n.cast(index, i64), axis=where))
+
+
+@rows("index_select")
+def index_select(n: PaddleLayer, x: Value, index: Value) -> Value:
+    return n(nn.Gather(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
+
+
+@rows("gather_nd")
+def gather_nd(n: PaddleLayer, x: Value, index: Value) -> Value:
+    return n(nn.GatherNd(x, n.cast(index, i64)))
+
+
+@rows("take_along_axis")
+def take_along(n: PaddleLayer, x: Value, index: Value) -> Value:
+    return n(nn.GatherElements(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
+
+
+@rows("embedding", "lookup_table_v2")
+def embedding(n: PaddleLayer, index: Value, table: Value) -> Value:
+    index = n.cast(index, i64)
+    found = n(nn.Gather(table, index))
+    padding = n.int("padding_idx", -1)
+    if padding < 0:
+        return found
+    is_padding = n(nn.Equal(index, n.constant(padding, i64)))
+    mask = reshape(n, is_padding, [*((is_padding, i) for i in range(index.type.rank)), 1])
+    return n(nn.Where(mask, n.scalar(0, found), found))
+
+
+@rows("one_hot", "one_hot_v2")
+def one_hot(n: PaddleLayer, index: Value, depth: Value) -> Value:
+    values = n.constant(np.array([0, 1], np.float32))
+    index, depth = n.cast(index, i64), n.cast(as_scalar(n, depth), i64)
+    return n(nn.OneHot(index, depth, values, axis=index.type.rank))
+
+
+@rows("scatter_nd_add")
+def scatter_nd_add(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Value:
+    return n(nn.ScatterNd(x, n.cast(index, i64), updates, reduction="add"))
+
+
+@rows("argmax", "argmin")
+def arg(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
+    op = nn.Argmax if n.kind == "argmax" else nn.Argmin
+    keep = n.flag("keepdims")
+    where = n.int("axis", -1) if axis is None else n.known_int(axis, "axis")
+    if n.flag("flatten"):
+        x, where = Term(n, x).flat().value, 0
+    found = n(op(x, axis=n.axis(x, where), keep_dims=keep and not n.flag("flatten")))
+    if n.flag("flatten") and not keep:
+        found = as_scalar(n, found)
+    return n.cast(found, n.element("dtype", i64))
+
+
+@rows("topk", "top_k_v2")
+def topk(n: PaddleLayer, x: Value, k: Value) -> tuple[Value, Value]:
+    axis = n.axis(x, n.int("axis", -1))
+    return largest(n, x, k, axis, n.flag("largest", True), n.flag("sorted", True))
+
+
+@rows("argsort")
+def argsort(n: PaddleLayer, x: Value) -> tuple[Value, Value]:
+    axis = n.axis(x, n.int("axis", -1))
+    count = Term(n, shape_of(n, x)).column(axis, 0).value
+    return largest(n, x, count, axis, n.flag("descending"), True)
+
+
+@rows("nonzero", "where_index")
+def non_zero(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0)))
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+_REDUCE = {
+    "sum": nn.ReduceSum,
+    "mean": nn.ReduceMean,
+    "max": nn.ReduceMax,
+    "min": nn.ReduceMin,
+    "prod": nn.ReduceProd,
+    "amax": nn.ReduceMax,
+    "amin": nn.ReduceMin,
+    "logsumexp": nn.ReduceLogSumExp,
+    "all": nn.ReduceMin,
+    "any": nn.ReduceMax,
+    "squared_l2_norm": nn.ReduceSumSquare,
+}
+
+
+@rows(*_REDUCE)
+def reduce(n: PaddleLayer, x: Value, axes: Any = None) -> Value:
+    if axes is not None:
+        along = n.known_axes(axes, x)
+    else:
+        given = n.ints("axis", n.ints("dim"))
+        along = tuple(n.axis(x, a) for a in given) or tuple(range(x.type.rank))
+    if n.flag("reduce_all"):
+        along = tuple(range(x.type.rank))
+    keep = n.flag("keepdim", n.flag("keep_dim"))
+    if n.kind in ("all", "any"):
+        x = n.cast(x, i1)
+    elif n.kind in ("sum", "prod"):
+        own = i64 if x.type.element_type in (i1, i32) else x.type.element_type
+        x = n.cast(x, n.element("dtype", own))
+    return reduced(n, x, _REDUCE[n.kind], along, keep)
+
+
+@rows("cumsum", "cumprod")
+def cumulative(n: PaddleLayer, x: Value, axis: Value | None = None) -> Value:
+    where = n.known_int(axis, "axis") if axis is not None else n.int("axis", n.int("dim", -1))
+    if n.flag("flatten"):
+        x, where = Term(n, x).flat().value, 0
+    op = nn.Cumsum if n.kind == "cumsum" else nn.Cumprod
+    exclusive, reverse = n.flag("exclusive"), n.flag("reverse")
+    return n(op(x, axis=n.axis(x, where), exclusive=exclusive, reverse=reverse))
+
+
+# -- what is made ----------------------------------------------------------------------------------
+
+
+@rows("full", "full_int_array", "assign_value_", "assign_value")
+def made(n: PaddleLayer, old: Value | None = None) -> Value:
+    element = n.element("dtype", f32)
+    if n.kind == "full_int_array":
+        return n.constant(np.array(n.get("value", []), np.int64), element)
+    shape = n.ints("shape")
+    if n.kind == "full":
+        value = n.get("value", 0.0)
+        return n.constant(np.full(shape, _number(value)), element)
+    names = ("values", "fp32_values", "int64_values", "int32_values", "bool_values", "fp64_values")
+    values = next((v for v in map(n.get, names) if v), [])
+    return n.constant(np.array([_number(v) for v in values]).reshape(shape), element)
+
+
+def _number(value: Any) -> float:
+    """A number, which may be text or in a dictionary."""
+    if isinstance(value, dict):
+        value = value.get("D", value.get("value", 0))
+    return float(value) if isinstance(value, str) else value
+
+
+@rows("full_like", "zeros_like", "ones_like")
+def full_like(n: PaddleLayer, x: Value, value: Value | None = None) -> Value:
+    element = n.element("dtype", x.type.element_type)
+    if value is None:
+        value = n.constant(n.get("value", 1 if n.kind == "ones_like" else 0), element)
+    return _filled(n, n.cast(as_scalar(n, value), element), shape_of(n, x))
+
+
+@rows("full_with_tensor", "fill_constant")
+def full_with(n: PaddleLayer, value: Value, shape: Any) -> Value:
+    element = n.element("dtype", value.type.element_type)
+    return _filled(n, n.cast(as_scalar(n, value), element), n.vector(shape))
+
+
+@rows("full_batch_size_like", "fill_constant_batch_size_like")
+def full_batch(n: PaddleLayer, like: Value, value: Value | None = None) -> Value:
+    element = n.element("dtype", f32)
+    if value is None:
+        value = n.constant(n.get("value", 0.0), element)
+    extents = list(n.ints("shape"))
+    source, at = n.int("input_dim_idx"), n.int("output_dim_idx")
+    parts = [n.constant(np.array([e], np.int64)) for e in extents]
+    parts[at] = n.vector(Term(n, shape_of(n, like)).column(source, 0).value)
+    shape = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
+    return _filled(n, n.cast(as_scalar(n, value), element), shape)
+
+
+def _filled(n: PaddleLayer, value: Value, shape: Value) -> Value:
+    return Term(n, value).filled(Term(n, shape)).value
+
+
+@rows("arange", "range")
+def arange(n: PaddleLayer, begin: Value, end: Value, step: Value) -> Value:
+    element = n.element("dtype", begin.type.element_type)
+    terms = [n.cast(as_scalar(n, v), element) for v in (begin, end, step)]
+    known = [n.known(v) for v in terms]
+    if all(v is not None for v in known):
+        numbers = [v.item() for v in known if v is not None]
+        return n.constant(np.arange(*numbers), element)
+    return n(nn.Range(*terms, out=TensorType((None,), element)))
+
+
+@rows("meshgrid")
+def meshgrid(n: PaddleLayer, values: list) -> list:
+    shape = [(v, 0) for v in values]
+    found = []
+    for i, value in enumerate(values):
+        ones: list[Any] = [1] * len(values)
+        ones[i] = (value, 0)
+        vector = n(nn.Concat([shape_of(n, v) for v, _ in shape], axis=0))
+        wide = reshape(n, value, ones)
+        found.append(expand_by(n, wide, vector, tuple(v.type.shape[0] for v in values)))
+    return [found]
+
+
+@rows("flatten2")
+def flat_matrix(n: PaddleLayer, x: Value) -> Value:
+    return flatten(n, x, n.int("axis", 1))
+
+
+@rows("tril_triu")
+def either_triangle(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Trilu(x, n.constant(n.int("diagonal"), i64), upper=not n.flag("lower")))

@@ -1,0 +1,221 @@
+"""Products, attention, recurrence and control flow."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32
+from ...common import recurrent as family
+from ...common.activations import activation
+from ...common.attention import attend, causal, grouped
+from ...common.einsum import einsum
+from ...common.loops import Iteration, branch, while_loop
+from ...common.movement import concat, swapped
+from ...common.recurrent import Direction
+from ...common.shapes import as_scalar, flatten, reshape
+from ...common.terms import Term
+from .. import rows
+from ..layer import PaddleLayer
+
+
+@rows("matmul", "matmul_v2", "bmm", "mv")
+def matmul(n: PaddleLayer, x: Value, y: Value) -> Value:
+    if n.flag("transpose_x") and x.type.rank > 1:
+        x = swapped(n, x, x.type.rank - 2, x.type.rank - 1)
+    if n.flag("transpose_y") and y.type.rank > 1:
+        y = swapped(n, y, y.type.rank - 2, y.type.rank - 1)
+    row, column = x.type.rank == 1, y.type.rank == 1
+    left = reshape(n, x, [1, (x, 0)]) if row else x
+    right = reshape(n, y, [(y, 0), 1]) if column else y
+    found = n(nn.Matmul(left, right))
+    extents = [(found, i) for i in range(found.type.rank)]
+    if column:
+        extents = extents[:-1]
+    if row:
+        extents = extents[: found.type.rank - 2] + extents[found.type.rank - 1 :]
+    found = reshape(n, found, extents)
+    factor = n.float("alpha", 1.0)
+    return found if factor == 1 else n(nn.Mul(found, n.scalar(factor, found)))
+
+
+@rows("mul")
+def mul(n: PaddleLayer, x: Value, y: Value) -> Value:
+    columns = n.int("x_num_col_dims", 1)
+    found = n(nn.Matmul(flatten(n, x, columns), flatten(n, y, n.int("y_num_col_dims", 1))))
+    return reshape(n, found, [*((x, i) for i in range(columns)), (found, 1)])
+
+
+@rows("addmm")
+def addmm(n: PaddleLayer, c: Value, x: Value, y: Value) -> Value:
+    product = Term(n, x) @ Term(n, y)
+    return (Term(n, c) * n.float("beta", 1.0) + product * n.float("alpha", 1.0)).value
+
+
+@rows("fc")
+def fully_connected(n: PaddleLayer, x: Value, w: Value, bias: Value | None = None) -> Value:
+    columns = n.int("in_num_col_dims", 1)
+    found = n(nn.Matmul(flatten(n, x, columns), w))
+    found = found if bias is None else n(nn.Add(found, bias))
+    if name := n.text("activation_type"):
+        found = activation(n, name, found)
+    return reshape(n, found, [*((x, i) for i in range(columns)), (found, 1)])
+
+
+@rows("dot")
+def dot(n: PaddleLayer, x: Value, y: Value) -> Value:
+    return (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value
+
+
+@rows("bilinear")
+def bilinear(n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | None = None) -> Value:
+    found = einsum(n, "bi,oij,bj->bo", [x, weight, y])
+    return found if bias is None else n(nn.Add(found, bias))
+
+
+@rows("einsum")
+def einsum_row(n: PaddleLayer, values: list) -> list:
+    return [einsum(n, n.text("equation"), values), None, None]
+
+
+@rows("softmax", "softmax_")
+def softmax(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1))))
+
+
+@rows("log_softmax")
+def log_softmax(n: PaddleLayer, x: Value) -> Value:
+    return n(nn.LogSoftmax(x, axis=n.axis(x, n.int("axis", -1))))
+
+
+@rows("flash_attn", "memory_efficient_attention", "fused_dot_product_attention")
+def attention(n: PaddleLayer, q: Value, k: Value, v: Value, *rest: Any) -> list:
+    """[batch, positions, heads, features]"""
+    terms = [Term(n, x).transpose(0, 2, 1, 3) for x in (q, k, v)]
+    heads, size = terms[0].shape[1], terms[0].shape[3]
+    if heads is None or size is None:
+        raise n.error("it needs a known number of heads and features")
+    keys, values = (grouped(t, heads) for t in terms[1:])
+    masks = [Term(n, m) for m in rest if isinstance(m, Value) and m.type.rank == 4]
+    if n.flag("causal"):
+        masks.append(causal(n, terms[0], keys))
+    found = attend(terms[0], keys, values, n.float("scale") or 1 / math.sqrt(size), masks)
+    return [found.transpose(0, 2, 1, 3).value, None, None, None]
+
+
+# -- recurrence ------------------------------------------------------------------------------------
+
+_ACTIVATIONS = {
+    "LSTM": ("sigmoid", "tanh", "tanh"),
+    "GRU": ("sigmoid", "tanh"),
+    "RNN_TANH": ("tanh",),
+    "RNN_RELU": ("relu",),
+}
+
+
+@rows("rnn")
+def rnn(
+    n: PaddleLayer, x: Value, states: list, weights: list, lengths: Value | None = None, *rest: Any
+) -> list:
+    """Layers of one or two directions; x [time, batch, input], states [directions, batch, hidden].
+
+    `weights` are those of all inputs and states, then all biases.
+    """
+    mode = n.text("mode", "LSTM")
+    if mode not in _ACTIVATIONS:
+        raise n.error(f"mode '{mode}', expected one of {', '.join(_ACTIVATIONS)}")
+    layers, count = n.int("num_layers", 1), 2 if n.flag("is_bidirec") else 1
+    total = layers * count
+    if len(weights) != 4 * total:
+        raise n.error(f"{len(weights)} weights, expected {4 * total}")
+    last: list[list[Value]] = [[] for _ in states]
+    for layer in range(layers):
+        directions = []
+        for d in range(count):
+            at = layer * count + d
+            matrices = weights[2 * at : 2 * at + 2]
+            biases = weights[2 * (total + at) : 2 * (total + at) + 2]
+            given = [Term(n, s).column(at, 0).value for s in states]
+            directions.append(_direction(n, mode, matrices, biases, given, d == 1))
+        if mode == "LSTM":
+            outcomes = family.lstm(n, x, directions, lengths, order="ifgo")
+        elif mode == "GRU":
+            outcomes = family.gru(n, x, directions, lengths, order="rzn")
+        else:
+            outcomes = family.rnn(n, x, directions, lengths)
+        x = concat(n, [o.outputs for o in outcomes], 2)
+        for o in outcomes:
+            for kept, state in zip(last, o.states, strict=True):
+                kept.append(reshape(n, state, [1, (state, 0), (state, 1)]))
+    finals = [concat(n, rows_, 0) for rows_ in last]
+    return [x, None, finals, None]
+
+
+def _direction(
+    n: PaddleLayer,
+    mode: str,
+    matrices: Sequence[Value],
+    biases: Sequence[Value],
+    states: list[Value],
+    backward: bool,
+) -> Direction:
+    of_input, of_state = (swapped(n, w, 0, 1) for w in matrices)
+
+    def made(name: str):
+        return lambda x: activation(n, name, x)
+
+    functions = [made(name) for name in _ACTIVATIONS[mode]]
+    pair = (biases[0], biases[1])
+    return Direction(n, of_input, of_state, states, functions, pair, backward=backward)
+
+
+# -- control flow ----------------------------------------------------------------------------------
+
+
+@rows("if")
+def if_(n: PaddleLayer, condition: Value) -> list:
+    known = n.known(condition)
+    if known is not None:
+        return n.graph("0" if known.reshape(-1)[0] else "1")
+    return branch(n, condition, [lambda: n.graph("0"), lambda: n.graph("1")])
+
+
+@rows("while")
+def while_(n: PaddleLayer, going: Value, *states: Value) -> list:
+    """The block gives whether to go on, and the next states."""
+
+    def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
+        goes, *following = n.graph("0", *given)
+        return Iteration(following, (), as_scalar(n, goes))
+
+    found, _ = while_loop(n, step, list(states), None, as_scalar(n, going))
+    return found
+
+
+@rows("share_var")
+def shared(n: PaddleLayer, values: list) -> list:
+    return [values]
+
+
+@rows("increment", "increment_")
+def increment(n: PaddleLayer, x: Value) -> Value:
+    step = n.float("value", n.float("step", 1.0))
+    element = x.type.element_type
+    number = step if element is f32 else int(step)
+    return n(nn.Add(x, n.constant(number, element)))
+
+
+@rows("select_input")
+def select(n: PaddleLayer, mask: Value, values: list) -> Value:
+    """The first of two values where the mask is 0, else the second."""
+    chosen = n(nn.Equal(as_scalar(n, mask), n.scalar(0, mask)))
+    return n(nn.Where(chosen, values[0], values[1]))
+
+
+@rows("conditional_block")
+def conditional(n: PaddleLayer) -> list:
+    """Computed in any case: `select_input` behind it chooses, and no operator has effects."""
+    return n.graph("0")

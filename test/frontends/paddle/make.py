@@ -1,0 +1,197 @@
+"""Writes `files/`: groups of operators as programs, and what PaddlePaddle gives.
+
+PaddlePaddle 3 writes the form of PIR, PaddlePaddle 2.6 the old one; run with a Python for each:
+`python test/frontends/paddle/make.py`.
+"""
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from zipfile import ZIP_LZMA, ZipFile
+
+import numpy as np
+import paddle
+import paddle.nn.functional as fn
+from paddle import nn
+
+FILES = Path(__file__).parent / "files"
+OLD = paddle.__version__.startswith("2")
+
+
+class Group(nn.Layer):
+    """A program whose results are those of many expressions of its inputs."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.build()
+
+    def build(self) -> None:
+        """Makes the layers."""
+
+
+class Elementwise(Group):
+    inputs = (("x", [2, 3, 4], "float32"), ("y", [2, 3, 4], "float32"))
+
+    def forward(self, x, y):
+        p = paddle.abs(x) + 0.1
+        unary = [
+            fn.relu(x), fn.sigmoid(x), paddle.tanh(x), paddle.exp(x), paddle.log(p), paddle.sqrt(p),
+            paddle.rsqrt(p), paddle.floor(x), paddle.ceil(x), paddle.sin(x), paddle.cos(x),
+            paddle.erf(x), paddle.sign(x), paddle.square(x), paddle.reciprocal(p), fn.relu6(x * 4),
+            fn.leaky_relu(x, 0.1), fn.elu(x), fn.selu(x), fn.celu(x, 1.5), fn.hardsigmoid(x),
+            fn.hardswish(x * 3), fn.gelu(x), fn.gelu(x, approximate=True), fn.softplus(x, 2.0, 3.0),
+            fn.hardtanh(x), fn.hardshrink(x), fn.softshrink(x), fn.silu(x), fn.mish(x), fn.softsign(x),
+            fn.log_sigmoid(x), fn.tanhshrink(x), fn.thresholded_relu(x), paddle.log1p(p),
+            paddle.expm1(x), paddle.log2(p), paddle.log10(p), paddle.stanh(x),
+        ]  # fmt: skip
+        binary = [
+            x + y, x - y, x * y, x / (paddle.abs(y) + 1), paddle.maximum(x, y),
+            paddle.minimum(x, y), p**y, paddle.mod(x, p), paddle.clip(x, -0.5, 0.7), x**2.0,
+            x * 2.0 + 1.0, paddle.floor_divide(x, p), paddle.where(x > y, x, y * 2),
+            fn.dropout(x, 0.3, training=False), paddle.add_n([x, y, p]),
+        ]  # fmt: skip
+        flags = [x > y, x <= y, x == y, x != y, paddle.logical_and(x > 0, y > 0)]
+        flags += [paddle.logical_not(x > 0), paddle.isnan(x), paddle.isfinite(x / y)]
+        whole = paddle.cast(x * 5, "int64")
+        whole = [whole, whole // 2, whole % 3, whole * 2, paddle.cast(whole, "float32")]
+        return [*unary, *binary, *[paddle.cast(v, "int32") for v in flags], *whole]
+
+
+class Images(Group):
+    inputs = (("x", [2, 4, 9, 8], "float32"),)
+
+    def build(self):
+        self.convs = nn.LayerList(
+            [
+                nn.Conv2D(4, 6, 3, padding=1),
+                nn.Conv2D(4, 6, 3, stride=2, padding=[1, 0], bias_attr=False),
+                nn.Conv2D(4, 6, 3, padding="SAME", stride=2),
+                nn.Conv2D(4, 4, 3, groups=4, dilation=2),
+                nn.Conv2D(4, 4, 3, padding=[[0, 0], [0, 0], [1, 2], [0, 1]], groups=2),
+                nn.Conv2DTranspose(4, 3, 3, stride=2, padding=1, output_padding=1),
+                nn.Conv2DTranspose(4, 4, 3, stride=2, groups=4),
+            ]
+        )
+        self.norms = nn.LayerList(
+            [nn.BatchNorm2D(4), nn.GroupNorm(2, 4), nn.InstanceNorm2D(4), nn.LayerNorm([9, 8])]
+        )
+        self.prelu = nn.PReLU(4)
+        self.line = nn.Conv1D(4, 5, 3, padding=1)
+
+    def forward(self, x):
+        found = [conv(x) for conv in self.convs] + [norm(x) for norm in self.norms]
+        found += [self.prelu(x), self.line(x[:, :, :, 0])]
+        found += [
+            fn.max_pool2d(x, 3, 2, 1), fn.max_pool2d(x, 3, 2, ceil_mode=True),
+            fn.avg_pool2d(x, 3, 2, 1), fn.avg_pool2d(x, 3, 2, 1, exclusive=False),
+            fn.avg_pool2d(x, 2, 2, ceil_mode=True), fn.adaptive_avg_pool2d(x, 1),
+            fn.adaptive_avg_pool2d(x, [4, 3]), fn.adaptive_max_pool2d(x, [3, 4]),
+            fn.interpolate(x, scale_factor=2), fn.interpolate(x, [7, 11], mode="bilinear"),
+            fn.interpolate(x, [7, 11], mode="bilinear", align_corners=True),
+            fn.interpolate(x, [7, 11], mode="bilinear", align_mode=1),
+            fn.interpolate(x, scale_factor=2, mode="bicubic"),
+            fn.pixel_shuffle(x, 2), fn.channel_shuffle(x, 2), fn.pad(x, [1, 2, 0, 1]),
+            fn.pad(x, [1, 2, 0, 1], mode="reflect"), fn.pad(x, [1, 2, 0, 1], mode="replicate"),
+            fn.normalize(x), paddle.norm(x, 1, axis=2), fn.local_response_norm(x, 3),
+        ]  # fmt: skip
+        return found
+
+
+class Movement(Group):
+    inputs = (("x", [2, 3, 4], "float32"), ("open", [None, None, 4], "float32"))
+
+    def forward(self, x, open):
+        index = paddle.to_tensor([2, 0], dtype="int64")
+        shape = paddle.shape(open)
+        found = [
+            paddle.reshape(x, [3, -1]), paddle.reshape(x, [0, 12]), paddle.flatten(x, 1),
+            paddle.reshape(open, [shape[0], -1]), paddle.flatten(open), shape,
+            paddle.transpose(x, [2, 0, 1]), paddle.unsqueeze(x, [0, -1]),
+            paddle.squeeze(paddle.unsqueeze(x, 1), 1), paddle.concat([x, x * 2], axis=-1),
+            paddle.stack([x, x * 2], axis=1), *paddle.split(x, [1, -1], axis=2),
+            *paddle.split(x, 2, axis=2), *paddle.unbind(x, axis=0),
+            x[:, 1:, ::2], x[0], x[..., -1], x[:, -2:], open[:, -1], open[:, 1:],
+            paddle.expand(x[:, :1], [2, 5, 4]), paddle.expand(open[:, :, :1], [-1, -1, 5]),
+            paddle.tile(x, [2, 1, 3]), paddle.flip(x, [0, 2]), paddle.roll(x, 1, 2),
+            paddle.tril(x), paddle.triu(x, 1), paddle.gather(x, index, axis=1),
+            paddle.index_select(x, index, axis=1), paddle.cumsum(x, axis=1),
+            paddle.gather_nd(x, paddle.to_tensor([[0, 1], [1, 2]])),
+            paddle.sum(x), paddle.mean(x, axis=[1, 2]), paddle.max(x, axis=1, keepdim=True),
+            paddle.min(x, axis=-1), paddle.prod(x, axis=0), paddle.logsumexp(x, axis=1),
+            paddle.argmax(x, axis=1), paddle.argmin(x, axis=-1, keepdim=True),
+            *paddle.topk(x, 2, axis=-1), paddle.argsort(x, axis=1), paddle.any(x > 1, axis=1),
+            paddle.full([2, 3], 1.5), paddle.zeros_like(open), paddle.arange(0, 7, 2),
+            paddle.full([shape[0], 2], 3.0), fn.one_hot(index, 4), x.numel(),
+            paddle.std(x, axis=1), paddle.take_along_axis(x, paddle.argsort(x, axis=1), 1),
+        ]  # fmt: skip
+        return [paddle.cast(v, "int32") if v.dtype == paddle.bool else v for v in found]
+
+
+class Networks(Group):
+    inputs = (("ids", [None, 5], "int64"), ("x", [2, 5, 8], "float32"))
+
+    def build(self):
+        self.table = nn.Embedding(10, 8, padding_idx=1)
+        self.lstm = nn.LSTM(8, 6, num_layers=2, direction="bidirect")
+        self.gru, self.rnn = nn.GRU(8, 6), nn.SimpleRNN(8, 6)
+        self.encoder = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0)
+        self.linear = nn.Linear(8, 3)
+
+    def forward(self, ids, x):
+        found = [self.table(ids), self.linear(x), self.encoder(x)]
+        for layer in (self.lstm, self.gru, self.rnn):
+            y, state = layer(x)
+            found += [y, *(state if isinstance(state, tuple) else [state])]
+        found.append(fn.scaled_dot_product_attention(*[x.reshape([2, 5, 2, 4])] * 3))
+        found += [fn.softmax(x), fn.log_softmax(x, 1), paddle.einsum("bij,bkj->bik", x, x)]
+        found += [paddle.bmm(x, x.transpose([0, 2, 1])), paddle.matmul(x[0], x[1], False, True)]
+        return [*found, *self.controlled(x)]
+
+    def controlled(self, x):
+        if x.mean() > 0:
+            chosen = x * 2
+        else:
+            chosen = x - 1
+        count, total = paddle.full([], 0, "int64"), x[0, 0]
+        while count < 3:
+            total = total * 1.5 + x[1, 1]
+            count = count + 1
+        return chosen, total, count
+
+
+def spread(layer: nn.Layer, random) -> None:
+    """Gives weights and statistics of which results depend."""
+    for name, value in layer.state_dict().items():
+        low, high = (0.5, 1.5) if "variance" in name else (-0.5, 0.5)
+        if value.dtype == paddle.float32:
+            value.set_value(random.uniform(low, high, value.shape).astype("f4"))
+
+
+def write(kind: type) -> None:
+    random = np.random.default_rng(len(kind.__name__))
+    layer = kind()
+    layer.eval()
+    spread(layer, random)
+    given = {}
+    for name, shape, dtype in kind.inputs:
+        shape = [d or 2 for d in shape]
+        whole = random.integers(0, 9, shape) if dtype == "int64" else random.normal(size=shape)
+        given[name] = whole.astype(dtype)
+    results = layer(*(paddle.to_tensor(v) for v in given.values()))
+    specs = [paddle.static.InputSpec(shape, dtype, name) for name, shape, dtype in kind.inputs]
+    program = paddle.jit.to_static(layer, full_graph=True, input_spec=specs)
+    name = f"{kind.__name__.lower()}{'_old' if OLD else ''}"
+    results = {f"result{i}": np.asarray(v.numpy()) for i, v in enumerate(results)}
+    with TemporaryDirectory() as folder:
+        paddle.jit.save(program, f"{folder}/{name}")
+        np.savez(f"{folder}/{name}.npz", **given, **results)
+        with ZipFile(FILES / f"{name}.zip", "w", ZIP_LZMA) as archive:
+            for path in sorted(Path(folder).iterdir()):
+                if path.suffix != ".info":
+                    archive.write(path, path.name)
+    print(name, len(results))
+
+
+if __name__ == "__main__":
+    FILES.mkdir(exist_ok=True)
+    for kind in (Elementwise, Images, Movement, Networks):
+        write(kind)

@@ -1,0 +1,42 @@
+"""Models of PaddlePaddle against its own results, which `make.py` has stored."""
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import nnc
+import numpy as np
+import pytest
+
+FILES = Path(__file__).parent / "files"
+ALL = sorted(path.stem for path in FILES.glob("*.zip"))
+SECOND = ("elementwise", "images_old", "movement", "networks")  # the same operators once more
+GROUPS = [pytest.param(n, marks=pytest.mark.slow) if n in SECOND else n for n in ALL]
+
+
+def unpacked(name, folder):
+    """The path of a program, with its parameters and results beside it."""
+    with ZipFile(FILES / f"{name}.zip") as archive:
+        archive.extractall(folder)
+    return folder / (name + (".pdmodel" if name.endswith("_old") else ".json"))
+
+
+@pytest.mark.parametrize("name", GROUPS)
+def test_programs(name, tmp_path):
+    """Each result of a group of operators is what PaddlePaddle gives."""
+    path = unpacked(name, tmp_path)
+    stored = np.load(path.with_suffix(".npz"))
+    inputs = {key: stored[key] for key in stored if not key.startswith("result")}
+    found = list(nnc.compile(path).run(inputs).values())
+    faults = []
+    for i, value in enumerate(found):
+        wanted, value = stored[f"result{i}"], np.asarray(value)
+        if wanted.shape != value.shape or wanted.dtype != value.dtype:
+            faults.append(
+                f"{i}: {value.dtype} {value.shape}, expected {wanted.dtype} {wanted.shape}"
+            )
+        elif not np.allclose(
+            value, wanted, rtol=0, atol=1e-4 * np.abs(wanted).max(), equal_nan=True
+        ):
+            faults.append(f"{i}: {np.abs(value - wanted).max()} of {np.abs(wanted).max()}")
+    assert not faults
+    assert len(found) == sum(key.startswith("result") for key in stored)
