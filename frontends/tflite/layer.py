@@ -73,7 +73,14 @@ class TfliteLayer(NodeLayer):
 
     def quantized(self, i: int, x: Value) -> Value:
         """Floats as output i has them: quantized where it is."""
-        tensor = self.attributes.outputs[i]
+        return self._as_tensor(self.attributes.outputs[i], x)
+
+    def as_operand(self, i: int, x: Value) -> Value:
+        """Floats as operand i has them."""
+        tensor = self.attributes.inputs[i]
+        return x if tensor is None else self._as_tensor(tensor, x)
+
+    def _as_tensor(self, tensor: Table, x: Value) -> Value:
         element = element_type(tensor.type)
         if _scale(tensor) is None or not isinstance(element, IntegerType):
             return x
