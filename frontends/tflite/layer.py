@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -109,8 +110,20 @@ class TfliteLayer(NodeLayer):
         zeros = [tensor.quantization.zero for tensor in tensors if tensor is not None]
         return np.array_equal(first, second) and np.array_equal(zeros[0], zeros[1])
 
-    def flexible_options(self) -> dict[str, Any]:
+    def option(self, name: str, default: float | None = None) -> float:
+        """An option of a custom operator that is a number."""
+        found = self.custom_options.get(name, default)
+        if not isinstance(found, int | float):
+            raise self.error(f"option '{name}' is {found!r}, expected a number")
+        if not math.isfinite(found):
+            raise self.error(f"option '{name}' is {found}")
+        return found
+
+    @cached_property
+    def custom_options(self) -> dict[str, Any]:
         """The options of a custom operator, by name."""
+        if not self.attributes.custom.size:
+            return {}
         try:
             found = flexbuffers.read(self.attributes.custom.tobytes())
         except FlatbufferError as error:

@@ -16,6 +16,9 @@ from ..layer import TfliteLayer
 from ..rows import ROWS
 from .convolution import ranked
 
+MOST = 1 << 20
+"""More detections than these are a damaged file."""
+
 
 def _kept(
     boxes: Term, scores: Term, limit: Value, overlap: Value, above: Term
@@ -98,23 +101,27 @@ def post_process(n: TfliteLayer, encoded: Value, predicted: Value, anchors: Valu
     encoded, predicted, anchors = (
         n.real(i, x) for i, x in enumerate((encoded, predicted, anchors))
     )
-    o = n.flexible_options()
-    if predicted.type.rank != 3 or predicted.type.shape[0] != 1:
-        raise n.error(f"scores of shape {shape_text(predicted)}, expected one image")
-    classes = int(o["num_classes"])
+    for x, what in ((encoded, "the boxes"), (predicted, "the scores")):
+        ranked(n, x, 3, what)
+        if x.type.shape[0] != 1:
+            raise n.error(f"{what} have shape {shape_text(x)}, expected one image")
+    ranked(n, anchors, 2, "the anchors")
+    classes = int(n.option("num_classes"))
     width = predicted.type.shape[2] or 0
     if not 0 < classes <= width:
         raise n.error(f"{classes} classes of {width} scores")
-    boxes = _decoded(n, encoded, anchors, o)
+    boxes = _decoded(n, encoded, anchors)
     scores = Term(n, predicted).column(0, 0).part(1, width - classes, width)
-    most = int(o["max_detections"])
-    overlap = n.constant(float(o["nms_iou_threshold"]), f32)
-    threshold = float(o["nms_score_threshold"])
-    if o.get("use_regular_nms"):
-        limit = n.constant(int(o.get("detections_per_class", 100)), i64)
+    most = int(n.option("max_detections"))
+    if not 0 < most <= MOST:
+        raise n.error(f"{most} detections are asked for")
+    overlap = n.constant(n.option("nms_iou_threshold"), f32)
+    threshold = n.option("nms_score_threshold")
+    if n.option("use_regular_nms", 0):
+        limit = n.constant(int(n.option("detections_per_class", 100)), i64)
         chosen = _by_class(boxes, scores, limit, overlap, threshold, most)
     else:
-        several = min(int(o["max_classes_per_detection"]), classes)
+        several = min(int(n.option("max_classes_per_detection")), classes)
         chosen = _by_box(boxes, scores, overlap, threshold, most, several)
     places, labels, values, there = chosen
     shown = there.spread(0, 1).choose(boxes.gather(places), 0.0)
@@ -123,11 +130,13 @@ def post_process(n: TfliteLayer, encoded: Value, predicted: Value, anchors: Valu
     return [*(t.spread(1, 0).value for t in found), count.value]
 
 
-def _decoded(n: TfliteLayer, encoded: Value, anchors: Value, o: dict[str, Any]) -> Term:
+def _decoded(n: TfliteLayer, encoded: Value, anchors: Value) -> Term:
     """Corners y, x, y, x [N, 4]."""
     parts = Term(n, encoded).column(0, 0)
     sizes = Term(n, anchors)
-    scale = [float(o[f"{c}_scale"]) for c in "yxhw"]
+    scale = [n.option(f"{c}_scale") for c in "yxhw"]
+    if 0 in scale:
+        raise n.error("a scale is 0")
     center = [parts.column(i) / scale[i] * sizes.column(i + 2) + sizes.column(i) for i in (0, 1)]
     half = [
         (parts.column(i + 2) / scale[i + 2]).function(nn.Exp) * sizes.column(i + 2) * 0.5
