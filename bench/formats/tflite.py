@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -80,7 +81,7 @@ def compare(folder: Path, expected: Path) -> None:
             runs.append(model.run(given))
             given |= {name: runs[-1][name] for name in states}
         off = ["-" if data is None else _off(data, runs) for data in loaded]
-        ms, theirs = _time(lambda: model.run(given)), loaded[1]
+        ms, theirs = _time(partial(model.run, given)), loaded[1]
         print(f"| {path.stem} | {off[0]} | {off[1]} | {ms:.2f} |", end="")
         print(f" {theirs['ms']:.2f} |" if theirs is not None else " - |", flush=True)
 
