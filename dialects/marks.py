@@ -13,6 +13,10 @@ INPUT_DIMS = "nn.input_dims"
 """Of an entry, and of a module in the llvm dialect: the names of unknown dimensions of each input,
 empty for others. Only there if the model names one."""
 OUTPUT_DIMS = "nn.output_dims"
+INPUT_STARTS = "nn.input_starts"
+"""Of an entry, and of a module in the llvm dialect: the number that all elements of an input are
+where a caller leaves it out, as text; empty for one that must be given. Only there if some input,
+a state that is given from run to run, may be left out."""
 KERNEL = "nn.kernel"
 """Of a function whose operations are computed together."""
 

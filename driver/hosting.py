@@ -14,7 +14,14 @@ import numpy as np
 
 from ..dialects import func, nn
 from ..dialects.builtin import ModuleOp
-from ..dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
+from ..dialects.marks import (
+    ENTRY,
+    INPUT_DIMS,
+    INPUT_NAMES,
+    INPUT_STARTS,
+    OUTPUT_DIMS,
+    OUTPUT_NAMES,
+)
 from ..dialects.nn.known_values import is_short
 from ..ir.attributes import ArrayAttr, StringAttr, UnitAttr
 from ..ir.core import Block, IRMapping, Operation, OpResult, Region, Value
@@ -151,6 +158,7 @@ def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
         live_bytes=max((one.live_bytes for one in founds), default=0),
         input_dims=dims(INPUT_DIMS),
         output_dims=dims(OUTPUT_DIMS),
+        input_starts=strings(INPUT_STARTS) if INPUT_STARTS in entry.attributes else [],
     )
 
 

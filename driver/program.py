@@ -13,6 +13,7 @@ from ..dialects.marks import (
     FAILURES,
     INPUT_DIMS,
     INPUT_NAMES,
+    INPUT_STARTS,
     INPUTS,
     LIVE_BYTES,
     OUTPUT_DIMS,
@@ -93,6 +94,7 @@ def signature(module: Operation) -> Signature:
         prepare_arena_bytes=_integer(module, PREPARE_ARENA_BYTES, 0),
         input_dims=_dims(module, INPUT_DIMS),
         output_dims=_dims(module, OUTPUT_DIMS),
+        input_starts=_strings(module, INPUT_STARTS) if module.attribute(INPUT_STARTS) else [],
         failures=_strings(module, FAILURES) if module.attribute(FAILURES) is not None else [],
     )
 

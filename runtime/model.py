@@ -22,6 +22,14 @@ class Model(ABC):
         self.signature = found
         self.output_names, self.output_types = found.output_names, found.output_types
         self._named = _places(found.input_dims)
+        self._starts = {
+            name: np.full(type.shape, float(text), type_to_numpy(type.element_type))
+            for name, type, text in zip(
+                found.input_names, found.input_types, found.input_starts, strict=False
+            )
+            if text and type.has_static_shape
+        }
+        """What states are before the first run."""
         self._inputs: dict[str, _Input | _HostInput] = {
             name: _Input(name, type) if _is_memory(type) else _HostInput(name, type)
             for name, type in zip(found.input_names, found.input_types, strict=True)
@@ -38,7 +46,7 @@ class Model(ABC):
         return outputs[0] if len(outputs) == 1 else outputs
 
     def run(self, inputs: Mapping[str, Any]) -> dict[str, np.ndarray]:
-        """The outputs by name, from inputs by name."""
+        """The outputs by name, from inputs by name; states that are left out start anew."""
         outputs = self._call(self._in_order((), inputs))
         return dict(zip(self.output_names, outputs, strict=True))
 
@@ -75,6 +83,7 @@ class Model(ABC):
             if name in given:
                 raise NncError(f"input '{name}' is given twice")
             given[name] = array
+        given = self._starts | given
         missing = [n for n in names if n not in given]
         if missing:
             raise NncError("missing input " + ", ".join(f"'{n}'" for n in missing))

@@ -20,7 +20,8 @@ class Signature:
     an arena of `prepare_arena_bytes`. `failures` says what did not hold, and at which node, where
     a run ends with `FIRST_FAILURE` or a later status. `input_dims` and `output_dims` have the
     names of unknown extents, empty for one without; they have no entries where no dimension has
-    a name.
+    a name. `input_starts` has the number that an input is full of where a caller leaves it out,
+    empty for one that must be given.
     """
 
     input_names: list[str]
@@ -34,6 +35,7 @@ class Signature:
     prepare_arena_bytes: int = 0
     input_dims: list[list[str]] = field(default_factory=list)
     output_dims: list[list[str]] = field(default_factory=list)
+    input_starts: list[str] = field(default_factory=list)
     failures: list[str] = field(default_factory=list)
 
     def failure(self, status: int) -> str:

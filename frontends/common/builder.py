@@ -11,7 +11,14 @@ import numpy as np
 
 from ...dialects import func, nn
 from ...dialects.builtin import ModuleOp
-from ...dialects.marks import ENTRY, INPUT_DIMS, INPUT_NAMES, OUTPUT_DIMS, OUTPUT_NAMES
+from ...dialects.marks import (
+    ENTRY,
+    INPUT_DIMS,
+    INPUT_NAMES,
+    INPUT_STARTS,
+    OUTPUT_DIMS,
+    OUTPUT_NAMES,
+)
 from ...dialects.nn.known_values import KnownValues, Partial
 from ...ir.attributes import ArrayAttr, DenseElements, DenseResource, StringAttr, UnitAttr
 from ...ir.core import Block, Operation, Region, Value
@@ -138,8 +145,12 @@ class Builder:
         inputs: Sequence[str],
         outputs: Mapping[str, Value] | Sequence[tuple[str, Value]],
         dims: DimensionNames,
+        starts: Mapping[str, float] | None = None,
     ) -> ModuleOp:
-        """The module with the function, whose arguments and results have these names."""
+        """The module with the function, whose arguments and results have these names.
+
+        `starts` are what inputs are where a caller leaves them out.
+        """
         named = list(outputs.items()) if isinstance(outputs, Mapping) else list(outputs)
         names, values = [name for name, _ in named], [value for _, value in named]
         self.block.append(func.Return(values, loc=self.loc))
@@ -164,6 +175,9 @@ class Builder:
             if any(map(any, found)):
                 strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in found)
                 main.attributes[key] = ArrayAttr(tuple(strings))
+        if starts:
+            texts = (f"{starts[name]:g}" if name in starts else "" for name in inputs)
+            main.attributes[INPUT_STARTS] = ArrayAttr(tuple(map(StringAttr, texts)))
         module = ModuleOp.of([main])
         module.loc = self.loc
         return module

@@ -23,6 +23,9 @@ Complex = tuple[Term, Term | None]
 WHOLE = 32
 """Elements up to which a transform is one product: one of 32 by 32 fits registers and caches."""
 
+MOST_TURNS = 1 << 28
+"""Elements of the matrix of one product; more do not fit into memory."""
+
 
 def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
     """Both parts, changed alike."""
@@ -79,6 +82,8 @@ def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
     """
     a = _factor(size)
     if size <= WHOLE or a == 1:
+        if size * bins > MOST_TURNS:
+            raise x[0].n.error(f"a transform of {size} elements, which have no factors")
         return _product(x, *_turns(x[0], size, np.arange(size), np.arange(bins), sign))
     b = size // a
     x = each(x, lambda part: _split(part, a, b))

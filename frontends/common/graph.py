@@ -50,3 +50,5 @@ class Graph:
     """What wrote the model, with its version."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the model says of itself and of its inputs: labels, scales, .."""
+    starts: Mapping[str, float] = field(default_factory=dict)
+    """What all elements of an input are, a state's, where the caller leaves it out."""

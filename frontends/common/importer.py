@@ -73,7 +73,7 @@ class Importer(Builder):
         self._walk(graph)
         outputs = [(name, self.as_value(self.lookup(v), self.loc)) for name, v in graph.outputs]
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
-        return self.module(list(types), outputs, dims)
+        return self.module(list(types), outputs, dims, graph.starts)
 
     def operators(self) -> Counter[str]:
         """How often each operator stands in the model."""

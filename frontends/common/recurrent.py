@@ -50,6 +50,11 @@ class Direction:
     """What inputs and an LSTM's states pass through before the products with weights."""
     shrink: Value | None = None
     """What an LSTM's outputs are multiplied with: [hidden, output]."""
+    normalize: Callable[[str, Value], Value] | None = None
+    """What becomes of the sum of an LSTM's gate, by its letter, before its activation."""
+    limits: tuple[float, float] = (0, 0)
+    """What an LSTM's cell states and its shrunk outputs are limited to; 0 for no limit."""
+    shrink_bias: Value | None = None
 
     @property
     def bias(self) -> Value | None:
@@ -193,24 +198,29 @@ def lstm(
 def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
     f, g, last = d.activations
 
-    def looking(name: str, gate: Value, cell_state: Value) -> Value:
-        if d.peepholes is None:
-            return gate
-        return add(n, gate, n(nn.Mul(d.peepholes[name], cell_state)))
+    def looking(name: str, gate: Value, cell_state: Value | None) -> Value:
+        if d.peepholes is not None and cell_state is not None:
+            gate = add(n, gate, n(nn.Mul(d.peepholes[name], cell_state)))
+        return d.clipped(gate if d.normalize is None else d.normalize(name, gate))
+
+    def limited(x: Value, limit: float) -> Value:
+        return n(nn.Clip(x, n.scalar(-limit, x), n.scalar(limit, x))) if limit else x
 
     def step(state: list[Value], projected: Value) -> list[Value]:
         h, c = state
         total = add(n, projected, n(nn.Matmul(d.operand(h), d.recurrent)))
         gates = d.gates(total, order)
-        i = f(d.clipped(looking("i", gates["i"], c)))
+        i = f(looking("i", gates["i"], c))
         if coupled:
             forget = n(nn.Sub(n.scalar(1, i), i))
         else:
-            forget = f(d.clipped(looking("f", gates["f"], c)))
-        c = add(n, n(nn.Mul(forget, c)), n(nn.Mul(i, g(d.clipped(gates["g"])))))
-        o = f(d.clipped(looking("o", gates["o"], c)))
-        h = n(nn.Mul(o, last(c)))
-        return [h if d.shrink is None else n(nn.Matmul(h, d.shrink)), c]
+            forget = f(looking("f", gates["f"], c))
+        new = n(nn.Mul(i, g(looking("g", gates["g"], None))))
+        c = limited(add(n, n(nn.Mul(forget, c)), new), d.limits[0])
+        h = n(nn.Mul(f(looking("o", gates["o"], c)), last(c)))
+        if d.shrink is not None:
+            h = limited(add(n, n(nn.Matmul(h, d.shrink)), d.shrink_bias), d.limits[1])
+        return [h, c]
 
     return step
 

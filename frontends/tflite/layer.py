@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 import numpy as np
@@ -73,7 +74,14 @@ class TfliteLayer(NodeLayer):
 
     def quantized(self, i: int, x: Value) -> Value:
         """Floats as output i has them: quantized where it is."""
-        tensor = self.attributes.outputs[i]
+        return self._as_tensor(self.attributes.outputs[i], x)
+
+    def as_operand(self, i: int, x: Value) -> Value:
+        """Floats as operand i has them."""
+        tensor = self.attributes.inputs[i]
+        return x if tensor is None else self._as_tensor(tensor, x)
+
+    def _as_tensor(self, tensor: Table, x: Value) -> Value:
         element = element_type(tensor.type)
         if _scale(tensor) is None or not isinstance(element, IntegerType):
             return x
@@ -102,8 +110,20 @@ class TfliteLayer(NodeLayer):
         zeros = [tensor.quantization.zero for tensor in tensors if tensor is not None]
         return np.array_equal(first, second) and np.array_equal(zeros[0], zeros[1])
 
-    def flexible_options(self) -> dict[str, Any]:
+    def option(self, name: str, default: float | None = None) -> float:
+        """An option of a custom operator that is a number."""
+        found = self.custom_options.get(name, default)
+        if not isinstance(found, int | float):
+            raise self.error(f"option '{name}' is {found!r}, expected a number")
+        if not math.isfinite(found):
+            raise self.error(f"option '{name}' is {found}")
+        return found
+
+    @cached_property
+    def custom_options(self) -> dict[str, Any]:
         """The options of a custom operator, by name."""
+        if not self.attributes.custom.size:
+            return {}
         try:
             found = flexbuffers.read(self.attributes.custom.tobytes())
         except FlatbufferError as error:

@@ -1,7 +1,7 @@
 """A .tflite file as a graph: tensors by unique names, constants in place, states made explicit.
 
 A variable that a graph reads and assigns is an input and an output of the model, of the same
-name: what came out is to be given to the next run. `notes` say what the first run is given.
+name: what came out is to be given to the next run. The first run may leave it out.
 """
 
 from __future__ import annotations
@@ -50,6 +50,13 @@ class State:
     type: Type | None = None
     first: np.ndarray | None = None
 
+    def start(self, source: Source) -> float:
+        """The number that all of its elements are at first. Raises NncError for several."""
+        found = np.unique(self.first) if self.first is not None else np.zeros(1)
+        if found.size > 1:
+            raise source.error(f"variable '{self.name}' starts with different elements")
+        return float(found[0]) if found.size else 0.0
+
 
 def read_model(source: Source) -> Graph:
     """The graph of a file. Raises NncError."""
@@ -78,8 +85,9 @@ class _Reader:
         graph = one.graph(signature)
         graph.producer = model.description
         notes = {"signature": signature.key} if signature is not None else {}
+        graph.starts = {state.name: state.start(self.source) for state in one.states.values()}
         graph.notes = notes | {
-            f"state {state.name}": f"starts as {_text(state)}" for state in one.states.values()
+            f"state {name}": f"starts as {number:g}" for name, number in graph.starts.items()
         }
         return graph
 
@@ -159,7 +167,8 @@ class _SubGraph:
         options: Table,
     ) -> None:
         tensors = self.table.tensors
-        inputs = [self.name(i) for i in ins]
+        # Of states that start as zeros in every run nothing is given.
+        inputs = ["" if i >= 0 and tensors[i].is_variable else self.name(i) for i in ins]
         outputs = [self.names[i] if i >= 0 else "" for i in outs]
         for place in STATE_OPERANDS.get(kind, ()):
             if place < len(ins) and ins[place] >= 0 and tensors[ins[place]].is_variable:
@@ -303,9 +312,3 @@ def _unique(names: list[str]) -> list[str]:
 def _dimension_names(name: str, type: TensorType) -> tuple[str, ...]:
     """Each unknown dimension has a name of its own: nothing says which ones are equal."""
     return tuple(f"{name}_{i}" if d is None else "" for i, d in enumerate(type.shape))
-
-
-def _text(state: State) -> str:
-    """What the first run is given."""
-    values = np.unique(state.first) if state.first is not None else np.zeros(1, np.int8)
-    return str(values[0]) if values.size == 1 else "values of the file"

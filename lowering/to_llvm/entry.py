@@ -28,6 +28,7 @@ from ...dialects.marks import (
     ARENA_BYTES,
     INPUT_DIMS,
     INPUT_NAMES,
+    INPUT_STARTS,
     INPUTS,
     LIVE_BYTES,
     OUTPUT_DIMS,
@@ -73,7 +74,7 @@ class EntrySignature:
     prepared: MemRefType | None
     live_bytes: Attribute | None
     dims: dict[str, Attribute]
-    """The names of unknown dimensions, if there are any."""
+    """The names of unknown dimensions, and what inputs start as, if there are any."""
 
     def attributes(self) -> dict[str, Attribute]:
         """The module attributes by which the runtime knows the entry."""
@@ -128,7 +129,7 @@ def signature_of(op: func.FuncOp) -> EntrySignature:
 def _dims(
     op: func.FuncOp, inputs: Sequence[TensorType], outputs: Sequence[TensorType]
 ) -> dict[str, Attribute]:
-    """The attributes that name dimensions, where they fit the types."""
+    """The attributes that name dimensions and tell first values, where they fit the types."""
     found: dict[str, Attribute] = {}
     for key, types in ((INPUT_DIMS, inputs), (OUTPUT_DIMS, outputs)):
         given = op.attributes.get(key)
@@ -136,6 +137,9 @@ def _dims(
             len(dims) if isinstance(dims, ArrayAttr) else -1 for dims in given
         ]:
             found[key] = given
+    starts = op.attributes.get(INPUT_STARTS)
+    if isinstance(starts, ArrayAttr) and len(starts.elements) == len(inputs):
+        found[INPUT_STARTS] = starts
     return found
 
 

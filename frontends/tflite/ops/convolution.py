@@ -13,6 +13,7 @@ from ...common.convolution import (
     convolution,
     transposed_convolution,
 )
+from ...common.loops import reversed_along
 from ...common.movement import swapped, transposed
 from ...common.pooling import Windows, average_pooled, max_pooled
 from ...common.shapes import product, reshape, shape_text
@@ -206,10 +207,16 @@ def l2_pool(n: TfliteLayer, x: Value) -> Value:
 
 @ROWS("LOCAL_RESPONSE_NORMALIZATION")
 def local_response(n: TfliteLayer, x: Value) -> Value:
+    """Of the channels from `radius` before up to `radius` behind, the last one excluded."""
+    ranked(n, x, 4, "the input")
     o = n.options
-    size = 2 * o.radius + 1
+    size = 2 * o.radius
+    if size < 1:
+        raise n.error(f"a radius of {o.radius}")
+    # nn.lrn has the odd channel behind: the channels go backwards.
+    data = reversed_along(n, channels_first(n, x), 1)
     how = {"size": size, "alpha": o.alpha * size, "beta": o.beta, "bias": o.bias}
-    return channels_last(n, n(nn.Lrn(channels_first(n, x), **how)))
+    return channels_last(n, reversed_along(n, n(nn.Lrn(data, **how)), 1))
 
 
 @ROWS("SPACE_TO_DEPTH")

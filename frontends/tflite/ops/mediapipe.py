@@ -108,27 +108,29 @@ def landmarks_to_matrix(n: TfliteLayer, landmarks: Value) -> Value:
 
     The box is turned such that two of the landmarks lie at an angle.
     """
-    o = _options(n)
+    chosen = n.custom_options.get("subset_idxs")
+    if not isinstance(chosen, list) or not all(isinstance(i, int) for i in chosen):
+        raise n.error("only the second version of this operator is supported")
     points = Term(n, landmarks).reshape(_count(n, landmarks, 3), 3)
-    ends = [_row(points, int(o[f"{side}_rotation_idx"])) for side in ("left", "right")]
+    ends = [_row(points, int(n.option(f"{side}_rotation_idx"))) for side in ("left", "right")]
     across, down = (ends[1].column(i) - ends[0].column(i) for i in (0, 1))
     length = (across * across + down * down).function(nn.Sqrt)
     nowhere = length.equals(0.0)
     cosine = nowhere.choose(1.0, across / length)
     sine = nowhere.choose(0.0, down / length)
-    angle = float(o.get("target_rotation_radians", 0.0))
+    angle = n.option("target_rotation_radians", 0.0)
     c = cosine * math.cos(angle) + sine * math.sin(angle)
     s = cosine * math.sin(angle) - sine * math.cos(angle)
-    chosen = points.gather(constant(n, np.asarray(o["subset_idxs"], np.int64).reshape(-1)))
-    x, y = chosen.column(0), chosen.column(1)
+    box = points.gather(constant(n, np.asarray(chosen, np.int64)))
+    x, y = box.column(0), box.column(1)
     turned = [x * c - y * s, x * s + y * c]
     most = [t.largest(0) for t in turned]
     least = [-((-t).largest(0)) for t in turned]
     middle = [(a + b) * 0.5 for a, b in zip(most, least, strict=True)]
     center = middle[0] * c + middle[1] * s, middle[1] * c - middle[0] * s
-    width, height = float(o["output_width"]), float(o["output_height"])
-    across = (most[0] - least[0]) * (float(o["scale_x"]) / width)
-    down = (most[1] - least[1]) * (float(o["scale_y"]) / height)
+    width, height = (_size(n, f"output_{side}") for side in ("width", "height"))
+    across = (most[0] - least[0]) * (n.option("scale_x") / width)
+    down = (most[1] - least[1]) * (n.option("scale_y") / height)
     a, b, d, e = c * across, s * down, -(s * across), c * down
     shift = (
         center[0] - a * (width / 2) - b * (height / 2),
@@ -143,7 +145,7 @@ def landmarks_to_matrix(n: TfliteLayer, landmarks: Value) -> Value:
 @ROWS("TransformLandmarks")
 def transform_landmarks(n: TfliteLayer, landmarks: Value, matrix: Value) -> Value:
     """The first two coordinates of each landmark by a matrix, the third as it is."""
-    size = int(_options(n).get("dimensions", 3))
+    size = int(n.option("dimensions", landmarks.type.shape[-1]))
     if size not in (2, 3):
         raise n.error(f"landmarks of {size} coordinates")
     points = Term(n, landmarks).reshape(_count(n, landmarks, size), size)
@@ -161,8 +163,7 @@ def transform_landmarks(n: TfliteLayer, landmarks: Value, matrix: Value) -> Valu
 @ROWS("TransformTensorBilinear")
 def transform_tensor(n: TfliteLayer, x: Value, matrix: Value) -> Value:
     """Where a matrix leads from each pixel of the result, between four pixels of x."""
-    o = _options(n)
-    rows, columns = int(o["output_height"]), int(o["output_width"])
+    rows, columns = (_size(n, f"output_{side}") for side in ("height", "width"))
     height, width = _extents(n, x)
     if x.type.shape[0] != 1:
         raise n.error(f"a batch of {x.type.shape[0]}, expected 1")
@@ -202,10 +203,10 @@ def _row(matrix: Term, i: int) -> Term:
     return matrix.column(i, 0)
 
 
-def _options(n: TfliteLayer) -> dict[str, Any]:
-    found = n.flexible_options() if n.attributes.custom.size else {}
-    if n.kind == "Landmarks2TransformMatrix" and "subset_idxs" not in found:
-        raise n.error("only the second version of this operator is supported")
+def _size(n: TfliteLayer, name: str) -> int:
+    found = int(n.option(name))
+    if not 0 < found < 1 << 14:
+        raise n.error(f"option '{name}' is {found}")
     return found
 
 

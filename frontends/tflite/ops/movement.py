@@ -11,6 +11,7 @@ from ....ir.core import Value
 from ....ir.types import TensorType, i32, i64
 from ...common.blocks import batch_to_space, mirrored_pad, space_to_batch
 from ...common.late_axes import parts_of_sizes
+from ...common.loops import reversed_along
 from ...common.movement import FAR, concat, padded_by, reversed_axes, split_into, transposed
 from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import (
@@ -211,9 +212,10 @@ def tile(n: TfliteLayer, x: Value, repeats: Value) -> Value:
 @moved
 def reverse(n: TfliteLayer, x: Value, axes: Value) -> Value:
     found = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
-    if any(x.type.shape[axis] is None for axis in found):
-        raise n.error("the extents that are reversed must be known")
-    return reversed_axes(n, x, found)
+    for axis in found:
+        if x.type.shape[axis] is None:
+            x = reversed_along(n, x, axis)
+    return reversed_axes(n, x, [axis for axis in found if x.type.shape[axis] is not None])
 
 
 @ROWS("SPACE_TO_BATCH_ND")

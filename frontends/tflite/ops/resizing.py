@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ...common.fourier import each, fitted, fourier
@@ -28,11 +30,28 @@ def resize_bilinear(n: TfliteLayer, x: Value, size: Value) -> Value:
 @ROWS("RESIZE_NEAREST_NEIGHBOR")
 @moved
 def resize_nearest(n: TfliteLayer, x: Value, size: Value) -> Value:
-    """Half pixel centers are floor((i + 0.5) / scale): half_pixel's position rounded up."""
-    transform = _transform(n)
+    """The positions are computed in f32 as the kernels do it, where one may lie between two."""
+    transform, wanted = _transform(n), n.extents(size)
+    if x.type.rank == 4 and wanted is not None and None not in (*wanted, *x.type.shape[1:3]):
+        for axis, extent in enumerate(wanted, 1):
+            places = _nearest(int(x.type.shape[axis]), int(extent or 0), transform)
+            x = n(nn.Gather(x, n.constant(places), axis=axis))
+        return x
     nearest = "floor" if transform == "asymmetric" else "round_prefer_ceil"
     how = {"mode": "nearest", "coordinate_transform": transform, "nearest_mode": nearest}
     return _resized(n, x, size, how)
+
+
+def _nearest(own: int, wanted: int, transform: str) -> np.ndarray:
+    """Which of the elements each one of the result is."""
+    if transform == "align_corners" and wanted > 1:
+        scale = np.float32(own - 1) / np.float32(wanted - 1)
+    else:
+        scale = np.float32(own) / np.float32(max(wanted, 1))
+    shift = np.float32(0.5 if transform == "half_pixel" else 0)
+    at = (np.arange(wanted, dtype=np.float32) + shift) * scale
+    whole = np.floor(at + np.float32(0.5)) if transform == "align_corners" else np.floor(at)
+    return np.minimum(whole.astype(np.int64), own - 1)
 
 
 def _resized(n: TfliteLayer, x: Value, size: Value, how: dict[str, str]) -> Value:
