@@ -14,6 +14,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
+from .frames import structured
 from .schema import SCHEMA, array_of, type_of
 
 OUTPUTS = {
@@ -171,7 +172,7 @@ def graph_of(
         results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
         graphs = _graphs(record, functions)
         nodes.append(Node(kind, one, operands, results, record.attr, graphs))
-    return Graph(inputs, nodes, outputs, constants)
+    return structured(Graph(inputs, nodes, outputs, constants))
 
 
 def _data_inputs(record: Record) -> list[str]:

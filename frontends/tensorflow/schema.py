@@ -124,7 +124,8 @@ Tensor
   17 uint64_val int*
 """)
 
-STRING = 7
+UNKNOWN = UnrankedTensorType(f32)
+"""The type of a value of which nothing is told."""
 
 _DTYPES: dict[int, tuple[Any, str]] = {
     1: (np.float32, "float_val"),
@@ -177,7 +178,7 @@ def type_of(dtype: int, shape: Record | None) -> Type:
     """The type of a value. Raises WireError."""
     extents = shape_of(shape)
     if dtype % 100 not in _DTYPES:
-        return UnrankedTensorType(f32)
+        return UNKNOWN
     if extents is None:
         return UnrankedTensorType(element_of(dtype))
     return TensorType(extents, element_of(dtype))
