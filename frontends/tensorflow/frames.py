@@ -175,7 +175,7 @@ def _used(node: Node) -> Iterator[str]:
 
 def _branched(nodes: Sequence[Node]) -> list[Node]:
     """Nodes with one for every few merges that belong together."""
-    if not any(node.kind in GATES for node in nodes):
+    if not any(node.kind in (*GATES, "Merge") for node in nodes):
         return list(nodes)
     return _Branches(nodes).replaced()
 

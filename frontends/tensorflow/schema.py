@@ -124,6 +124,9 @@ Tensor
   17 uint64_val int*
 """)
 
+MOST_REPEATED = 1 << 32
+"""Bytes of a constant of which the file tells a few numbers only."""
+
 UNKNOWN = UnrankedTensorType(f32)
 """The type of a value of which nothing is told."""
 
@@ -197,6 +200,8 @@ def array_of(tensor: Record) -> np.ndarray:
         if tensor.content.size != count * dtype.itemsize:
             raise WireError(f"a constant of shape {list(shape)} has {tensor.content.size} bytes")
         return tensor.content.view(dtype).reshape(shape)  # type: ignore[arg-type]
+    if count * dtype.itemsize > MOST_REPEATED:
+        raise WireError(f"a constant of shape {list(shape)} repeats one number")
     field = _DTYPES[tensor.dtype % 100][1]
     values = _values(tensor, field, dtype)
     if len(values) > count:

@@ -41,12 +41,12 @@ def variable_by_reference(n: TfLayer) -> Value:
 
 
 @rows("ReadVariableOp")
-def read_variable(n: TfLayer, handle: Any) -> Value:
+def read_variable(n: TfLayer, handle: Variable) -> Value:
     return handle.read(n)
 
 
 @rows("VariableShape")
-def variable_shape(n: TfLayer, handle: Any) -> Value:
+def variable_shape(n: TfLayer, handle: Variable) -> Value:
     return n.constant(handle.read(n).type.shape, n.element("out_type"))
 
 
