@@ -25,6 +25,8 @@ class Node:
     outputs: Sequence[str]
     attributes: Any = None
     graphs: Mapping[str, Graph] = field(default_factory=dict)
+    after: Sequence[str] = ()
+    """Values that must be made before, of nodes that change what this one sees."""
 
     @property
     def label(self) -> str:

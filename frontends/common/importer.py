@@ -200,7 +200,7 @@ class _View:
 
     def used(self, node: Node) -> Iterable[str]:
         """The names that it uses, also inside its graphs."""
-        names = dict.fromkeys(name for name in node.inputs if name)
+        names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
         for graph in node.graphs.values():
             names.update(dict.fromkeys(_free_names(graph)))
         return names

@@ -45,6 +45,15 @@ OUTPUTS = {
 MOST_OUTPUTS = 1 << 16
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+WRITERS = (
+    "AssignVariableOp",
+    "AssignAddVariableOp",
+    "AssignSubVariableOp",
+    "ResourceScatterUpdate",
+    "ResourceScatterAdd",
+)
+"""Operators that write the variable of their first operand."""
+
 GRAPHS = {
     **dict.fromkeys(CALLS, ("f",)),
     **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch")),
@@ -62,6 +71,7 @@ class Functions:
         self._data: dict[str, Any] = {}
         self._records: dict[str, Record] = {}
         self._graphs: dict[str, Graph | None] = {}
+        self._writers: dict[str, bool] = {}
         for data in library.function if library else ():
             self._data[SCHEMA.read("FunctionName", data).signature.name] = data
 
@@ -75,6 +85,18 @@ class Functions:
                 raise self.source.error(f"function '{name}' is called, but not defined")
             self._records[name] = SCHEMA.read("Function", self._data[name])
         return self._records[name]
+
+    def writes(self, record: Record) -> bool:
+        """Whether a node writes variables, perhaps in a function that it calls."""
+        if record.op in WRITERS:
+            return True
+        return any(self._is_writer(name) for name in called_functions(record, self).values())
+
+    def _is_writer(self, name: str) -> bool:
+        if name not in self._writers:
+            self._writers[name] = False
+            self._writers[name] = any(self.writes(node) for node in self.record(name).node)
+        return self._writers[name]
 
     def graph(self, name: str) -> Graph:
         """The function as a graph. Raises NncError where it calls itself."""
@@ -149,6 +171,7 @@ def graph_of(
         found = values.name(text)
         return renamed.get(found, found)
 
+    effects = _Effects(by_name, values, functions)
     needed: dict[str, None] = {}
     used: set[str] = {value for _, value in outputs}
     waiting = [values.maker(value) for value in used - set(renamed.values())]
@@ -157,6 +180,7 @@ def graph_of(
         if one in needed or one not in by_name or f"{one}:0" in renamed:
             continue
         needed[one] = None
+        waiting += effects.before(one)
         for text in _data_inputs(by_name[one]):
             used.add(name(text))
             waiting.append(values.maker(text))
@@ -171,8 +195,37 @@ def graph_of(
         operands = [name(text) for text in _data_inputs(record)]
         results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
         graphs = _graphs(record, functions)
-        nodes.append(Node(kind, one, operands, results, record.attr, graphs))
+        after = [f"{other}:0" for other in effects.before(one)]
+        nodes.append(Node(kind, one, operands, results, record.attr, graphs, after))
     return structured(Graph(inputs, nodes, outputs, constants))
+
+
+class _Effects:
+    """Which nodes write variables, and what each node must come after."""
+
+    def __init__(self, records: Mapping[str, Record], values: GraphValues, functions: Functions):
+        self.records = records
+        self.values = values
+        self.writers = {name for name, one in records.items() if functions.writes(one)}
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def before(self, name: str) -> tuple[str, ...]:
+        """The writers that a node waits for, through nodes that have no values for it."""
+        if not self.writers:
+            return ()
+        if name not in self._found:
+            found: dict[str, None] = {}
+            seen: set[str] = set()
+            waiting = [t.lstrip("^") for t in self.records[name].input if t.startswith("^")]
+            while waiting:
+                one = waiting.pop()
+                if one in self.writers:
+                    found[one] = None
+                elif one in self.records and one not in seen:
+                    seen.add(one)
+                    waiting += map(self.values.maker, self.records[one].input)
+            self._found[name] = tuple(found)
+        return self._found[name]
 
 
 def _data_inputs(record: Record) -> list[str]:
@@ -201,18 +254,24 @@ def _constant(record: Record, source: Source) -> Any:
         raise source.error(f"layer '{record.name}' (Const): {error}") from None
 
 
-def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
-    """The graphs of the functions that a node calls."""
+def called_functions(record: Record, functions: Functions) -> dict[str, str]:
+    """The functions that a node calls, by the names of the graphs that they become."""
     if record.op in functions:
-        return {"f": functions.graph(record.op)}
-    found: dict[str, Graph] = {}
+        return {"f": record.op}
+    found: dict[str, str] = {}
     for attribute in GRAPHS.get(record.op, ()):
         value = record.attr.get(attribute)
         if value is None or (value.func is None and value.list is None):
             raise NncError(f"node '{record.name}': no function '{attribute}'", functions.source.loc)
         if value.func is not None:
-            found[attribute] = functions.graph(value.func.name)
+            found[attribute] = value.func.name
             continue
         for i, one in enumerate(value.list.func):
-            found[f"{attribute}{i}"] = functions.graph(one.name)
+            found[f"{attribute}{i}"] = one.name
     return found
+
+
+def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
+    """The graphs of the functions that a node calls."""
+    called = called_functions(record, functions)
+    return {key: functions.graph(name) for key, name in called.items()}

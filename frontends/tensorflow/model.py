@@ -13,6 +13,7 @@ from ..tensorflow_files import FILE, SAVED
 from ..wire.protobuf import Record, WireError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, type_of
+from .states import with_states
 from .variables import bind_variables
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -59,7 +60,8 @@ def _saved_model(source: Source, file: Source) -> Graph:
     graph = graph_of(meta.graph.node, inputs, outputs, values, functions, renamed)
     bind_variables(source, meta, graph, functions)
     version = meta.info.tensorflow_version if meta.info else ""
-    return replace(graph, producer=f"TensorFlow {version}".strip())
+    graph = replace(graph, producer=f"TensorFlow {version}".strip())
+    return with_states(source, graph)
 
 
 def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
