@@ -102,7 +102,7 @@ class Importer(Builder):
 
     def _walk(self, graph: Graph) -> None:
         given = {*self._frames[-1], *graph.constants}
-        outputs = [value for _, value in graph.outputs]
+        outputs = [*(value for _, value in graph.outputs), *graph.effects]
         try:
             nodes = needed_nodes(graph.nodes, given, outputs, self._is_outer, _View())
         except NncError as error:

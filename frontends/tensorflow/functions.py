@@ -53,6 +53,7 @@ WRITERS = (
     "ResourceScatterAdd",
 )
 """Operators that write the variable of their first operand."""
+READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
 
 GRAPHS = {
     **dict.fromkeys(CALLS, ("f",)),
@@ -175,6 +176,8 @@ def graph_of(
     needed: dict[str, None] = {}
     used: set[str] = {value for _, value in outputs}
     waiting = [values.maker(value) for value in used - set(renamed.values())]
+    whole = isinstance(values, FunctionValues)
+    waiting += effects.writers if whole else []  # all that stands in a function runs
     while waiting:
         one = waiting.pop()
         if one in needed or one not in by_name or f"{one}:0" in renamed:
@@ -197,20 +200,23 @@ def graph_of(
         graphs = _graphs(record, functions)
         after = [f"{other}:0" for other in effects.before(one)]
         nodes.append(Node(kind, one, operands, results, record.attr, graphs, after))
-    return structured(Graph(inputs, nodes, outputs, constants))
+    changes = [f"{one}:0" for one in effects.writers if one in needed]
+    return structured(Graph(inputs, nodes, outputs, constants, effects=changes))
 
 
 class _Effects:
-    """Which nodes write variables, and what each node must come after."""
+    """Which nodes write variables, and what each node must come after: also reads of old values."""
 
     def __init__(self, records: Mapping[str, Record], values: GraphValues, functions: Functions):
         self.records = records
         self.values = values
-        self.writers = {name for name, one in records.items() if functions.writes(one)}
+        self.writers = [name for name, one in records.items() if functions.writes(one)]
+        reads = (name for name, one in records.items() if one.op in (*READERS, *GRAPHS))
+        self.marked = {*self.writers, *reads}
         self._found: dict[str, tuple[str, ...]] = {}
 
     def before(self, name: str) -> tuple[str, ...]:
-        """The writers that a node waits for, through nodes that have no values for it."""
+        """The nodes at variables that a node waits for, through others."""
         if not self.writers:
             return ()
         if name not in self._found:
@@ -219,7 +225,7 @@ class _Effects:
             waiting = [t.lstrip("^") for t in self.records[name].input if t.startswith("^")]
             while waiting:
                 one = waiting.pop()
-                if one in self.writers:
+                if one in self.marked:
                     found[one] = None
                 elif one in self.records and one not in seen:
                     seen.add(one)
