@@ -74,7 +74,12 @@ class Functions:
         self._graphs: dict[str, Graph | None] = {}
         self._writers: dict[str, bool] = {}
         for data in library.function if library else ():
-            self._data[SCHEMA.read("FunctionName", data).signature.name] = data
+            if isinstance(data, Record):
+                name = data.signature.name if data.signature else ""
+                self._records[name] = data
+            else:
+                name = SCHEMA.read("FunctionName", data).signature.name
+            self._data[name] = data
 
     def __contains__(self, name: str) -> bool:
         return name in self._data
@@ -96,7 +101,7 @@ class Functions:
     def _is_writer(self, name: str) -> bool:
         if name not in self._writers:
             self._writers[name] = False
-            self._writers[name] = any(self.writes(node) for node in self.record(name).node)
+            self._writers[name] = any(self.writes(node) for node in self.record(name).node_def)
         return self._writers[name]
 
     def graph(self, name: str) -> Graph:
@@ -109,12 +114,12 @@ class Functions:
         self._graphs[name] = None
         record = self.record(name)
         values = FunctionValues(record)
-        inputs = [Input(arg.name, type_of(arg.type, None)) for arg in record.signature.inputs]
+        inputs = [Input(arg.name, type_of(arg.type, None)) for arg in record.signature.input_arg]
         outputs = [
             (arg.name, values.name(record.ret.get(arg.name, arg.name)))
-            for arg in record.signature.outputs
+            for arg in record.signature.output_arg
         ]
-        found = graph_of(record.node, inputs, outputs, values, self)
+        found = graph_of(record.node_def, inputs, outputs, values, self)
         self._graphs[name] = found
         return found
 
@@ -135,7 +140,7 @@ class FunctionValues(GraphValues):
     """The names of values in a function: an argument, or `node:output:position`."""
 
     def __init__(self, record: Record) -> None:
-        self._kinds = {node.name: node.op for node in record.node}
+        self._kinds = {node.name: node.op for node in record.node_def}
 
     def name(self, text: str) -> str:
         """The value's name with the output's number, or that of an argument."""

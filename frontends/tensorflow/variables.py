@@ -162,14 +162,14 @@ class _Restore:
             if called is None or called.func is None or not wanted or depth > 10:
                 continue
             function = functions.record(called.func.name)
-            names = [arg.name for arg in function.signature.inputs]
+            names = [arg.name for arg in function.signature.input_arg]
             data = [text for text in record.input if not text.startswith("^")]
             handles = {
                 name: handle
                 for name, text in zip(names, data, strict=False)
                 if (handle := self.handle(text)) is not None
             }
-            inner = _Restore(function.node, FunctionValues(function), handles, self.keys)
+            inner = _Restore(function.node_def, FunctionValues(function), handles, self.keys)
             inner.run(functions, depth=depth + 1)
 
     def handle(self, text: str) -> str | None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from nnc import compile
 from nnc.frontends.common.source import Source
 from nnc.frontends.formats import find_format, import_model, model_files
 from nnc.ir.diagnostics import NncError
@@ -71,6 +72,38 @@ def test_formats():
     assert find_format(Source((FILES / "slices.pb").read_bytes())).name == "TensorFlow"
     names = {path.name for path in model_files(FILES / "network")}
     assert names == {"saved_model.pb", Path(INDEX).name, Path(DATA).name}
+
+
+GRAPH = """
+# of a tool
+node { name: "x" op: "Placeholder"
+  attr { key: "dtype" value { type: DT_FLOAT } }
+  attr { key: "shape" value { shape { dim { size: 2 } } } } }
+node {
+  name: "c"
+  op: "Const"
+  attr { key: "value" value { tensor { dtype: DT_FLOAT tensor_shape { dim { size: 2 } } float_val: 3 } } }
+}
+node { name: "f" op: "g" input: "x" }
+node { name: "y" op: "AddV2" input: "f" input: "c" }
+library { function {
+  signature { name: "g" input_arg { name: "a" type: DT_FLOAT } output_arg { name: "b" type: DT_FLOAT } }
+  node_def { name: "n" op: "Neg" input: "a" }
+  ret { key: "b" value: "n:y:0" }
+} }
+"""
+
+
+def test_text():
+    source = Source(GRAPH.encode())
+    assert find_format(source).name == "TensorFlow"
+    model = compile(GRAPH.encode())
+    x = np.array([1, -2], np.float32)
+    np.testing.assert_array_equal(model.run({"x": x})["y"], 3 - x)
+
+
+def test_broken_text():
+    assert "line 4, column" in message(GRAPH.replace('key: "dtype"', 'key; "dtype"').encode())
 
 
 def test_operators_that_are_missing_are_listed():
