@@ -46,9 +46,9 @@ FORMATS: Sequence[Format] = (
     Format("PaddlePaddle", "paddle"),
     Format("MXNet", "mxnet"),
     Format("CoreML", "coreml"),
+    Format("TensorFlow", "tensorflow"),
     Format("Caffe", "caffe"),
     Format("Caffe2", "caffe2"),
-    Format("TensorFlow", "tensorflow"),
     Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
 """The first one whose signs a source has is its."""

@@ -25,6 +25,8 @@ class Node:
     outputs: Sequence[str]
     attributes: Any = None
     graphs: Mapping[str, Graph] = field(default_factory=dict)
+    after: Sequence[str] = ()
+    """Values that must be made before, of nodes that change what this one sees."""
 
     @property
     def label(self) -> str:
@@ -46,6 +48,8 @@ class Graph:
     outputs: Sequence[tuple[str, str]]
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     dims: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    effects: Sequence[str] = ()
+    """Values that are made for what their nodes change, though no output may need them."""
     producer: str = ""
     """What wrote the model, with its version."""
     notes: Mapping[str, str] = field(default_factory=dict)

@@ -102,7 +102,7 @@ class Importer(Builder):
 
     def _walk(self, graph: Graph) -> None:
         given = {*self._frames[-1], *graph.constants}
-        outputs = [value for _, value in graph.outputs]
+        outputs = [*(value for _, value in graph.outputs), *graph.effects]
         try:
             nodes = needed_nodes(graph.nodes, given, outputs, self._is_outer, _View())
         except NncError as error:
@@ -200,7 +200,7 @@ class _View:
 
     def used(self, node: Node) -> Iterable[str]:
         """The names that it uses, also inside its graphs."""
-        names = dict.fromkeys(name for name in node.inputs if name)
+        names = dict.fromkeys(name for name in (*node.after, *node.inputs) if name)
         for graph in node.graphs.values():
             names.update(dict.fromkeys(_free_names(graph)))
         return names

@@ -1,12 +1,17 @@
-"""TensorFlow: folders and files of SavedModels, and graphs."""
+"""TensorFlow: folders and files of SavedModels, and graphs as binary or text."""
 
 from __future__ import annotations
+
+import re
 
 from ..common.source import Source
 
 FILE = "saved_model.pb"
 SAVED = b"\x08\x01\x12"
 """How a SavedModel begins: its version, and a graph. Of ONNX's versions, none is 1."""
+
+_NODE = re.compile(rb"(?:\s|#[^\n]*\n)*(node|library|versions)\s*\{")
+_OPERATOR = re.compile(rb"\bop\s*:\s*[\"']")
 
 
 def is_it(source: Source) -> bool:
@@ -16,7 +21,12 @@ def is_it(source: Source) -> bool:
     head = source.head
     if head[:3] == SAVED:
         return source.path is not None and source.path.name == FILE
-    return _is_graph(head)
+    return is_text(head) or _is_graph(head)
+
+
+def is_text(head: bytes) -> bool:
+    """Whether it begins as a graph in text form does."""
+    return b"\0" not in head and bool(_NODE.match(head) and _OPERATOR.search(head))
 
 
 def _is_graph(head: bytes) -> bool:
@@ -30,4 +40,6 @@ def _is_graph(head: bytes) -> bool:
     if inner[:1] != b"\n" or len(inner) < 4 or inner[1] & 128:
         return False
     rest = inner[2 + inner[1] :]
-    return rest[:1] == b"\x12" and len(rest) > 2 and rest[2 : 2 + rest[1]].isalnum()
+    if rest[:1] != b"\x12" or len(rest) < 3:
+        return False
+    return rest[2 : 2 + rest[1]].replace(b"_", b"").isalnum()

@@ -14,6 +14,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
+from .frames import structured
 from .schema import SCHEMA, array_of, type_of
 
 OUTPUTS = {
@@ -44,6 +45,16 @@ OUTPUTS = {
 MOST_OUTPUTS = 1 << 16
 
 CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+WRITERS = (
+    "AssignVariableOp",
+    "AssignAddVariableOp",
+    "AssignSubVariableOp",
+    "ResourceScatterUpdate",
+    "ResourceScatterAdd",
+)
+"""Operators that write the variable of their first operand."""
+READERS = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd")
+
 GRAPHS = {
     **dict.fromkeys(CALLS, ("f",)),
     **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch")),
@@ -61,8 +72,14 @@ class Functions:
         self._data: dict[str, Any] = {}
         self._records: dict[str, Record] = {}
         self._graphs: dict[str, Graph | None] = {}
+        self._writers: dict[str, bool] = {}
         for data in library.function if library else ():
-            self._data[SCHEMA.read("FunctionName", data).signature.name] = data
+            if isinstance(data, Record):
+                name = data.signature.name if data.signature else ""
+                self._records[name] = data
+            else:
+                name = SCHEMA.read("FunctionName", data).signature.name
+            self._data[name] = data
 
     def __contains__(self, name: str) -> bool:
         return name in self._data
@@ -75,6 +92,18 @@ class Functions:
             self._records[name] = SCHEMA.read("Function", self._data[name])
         return self._records[name]
 
+    def writes(self, record: Record) -> bool:
+        """Whether a node writes variables, perhaps in a function that it calls."""
+        if record.op in WRITERS:
+            return True
+        return any(self._is_writer(name) for name in called_functions(record, self).values())
+
+    def _is_writer(self, name: str) -> bool:
+        if name not in self._writers:
+            self._writers[name] = False
+            self._writers[name] = any(self.writes(node) for node in self.record(name).node_def)
+        return self._writers[name]
+
     def graph(self, name: str) -> Graph:
         """The function as a graph. Raises NncError where it calls itself."""
         found = self._graphs.get(name)
@@ -85,12 +114,12 @@ class Functions:
         self._graphs[name] = None
         record = self.record(name)
         values = FunctionValues(record)
-        inputs = [Input(arg.name, type_of(arg.type, None)) for arg in record.signature.inputs]
+        inputs = [Input(arg.name, type_of(arg.type, None)) for arg in record.signature.input_arg]
         outputs = [
             (arg.name, values.name(record.ret.get(arg.name, arg.name)))
-            for arg in record.signature.outputs
+            for arg in record.signature.output_arg
         ]
-        found = graph_of(record.node, inputs, outputs, values, self)
+        found = graph_of(record.node_def, inputs, outputs, values, self)
         self._graphs[name] = found
         return found
 
@@ -111,7 +140,7 @@ class FunctionValues(GraphValues):
     """The names of values in a function: an argument, or `node:output:position`."""
 
     def __init__(self, record: Record) -> None:
-        self._kinds = {node.name: node.op for node in record.node}
+        self._kinds = {node.name: node.op for node in record.node_def}
 
     def name(self, text: str) -> str:
         """The value's name with the output's number, or that of an argument."""
@@ -148,14 +177,18 @@ def graph_of(
         found = values.name(text)
         return renamed.get(found, found)
 
+    effects = _Effects(by_name, values, functions)
     needed: dict[str, None] = {}
     used: set[str] = {value for _, value in outputs}
     waiting = [values.maker(value) for value in used - set(renamed.values())]
+    whole = isinstance(values, FunctionValues)
+    waiting += effects.writers if whole else []  # all that stands in a function runs
     while waiting:
         one = waiting.pop()
         if one in needed or one not in by_name or f"{one}:0" in renamed:
             continue
         needed[one] = None
+        waiting += effects.before(one)
         for text in _data_inputs(by_name[one]):
             used.add(name(text))
             waiting.append(values.maker(text))
@@ -170,8 +203,40 @@ def graph_of(
         operands = [name(text) for text in _data_inputs(record)]
         results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
         graphs = _graphs(record, functions)
-        nodes.append(Node(kind, one, operands, results, record.attr, graphs))
-    return Graph(inputs, nodes, outputs, constants)
+        after = [f"{other}:0" for other in effects.before(one)]
+        nodes.append(Node(kind, one, operands, results, record.attr, graphs, after))
+    changes = [f"{one}:0" for one in effects.writers if one in needed]
+    return structured(Graph(inputs, nodes, outputs, constants, effects=changes))
+
+
+class _Effects:
+    """Which nodes write variables, and what each node must come after: also reads of old values."""
+
+    def __init__(self, records: Mapping[str, Record], values: GraphValues, functions: Functions):
+        self.records = records
+        self.values = values
+        self.writers = [name for name, one in records.items() if functions.writes(one)]
+        reads = (name for name, one in records.items() if one.op in (*READERS, *GRAPHS))
+        self.marked = {*self.writers, *reads}
+        self._found: dict[str, tuple[str, ...]] = {}
+
+    def before(self, name: str) -> tuple[str, ...]:
+        """The nodes at variables that a node waits for, through others."""
+        if not self.writers:
+            return ()
+        if name not in self._found:
+            found: dict[str, None] = {}
+            seen: set[str] = set()
+            waiting = [t.lstrip("^") for t in self.records[name].input if t.startswith("^")]
+            while waiting:
+                one = waiting.pop()
+                if one in self.marked:
+                    found[one] = None
+                elif one in self.records and one not in seen:
+                    seen.add(one)
+                    waiting += map(self.values.maker, self.records[one].input)
+            self._found[name] = tuple(found)
+        return self._found[name]
 
 
 def _data_inputs(record: Record) -> list[str]:
@@ -200,18 +265,24 @@ def _constant(record: Record, source: Source) -> Any:
         raise source.error(f"layer '{record.name}' (Const): {error}") from None
 
 
-def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
-    """The graphs of the functions that a node calls."""
+def called_functions(record: Record, functions: Functions) -> dict[str, str]:
+    """The functions that a node calls, by the names of the graphs that they become."""
     if record.op in functions:
-        return {"f": functions.graph(record.op)}
-    found: dict[str, Graph] = {}
+        return {"f": record.op}
+    found: dict[str, str] = {}
     for attribute in GRAPHS.get(record.op, ()):
         value = record.attr.get(attribute)
         if value is None or (value.func is None and value.list is None):
             raise NncError(f"node '{record.name}': no function '{attribute}'", functions.source.loc)
         if value.func is not None:
-            found[attribute] = functions.graph(value.func.name)
+            found[attribute] = value.func.name
             continue
         for i, one in enumerate(value.list.func):
-            found[f"{attribute}{i}"] = functions.graph(one.name)
+            found[f"{attribute}{i}"] = one.name
     return found
+
+
+def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
+    """The graphs of the functions that a node calls."""
+    called = called_functions(record, functions)
+    return {key: functions.graph(name) for key, name in called.items()}

@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
 from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import Type
 from ..common.importer import NodeLayer
-from ..common.rows import Rows
+from ..common.rows import Convert, Rows
 from ..wire.protobuf import Record, WireError
+from .lists import TensorList
 from .schema import dtype_of, element_of, shape_of
+from .variables import Variable
 
-rows = Rows(__package__ or "")
+
+class TfRows(Rows):
+    """Rows whose functions say of each operand that it is a tensor, a list or a variable.
+
+    Operands that are not annotated are tensors; of `Any`, nothing is asked.
+    """
+
+    def __call__(self, *kinds: str) -> Callable[[Convert], Convert]:
+        register = super().__call__(*kinds)
+
+        def checked(function: Convert) -> Convert:
+            register(_checked(function))
+            return function
+
+        return checked
+
+
+def _checked(function: Convert) -> Convert:
+    parameters = list(signature(function).parameters.values())[1:]
+    wanted = [_KINDS.get(str(p.annotation).removesuffix(" | None"), _TENSOR) for p in parameters]
+
+    @wraps(function)
+    def convert(n: TfLayer, *inputs: Any) -> Any:
+        for i, value in enumerate(inputs):
+            kind, name = wanted[min(i, len(wanted) - 1)]
+            if value is not None and not isinstance(value, kind):
+                raise n.error(f"input {i} is no {name}")
+        return function(n, *inputs)
+
+    return convert
+
+
+_TENSOR = (Value, "tensor")
+_KINDS = {
+    "Any": (object, "value"),
+    "TensorList": (TensorList, "list"),
+    "Variable": (Variable, "variable"),
+}
+
+rows = TfRows(__package__ or "")
 
 
 class TfLayer(NodeLayer):

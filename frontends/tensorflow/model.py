@@ -9,10 +9,12 @@ from pathlib import Path
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
-from ..signs.tensorflow import FILE, SAVED
+from ..signs.tensorflow import FILE, SAVED, is_text
 from ..wire.protobuf import Record, WireError
+from ..wire.protobuf_text import TextError
 from .functions import Functions, GraphValues, graph_of
-from .schema import SCHEMA, type_of
+from .schema import SCHEMA, read_graph, type_of
+from .states import with_states
 from .variables import bind_variables
 
 PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
@@ -35,7 +37,11 @@ def read(source: Source) -> Graph:
             return _saved_model(source, source.beside(FILE))
         if source.head[:3] == SAVED:
             return _saved_model(source, source)
-        return _frozen_graph(source)
+        if is_text(source.head):
+            return _frozen_graph(source, read_graph(source.text))
+        return _frozen_graph(source, SCHEMA.read("GraphDef", source.data))
+    except TextError as error:
+        raise source.error(f"line {error.line}, column {error.column}: {error}") from None
     except WireError as error:
         raise source.error(f"not a TensorFlow model: {error}") from None
 
@@ -59,7 +65,8 @@ def _saved_model(source: Source, file: Source) -> Graph:
     graph = graph_of(meta.graph.node, inputs, outputs, values, functions, renamed)
     bind_variables(source, meta, graph, functions)
     version = meta.info.tensorflow_version if meta.info else ""
-    return replace(graph, producer=f"TensorFlow {version}".strip())
+    graph = replace(graph, producer=f"TensorFlow {version}".strip())
+    return with_states(source, graph)
 
 
 def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
@@ -79,9 +86,8 @@ def _signature(source: Source, meta: Record) -> Record:
     return named[wanted[0]]
 
 
-def _frozen_graph(source: Source) -> Graph:
+def _frozen_graph(source: Source, record: Record) -> Graph:
     """Placeholders are the inputs; the outputs, what nothing uses."""
-    record = SCHEMA.read("GraphDef", source.data)
     values = GraphValues()
     used = {values.maker(text) for node in record.node for text in node.input}
     renamed, inputs = {}, []

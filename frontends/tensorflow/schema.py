@@ -6,6 +6,7 @@ Source: https://github.com/tensorflow/tensorflow, tensorflow/core/framework and 
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 import ml_dtypes
@@ -14,8 +15,9 @@ import numpy as np
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type, UnrankedTensorType, f32, size_fault
 from ..wire.protobuf import Record, Schema, WireError
+from ..wire.protobuf_text import read_text
 
-SCHEMA = Schema("""
+TABLE = """
 SavedModel
   1 version int
   2 meta_graphs MetaGraph*
@@ -67,12 +69,12 @@ OpName
   1 name string
 Function
   1 signature OpDef
-  3 node Node*
+  3 node_def Node*
   4 ret map string string
 OpDef
   1 name string
-  2 inputs Arg*
-  3 outputs Arg*
+  2 input_arg Arg*
+  3 output_arg Arg*
 Arg
   1 name string
   3 type int
@@ -109,8 +111,8 @@ Dim
   1 size int
 Tensor
   1 dtype int
-  2 shape Shape
-  4 content bytes
+  2 tensor_shape Shape
+  4 tensor_content bytes
   5 float_val float*
   6 double_val double*
   7 int_val int*
@@ -122,9 +124,17 @@ Tensor
   13 half_val int*
   16 uint32_val int*
   17 uint64_val int*
-""")
+"""
 
-STRING = 7
+SCHEMA = Schema(TABLE)
+TEXT = Schema(TABLE.replace("1 function bytes*", "1 function Function*"))
+"""For the text form, whose functions are read at once."""
+
+MOST_REPEATED = 1 << 32
+"""Bytes of a constant of which the file tells a few numbers only."""
+
+UNKNOWN = UnrankedTensorType(f32)
+"""The type of a value of which nothing is told."""
 
 _DTYPES: dict[int, tuple[Any, str]] = {
     1: (np.float32, "float_val"),
@@ -154,6 +164,17 @@ _DTYPES: dict[int, tuple[Any, str]] = {
 """NumPy's type of a DataType, and the field of its numbers; those of references are 100 more."""
 
 
+_NAMES = """FLOAT DOUBLE INT32 UINT8 INT16 INT8 STRING COMPLEX64 INT64 BOOL QINT8 QUINT8 QINT32
+BFLOAT16 QINT16 QUINT16 UINT16 COMPLEX128 HALF RESOURCE VARIANT UINT32 UINT64"""
+_NUMBERS = {f"DT_{name}": str(i) for i, name in enumerate(_NAMES.split(), 1)}
+
+
+def read_graph(text: str) -> Record:
+    """A GraphDef in its text form. Raises TextError."""
+    numbered = re.sub(r":\s*(DT_\w+)", lambda m: f": {_NUMBERS.get(m[1], '0')}", text)
+    return read_text(TEXT, "GraphDef", numbered)
+
+
 def dtype_of(number: int) -> np.dtype:
     """NumPy's type of a DataType. Raises WireError for one that no tensor of ours has."""
     if number % 100 not in _DTYPES:
@@ -177,7 +198,7 @@ def type_of(dtype: int, shape: Record | None) -> Type:
     """The type of a value. Raises WireError."""
     extents = shape_of(shape)
     if dtype % 100 not in _DTYPES:
-        return UnrankedTensorType(f32)
+        return UNKNOWN
     if extents is None:
         return UnrankedTensorType(element_of(dtype))
     return TensorType(extents, element_of(dtype))
@@ -186,16 +207,19 @@ def type_of(dtype: int, shape: Record | None) -> Type:
 def array_of(tensor: Record) -> np.ndarray:
     """A constant: a view of its bytes where they are stored raw. Raises WireError."""
     dtype = dtype_of(tensor.dtype)
-    shape = shape_of(tensor.shape) if tensor.shape else ()
+    shape = shape_of(tensor.tensor_shape) if tensor.tensor_shape else ()
     if shape is None or None in shape:
         raise WireError("a constant has no shape")
     if fault := size_fault(TensorType(shape, numpy_to_type(dtype))):
         raise WireError(fault)
     count = math.prod(shape)  # type: ignore[arg-type]
-    if tensor.content.size:
-        if tensor.content.size != count * dtype.itemsize:
-            raise WireError(f"a constant of shape {list(shape)} has {tensor.content.size} bytes")
-        return tensor.content.view(dtype).reshape(shape)  # type: ignore[arg-type]
+    content = tensor.tensor_content
+    if content.size:
+        if content.size != count * dtype.itemsize:
+            raise WireError(f"a constant of shape {list(shape)} has {content.size} bytes")
+        return content.view(dtype).reshape(shape)  # type: ignore[arg-type]
+    if count * dtype.itemsize > MOST_REPEATED:
+        raise WireError(f"a constant of shape {list(shape)} repeats one number")
     field = _DTYPES[tensor.dtype % 100][1]
     values = _values(tensor, field, dtype)
     if len(values) > count:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,16 @@ OBJECT = "/.ATTRIBUTES/VARIABLE_VALUE"
 ASSIGNMENTS = ("AssignVariableOp", "Assign")
 
 
-@dataclass
+class States:
+    """The variables that a model writes, and the block that may write them now."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self.variables = list(variables)
+        self.block: Any = None
+        """None for the model's own."""
+
+
+@dataclass(eq=False)
 class Variable:
     """A variable: its name, its value in the file, and what the layers so far have made of it."""
 
@@ -31,8 +41,21 @@ class Variable:
     array: np.ndarray | None
     value: Value | None = field(default=None, repr=False)
 
+    states: States | None = field(default=None, repr=False)
+
+    def write(self, n: Layer, value: Value) -> None:
+        """Give it another value. Raises NncError where that is done in a place apart."""
+        before = self.read(n)
+        if value.type.element_type is not before.type.element_type:
+            raise n.error(f"variable '{self.name}' is '{before.type}', not '{value.type}'")
+        if self.states is None or n.builder.block is not (self.states.block or n.builder.entry):
+            raise n.error(f"variable '{self.name}' is written where that is not followed")
+        self.value = value
+
     def read(self, n: Layer) -> Value:
         """The value now. Raises NncError where the file has none."""
+        if self.value is None and self.states is not None:
+            self.value = n.builder.lookup(self.name)  # type: ignore[attr-defined]
         if self.value is None:
             if self.array is None:
                 raise n.error(f"variable '{self.name}' has no value in the checkpoint")
@@ -139,14 +162,14 @@ class _Restore:
             if called is None or called.func is None or not wanted or depth > 10:
                 continue
             function = functions.record(called.func.name)
-            names = [arg.name for arg in function.signature.inputs]
+            names = [arg.name for arg in function.signature.input_arg]
             data = [text for text in record.input if not text.startswith("^")]
             handles = {
                 name: handle
                 for name, text in zip(names, data, strict=False)
                 if (handle := self.handle(text)) is not None
             }
-            inner = _Restore(function.node, FunctionValues(function), handles, self.keys)
+            inner = _Restore(function.node_def, FunctionValues(function), handles, self.keys)
             inner.run(functions, depth=depth + 1)
 
     def handle(self, text: str) -> str | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....dialects import nn
@@ -32,18 +34,20 @@ from ...common.shapes import (
 from ...common.terms import Term, constant, counting, extent, joined
 from ...common.windows import pad_by_vector
 from ..layer import TfLayer, rows
+from ..lists import TensorList
+from ..variables import Variable
 
 i32 = IntegerType(32)
 
 
 @rows("Identity", "StopGradient", "PreventGradient", "Snapshot", "CheckNumerics",
       "PlaceholderWithDefault", "EnsureShape", "Copy", "CopyHost")  # fmt: skip
-def identity(n: TfLayer, x, *others):
+def identity(n: TfLayer, x: Any, *others: Any) -> Any:
     return x
 
 
 @rows("IdentityN")
-def identities(n: TfLayer, *inputs):
+def identities(n: TfLayer, *inputs: Any) -> list[Any]:
     return list(inputs)
 
 
@@ -212,10 +216,18 @@ def _sized(n: TfLayer, x: Value, axis: int, count: Index) -> Value:
     return n(nn.Reshape(x, out=TensorType(shape, x.type.element_type)))
 
 
-@rows("GatherV2", "Gather", "ResourceGather")
-def gather(n: TfLayer, x, indices: Value, axis: Value | None = None) -> Value:
-    if n.kind == "ResourceGather":
-        x = x.read(n)
+@rows("ResourceGather")
+def gather_variable(n: TfLayer, x: Variable, indices: Value) -> Value:
+    return gather(n, x.read(n), indices)
+
+
+@rows("ResourceGatherNd")
+def gather_nd_variable(n: TfLayer, x: Variable, indices: Value) -> Value:
+    return gather_nd(n, x.read(n), indices)
+
+
+@rows("GatherV2", "Gather")
+def gather(n: TfLayer, x: Value, indices: Value, axis: Value | None = None) -> Value:
     rank = x.type.rank
     place = 0 if axis is None else normalize_axis(n, n.known_int(axis, "axis"), rank)
     batch = normalize_axis(n, n.int("batch_dims", 0), indices.type.rank + 1)
@@ -237,9 +249,8 @@ def gather(n: TfLayer, x, indices: Value, axis: Value | None = None) -> Value:
     return transposed(n, found, [*order, *range(len(order), found.type.rank)])
 
 
-@rows("GatherNd", "ResourceGatherNd")
-def gather_nd(n: TfLayer, x, indices: Value) -> Value:
-    x = x.read(n) if n.kind == "ResourceGatherNd" else x
+@rows("GatherNd")
+def gather_nd(n: TfLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherNd(x, indices, batch_dims=n.int("batch_dims", 0)))
 
 
@@ -396,8 +407,8 @@ def fill(n: TfLayer, shape: Value, value: Value) -> Value:
 
 
 @rows("ZerosLike", "OnesLike")
-def filled_like(n: TfLayer, x):
-    if not isinstance(x, Value):
+def filled_like(n: TfLayer, x: Any) -> Any:
+    if isinstance(x, TensorList):
         return x.cleared()
     number = n.scalar(0 if n.kind == "ZerosLike" else 1, x)
     return Term(n, number).filled(Term(n, shape_of(n, x))).value if x.type.rank else number

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from ...common.shapes import as_scalar, reshape
 from ..layer import TfLayer, rows
 from ..lists import NeedsStack, TensorList
 from ..loops import Counted, counted, kept
-from ..variables import Variable
+from ..variables import States, Variable
 
 _I32 = IntegerType(32)
 
@@ -41,13 +42,75 @@ def variable_by_reference(n: TfLayer) -> Value:
 
 
 @rows("ReadVariableOp")
-def read_variable(n: TfLayer, handle: Any) -> Value:
+def read_variable(n: TfLayer, handle: Variable) -> Value:
     return handle.read(n)
 
 
 @rows("VariableShape")
-def variable_shape(n: TfLayer, handle: Any) -> Value:
+def variable_shape(n: TfLayer, handle: Variable) -> Value:
     return n.constant(handle.read(n).type.shape, n.element("out_type"))
+
+
+@rows("_State")
+def state(n: TfLayer, handle: Variable) -> Value:
+    return handle.read(n)
+
+
+@rows("AssignVariableOp")
+def assign(n: TfLayer, handle: Variable, value: Value) -> Variable:
+    handle.write(n, value)
+    return handle
+
+
+@rows("AssignAddVariableOp", "AssignSubVariableOp")
+def assign_sum(n: TfLayer, handle: Variable, value: Value) -> Variable:
+    op = nn.Add if n.kind == "AssignAddVariableOp" else nn.Sub
+    handle.write(n, n(op(handle.read(n), value)))
+    return handle
+
+
+@rows("ResourceScatterUpdate", "ResourceScatterAdd")
+def assign_rows(n: TfLayer, handle: Variable, indices: Value, updates: Value) -> Variable:
+    places = reshape(
+        n, n.cast(indices, i64), [*((indices, i) for i in range(indices.type.rank)), 1]
+    )
+    how = "none" if n.kind == "ResourceScatterUpdate" else "add"
+    handle.write(n, n(nn.ScatterNd(handle.read(n), places, updates, reduction=how)))
+    return handle
+
+
+@contextmanager
+def writing(n: TfLayer, states: States | None, values: Sequence[Value]) -> Iterator[None]:
+    """Variables have these values in the block that is being made, and after it the old ones."""
+    if states is None:
+        yield
+        return
+    before = states.block, [variable.value for variable in states.variables]
+    states.block = n.builder.block
+    for variable, value in zip(states.variables, values, strict=True):
+        variable.value = value
+    try:
+        yield
+    finally:
+        states.block = before[0]
+        for variable, value in zip(states.variables, before[1], strict=True):
+            variable.value = value
+
+
+def states_of(n: TfLayer, values: Sequence[Any]) -> States | None:
+    """The variables that may be written by what gets these values."""
+    return next((v.states for v in values if isinstance(v, Variable) and v.states), None)
+
+
+def now(n: TfLayer, states: States | None) -> list[Value]:
+    """The values of variables that are written."""
+    return [] if states is None else [variable.read(n) for variable in states.variables]
+
+
+def settle(states: States | None, values: Sequence[Value]) -> None:
+    """Give variables the values that a branch or loop gives them."""
+    for variable, value in zip(states.variables if states else (), values, strict=True):
+        variable.value = value
 
 
 # -- branches --------------------------------------------------------------------------------------
@@ -65,25 +128,31 @@ def chosen(n: TfLayer, condition: Value, names: Sequence[str], inputs: Sequence[
     known = n.known(condition)
     if known is not None:
         return n.graph(names[0] if known.reshape(-1)[0] else names[1], *inputs)
-    return unlisted_branch(
-        n, condition, [lambda name=name: n.graph(name, *inputs) for name in names]
-    )
+    branches = [lambda name=name: n.graph(name, *inputs) for name in names]
+    return unlisted_branch(n, condition, branches, states_of(n, inputs))
 
 
-def unlisted_branch(n: TfLayer, condition: Value, branches: Sequence[Any]) -> list[Any]:
+def unlisted_branch(
+    n: TfLayer, condition: Value, branches: Sequence[Any], states: States | None
+) -> list[Any]:
     """A branch whose results may be lists, which become tensors on their way."""
     found: list[list[Any]] = []
+    before = now(n, states)
 
     def make(one: Any) -> list[Any]:
-        outcome = one()
-        found.append(outcome)
-        return [
-            v.stacked(n) if isinstance(v, TensorList) else v
-            for v in outcome
-            if not isinstance(v, Variable)
-        ]
+        with writing(n, states, before):
+            outcome = one()
+            found.append(outcome)
+            values = [
+                v.stacked(n) if isinstance(v, TensorList) else v
+                for v in outcome
+                if not isinstance(v, Variable)
+            ]
+            return [*values, *now(n, states)]
 
-    results = iter(branch(n, condition, [lambda one=one: make(one) for one in branches]))
+    made = branch(n, condition, [lambda one=one: make(one) for one in branches])
+    settle(states, made[len(made) - len(before) :])
+    results = iter(made)
     return [v if isinstance(v, Variable) else _as_was(n, v, next(results)) for v in found[0]]
 
 
@@ -110,7 +179,7 @@ def case(n: TfLayer, index: Value, *inputs: Any) -> list[Any]:
         if known is not None:
             return n.graph(names[i], *inputs) if known else from_(i + 1)
         branches = (lambda: n.graph(names[i], *inputs), lambda: from_(i + 1))
-        return unlisted_branch(n, condition, branches)
+        return unlisted_branch(n, condition, branches, states_of(n, inputs))
 
     return from_(0)
 
@@ -129,13 +198,21 @@ class Loop:
 
     def __init__(self, n: TfLayer, inits: list[Any]) -> None:
         self.n = n
-        self.inits = inits
+        self.states = states_of(n, inits)
+        self.inits = [*inits, *now(n, self.states)]
+        self.own = len(inits)
+        """The values behind them are those of variables, which iterations may write."""
         self.fixed = kept(n.node.graphs["body"])
         self.reads: set[int] = set()
         """The lists that the body reads, so that they are tensors that it carries."""
 
     def results(self) -> list[Any]:
         """The values when the loop ends."""
+        found = self._results()
+        settle(self.states, found[self.own :])
+        return found[: self.own]
+
+    def _results(self) -> list[Any]:
         while True:
             try:
                 how = (self.given, self.fixed, self._carried())
@@ -153,14 +230,16 @@ class Loop:
 
     def cond(self, states: Sequence[Any]) -> Value:
         """Whether there is a next iteration."""
-        return is_true(self.n, self.n.graph("cond", *states)[0])
+        with writing(self.n, self.states, states[self.own :]):
+            return is_true(self.n, self.n.graph("cond", *states[: self.own])[0])
 
     def body(self, states: Sequence[Any]) -> list[Any]:
         """The states after an iteration."""
-        found = self.n.graph("body", *states)
-        if len(found) != len(states):
-            raise self.n.error(f"the body gives {len(found)} values, expected {len(states)}")
-        return found
+        with writing(self.n, self.states, states[self.own :]):
+            found = self.n.graph("body", *states[: self.own])
+            if len(found) != self.own:
+                raise self.n.error(f"the body gives {len(found)} values, expected {self.own}")
+            return [*found, *now(self.n, self.states)]
 
     def _is_short(self, count: int) -> bool:
         nodes = len(self.n.node.graphs["body"].nodes)

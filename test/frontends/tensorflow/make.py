@@ -286,6 +286,30 @@ class Recurrent(tf.Module):
         return self.model(x, training=False)
 
 
+class Counter(tf.Module):
+    """What it writes comes out, also from branches and loops."""
+
+    def __init__(self):
+        super().__init__()
+        self.total = tf.Variable([0.0, 0.0, 0.0], name="total")
+        self.runs = tf.Variable(1, name="runs")
+        self.scale = tf.Variable([2.0, 3.0, 4.0])
+
+    def add(self, x):
+        self.total.assign_add(x * self.scale)
+
+    def set(self, x):
+        self.total.assign(x)
+
+    def __call__(self, x):
+        before = self.total.read_value()
+        self.add(x)
+        self.runs.assign_add(1)
+        tf.cond(tf.reduce_sum(x) > 0, lambda: self.add(x), lambda: self.set(x))
+        tf.while_loop(lambda i: i < 3, lambda i: (self.add(tf.cast(i, F32)), i + 1)[1:], [0])
+        return self.total - before + tf.cast(self.runs, F32)
+
+
 def main():
     FILES.mkdir(exist_ok=True)
     graph("arithmetic", arithmetic, normal(3, 4), normal(3, 4))
@@ -307,6 +331,15 @@ def main():
     graph("remembered", remembered, normal(6, 4))
     folder("network", Network(), normal(2, 16, 16, 3), shapes=[[None, 16, 16, 3]])
     graph("recurrent", Recurrent(), normal(2, 7, 6), shapes=[[None, None, 6]], v1=True)
+    inputs = [normal(3) for _ in range(4)]
+    folder("counter", Counter(), inputs[0])
+    (FILES / "counter.npz").unlink()
+    arrays = {f"in{i}": x for i, x in enumerate(inputs)}
+    counter = Counter()
+    for i, x in enumerate(inputs):
+        arrays[f"out{i}"] = counter(tf.constant(x)).numpy()
+        arrays[f"total{i}"] = counter.total.numpy()
+    np.savez_compressed(FILES / "counter_runs.npz", **arrays)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,94 @@
+"""Variables that a model writes: inputs and outputs of it, of the same name.
+
+What came out is to be given to the next run. `notes` say what the first run is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from ...ir.numpy_types import numpy_to_type
+from ...ir.types import TensorType
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from .functions import WRITERS
+from .variables import VARIABLES, States, Variable
+
+PASSING = ("Identity", "Enter", "Switch")
+
+
+def with_states(source: Source, graph: Graph) -> Graph:
+    """The graph with variables that it writes as inputs and outputs."""
+    handles = {
+        node.outputs[0]: node.attributes["variable"]
+        for node in graph.nodes
+        if node.kind in VARIABLES
+    }
+    found = list(dict.fromkeys(v.name for v in _written(graph, handles)))
+    if not found:
+        return graph
+    variables = {v.name: (handle, v) for handle, v in handles.items()}
+    states = States([variables[name][1] for name in found])
+    writers = [node.outputs[0] for node in graph.nodes if _writes(node)]
+    taken = {value.name for value in graph.inputs}
+    inputs, outputs, nodes = list(graph.inputs), list(graph.outputs), list(graph.nodes)
+    notes = dict(graph.notes)
+    for name in found:
+        handle, variable = variables[name]
+        if name in taken or any(name == out for out, _ in outputs):
+            raise source.error(f"variable '{name}' is written, and has the name of an input")
+        if variable.array is None:
+            raise source.error(f"variable '{name}' is written, and has no value to begin with")
+        variable.states = states
+        array = variable.array
+        inputs.append(Input(name, TensorType(array.shape, numpy_to_type(array.dtype))))
+        nodes.append(Node("_State", name, [handle], [f"{name}:state"], {}, after=writers))
+        outputs.append((name, f"{name}:state"))
+        notes[f"state {name}"] = f"starts as {_text(array)}"
+    return replace(graph, inputs=inputs, outputs=outputs, nodes=nodes, notes=notes)
+
+
+def _writes(node: Node) -> bool:
+    if node.kind in WRITERS:
+        return True
+    return any(_writes(inner) for graph in node.graphs.values() for inner in graph.nodes)
+
+
+def _written(graph: Graph, handles: Mapping[str, Variable]) -> Iterator[Variable]:
+    """The variables that nodes of a graph write, whose values have these handles."""
+    own = dict(handles)
+    makers = {name: node for node in graph.nodes for name in node.outputs}
+
+    def handle(name: str) -> Variable | None:
+        for _ in range(100):
+            maker = makers.get(name)
+            if name in own or maker is None or maker.kind not in PASSING:
+                break
+            name = maker.inputs[0]
+        return own.get(name)
+
+    for node in graph.nodes:
+        if node.kind in WRITERS and (variable := handle(node.inputs[0])) is not None:
+            yield variable
+        given = [handle(name) for name in node.inputs]
+        for inner in node.graphs.values():
+            if _writes(node):
+                yield from _written(inner, own | _arguments(inner, given))
+
+
+def _arguments(graph: Graph, given: Sequence[Variable | None]) -> dict[str, Variable]:
+    """The handles that a graph gets: its inputs are the node's last ones."""
+    count = len(graph.inputs)
+    pairs = zip(graph.inputs, given[len(given) - count :], strict=False)
+    return {value.name: variable for value, variable in pairs if variable is not None}
+
+
+def _text(array: np.ndarray) -> str:
+    """What a state starts as, in words."""
+    if array.size and (array == array.reshape(-1)[0]).all():
+        return f"{array.reshape(-1)[0]}"
+    return "the checkpoint's values"
