@@ -161,12 +161,12 @@ def roi_pooling(n: CaffeLayer, x: Value, regions: Value) -> Value:
     corners = (given.part(1, 1, 5) * p.spatial_scale + 0.5).function(nn.Floor)
     image = Term(n, x).gather(given.column(0).cast(i64))
     for axis, bins in ((1, p.pooled_w), (0, p.pooled_h)):
-        begin, end = corners.column(axis), corners.column(axis + 2)
+        begin, end = corners.column(1 - axis), corners.column(3 - axis)
         size = ((end - begin + 1.0).max(1.0) / float(bins)).spread(0, 1)
         number = constant(n, arange(bins)).cast(size.element)
         low = (number * size).function(nn.Floor) + begin.spread(0, 1)
         high = ((number + 1.0) * size).function(nn.Ceil) + begin.spread(0, 1)
-        extent = x.type.shape[3 if axis else 2] if axis else x.type.shape[2]
+        extent = x.type.shape[2 + axis]
         place = constant(n, arange(extent)).cast(size.element)
         inside = (place >= low.spread(0, 1)) & (place < high.spread(0, 1))
         own = [(inside.value, i) for i in range(3)]
