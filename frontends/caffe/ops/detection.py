@@ -6,6 +6,7 @@ Source: weiliu89/caffe (ssd), rbgirshick/py-faster-rcnn
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def detections(n: CaffeLayer, places: Value, scores: Value, priors: Value) -> Va
     p = n.p("detection_output")
     classes = p.num_classes
     boxes = _decoded(n, p, Term(n, places), Term(n, priors))
-    count = boxes.shape[2]
+    count = boxes.shape[2] or 0
     confidence = Term(n, scores).reshape((scores, 0), count, classes).transpose(0, 2, 1)
     top = min(p.part("nms_param").top_k, count) if p.part("nms_param").top_k > 0 else count
     shape = (*confidence.shape[:2], top)
@@ -120,7 +121,10 @@ def _best_of_all(kept: Term, scores: Term, most: int) -> Term:
     n = kept.n
     flat = kept.choose(scores, -math.inf).flattened(1)
     shape = (flat.shape[0], most)
-    types = {"out": TensorType(shape, flat.element), "indices": TensorType(shape, i64)}
+    types: dict[str, Any] = {
+        "out": TensorType(shape, flat.element),
+        "indices": TensorType(shape, i64),
+    }
     least = Term(n, n(nn.TopK(flat.value, n.constant(most, i64), axis=1, **types))[0]).part(
         1, most - 1, most
     )
