@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
 from .protobuf_files import is_caffe, is_caffe2, is_coreml
+from .tensorflow_files import is_tensorflow
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -33,10 +34,49 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def is_pytorch(source: Source) -> bool:
+    """A file of PyTorch's, or an object."""
+    from .pytorch.signs import is_it
+
+    return is_it(source)
+
+
 FORMATS: Sequence[Format] = (
+    Format("PyTorch", "pytorch", is_pytorch),
+    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
+def _is_keras(source: Source) -> bool:
+    head = source.head
+    if head.startswith(b"PK\x03\x04"):
+        return b"model.weights.h5" in source.data[-65536:].tobytes()
+    return head.startswith(b"\x89HDF\r\n")
+
+
+FORMATS: Sequence[Format] = (
+    Format("Keras", "keras", _is_keras),
+def _is_ncnn(source: Source) -> bool:
+    """A `.param` begins with a number, as text or as four bytes."""
+    return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
+
+
+FORMATS: Sequence[Format] = (
+    Format("ncnn", "ncnn", _is_ncnn),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
+    Format("TensorFlow", "tensorflow", is_tensorflow),
+_MXNET_PARAMS = b"\x12\x01" + bytes(14)
+
+
+def _is_mxnet(source: Source) -> bool:
+    """A symbol in JSON, or its parameters."""
+    head = source.head
+    return head[:16] == _MXNET_PARAMS or (
+        head.lstrip()[:1] == b"{" and b'"nodes"' in head and b'"op"' in head
+    )
+
+
+FORMATS: Sequence[Format] = (
+    Format("MXNet", "mxnet", _is_mxnet),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
