@@ -41,9 +41,6 @@ def is_pytorch(source: Source) -> bool:
     return is_it(source)
 
 
-FORMATS: Sequence[Format] = (
-    Format("PyTorch", "pytorch", is_pytorch),
-    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
 def _is_keras(source: Source) -> bool:
     head = source.head
     if head.startswith(b"PK\x03\x04"):
@@ -51,19 +48,11 @@ def _is_keras(source: Source) -> bool:
     return head.startswith(b"\x89HDF\r\n")
 
 
-FORMATS: Sequence[Format] = (
-    Format("Keras", "keras", _is_keras),
 def _is_ncnn(source: Source) -> bool:
     """A `.param` begins with a number, as text or as four bytes."""
     return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
 
 
-FORMATS: Sequence[Format] = (
-    Format("ncnn", "ncnn", _is_ncnn),
-    Format("CoreML", "coreml", is_coreml),
-    Format("Caffe", "caffe", is_caffe),
-    Format("Caffe2", "caffe2", is_caffe2),
-    Format("TensorFlow", "tensorflow", is_tensorflow),
 _MXNET_PARAMS = b"\x12\x01" + bytes(14)
 
 
@@ -76,6 +65,14 @@ def _is_mxnet(source: Source) -> bool:
 
 
 FORMATS: Sequence[Format] = (
+    Format("PyTorch", "pytorch", is_pytorch),
+    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
+    Format("Keras", "keras", _is_keras),
+    Format("ncnn", "ncnn", _is_ncnn),
+    Format("CoreML", "coreml", is_coreml),
+    Format("Caffe", "caffe", is_caffe),
+    Format("Caffe2", "caffe2", is_caffe2),
+    Format("TensorFlow", "tensorflow", is_tensorflow),
     Format("MXNet", "mxnet", _is_mxnet),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
