@@ -1,19 +1,18 @@
 """The formats that models are read from: how each is found by what is in it, and its room.
 
-A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met.
+A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met. Adding a
+format is adding a room, a module of `signs/`, and a row here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .common.source import Source
-from .protobuf_files import is_caffe, is_caffe2, is_coreml
-from .tensorflow_files import is_tensorflow
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -22,60 +21,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what messages call it, its room, and whether a source looks like one."""
+    """A format: what messages call it, and its room, beside which `signs` tells its files."""
 
     name: str
     room: str
-    is_it: Callable[[Source], bool]
 
     @property
     def front_end(self) -> FrontEnd:
         """Loaded where it is not yet."""
         return import_module(f".{self.room}", __package__).FRONT_END
 
-
-def is_pytorch(source: Source) -> bool:
-    """A file of PyTorch's, or an object."""
-    from .pytorch.signs import is_it
-
-    return is_it(source)
-
-
-def _is_keras(source: Source) -> bool:
-    head = source.head
-    if head.startswith(b"PK\x03\x04"):
-        return b"model.weights.h5" in source.data[-65536:].tobytes()
-    return head.startswith(b"\x89HDF\r\n")
-
-
-def _is_ncnn(source: Source) -> bool:
-    """A `.param` begins with a number, as text or as four bytes."""
-    return source.head.startswith((b"7767517", b"\xdd\x85\x76\x00"))
-
-
-_MXNET_PARAMS = b"\x12\x01" + bytes(14)
-
-
-def _is_mxnet(source: Source) -> bool:
-    """A symbol in JSON, or its parameters."""
-    head = source.head
-    return head[:16] == _MXNET_PARAMS or (
-        head.lstrip()[:1] == b"{" and b'"nodes"' in head and b'"op"' in head
-    )
+    def is_it(self, source: Source) -> bool:
+        """Whether a source looks like one."""
+        return import_module(f".signs.{self.room}", __package__).is_it(source)
 
 
 FORMATS: Sequence[Format] = (
-    Format("PyTorch", "pytorch", is_pytorch),
-    Format("TensorFlow Lite", "tflite", lambda source: source.head[4:8] == b"TFL3"),
-    Format("Keras", "keras", _is_keras),
-    Format("ncnn", "ncnn", _is_ncnn),
-    Format("CoreML", "coreml", is_coreml),
-    Format("Caffe", "caffe", is_caffe),
-    Format("Caffe2", "caffe2", is_caffe2),
-    Format("TensorFlow", "tensorflow", is_tensorflow),
-    Format("MXNet", "mxnet", _is_mxnet),
-    Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
+    Format("PyTorch", "pytorch"),
+    Format("TensorFlow Lite", "tflite"),
+    Format("Keras", "keras"),
+    Format("ncnn", "ncnn"),
+    Format("MXNet", "mxnet"),
+    Format("CoreML", "coreml"),
+    Format("Caffe", "caffe"),
+    Format("Caffe2", "caffe2"),
+    Format("TensorFlow", "tensorflow"),
+    Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
+"""The first one whose signs a source has is its."""
 
 
 def find_format(source: Source) -> Format:

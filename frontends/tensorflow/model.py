@@ -9,7 +9,7 @@ from pathlib import Path
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
-from ..tensorflow_files import FILE, SAVED
+from ..signs.tensorflow import FILE, SAVED
 from ..wire.protobuf import Record, WireError
 from .functions import Functions, GraphValues, graph_of
 from .schema import SCHEMA, type_of

@@ -1,15 +1,15 @@
-"""Which files are TensorFlow's."""
+"""TensorFlow: folders and files of SavedModels, and graphs."""
 
 from __future__ import annotations
 
-from .common.source import Source
+from ..common.source import Source
 
 FILE = "saved_model.pb"
 SAVED = b"\x08\x01\x12"
 """How a SavedModel begins: its version, and a graph. Of ONNX's versions, none is 1."""
 
 
-def is_tensorflow(source: Source) -> bool:
+def is_it(source: Source) -> bool:
     """Whether it is the folder of a SavedModel, the file in it, or a graph."""
     if source.is_folder:
         return source.has_beside(FILE)
