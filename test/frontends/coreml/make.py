@@ -24,8 +24,9 @@ FILES = Path(__file__).parent / "files"
 class Images(nn.Module):
     """Convolutions, poolings and resampling."""
 
-    def __init__(self) -> None:
+    def __init__(self, **nearest: Any) -> None:
         super().__init__()
+        self.nearest = nearest or {"size": (4, 4)}
         self.first = nn.Conv2d(3, 6, 3, 2, 1)
         self.norm = nn.BatchNorm2d(6)
         self.deep = nn.Conv2d(6, 6, 3, padding="same", groups=6)
@@ -42,7 +43,7 @@ class Images(nn.Module):
         y = F.silu(self.back(y))
         small = F.avg_pool2d(y, 3, 2, 1, ceil_mode=True, count_include_pad=False)
         wide = F.interpolate(small, scale_factor=2, mode="bilinear", align_corners=True)
-        near = F.interpolate(wide, size=(4, 4), mode="nearest")
+        near = F.interpolate(wide, mode="nearest", **self.nearest)
         shuffled = F.pixel_shuffle(near, 2)
         out = self.last(F.adaptive_avg_pool2d(near, 4).flatten(1))
         return F.softmax(out, -1), F.log_softmax(out, -1), F.pad(shuffled, (1, 2, 0, 1), "reflect")
@@ -296,7 +297,10 @@ def main() -> None:
             torch.randn(3, 32),
             inputs=[ct.TensorType("x0", (ct.RangeDim(1, 9), 32))],
         ),
-        "network": lambda: make("network", Images(), image, convert_to="neuralnetwork"),
+        # Networks have no resampling to the nearest by other factors.
+        "network": lambda: make(
+            "network", Images(scale_factor=2), image, convert_to="neuralnetwork"
+        ),
         "compressed": compressed,
     }
     for name in sys.argv[1:] or all_of_them:
