@@ -116,7 +116,7 @@ def _layers(net: Record) -> Sequence[Record]:
 
 def _kind(layer: Record) -> str:
     """The layer's type as the second version of nets names it."""
-    kind = layer.type
+    kind: str = layer.type
     if layer._message == "Layer":
         return kind
     return _V1_NAMES.get(kind, kind.title().replace("_", ""))

@@ -2,4 +2,4 @@
 
 from ..common.rows import Rows
 
-ROWS = Rows(__package__)
+ROWS = Rows(__name__.rpartition(".")[0])

@@ -13,6 +13,7 @@ from ...ir.diagnostics import NncError
 from ..common.graph import Graph
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
+from .network import network_graph
 from .program import program_graph
 from .schema import SCHEMA
 
@@ -87,10 +88,11 @@ def _graph(files: Files, model: Record) -> Graph:
     notes = _notes(model)
     if model.mlProgram is not None:
         return program_graph(files, model, notes)
-    kinds = [
-        name for name, _ in model.fields() if name not in ("specificationVersion", "isUpdatable")
-    ]
-    kinds = [name for name in kinds if name != "description"]
+    for kind in ("neuralNetwork", "neuralNetworkClassifier", "neuralNetworkRegressor"):
+        if (network := getattr(model, kind)) is not None:
+            return network_graph(files, model, network, notes)
+    known = ("specificationVersion", "isUpdatable", "description")
+    kinds = [name for name, _ in model.fields() if name not in known]
     raise files.error(
         f"a CoreML model of the kind {', '.join(kinds) or 'unknown'} is not supported"
     )

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
+from ..common.shapes import product
 from ..wire.protobuf import Record
 from .rows import inputs_of
 from .types import bytes_of, elements, immediate, shape_of, tensor_type
@@ -137,5 +138,5 @@ class _Reader:
         shape = shape_of(type)
         data = self.files.bytes_at(blob.fileName, blob.offset)
         if None not in shape:
-            data = data[: bytes_of(type.dataType, int(np.prod(shape, dtype=object)))]
+            data = data[: bytes_of(type.dataType, product(shape) or 0)]
         return elements(self.files, data, type.dataType, shape)

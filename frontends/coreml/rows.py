@@ -11,7 +11,7 @@ from inspect import Parameter, signature
 
 from ..common.rows import Rows
 
-ROWS = Rows(__package__)
+ROWS = Rows(__name__.rpartition(".")[0])
 
 
 def inputs_of(kind: str) -> list[tuple[str, bool]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ...ir.diagnostics import NncError
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import Dim, TensorType, Type, i1
+from ..common.shapes import product
 from ..wire.protobuf import Record
 
 DTYPES = {
@@ -75,7 +75,7 @@ def immediate(place: Place, value: Record) -> Any:
     type, tensor = value.part("type").part("tensorType"), content.part("tensor")
     kind, shape = type.dataType, shape_of(type)
     which = tensor.which("floats", "ints", "bools", "strings", "longInts", "doubles", "bytes")
-    found = getattr(tensor, which).values if which else ()
+    found: Any = getattr(tensor, which).values if which else []
     if kind == "STRING":
         if not shape:
             return found[0] if len(found) else ""
@@ -88,26 +88,26 @@ def immediate(place: Place, value: Record) -> Any:
         array = np.asarray(found, DTYPES[kind])
     except (OverflowError, ValueError):
         raise place.error(f"a constant of {kind} has elements of another type") from None
-    if None in shape or array.size != math.prod(shape):
+    if None in shape or array.size != product(shape):
         raise place.error(f"a constant of shape {list(shape)} has {array.size} elements")
-    return array.reshape(shape)
+    return array.reshape([d or 0 for d in shape])
 
 
 def elements(place: Place, data: np.ndarray, kind: str, shape: tuple[Dim, ...]) -> np.ndarray:
     """The elements in bytes, as views of them where they are stored so."""
     if None in shape:
         raise place.error(f"a constant has the shape {list(shape)}")
-    count = math.prod(shape)  # type: ignore[arg-type]
+    count, known = product(shape) or 0, [d or 0 for d in shape]
     if bits := _BITS.get(kind):
         if data.size < -(-count * bits // 8):
             raise place.error(f"a constant of shape {list(shape)} has {data.size} bytes")
-        return unpacked(data, bits, count, kind[0] == "I").reshape(shape)  # type: ignore[arg-type]
+        return unpacked(data, bits, count, kind[0] == "I").reshape(known)
     if kind not in DTYPES:
         raise place.error(f"a constant is of the element type {kind}, which is not supported")
     dtype = np.dtype(DTYPES[kind])
     if data.size != count * dtype.itemsize:
         raise place.error(f"a constant of shape {list(shape)} of {kind} has {data.size} bytes")
-    return data.view(dtype).reshape(shape)  # type: ignore[arg-type]
+    return data.view(dtype).reshape(known)
 
 
 def bytes_of(kind: str, count: int) -> int:

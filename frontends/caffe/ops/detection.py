@@ -6,6 +6,7 @@ Source: weiliu89/caffe (ssd), rbgirshick/py-faster-rcnn
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -66,7 +67,7 @@ def detections(n: CaffeLayer, places: Value, scores: Value, priors: Value) -> Va
     p = n.p("detection_output")
     classes = p.num_classes
     boxes = _decoded(n, p, Term(n, places), Term(n, priors))
-    count = boxes.shape[2]
+    count = boxes.shape[2] or 0
     confidence = Term(n, scores).reshape((scores, 0), count, classes).transpose(0, 2, 1)
     top = min(p.part("nms_param").top_k, count) if p.part("nms_param").top_k > 0 else count
     shape = (*confidence.shape[:2], top)
@@ -120,7 +121,10 @@ def _best_of_all(kept: Term, scores: Term, most: int) -> Term:
     n = kept.n
     flat = kept.choose(scores, -math.inf).flattened(1)
     shape = (flat.shape[0], most)
-    types = {"out": TensorType(shape, flat.element), "indices": TensorType(shape, i64)}
+    types: dict[str, Any] = {
+        "out": TensorType(shape, flat.element),
+        "indices": TensorType(shape, i64),
+    }
     least = Term(n, n(nn.TopK(flat.value, n.constant(most, i64), axis=1, **types))[0]).part(
         1, most - 1, most
     )
@@ -161,12 +165,12 @@ def roi_pooling(n: CaffeLayer, x: Value, regions: Value) -> Value:
     corners = (given.part(1, 1, 5) * p.spatial_scale + 0.5).function(nn.Floor)
     image = Term(n, x).gather(given.column(0).cast(i64))
     for axis, bins in ((1, p.pooled_w), (0, p.pooled_h)):
-        begin, end = corners.column(axis), corners.column(axis + 2)
+        begin, end = corners.column(1 - axis), corners.column(3 - axis)
         size = ((end - begin + 1.0).max(1.0) / float(bins)).spread(0, 1)
         number = constant(n, arange(bins)).cast(size.element)
         low = (number * size).function(nn.Floor) + begin.spread(0, 1)
         high = ((number + 1.0) * size).function(nn.Ceil) + begin.spread(0, 1)
-        extent = x.type.shape[3 if axis else 2] if axis else x.type.shape[2]
+        extent = x.type.shape[2 + axis]
         place = constant(n, arange(extent)).cast(size.element)
         inside = (place >= low.spread(0, 1)) & (place < high.spread(0, 1))
         own = [(inside.value, i) for i in range(3)]

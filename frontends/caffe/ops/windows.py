@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ....dialects import nn
 from ....ir.core import Value
 from ...common.shapes import shape_text
@@ -78,7 +80,10 @@ def lrn(n: CaffeLayer, x: Value) -> Value:
     p, size = n.p("lrn"), n.p("lrn").local_size
     if p.norm_region == "ACROSS_CHANNELS":
         return n(nn.Lrn(x, size=size, alpha=p.alpha, beta=p.beta, bias=p.k))
-    window = {"kernel": (size,) * _spatial(n, x), "pads": (size // 2,) * 2 * _spatial(n, x)}
+    window: dict[str, Any] = {
+        "kernel": (size,) * _spatial(n, x),
+        "pads": (size // 2,) * 2 * _spatial(n, x),
+    }
     mean = n(nn.AvgPool(n(nn.Mul(x, x)), count_include_pad=True, **window))
     spread = n(nn.Add(n(nn.Mul(mean, n.scalar(p.alpha, x))), n.scalar(1, x)))
     return n(nn.Div(x, n(nn.Pow(spread, n.scalar(p.beta, x)))))
@@ -90,7 +95,7 @@ def resize(n: CaffeLayer, x: Value) -> Value:
     if n.kind == "Upsample":
         scale = n.p("upsample").scale
         out = [None if d is None else d * scale for d in shape[2:]]
-        sampling = {
+        sampling: dict[str, Any] = {
             "mode": "nearest",
             "coordinate_transform": "asymmetric",
             "nearest_mode": "floor",

@@ -85,7 +85,7 @@ def table(n: CoreMLLayer, indices: Value, lut: Value) -> Value:
 
 def _looked_up(n: CoreMLLayer, places: np.ndarray, entries: np.ndarray) -> np.ndarray:
     """Entries of tables, each for a block: indices [D..], tables [B.., count, vector]."""
-    *blocks, count, vector = entries.shape
+    *blocks, count, vector = (0, 0, *entries.shape)[-max(entries.ndim, 2) :]
     if len(blocks) != places.ndim or any(
         not b or d % b for d, b in zip(places.shape, blocks, strict=True)
     ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ....dialects import nn
@@ -121,10 +123,9 @@ def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
 @ROWS("range_1d")
 def range_1d(n: CoreMLLayer, end: Value, start: Value, step: Value) -> Value:
     bounds = [as_scalar(n, v) for v in (start, end, step)]
-    known = [n.known(v) for v in bounds]
-    if all(v is not None for v in known):
-        first, last, by = known
-        return n.constant(np.arange(first, last, by, known[0].dtype))
+    first, last, by = (n.known(v) for v in bounds)
+    if first is not None and last is not None and by is not None:
+        return n.constant(np.arange(first.item(), last.item(), by.item()).astype(first.dtype))
     out = TensorType((None,), bounds[0].type.element_type)
     return n(nn.Range(*bounds, out=out))
 
@@ -192,7 +193,10 @@ def suppression(
     count = best.shape[1]
     if count is None or n.flag("per_class_suppression"):
         raise n.error("boxes must be known in number, and classes compete")
-    types = {"out": TensorType(best.shape, best.element), "indices": TensorType(best.shape, i64)}
+    types: dict[str, Any] = {
+        "out": TensorType(best.shape, best.element),
+        "indices": TensorType(best.shape, i64),
+    }
     ranked, order = (
         Term(n, v) for v in n(nn.TopK(best.value, n.constant(count, i64), axis=1, **types))
     )
@@ -210,17 +214,21 @@ def suppression(
     limit = as_scalar(n, iou_threshold)
     kept = Term(n, n(nn.Suppress(corners.value, eligible.value, n.constant(most, i64), limit)))
     rank = counting(n, constant(n, count, i64)) + kept.choose(constant(n, 0, i64), count)
-    types = {"out": TensorType(rank.shape, i64), "indices": TensorType(rank.shape, i64)}
+    types: dict[str, Any] = {
+        "out": TensorType(rank.shape, i64),
+        "indices": TensorType(rank.shape, i64),
+    }
     places = Term(
         n, n(nn.TopK(rank.value, n.constant(count, i64), axis=1, largest=False, **types))[1]
     )
-    picked = places.part(1, 0, min(most, count))
+    shown = min(most, count)
+    picked = places.part(1, 0, shown)
     there = Term(n, n(nn.GatherElements(kept.value, picked.value, axis=1)))
-    at = picked.reshape((picked.value, 0), picked.shape[1], 1)
-    wide = there.reshape((there.value, 0), there.shape[1], 1)
+    at = picked.reshape((picked.value, 0), shown, 1)
+    wide = there.reshape((there.value, 0), shown, 1)
 
     def filled(value: Term, rest: int) -> Value:
-        missing = most - value.shape[1]
+        missing = most - shown
         pads = [0] * 2 * value.rank
         pads[value.rank + 1] = missing
         if not missing:

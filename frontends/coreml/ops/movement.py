@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from ...common.shapes import (
     merge,
     normalize_axes,
     normalize_axis,
+    product,
     reshape,
     shape_of,
     shape_text,
@@ -231,9 +233,10 @@ def slice_by_index(
         raise n.error(f"bounds and strides of {shape_text(x)} misfit")
     shape, starts, late = list(x.type.shape), [0] * rank, False
     for axis, extent in enumerate(x.type.shape):
-        b, e, s = begins[axis], ends[axis], steps[axis]
-        if axis in squeezed:
-            e = None if isinstance(b, int) and b == -1 else "next" if b == "late" else (b or 0) + 1
+        b, s = begins[axis], steps[axis]
+        e: Any = ends[axis]
+        if axis in squeezed and b != "late":
+            e = None if b == -1 else (b or 0) + 1
         if (b, e, s) == (None, None, 1):
             continue
         if b == "late" or e == "late" or extent is None:
@@ -290,8 +293,9 @@ def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
     shape = []
     for axis, (extent, count) in enumerate(zip(x.type.shape, sizes, strict=True)):
         if count == -1:
-            known = starts is not None and extent is not None
-            count = extent - int(starts[axis]) if known else None
+            count = None
+            if starts is not None and extent is not None:
+                count = extent - int(starts[axis])
         shape.append(count)
     out = TensorType(tuple(shape), x.type.element_type)
     if starts is not None and None not in shape:
@@ -340,6 +344,6 @@ def slice_update(
     if place is None:
         return update
     flat = Term(n, x).flat()
-    places = Term(n, n(nn.Reshape(place.value, out=TensorType((math.prod(place.shape),), i64))))
+    places = Term(n, n(nn.Reshape(place.value, out=TensorType((product(place.shape),), i64))))
     made = n(nn.ScatterElements(flat.value, places.value, whole.flat().value, axis=0))
     return Term(n, made).reshape(*x.type.shape).value

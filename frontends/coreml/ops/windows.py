@@ -64,13 +64,11 @@ def conv_transpose(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None =
         pads = list(padding)
     for i, extent in enumerate(x.type.shape[2:]):
         # What same padding means does not depend on the extent.
-        extent = 1 if extent is None and wanted is None else extent
-        full = (
-            None if extent is None else (extent - 1) * strides[i] + (kernel[i] - 1) * dilations[i]
-        )
-        if full is None:
-            raise n.error("'output_shape' needs an input of known extents")
-        full += 1
+        if extent is None:
+            if wanted:
+                raise n.error("'output_shape' needs an input of known extents")
+            extent = 1
+        full = (extent - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1
         if padding in ("SAME_UPPER", "SAME_LOWER"):
             total = max(0, full - (wanted[i] if wanted else extent * strides[i]))
             small, large = total // 2, total - total // 2

@@ -1,0 +1,8 @@
+"""Caffe2: a net that predicts and one that makes its weights, binary or text."""
+
+from ..common.front_end import FrontEnd
+from .layer import Caffe2Layer
+from .model import model_files, read_model
+from .rows import ROWS
+
+FRONT_END = FrontEnd("Caffe2", read_model, ROWS, Caffe2Layer, model_files)

@@ -1,0 +1,217 @@
+"""From the two nets of a model to its graph."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...ir.diagnostics import NncError
+from ...ir.location import FileLineColLoc
+from ...ir.types import TensorType, Type, UnrankedTensorType, f32
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from ..wire.protobuf import Record, WireError
+from ..wire.protobuf_text import TextError, read_text
+from .schema import SCHEMA
+
+_FILLS = {
+    "GivenTensorFill": np.float32,
+    "GivenTensorDoubleFill": np.float64,
+    "GivenTensorIntFill": np.int32,
+    "GivenTensorInt64Fill": np.int64,
+    "GivenTensorBoolFill": np.bool_,
+}
+_KINDS = {1: np.float32, 2: np.int32, 5: np.bool_, 10: np.int64, 13: np.float64}
+"""The numbers of element types."""
+
+MOST_FILLED = 1 << 31
+_SHAPES = "value_info.json"
+
+
+def read_model(source: Source) -> Graph:
+    """The graph of a model. Raises NncError."""
+    predict, init = _files(source)
+    net = _read(predict)
+    if not net.op:
+        raise predict.error("no net of Caffe2: it has no operators")
+    constants = {} if init is None else _constants(init)
+    return _Reader(predict, net, constants).graph()
+
+
+def model_files(path: Path) -> Sequence[Path]:
+    """The files of both nets."""
+    try:
+        found = _files(Source(path))
+    except NncError:
+        return [path]
+    return [one.path for one in found if one is not None and one.path is not None]
+
+
+def _files(source: Source) -> tuple[Source, Source | None]:
+    """The net that predicts and the one that makes weights; each names the other."""
+    path = source.path
+    if path is None:
+        return source, None
+    if source.is_folder:
+        found = sorted(path.glob("*predict_net.pb*"))
+        if len(found) != 1:
+            raise source.error(f"the folder has {len(found)} nets *predict_net.pb, expected one")
+        path = found[0]
+    if "init" in path.name:
+        other = path.with_name(path.name.replace("init", "predict"))
+        if not other.is_file():
+            raise source.error(f"makes weights; the net that uses them, '{other.name}', is missing")
+        return Source(other), Source(path)
+    others = [path.with_name(path.name.replace("predict", "init"))]
+    others += [others[0].with_suffix(suffix) for suffix in (".pb", ".pbtxt")]
+    found = [one for one in others if one != path and one.is_file()]
+    return Source(path), Source(found[0]) if found else None
+
+
+def _read(source: Source) -> Record:
+    """A net, text or binary."""
+    try:
+        if all(c >= 32 or c in b"\t\n\r\f\v" for c in source.head):
+            net = read_text(SCHEMA, "Net", source.text)
+        else:
+            net = SCHEMA.read("Net", source.data)
+    except TextError as error:
+        raise NncError(str(error), FileLineColLoc(source.name, error.line, error.column)) from None
+    except WireError as error:
+        raise source.error(f"no net of Caffe2: {error}") from None
+    return net
+
+
+def _arguments(op: Record) -> dict[str, Record]:
+    return {one.name: one for one in op.arg}
+
+
+def _constants(source: Source) -> dict[str, np.ndarray]:
+    """What the net makes, in the file where floats stand side by side there."""
+    found: dict[str, np.ndarray] = {}
+    for op in _read(source).op:
+        name = op.output[0] if op.output else ""
+        given = _arguments(op)
+        shape = tuple(given["shape"].ints) if "shape" in given else ()
+        count = math.prod(shape)
+        if min(shape, default=0) < 0 or count > MOST_FILLED:
+            raise source.error(f"'{name}' has the shape {list(shape)}")
+        if op.type == "ConstantFill":
+            value, kind = given.get("value"), given["dtype"].i if "dtype" in given else 1
+            if kind not in _KINDS:
+                raise source.error(f"'{name}' has elements of the unknown kind {kind}")
+            number: Any = 0 if value is None else value.f if value.has("f") else value.i
+            found[name] = np.broadcast_to(np.asarray(number, _KINDS[kind]), shape)
+            continue
+        if op.type not in _FILLS:
+            raise source.error(f"'{name}' is made by {op.type}: these weights are not in the file")
+        values = given.get("values")
+        numbers: Any = (
+            () if values is None else values.floats if len(values.floats) else values.ints
+        )
+        array = np.asarray(numbers, _FILLS[op.type])
+        if array.size != count:
+            raise source.error(f"'{name}' of shape {list(shape)} has {array.size} elements")
+        found[name] = array.reshape(shape)
+    return found
+
+
+class _Reader:
+    def __init__(self, source: Source, net: Record, constants: dict[str, np.ndarray]) -> None:
+        self.source = source
+        self.net = net
+        self.constants = constants
+        self.names: dict[str, str] = {}
+        self.written: set[str] = set()
+
+    def graph(self) -> Graph:
+        """Blobs that are written again are other values from there on."""
+        inputs = self.inputs()
+        self.names = {name: name for name in [*self.constants, *inputs]}
+        self.written = set(self.names)
+        nodes = []
+        for op in self.net.op:
+            for name in op.input:
+                if name not in self.names:
+                    raise self.source.error(
+                        f"operator '{op.name or op.type}' uses '{name}', which nothing makes; "
+                        "weights are in the net with 'init' in its name beside this one"
+                    )
+            sources = [self.names[name] for name in op.input]
+            outputs = [self.bind(name) for name in op.output]
+            nodes.append(Node(op.type, op.name, sources, outputs, _arguments(op)))
+        outputs = list(self.net.external_output)
+        if not outputs:
+            used = {name for node in nodes for name in node.inputs}
+            outputs = [name for name, value in self.names.items() if value not in used]
+        for name in outputs:
+            if name not in self.names:
+                raise self.source.error(f"output '{name}' is made by no operator")
+        shapes = self.shapes()
+        return Graph(
+            [Input(name, self.type(name, shapes)) for name in inputs],
+            nodes,
+            [(name, self.names[name]) for name in outputs],
+            {name: array for name, array in self.constants.items() if name not in inputs},
+            producer=f"net '{self.net.name}'" if self.net.name else "",
+        )
+
+    def inputs(self) -> list[str]:
+        """What the net needs and nothing makes. A first input may have a value in its place."""
+        made: set[str] = set()
+        needed: dict[str, None] = {}
+        for op in self.net.op:
+            needed |= dict.fromkeys(name for name in op.input if name not in made)
+            made |= set(op.output)
+        first = next(iter(self.net.external_input), "")
+        array = self.constants.get(first)
+        stands_in = array is not None and array.shape in ((), (1,))
+        return [
+            name
+            for name in needed
+            if (name in self.net.external_input or not self.net.external_input)
+            and (name not in self.constants or (name == first and stands_in))
+        ]
+
+    def bind(self, name: str) -> str:
+        value, count = name, 1
+        while value in self.written:
+            count += 1
+            value = f"{name}#{count}"
+        self.written.add(value)
+        self.names[name] = value
+        return value
+
+    def shapes(self) -> dict[str, Any]:
+        """The inputs' shapes, where a file beside the net tells them."""
+        if not self.source.has_beside(_SHAPES):
+            return {}
+        beside = self.source.beside(_SHAPES)
+        try:
+            found = json.loads(beside.text)
+            return {str(name): [int(d) for d in entry[1]] for name, entry in found.items()}
+        except (ValueError, TypeError, LookupError, AttributeError, RecursionError):
+            raise beside.error("no shapes of inputs by name") from None
+
+    def type(self, name: str, shapes: dict[str, Any]) -> Type:
+        """The type of an input: nets do not say it, but their first operators tell the rank."""
+        if name in shapes:
+            return TensorType(tuple(shapes[name]), f32)
+        for op in self.net.op:
+            if name not in op.input[:1] or len(op.input) < 2:
+                continue
+            weight = self.constants.get(op.input[1])
+            if weight is not None and op.type == "Conv":
+                given = _arguments(op)
+                groups = given["group"].i if "group" in given else 1
+                channels = weight.shape[1] * groups if weight.ndim > 2 else None
+                return TensorType((None, channels, *(None,) * (weight.ndim - 2)), f32)
+            if weight is not None and op.type == "FC" and weight.ndim == 2:
+                return TensorType((None, weight.shape[1]), f32)
+        return UnrankedTensorType(f32)

@@ -1,0 +1,1 @@
+"""What each of Caffe2's operators stands for."""

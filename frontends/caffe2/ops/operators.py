@@ -1,0 +1,390 @@
+"""The operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, f64, i1, i32, i64
+from ...common.activations import activation, clipped
+from ...common.movement import split_into
+from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.shapes import merge, normalize_axes, normalize_axis, reshape, shape_text
+from ...common.terms import Term
+from ...common.windows import padded
+from ..layer import Caffe2Layer
+from ..rows import ROWS
+
+_UNARY = {
+    "Abs": nn.Abs,
+    "Exp": nn.Exp,
+    "Floor": nn.Floor,
+    "Ceil": nn.Ceil,
+    "Log": nn.Log,
+    "Negative": nn.Neg,
+    "Not": nn.Not,
+    "Sqrt": nn.Sqrt,
+    "Sin": nn.Sin,
+    "Cos": nn.Cos,
+}
+_ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Gelu")
+_BINARY = {
+    "Add": nn.Add,
+    "Sub": nn.Sub,
+    "Mul": nn.Mul,
+    "Div": nn.Div,
+    "And": nn.And,
+    "Or": nn.Or,
+    "EQ": nn.Equal,
+    "LT": nn.Less,
+    "LE": nn.LessEqual,
+    "GT": nn.Greater,
+    "GE": nn.GreaterEqual,
+}
+_MANY = {"Sum": nn.Add, "Max": nn.Max, "Min": nn.Min}
+_REDUCTIONS = {
+    "ReduceMean": nn.ReduceMean,
+    "ReduceSum": nn.ReduceSum,
+    "ReduceMax": nn.ReduceMax,
+    "ReduceMin": nn.ReduceMin,
+    "ReduceL1": nn.ReduceL1,
+    "ReduceL2": nn.ReduceL2,
+}
+_SAME = ("Copy", "StopGradient", "Alias", "EnsureCPUOutput", "CopyCPUToGPU", "CopyGPUToCPU")
+_ELEMENTS = {1: f32, 2: i32, 5: i1, 10: i64, 13: f64}
+
+
+@ROWS(*_UNARY)
+def unary(n: Caffe2Layer, x: Value) -> Value:
+    return n(_UNARY[n.kind](x))
+
+
+@ROWS(*_ACTIVATIONS)
+def plain(n: Caffe2Layer, x: Value) -> Value:
+    return activation(n, n.kind.lower(), x)
+
+
+ROWS.add({name: lambda n, x: x for name in _SAME})
+
+
+@ROWS("LeakyRelu", "Elu")
+def with_alpha(n: Caffe2Layer, x: Value) -> Value:
+    return activation(n, n.kind.lower(), x, n.float("alpha") if n.has("alpha") else None)
+
+
+@ROWS("PRelu")
+def prelu(n: Caffe2Layer, x: Value, slope: Value) -> Value:
+    if slope.type.shape == (1,):
+        return n(nn.Prelu(x, slope))
+    return n(nn.Prelu(x, reshape(n, slope, [(slope, 0), *(1,) * (x.type.rank - 2)])))
+
+
+@ROWS("Clip")
+def clip(n: Caffe2Layer, x: Value) -> Value:
+    return clipped(n, x, n.float("min", -math.inf), n.float("max", math.inf))
+
+
+@ROWS("Sqr")
+def square(n: Caffe2Layer, x: Value) -> Value:
+    return n(nn.Mul(x, x))
+
+
+@ROWS("Pow")
+def power(n: Caffe2Layer, x: Value, by: Value | None = None) -> Value:
+    return n(nn.Pow(x, n.scalar(n.float("exponent"), x) if by is None else by))
+
+
+@ROWS("Swish")
+def swish(n: Caffe2Layer, x: Value) -> Value:
+    return activation(n, "silu", x)
+
+
+@ROWS("Cast")
+def cast(n: Caffe2Layer, x: Value) -> Value:
+    element = _ELEMENTS.get(n.int("to"))
+    if element is None:
+        raise n.error(f"element type {n.int('to')} is not supported")
+    return n.cast(x, element)
+
+
+def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
+    def convert(n: Caffe2Layer, x: Value, y: Value) -> Value:
+        if n.int("broadcast") and n.has("axis"):
+            axis = normalize_axis(n, n.int("axis"), x.type.rank)
+            behind = x.type.rank - axis - y.type.rank
+            y = reshape(n, y, [*((y, i) for i in range(y.type.rank)), *(1,) * behind])
+        return n(op(x, y))
+
+    return convert
+
+
+def _many(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
+    def convert(n: Caffe2Layer, *inputs: Value) -> Value:
+        total = inputs[0]
+        for value in inputs[1:]:
+            total = n(op(total, value))
+        return total
+
+    return convert
+
+
+def _reduction(op: Callable[..., Any]) -> Callable[..., Value]:
+    def convert(n: Caffe2Layer, x: Value) -> Value:
+        axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
+        return n(op(x, axes=axes, keep_dims=bool(n.int("keepdims", 1))))
+
+    return convert
+
+
+ROWS.add({name: _binary(op) for name, op in _BINARY.items()})
+ROWS.add({name: _many(op) for name, op in _MANY.items()})
+ROWS.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
+
+
+# -- windows and products --------------------------------------------------------------------------
+
+
+def _spatial(n: Caffe2Layer, x: Value) -> int:
+    if n.text("order", "NCHW") != "NCHW" or x.type.rank < 3:
+        raise n.error(f"order {n.text('order', 'NCHW')} of {shape_text(x)}, expected NCHW")
+    return x.type.rank - 2
+
+
+@ROWS("Conv", "ConvTranspose")
+def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    rank = _spatial(n, x)
+    window: dict[str, Any] = {
+        "strides": n.spatial("stride", rank, 1),
+        "dilations": n.spatial("dilation", rank, 1),
+    }
+    if n.kind == "ConvTranspose":
+        pads = n.padding(rank)
+        if isinstance(pads, str):
+            raise n.error(f"padding {pads} of a transposed convolution")
+        extra = n.spatial("adj", rank, 0)
+        groups = n.int("group", 1)
+        made = nn.ConvTranspose(
+            x, weight, bias, pads=tuple(pads), output_padding=extra, groups=groups, **window
+        )
+        return n(made)
+    kernel = weight.type.shape[2:]
+    operand = padded(n, x, kernel, window["strides"], window["dilations"], n.padding(rank))
+    return n(
+        nn.Conv(operand.x, weight, bias, pads=operand.pads, groups=n.int("group", 1), **window)
+    )
+
+
+@ROWS("MaxPool", "AveragePool")
+def pooling(n: Caffe2Layer, x: Value) -> Value:
+    rank, is_max = _spatial(n, x), n.kind == "MaxPool"
+    if n.int("global_pooling"):
+        op = nn.ReduceMax if is_max else nn.ReduceMean
+        return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+    windows = Windows(
+        n.spatial("kernel", rank, 1),
+        n.spatial("stride", rank, 1),
+        n.padding(rank),
+        n.spatial("dilation", rank, 1),
+        n.int("legacy_pad") == 3,
+    )
+    if is_max:
+        return max_pooled(n, x, windows)
+    return average_pooled(n, x, windows, bool(n.int("count_include_pad")))
+
+
+@ROWS("FC", "FCTransposed")
+def fully_connected(n: Caffe2Layer, x: Value, weight: Value, bias: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
+    flat = merge(n, x, [*((i, i + 1) for i in range(axis)), (axis, x.type.rank)])
+    if weight.type.rank != 2:
+        raise n.error(f"weight {shape_text(weight)}, expected a matrix")
+    if n.kind == "FC":
+        weight = n(nn.Transpose(weight, permutation=(1, 0)))
+    return n(nn.Add(n(nn.Matmul(flat, weight)), bias))
+
+
+@ROWS("MatMul", "BatchMatMul")
+def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
+    def turned(value: Value, name: str) -> Value:
+        order = (*range(value.type.rank - 2), value.type.rank - 1, value.type.rank - 2)
+        return n(nn.Transpose(value, permutation=order)) if n.int(name) else value
+
+    return n(nn.Matmul(turned(x, "trans_a"), turned(y, "trans_b")))
+
+
+@ROWS("SpatialBN")
+def batch_norm(n: Caffe2Layer, x, scale, bias, mean, var) -> Value:
+    _spatial(n, x)
+    return n(nn.BatchNorm(x, scale, bias, mean, var, epsilon=n.float("epsilon", 1e-5)))
+
+
+@ROWS("InstanceNorm")
+def instance_norm(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
+    _spatial(n, x)
+    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon", 1e-5)))
+
+
+@ROWS("LRN")
+def lrn(n: Caffe2Layer, x: Value) -> Value:
+    _spatial(n, x)
+    alpha, beta, bias = n.float("alpha"), n.float("beta"), n.float("bias", 1)
+    return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
+
+
+@ROWS("Softmax")
+def softmax(n: Caffe2Layer, x: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
+    flat = merge(n, x, ((0, axis), (axis, x.type.rank)))
+    out = n(nn.Softmax(flat, axis=1))
+    return reshape(n, out, [(x, i) for i in range(x.type.rank)])
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+@ROWS("Dropout")
+def dropout(n: Caffe2Layer, x: Value) -> list:
+    return [x]
+
+
+@ROWS("Concat")
+def concat(n: Caffe2Layer, *inputs: Value) -> list:
+    rank = inputs[0].type.rank
+    new = n.int("add_axis")
+    axis = normalize_axis(n, n.int("axis", 1), rank + new)
+    if new:
+        own = [(i, 1) for i in range(rank)]
+        inputs = tuple(
+            reshape(n, v, [*((v, i) for i, _ in own[:axis]), 1, *((v, i) for i, _ in own[axis:])])
+            for v in inputs
+        )
+    sizes = [v.type.shape[axis] or 0 for v in inputs]
+    joined = inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
+    return [joined, n.constant(np.array(sizes, np.int32))]
+
+
+@ROWS("Split")
+def split(n: Caffe2Layer, x: Value, sizes: Value | None = None) -> list:
+    axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
+    count, extent = len(n.node.outputs), x.type.shape[axis]
+    parts = n.ints("split") if sizes is None else n.known_ints(sizes, "the sizes")
+    if not parts and (extent is None or extent % count):
+        raise n.error(f"{extent or '?'} elements do not split into {count} parts")
+    return split_into(n, x, axis, parts or ((extent or 0) // count,) * count)
+
+
+@ROWS("Reshape")
+def reshape_(n: Caffe2Layer, x: Value, shape: Value | None = None) -> list:
+    wanted = n.ints("shape") if shape is None else n.known_ints(shape, "the shape")
+    extents: list[Any] = [(x, i) if d == 0 else d for i, d in enumerate(wanted)]
+    known = [x.type.shape[e[1]] if isinstance(e, tuple) else e for e in extents]
+    old = n.constant(np.array([d or 0 for d in x.type.shape], np.int64))
+    if -1 not in known:
+        return [reshape(n, x, extents), old]
+    rest = math.prod(d for d in known if d not in (None, -1))
+    total = math.prod(d for d in x.type.shape if d is not None)
+    if None in known and known.count(None) == x.type.shape.count(None) and total % rest == 0:
+        extents[known.index(-1)] = total // rest
+        return [reshape(n, x, extents), old]
+    out = TensorType(tuple(None if d == -1 else d for d in known), x.type.element_type)
+    return [n(nn.Reshape(x, out=out)), old]
+
+
+@ROWS("Flatten", "FlattenToVec")
+def flatten(n: Caffe2Layer, x: Value) -> Value:
+    if n.kind == "FlattenToVec":
+        return merge(n, x, ((0, x.type.rank),))
+    axis = n.int("axis", 1)
+    return merge(n, x, ((0, axis), (axis, x.type.rank)))
+
+
+@ROWS("Transpose")
+def transpose(n: Caffe2Layer, x: Value) -> Value:
+    order = n.ints("axes", range(x.type.rank - 1, -1, -1))
+    return n(nn.Transpose(x, permutation=normalize_axes(n, order, x.type.rank)))
+
+
+@ROWS("Squeeze")
+def squeeze(n: Caffe2Layer, x: Value) -> Value:
+    axes = normalize_axes(n, n.ints("dims"), x.type.rank)
+    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+
+
+@ROWS("ExpandDims")
+def expand_dims(n: Caffe2Layer, x: Value) -> Value:
+    extents: list[Any] = [(x, i) for i in range(x.type.rank)]
+    for axis in sorted(n.ints("dims")):
+        extents.insert(axis, 1)
+    return reshape(n, x, extents)
+
+
+@ROWS("Slice")
+def slice_(n: Caffe2Layer, x: Value) -> Value:
+    starts, ends = n.ints("starts"), n.ints("ends")
+    if len(starts) != x.type.rank or len(ends) != x.type.rank:
+        raise n.error(f"bounds {list(starts)} and {list(ends)} of {shape_text(x)}")
+    first, shape = [], []
+    for extent, begin, end in zip(x.type.shape, starts, ends, strict=True):
+        if extent is None:
+            if (begin, end) != (0, -1):
+                raise n.error(f"bounds of an extent that is not known: {shape_text(x)}")
+            first.append(0)
+            shape.append(None)
+            continue
+        begin = begin + extent + 1 if begin < 0 else begin
+        end = end + extent + 1 if end < 0 else end
+        first.append(begin)
+        shape.append(max(min(end, extent) - begin, 0))
+    return n(nn.Slice(x, starts=tuple(first), out=TensorType(tuple(shape), x.type.element_type)))
+
+
+@ROWS("Gather")
+def gather(n: Caffe2Layer, x: Value, indices: Value) -> Value:
+    return n(nn.Gather(x, indices, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
+
+
+@ROWS("ArgMax")
+def argmax(n: Caffe2Layer, x: Value) -> Value:
+    axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
+    return n(nn.Argmax(x, axis=axis, keep_dims=bool(n.int("keepdims", 1))))
+
+
+@ROWS("ChannelShuffle")
+def shuffle(n: Caffe2Layer, x: Value) -> Value:
+    _spatial(n, x)
+    groups, channels = n.int("group", 1), x.type.shape[1]
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+    rest = [(x, i) for i in range(2, x.type.rank)]
+    wide = Term(n, x).reshape((x, 0), groups, channels // groups, *rest)
+    return wide.transpose(0, 2, 1, *range(3, wide.rank)).reshape((x, 0), channels, *rest).value
+
+
+@ROWS("ResizeNearest")
+def resize(n: Caffe2Layer, x: Value) -> Value:
+    _spatial(n, x)
+    scales = (1.0, 1.0, n.float("height_scale", 1), n.float("width_scale", 1))
+    shape = tuple(
+        None if d is None else int(d * s) for d, s in zip(x.type.shape, scales, strict=True)
+    )
+    how: dict[str, Any] = {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}
+    return n(nn.Resize(x, out=TensorType(shape, x.type.element_type), scales=scales, **how))
+
+
+@ROWS("PadImage")
+def pad(n: Caffe2Layer, x: Value) -> Value:
+    rank = _spatial(n, x)
+    pads = n.padding(rank)
+    mode = {"constant": "constant", "reflect": "reflect", "edge": "edge"}.get(
+        n.text("mode", "constant")
+    )
+    if isinstance(pads, str) or mode is None:
+        raise n.error(f"padding {pads} by mode '{n.text('mode')}'")
+    whole = (0, 0, *pads[:rank], 0, 0, *pads[rank:])
+    fill = n.scalar(n.float("value"), x) if mode == "constant" else None
+    return n(nn.Pad(x, fill, pads=whole, mode=mode))

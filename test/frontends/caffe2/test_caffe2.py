@@ -1,0 +1,173 @@
+"""Caffe2's nets, written by the tables that they are read with, against NumPy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import nnc
+import numpy as np
+import pytest
+from nnc.frontends.caffe2.schema import SCHEMA
+from nnc.frontends.common.source import Source
+from nnc.frontends.formats import examine_model, find_format, import_model
+from nnc.ir.diagnostics import NncError
+from nnc.test.frontends.protobuf_writer import written
+from numpy.lib.stride_tricks import sliding_window_view
+
+RNG = np.random.default_rng(11)
+
+
+def argument(name: str, value: Any) -> dict[str, Any]:
+    if isinstance(value, bool | int):
+        return {"name": name, "i": int(value)}
+    if isinstance(value, float):
+        return {"name": name, "f": value}
+    if isinstance(value, str):
+        return {"name": name, "s": value.encode()}
+    kind = "floats" if np.asarray(value).dtype.kind == "f" else "ints"
+    return {"name": name, kind: list(np.asarray(value).reshape(-1).tolist())}
+
+
+def operator(kind: str, inputs: str, outputs: str, **arguments: Any) -> dict[str, Any]:
+    args = [argument(*one) for one in arguments.items()]
+    return {"type": kind, "input": inputs.split(), "output": outputs.split(), "arg": args}
+
+
+def save(folder: Path, ops: list, weights: dict, inputs: str = "data", outputs: str = "y") -> Path:
+    fills = []
+    for name, array in weights.items():
+        kind = "GivenTensorFill" if array.dtype.kind == "f" else "GivenTensorInt64Fill"
+        fills.append(operator(kind, "", name, shape=list(array.shape), values=array))
+    named = {"external_input": [*inputs.split(), *weights], "external_output": outputs.split()}
+    net = {"name": "net", "op": ops, **named}
+    (folder / "init_net.pb").write_bytes(written(SCHEMA, "Net", {"name": "init", "op": fills}))
+    (folder / "predict_net.pb").write_bytes(written(SCHEMA, "Net", net))
+    return folder
+
+
+def conv(x: np.ndarray, w: np.ndarray, b: np.ndarray, pad: int, stride: int) -> np.ndarray:
+    x = np.pad(x, ((0, 0), (0, 0), (pad, pad), (pad, pad)))
+    windows = sliding_window_view(x, w.shape[2:], (2, 3))[:, :, ::stride, ::stride]
+    return np.einsum("nchwij,ocij->nohw", windows, w) + b[:, None, None]
+
+
+def drawn(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+def agree(found: np.ndarray, wanted: np.ndarray) -> None:
+    assert found.shape == wanted.shape
+    assert np.ptp(wanted) > 0
+    assert np.abs(found - wanted).max() <= 1e-4 * np.abs(wanted).max()
+
+
+def network(folder: Path) -> tuple[Path, np.ndarray, np.ndarray]:
+    w, b, fc, fb = drawn(6, 3, 3, 3), drawn(6), drawn(5, 54), drawn(5)
+    scale, shift, mean, var = drawn(6), drawn(6), drawn(6), np.abs(drawn(6)) + 0.5
+    ops = [
+        operator("Conv", "data w b", "c", kernel=3, pad=1, stride=2),
+        operator("SpatialBN", "c s h m v", "c", epsilon=1e-3, is_test=1),
+        operator("Relu", "c", "c"),
+        operator("MaxPool", "c", "p", kernel=2, stride=2, legacy_pad=3),
+        operator("FC", "p fc fb", "f"),
+        operator("Softmax", "f", "y"),
+    ]
+    weights = {"w": w, "b": b, "s": scale, "h": shift, "m": mean, "v": var, "fc": fc, "fb": fb}
+    x = drawn(2, 3, 9, 9)
+    y = conv(x, w, b, 1, 2)
+    y = (y - mean[:, None, None]) / np.sqrt(var + 1e-3)[:, None, None]
+    y = np.maximum(y * scale[:, None, None] + shift[:, None, None], 0)
+    y = np.pad(y, ((0, 0), (0, 0), (0, 1), (0, 1)), constant_values=-np.inf)
+    y = sliding_window_view(y, (2, 2), (2, 3))[:, :, ::2, ::2].max((4, 5))
+    y = y.reshape(2, -1) @ fc.T + fb
+    powers = np.exp(y - y.max(1, keepdims=True))
+    return save(folder, ops, weights), x, powers / powers.sum(1, keepdims=True)
+
+
+@pytest.mark.parametrize("given", [".", "init_net.pb", "predict_net.pb"])
+def test_network_as_numpy(tmp_path, given):
+    folder, x, wanted = network(tmp_path)
+    assert find_format(Source(folder / given)).name == "Caffe2"
+    model = nnc.compile(folder / given, shapes={"data": x.shape})
+    agree(model.run({"data": x})["y"], wanted)
+
+
+def test_text(tmp_path):
+    text = """name: "t"
+    op { input: "x" output: "y" type: "Relu" }
+    op { input: "y" input: "k" output: "y" type: "Add" arg { name: "broadcast" i: 1 } }
+    external_input: "x" external_input: "k" external_output: "y" """
+    fills = """op { output: "k" type: "GivenTensorFill" arg { name: "shape" ints: 3 }
+    arg { name: "values" floats: 1 floats: 2.5 floats: -3 } }"""
+    (tmp_path / "predict_net.pbtxt").write_text(text)
+    (tmp_path / "init_net.pbtxt").write_text(fills)
+    (tmp_path / "value_info.json").write_text('{"x": [1, [2, 3]]}')
+    x = drawn(2, 3)
+    found = nnc.compile(tmp_path / "predict_net.pbtxt").run({"x": x})["y"]
+    agree(found, np.maximum(x, 0) + np.array([1, 2.5, -3], np.float32))
+
+
+X, Y = drawn(2, 4, 6, 6), drawn(4)
+ONE = [
+    (operator("AveragePool", "data", "y", kernel=3, stride=3), X.reshape(2, 4, 2, 3, 2, 3).mean((3, 5))),
+    (operator("AveragePool", "data", "y", global_pooling=1), X.mean((2, 3), keepdims=True)),
+    (operator("LeakyRelu", "data", "y", alpha=0.3), np.where(X > 0, X, X * np.float32(0.3))),
+    (operator("PRelu", "data k", "y"), np.where(X > 0, X, X * Y[:, None, None])),
+    (operator("Mul", "data k", "y", broadcast=1, axis=1), X * Y[:, None, None]),
+    (operator("Transpose", "data", "y", axes=[0, 2, 3, 1]), X.transpose(0, 2, 3, 1)),
+    (operator("Reshape", "data", "y old", shape=[0, -1, 9]), X.reshape(2, 16, 9)),
+    (operator("Flatten", "data", "y", axis=2), X.reshape(8, 36)),
+    (operator("Concat", "data data", "y info", axis=1), np.concatenate([X, X], 1)),
+    (operator("Concat", "data data", "y info", axis=1, add_axis=1), np.stack([X, X], 1)),
+    (operator("Slice", "data", "y", starts=[0, 1, 0, 2], ends=[-1, 3, -2, -1]), X[:, 1:3, :5, 2:]),
+    (operator("ReduceMean", "data", "y", axes=[2, 3], keepdims=0), X.mean((2, 3))),
+    (operator("ChannelShuffle", "data", "y", group=2), X[:, [0, 2, 1, 3]]),
+    (operator("ResizeNearest", "data", "y", height_scale=2.0, width_scale=2.0),
+     X.repeat(2, 2).repeat(2, 3)),
+    (operator("Clip", "data", "y", min=-0.5, max=1.0), X.clip(-0.5, 1)),
+    (operator("Pow", "data", "y", exponent=2.0), X**2),
+    (operator("ExpandDims", "data", "y", dims=[1]), X[:, None]),
+    (operator("ArgMax", "data", "y", axis=1), X.argmax(1)[:, None]),
+    (operator("PadImage", "data", "y", pad=1, mode="reflect"),
+     np.pad(X, ((0, 0), (0, 0), (1, 1), (1, 1)), "reflect")),
+    (operator("Sum", "data data data", "y"), X * 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("op", "wanted"), ONE, ids=[f"{i}-{o['type']}" for i, (o, _) in enumerate(ONE)]
+)
+def test_operators_as_numpy(tmp_path, op, wanted):
+    save(tmp_path, [op], {"k": Y} if "k" in op["input"] else {})
+    model = nnc.compile(tmp_path, shapes={"data": X.shape})
+    agree(model.run({"data": X})["y"], wanted)
+
+
+def test_split(tmp_path):
+    save(tmp_path, [operator("Split", "data", "a b", axis=1, split=[1, 3])], {}, outputs="a b")
+    found = nnc.compile(tmp_path, shapes={"data": X.shape}).run({"data": X})
+    np.testing.assert_array_equal(found["b"], X[:, 1:])
+
+
+@pytest.mark.parametrize(
+    ("ops", "weights", "message"),
+    [
+        ([operator("Zork", "data", "y")], {}, r"layer 'y' \(Zork\): not supported"),
+        ([operator("FC", "data w b", "y")], {}, "uses 'w', which nothing makes"),
+        ([operator("Relu", "data", "z")], {}, "output 'y' is made by no operator"),
+        ([operator("Conv", "data w b", "y", order="NHWC")], {"w": X, "b": Y}, "expected NCHW"),
+    ],
+)
+def test_errors(tmp_path, ops, weights, message):
+    save(tmp_path, ops, weights)
+    with pytest.raises(NncError, match=message):
+        import_model(tmp_path, shapes={"data": (2, 4, 6, 6)})
+
+
+def test_weights_that_are_not_there(tmp_path):
+    save(tmp_path, [operator("Relu", "data", "y")], {})
+    fill = operator("XavierFill", "", "w", shape=[3])
+    (tmp_path / "init_net.pb").write_bytes(written(SCHEMA, "Net", {"op": [fill]}))
+    with pytest.raises(NncError, match="XavierFill: these weights are not in the file"):
+        examine_model(tmp_path)
