@@ -48,11 +48,11 @@ class Graph:
     outputs: Sequence[tuple[str, str]]
     constants: Mapping[str, np.ndarray] = field(default_factory=dict)
     dims: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    effects: Sequence[str] = ()
-    """Values that are made for what their nodes change, though no output may need them."""
     producer: str = ""
     """What wrote the model, with its version."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """What the model says of itself and of its inputs: labels, scales, .."""
     starts: Mapping[str, float] = field(default_factory=dict)
     """What all elements of an input are, a state's, where the caller leaves it out."""
+    effects: Sequence[str] = ()
+    """Values that are made for what their nodes change, though no output may need them."""

@@ -170,10 +170,17 @@ def _parse(source: Source) -> Any:
     try:
         proto.ParseFromString(without_weights(data))
     except (DecodeError, WireError, RecursionError) as error:
-        raise NncError(f"not an ONNX model: {_guess(data) or _reason(error)}", loc) from None
+        raise NncError(f"{_no_model(source)}: {_guess(data) or _reason(error)}", loc) from None
     if not proto.HasField("graph") or not proto.ir_version:
-        raise NncError(f"not an ONNX model: {_guess(data) or 'it has no graph'}", loc)
+        raise NncError(f"{_no_model(source)}: {_guess(data) or 'it has no graph'}", loc)
     return proto
+
+
+def _no_model(source: Source) -> str:
+    """What a file is not: it came here as no other format knows it, or by its name."""
+    if source.path is not None and source.path.suffix not in (".onnx", ".pb"):
+        return "in no format that nnc reads"
+    return "not an ONNX model"
 
 
 def _reason(error: Exception) -> str:
