@@ -11,6 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .boosting.found import is_lightgbm, is_xgboost
 from .common.source import Source
 from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
@@ -45,6 +46,8 @@ FORMATS: Sequence[Format] = (
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
+    Format("XGBoost", "boosting.xgboost", is_xgboost),
+    Format("LightGBM", "boosting.lightgbm", is_lightgbm),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 

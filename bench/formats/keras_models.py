@@ -52,10 +52,9 @@ def write(folder: Path, names: list[str]) -> None:
 def _randomize(net: Any, rng: np.random.Generator) -> None:
     """Scales and biases, which are 1 and 0 (ConvNeXt: 1e-6) at first, as numbers around that."""
     for weight in net.weights:
-        shape = weight.shape
-        if len(shape) == 1 and "moving" not in weight.path:
-            around = 0.0 if weight.name in ("bias", "beta") else 0.6
-            weight.assign(rng.normal(around, 0.15, shape).astype(np.float32))
+        if weight.name in ("gamma", "beta", "bias"):
+            around = 0.6 if weight.name == "gamma" else 0.0
+            weight.assign(rng.normal(around, 0.15, weight.shape).astype(np.float32))
 
 
 def compare(folder: Path, names: list[str]) -> None:
