@@ -34,15 +34,26 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
-def _is_keras(source: Source) -> bool:
-    head = source.head
-    if head.startswith(b"PK\x03\x04"):
-        return b"model.weights.h5" in source.data[-65536:].tobytes()
-    return head.startswith(b"\x89HDF\r\n")
+def is_keras(source: Source) -> bool:
+    """An archive or HDF5 of Keras, or a model of it."""
+    if source.object is not None:
+        kinds = (one.__module__ for one in type(source.object).__mro__)
+        return any(kind.startswith(("keras.", "tf_keras.")) for kind in kinds)
+    if source.head.startswith(b"PK\x03\x04"):
+        return b"model.weights.h5" in source.data[-(1 << 16) :].tobytes()
+    return source.head.startswith(b"\x89HDF\r\n")
+
+
+def is_pytorch(source: Source) -> bool:
+    """A file of PyTorch's, or an object."""
+    from .pytorch.signs import is_it
+
+    return is_it(source)
 
 
 FORMATS: Sequence[Format] = (
-    Format("Keras", "keras", _is_keras),
+    Format("Keras", "keras", is_keras),
+    Format("PyTorch", "pytorch", is_pytorch),
     Format("CoreML", "coreml", is_coreml),
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),

@@ -7,6 +7,8 @@ import nnc
 import numpy as np
 import pytest
 
+from ..mutate import mutated
+
 FILES = Path(__file__).parent / "files"
 MODELS = sorted(p.name for p in FILES.iterdir() if p.suffix != ".npz")
 
@@ -71,20 +73,9 @@ def test_errors_of_lightgbm_name_what_is_wrong(old, new, message):
         nnc.load(text.replace(old, new).encode())
 
 
-def mutations(data, count, seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        made = bytearray(data)
-        for _ in range(rng.integers(1, 8)):
-            made[rng.integers(len(made))] = rng.integers(256)
-        if rng.random() < 0.3:
-            made = made[: rng.integers(len(made))]
-        yield bytes(made)
-
-
 @pytest.mark.parametrize("name", ["xgb_logistic.json", "xgb_softprob.ubj", "lgb_binary.txt"])
 def test_broken_files_give_errors(name):
-    for data in mutations((FILES / name).read_bytes(), 100, 5):
+    for data in mutated((FILES / name).read_bytes(), 100, 5):
         try:
             nnc.load(data)
         except nnc.NncError:

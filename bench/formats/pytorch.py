@@ -1,0 +1,200 @@
+"""PyTorch's models by nnc against PyTorch: agreement, one process per model.
+
+    python -m bench.formats.pytorch --out rows.jsonl [NAME..]
+
+Models come from torchvision, timm and transformers with initial weights; BatchNorm gets the
+statistics of a batch, so that outputs mean something.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import time
+import warnings
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+TOLERANCE = 1e-4
+PIXELS = 64
+MOST_PARAMETERS = 90_000_000
+
+
+def main() -> None:
+    """Compare the models that are named, or all, and write a row for each."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*")
+    parser.add_argument("--out", type=Path, default=Path("pytorch.jsonl"))
+    parser.add_argument("--seconds", type=float, default=150)
+    parser.add_argument("--interpret", action="store_true", help="interpret, do not compile")
+    parser.add_argument("--again", action="store_true", help="also those that have a row")
+    options = parser.parse_args()
+    import nnc  # noqa: F401
+    import timm  # noqa: F401
+    import torch
+    import torchvision  # noqa: F401
+    import transformers  # noqa: F401
+
+    torch.set_num_threads(1)
+    done = set()
+    if options.out.exists() and not options.again:
+        done = {json.loads(line)["name"] for line in options.out.read_text().splitlines()}
+    for name in options.names or all_names():
+        if name in done:
+            continue
+        row = in_process(name, options.seconds, options.interpret)
+        with options.out.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        print(json.dumps(row), flush=True)
+
+
+def in_process(name: str, seconds: float, interpret: bool) -> dict[str, Any]:
+    """The row of a model, made by a process of its own."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_child, args=(name, interpret, theirs))
+    process.start()
+    theirs.close()
+    begin = time.perf_counter()
+    row = {"name": name, "status": "timeout"}
+    if ours.poll(seconds):
+        try:
+            row = ours.recv()
+        except EOFError:
+            row = {"name": name, "status": "crash"}
+    process.kill()
+    process.join()
+    return row | {"wall": round(time.perf_counter() - begin, 1)}
+
+
+def _child(name: str, interpret: bool, pipe: Any) -> None:
+    warnings.filterwarnings("ignore")
+    try:
+        row = compare(name, interpret)
+    except Exception as error:
+        row = {"status": "error", "error": f"{type(error).__name__}: {error}"[:600]}
+    pipe.send({"name": name} | row)
+
+
+def compare(name: str, interpret: bool = False) -> dict[str, Any]:
+    """How far nnc's outputs are from PyTorch's, over the largest value."""
+    import io
+
+    import nnc
+    import numpy as np
+    import torch
+    from torch.utils._pytree import tree_leaves
+
+    torch.manual_seed(0)
+    model, inputs = make(name)
+    model.eval()
+    with torch.no_grad():
+        real_statistics(model, inputs)
+        try:
+            program = torch.export.export(model, (), inputs, strict=False)
+            want = model(**inputs)
+        except Exception as error:
+            return {"status": "no export", "error": f"{type(error).__name__}: {error}"[:300]}
+        other = {key: varied(value) for key, value in inputs.items()}
+        want_other = model(**other)
+    data = io.BytesIO()
+    torch.export.save(program, data)
+    begin = time.perf_counter()
+    module = nnc.load(data.getvalue())
+    read = time.perf_counter() - begin
+    begin = time.perf_counter()
+    run = interpreted(module) if interpret else nnc.compile(module, cache=False)
+    compiled = time.perf_counter() - begin
+    worst = varies = 0.0
+    arrays = [
+        [v for v in tree_leaves(w) if isinstance(v, torch.Tensor)] for w in (want, want_other)
+    ]
+    for given, expected in zip((inputs, other), arrays, strict=True):
+        names = [
+            spec.arg.name for spec in program.graph_signature.input_specs if spec.target is None
+        ]
+        leaves = tree_leaves(given)
+        found = run(*[leaf.numpy() for leaf in leaves[: len(names)]])
+        found = list(found) if isinstance(found, tuple) else [found]
+        if len(found) != len(expected):
+            return {"status": "wrong", "error": f"{len(found)} outputs, expected {len(expected)}"}
+        for ours, theirs in zip(found, expected, strict=True):
+            a, b = np.asarray(ours, np.float64), theirs.double().numpy()
+            if a.shape != b.shape:
+                return {"status": "wrong", "error": f"shape {a.shape}, expected {b.shape}"}
+            if a.size:
+                worst = max(worst, float(np.abs(a - b).max() / max(np.abs(b).max(), 1e-30)))
+    for a, b in zip(*arrays, strict=True):
+        if a.numel() and a.is_floating_point():
+            varies = max(varies, float((a - b).abs().max() / a.abs().max().clamp_min(1e-30)))
+    status = "ok" if worst <= TOLERANCE else "wrong"
+    numbers = {
+        "error": worst,
+        "varies": varies,
+        "read": round(read, 2),
+        "compile": round(compiled, 1),
+    }
+    return {"status": status, **numbers}
+
+
+def interpreted(module: Any) -> Any:
+    """The module as the reference interpreter runs it."""
+    from nnc.driver.levels import interpret_module
+
+    return lambda *arrays: interpret_module(module, arrays)
+
+
+def varied(value: Any) -> Any:
+    """Other elements of the same kind."""
+    import torch
+
+    if isinstance(value, torch.Tensor) and value.is_floating_point():
+        return torch.randn_like(value)
+    if isinstance(value, torch.Tensor) and value.dtype == torch.int64 and int(value.max()) > 1:
+        return value.flip(-1)
+    return value
+
+
+def real_statistics(model: Any, inputs: dict[str, Any]) -> None:
+    """Give every BatchNorm the statistics of a batch, and its parameters some variety."""
+    import torch
+
+    norms = [m for m in model.modules() if isinstance(m, torch.nn.modules.batchnorm._BatchNorm)]
+    for norm in norms:
+        if norm.weight is not None:
+            torch.nn.init.uniform_(norm.weight, 0.7, 1.3)
+            torch.nn.init.normal_(norm.bias, 0, 0.2)
+        norm.momentum = 1.0
+        norm.train()
+    if norms:
+        batch = {
+            key: torch.randn(4, *v.shape[1:]) if v.is_floating_point() else v
+            for key, v in inputs.items()
+        }
+        model(**batch)
+    model.eval()
+
+
+# -- models ----------------------------------------------------------------------------------------
+
+
+def all_names() -> list[str]:
+    """About 250 models, of the libraries in turn."""
+    from bench.formats.pytorch_models import timm_names, torchvision_names, transformers_names
+
+    rows = zip_longest(transformers_names(), timm_names(), torchvision_names())
+    return [name for row in rows for name in row if name]
+
+
+def make(name: str) -> tuple[Any, dict[str, Any]]:
+    """A model and its example inputs by name."""
+    from bench.formats.pytorch_models import MAKERS
+
+    where, _, own = name.partition("/")
+    return MAKERS[where](own)
+
+
+if __name__ == "__main__":
+    main()
