@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .boosting.found import is_lightgbm, is_xgboost
+from .boosting.found import is_catboost, is_lightgbm, is_xgboost
 from .common.source import Source
 from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
@@ -58,6 +58,7 @@ FORMATS: Sequence[Format] = (
     Format("Caffe", "caffe", is_caffe),
     Format("Caffe2", "caffe2", is_caffe2),
     Format("XGBoost", "boosting.xgboost", is_xgboost),
+    Format("CatBoost", "boosting.catboost", is_catboost),
     Format("LightGBM", "boosting.lightgbm", is_lightgbm),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )

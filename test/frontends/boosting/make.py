@@ -1,13 +1,15 @@
 """Writes the models of this folder's tests and what their libraries predict.
 
-Needs XGBoost and LightGBM:
+Needs XGBoost, LightGBM and CatBoost:
 
     python make.py FOLDER
 """
 
+import json
 import sys
 from pathlib import Path
 
+import catboost
 import lightgbm
 import numpy as np
 import xgboost
@@ -87,7 +89,27 @@ def lgb(name, objective, kind, **more):
     np.savez_compressed(FOLDER / f"{name}.txt.npz", x=given, y=again.predict(given))
 
 
+def cat(name, loss, kind, how=None, **more):
+    choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
+    model = catboost.CatBoost({"loss_function": loss, **choices})
+    model.fit(X, labels(kind))
+    path = FOLDER / f"{name}.json"
+    model.save_model(str(path), format="json")
+    found = json.loads(path.read_text())
+    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
+    found["model_info"] = {"params": params}
+    path.write_text(json.dumps(found))
+    y = model.predict(GIVEN, prediction_type=how or "RawFormulaVal")
+    y = y[:, 1] if how == "Probability" and y.shape[1] == 2 else y
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=GIVEN, y=y)
+
+
 def main():
+    cat("cat_square", "RMSE", "real")
+    cat("cat_two", "Logloss", "two", "Probability")
+    cat("cat_three", "MultiClass", "three", "Probability")
+    cat("cat_poisson", "Poisson", "positive", "Exponent")
+    cat("cat_lossguide", "RMSE", "real", grow_policy="Lossguide", nan_mode="Max")
     xgb("xgb_logistic", "binary:logistic", "two")
     xgb("xgb_logistic", "binary:logistic", "two", ".ubj")
     xgb("xgb_raw", "binary:logitraw", "two", base_score=0.3)

@@ -1,4 +1,4 @@
-"""Models of XGBoost and LightGBM against what the libraries predict; `make.py` writes both."""
+"""Models of XGBoost, LightGBM and CatBoost against what the libraries predict; `make.py` writes both."""
 
 import json
 from pathlib import Path
@@ -73,7 +73,9 @@ def test_errors_of_lightgbm_name_what_is_wrong(old, new, message):
         nnc.load(text.replace(old, new).encode())
 
 
-@pytest.mark.parametrize("name", ["xgb_logistic.json", "xgb_softprob.ubj", "lgb_binary.txt"])
+@pytest.mark.parametrize(
+    "name", ["xgb_logistic.json", "xgb_softprob.ubj", "lgb_binary.txt", "cat_two.json"]
+)
 def test_broken_files_give_errors(name):
     for data in mutated((FILES / name).read_bytes(), 100, 5):
         try:
