@@ -23,6 +23,8 @@ from .layer import TYPES, Call, Slot, element_type
 
 DEEPEST = 60
 """Models in models."""
+MOST_OUTPUTS = 1 << 12
+"""Outputs of a layer, and calls of one."""
 
 MODELS = {"Functional", "Model", "Sequential"}
 WRAPPERS = {"SpectralNormalization"}
@@ -361,7 +363,7 @@ def decoded(value: Any, table: Mapping[str, Any]) -> Any:
     """A part of a configuration: references to tensors, tuples, slices, arrays, types, .."""
     match value:
         case {"class_name": "__keras_tensor__", "config": {"keras_history": [name, call, output]}}:
-            return Reference(str(name), int(call), int(output))
+            return _reference(name, call, output)
         case {"class_name": "__tuple__", "config": {"value": items}}:
             return tuple(decoded(item, table) for item in items)
         case {"class_name": "__slice__", "config": config}:
@@ -377,10 +379,17 @@ def decoded(value: Any, table: Mapping[str, Any]) -> Any:
         case dict():
             return {key: decoded(item, table) for key, item in value.items()}
         case [str(name), int(call), int(output)] if name in table:
-            return Reference(name, call, output)
+            return _reference(name, call, output)
         case list():
             return [decoded(item, table) for item in value]
     return value
+
+
+def _reference(name: Any, call: Any, output: Any) -> Reference:
+    """Raises ValueError where there are never so many."""
+    if not (0 <= int(call) <= MOST_OUTPUTS and 0 <= int(output) <= MOST_OUTPUTS):
+        raise ValueError(f"output {output} of call {call} of layer '{name}'")
+    return Reference(str(name), int(call), int(output))
 
 
 def _references(value: Any, table: Mapping[str, _Layer]) -> Any:
@@ -403,7 +412,7 @@ def _calls(layer: _Layer, table: Mapping[str, _Layer]) -> list[tuple[list, dict]
         for entry in entries:
             name, call, output, *more = entry
             constant = name == "_CONSTANT_VALUE"
-            tensors.append(output if constant else Reference(name, call, output))
+            tensors.append(output if constant else _reference(name, call, output))
             kwargs |= decoded(more[0], table) if more else {}
         found.append(([tensors[0] if len(tensors) == 1 else tensors], kwargs))
     return found
