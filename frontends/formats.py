@@ -1,19 +1,18 @@
 """The formats that models are read from: how each is found by what is in it, and its room.
 
-A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met.
+A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met. Adding a
+format is adding a room, a module of `signs/`, and a row here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .boosting.found import is_catboost, is_lightgbm, is_xgboost
 from .common.source import Source
-from .protobuf_files import is_caffe, is_caffe2, is_coreml
 
 if TYPE_CHECKING:
     from ..ir.core import Operation
@@ -22,46 +21,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what messages call it, its room, and whether a source looks like one."""
+    """A format: what messages call it, and its room, beside which `signs` tells its files."""
 
     name: str
     room: str
-    is_it: Callable[[Source], bool]
 
     @property
     def front_end(self) -> FrontEnd:
         """Loaded where it is not yet."""
         return import_module(f".{self.room}", __package__).FRONT_END
 
-
-def is_keras(source: Source) -> bool:
-    """An archive or HDF5 of Keras, or a model of it."""
-    if source.object is not None:
-        kinds = (one.__module__ for one in type(source.object).__mro__)
-        return any(kind.startswith(("keras.", "tf_keras.")) for kind in kinds)
-    if source.head.startswith(b"PK\x03\x04"):
-        return b"model.weights.h5" in source.data[-(1 << 16) :].tobytes()
-    return source.head.startswith(b"\x89HDF\r\n")
-
-
-def is_pytorch(source: Source) -> bool:
-    """A file of PyTorch's, or an object."""
-    from .pytorch.signs import is_it
-
-    return is_it(source)
+    def is_it(self, source: Source) -> bool:
+        """Whether a source looks like one."""
+        return import_module(f".signs.{self.room}", __package__).is_it(source)
 
 
 FORMATS: Sequence[Format] = (
-    Format("Keras", "keras", is_keras),
-    Format("PyTorch", "pytorch", is_pytorch),
-    Format("CoreML", "coreml", is_coreml),
-    Format("Caffe", "caffe", is_caffe),
-    Format("Caffe2", "caffe2", is_caffe2),
-    Format("XGBoost", "boosting.xgboost", is_xgboost),
-    Format("CatBoost", "boosting.catboost", is_catboost),
-    Format("LightGBM", "boosting.lightgbm", is_lightgbm),
-    Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
+    Format("Keras", "keras"),  # before PyTorch: a model of Keras may be a module of PyTorch
+    Format("PyTorch", "pytorch"),
+    Format("TensorFlow Lite", "tflite"),
+    Format("ncnn", "ncnn"),
+    Format("MXNet", "mxnet"),
+    Format("CoreML", "coreml"),
+    Format("Caffe", "caffe"),
+    Format("Caffe2", "caffe2"),
+    Format("TensorFlow", "tensorflow"),
+    Format("XGBoost", "boosting.xgboost"),
+    Format("LightGBM", "boosting.lightgbm"),
+    Format("CatBoost", "boosting.catboost"),
+    Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
+"""The first one whose signs a source has is its."""
 
 
 def find_format(source: Source) -> Format:

@@ -45,8 +45,8 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
         out = element_type(n.int("output_dtype")) if n.int("output_dtype") else IntegerType(8, "u")
     size = _along_axis(n, x, scale)
     # A zero point of 8 bits is zero by ONNX's rules.
-    moves = zero is not None and not (isinstance(out, FloatType) and out.width == 8)
-    middle = _along_axis(n, x, zero) if moves else None
+    stays = isinstance(out, FloatType) and out.width == 8
+    middle = None if zero is None or stays else _along_axis(n, x, zero)
     if isinstance(out, FloatType):
         return _as_small_float(n, n(nn.Div(n.cast(x, f32), n.cast(size, f32))), middle, out)
     return quantized(n, x, size, middle, out)
