@@ -17,6 +17,8 @@ import numpy as np
 
 SIZE = 96
 """Height and width of images; the least that all architectures take."""
+BATCH = 32
+"""Images that statistics are of; with a few, some variances are so small that errors explode."""
 
 
 def architectures() -> list[str]:
@@ -38,7 +40,7 @@ def write(folder: Path, names: list[str]) -> None:
             weights=None, input_shape=(SIZE, SIZE, 3), classifier_activation=None
         )
         _randomize(net, rng)
-        images = rng.uniform(0, 255, (4, SIZE, SIZE, 3)).astype(np.float32)
+        images = rng.uniform(0, 255, (BATCH, SIZE, SIZE, 3)).astype(np.float32)
         for layer in net.layers:
             if "BatchNormalization" in type(layer).__name__:
                 layer.momentum = 0.0
