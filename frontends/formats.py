@@ -37,6 +37,7 @@ class Format:
 
 
 FORMATS: Sequence[Format] = (
+    Format("Keras", "keras"),  # before PyTorch: a model of Keras may be a module of PyTorch
     Format("PyTorch", "pytorch"),
     Format("TensorFlow Lite", "tflite"),
     Format("Keras", "keras"),
@@ -49,6 +50,10 @@ FORMATS: Sequence[Format] = (
     Format("TensorFlow", "tensorflow"),
     Format("Caffe", "caffe"),
     Format("Caffe2", "caffe2"),
+    Format("TensorFlow", "tensorflow"),
+    Format("XGBoost", "boosting.xgboost"),
+    Format("LightGBM", "boosting.lightgbm"),
+    Format("CatBoost", "boosting.catboost"),
     Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
 """The first one whose signs a source has is its."""

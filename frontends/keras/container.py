@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
 import re
-import struct
-import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..common.source import Source
 from ..wire import hdf5
+from ..wire.archive import Archive
 
 CONFIG, WEIGHTS = "config.json", "model.weights.h5"
 MOST_TEXT = 1 << 28
@@ -52,40 +51,29 @@ class Container:
 
 def open_container(source: Source) -> Container:
     """Raises NncError where the file has no model."""
+    if source.object is not None:
+        return open_container(_saved(source))
     if source.head.startswith(hdf5.SIGNATURE):
         return _open_hdf5(source)
-    try:
-        archive = zipfile.ZipFile(io.BufferedReader(hdf5.Bytes(source.data)))
-        config = _json(source, _member(source, archive, CONFIG))
-        names = archive.namelist()
-        notes = _json(source, _member(source, archive, "metadata.json"))
-        data = _member(source, archive, WEIGHTS) if WEIGHTS in names else None
-    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, zlib.error, OSError) as error:
-        raise source.error(f"broken archive: {error}") from None
-    if data is None:
+    archive = Archive(source)
+    config, notes = (_json(source, archive.read(name)) for name in (CONFIG, "metadata.json"))
+    if WEIGHTS not in archive:
         raise source.error(f"the archive has no '{WEIGHTS}'; save the model with its weights")
-    return Container(
-        config,
-        Tree(source, hdf5.Group.open(data, source.error)),
-        str(notes.get("keras_version", "")),
-    )
+    root = hdf5.Group.open(archive.read(WEIGHTS), source.error)
+    return Container(config, Tree(source, root), str(notes.get("keras_version", "")))
 
 
-def _member(source: Source, archive: zipfile.ZipFile, name: str) -> np.ndarray:
-    """The bytes of a member: a view of the file where it is stored as it is."""
-    info = archive.getinfo(name)
-    if info.compress_type == zipfile.ZIP_STORED:
-        header = source.data[info.header_offset : info.header_offset + 30].tobytes()
-        if len(header) < 30 or header[:4] != b"PK\x03\x04":
-            raise source.error(f"broken archive: '{name}' is not where it should be")
-        lengths = struct.unpack("<HH", header[26:])
-        begin = info.header_offset + 30 + sum(lengths)
-        if begin + info.file_size > len(source.data):
-            raise source.error(f"broken archive: '{name}' is truncated")
-        return source.data[begin : begin + info.file_size]
-    if info.file_size > 1100 * len(source.data):  # more than deflate can
-        raise source.error(f"broken archive: '{name}' cannot have {info.file_size} bytes")
-    return np.frombuffer(archive.read(info), np.uint8)
+def _saved(source: Source) -> Source:
+    """A model of this process, as Keras saves it."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model.keras"
+        try:
+            source.object.save(path)
+        except Exception as error:
+            raise source.error(f"Keras cannot save the model: {error}") from None
+        found = Source(path.read_bytes())
+    found.name = source.name
+    return found
 
 
 def _json(source: Source, data: np.ndarray | str) -> dict[str, Any]:

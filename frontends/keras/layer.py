@@ -14,6 +14,7 @@ from ..common.rows import Rows
 
 ROWS = Rows(__package__ or "")
 REQUIRED = object()
+MISFITS = (ArithmeticError, AssertionError, AttributeError, LookupError, TypeError, ValueError)
 
 TYPES: Mapping[str, Type] = {
     "bool": i1, "float16": f16, "bfloat16": bf16, "float32": f32, "float64": f64,
@@ -199,5 +200,16 @@ def layer(*kinds: str) -> Callable[[Convert], Convert]:
 
 
 def called(function: Convert) -> Callable[..., Any]:
-    """The converter as the importer calls it: with all inputs of the node."""
-    return lambda n, *inputs: function(n.given(inputs))
+    """The converter as the importer calls it: with all inputs of the node.
+
+    A configuration may have anything in any place: what does not fit is an error of the layer.
+    """
+
+    def convert(n: KerasLayer, *inputs: Any) -> Any:
+        try:
+            return function(n.given(inputs))
+        except MISFITS as fault:
+            text = f"{type(fault).__name__}: {fault}"
+            raise n.error(f"the configuration or the call does not fit: {text}") from fault
+
+    return convert

@@ -19,11 +19,11 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
 from .container import Weights, is_operation, name_of, open_container
-from .layer import TYPES, Call, Slot, element_type
+from .layer import Call, Slot, element_type
+from .structures import Reference, decoded, flat, mapped, output_of
 
 DEEPEST = 60
 """Models in models."""
-
 MODELS = {"Functional", "Model", "Sequential"}
 WRAPPERS = {"SpectralNormalization"}
 """Layers that do what the layer inside them does."""
@@ -57,15 +57,6 @@ class Tensor:
 
     name: str
     mask: str | None = None
-
-
-@dataclass(frozen=True)
-class Reference:
-    """In the arguments of a call: an output of a call of another layer."""
-
-    layer: str
-    call: int
-    output: int
 
 
 def read(source: Source) -> Graph:
@@ -209,8 +200,8 @@ class _Reader:
         self, model: _Layer, layers: list[_Layer], given: Sequence[Tensor] | None
     ) -> tuple[list[Tensor], list[str]]:
         table = {layer.name: layer for layer in layers}
-        heads = _flat(_references(model.config["input_layers"], table))
-        tails = _flat(_references(model.config["output_layers"], table))
+        heads = flat(decoded(model.config["input_layers"], table))
+        tails = flat(decoded(model.config["output_layers"], table))
         if given is not None and len(given) != len(heads):
             raise self._error(model, f"it is called with {len(given)} tensors, not {len(heads)}")
         for i, head in enumerate(heads):
@@ -225,7 +216,7 @@ class _Reader:
             before = sum(map(len, pending.values()))
             for layer in layers:
                 calls = pending[layer.name]
-                while calls and all(_is_there(ref, table) for ref in _flat(calls[0])):
+                while calls and all(_is_there(ref, table) for ref in flat(calls[0])):
                     args, kwargs = (_resolved(part, table) for part in calls.pop(0))
                     count = wanted.get((layer.name, len(layer.calls)), 1)
                     layer.calls.append(self._call(layer, args, kwargs, count))
@@ -238,9 +229,9 @@ class _Reader:
 
     def _call(self, layer: _Layer, args: list[Any], kwargs: Mapping[str, Any], count: int) -> list:
         """The outputs of a call of a layer, of which so many are used."""
-        tensors = [t for t in _flat([args, kwargs]) if isinstance(t, Tensor)]
+        tensors = [t for t in flat([args, kwargs]) if isinstance(t, Tensor)]
         if _is_model(layer):
-            given = [t for t in _flat(args) if isinstance(t, Tensor)] or tensors
+            given = [t for t in flat(args) if isinstance(t, Tensor)] or tensors
             return self._model(layer, given)[0]
         if layer.kind in WRAPPERS:
             inner = self._layer(layer.config["layer"], layer.weights.inside("layer"), "")
@@ -248,7 +239,7 @@ class _Reader:
             return self._call(inner, args, kwargs, count)
         names = list(dict.fromkeys(t.name for t in tensors))
         slots = {name: Slot(i) for i, name in enumerate(names)}
-        first = [t for t in _flat(args[:1] or list(kwargs.values())) if isinstance(t, Tensor)]
+        first = [t for t in flat(args[:1] or list(kwargs.values())) if isinstance(t, Tensor)]
         masks = [t.mask for t in (first if len(first) > 1 else tensors)]
         for mask in masks:
             if mask is not None and mask not in slots:
@@ -357,36 +348,6 @@ def _mask_behind(layer: _Layer, masks: Sequence[str | None]) -> str | None:
 # -- references ------------------------------------------------------------------------------------
 
 
-def decoded(value: Any, table: Mapping[str, Any]) -> Any:
-    """A part of a configuration: references to tensors, tuples, slices, arrays, types, .."""
-    match value:
-        case {"class_name": "__keras_tensor__", "config": {"keras_history": [name, call, output]}}:
-            return Reference(str(name), int(call), int(output))
-        case {"class_name": "__tuple__", "config": {"value": items}}:
-            return tuple(decoded(item, table) for item in items)
-        case {"class_name": "__slice__", "config": config}:
-            return slice(*(decoded(config.get(k), table) for k in ("start", "stop", "step")))
-        case {"class_name": "__ellipsis__"}:
-            return Ellipsis
-        case {"class_name": "__numpy__" | "__tensor__", "config": config}:
-            return np.asarray(config["value"], config["dtype"])
-        case {"start": start, "stop": stop, "step": step} if len(value) == 3:
-            return slice(*(decoded(part, table) for part in (start, stop, step)))
-        case {"class_name": _, "config": {"name": str(name)}} if name in TYPES:
-            return name
-        case dict():
-            return {key: decoded(item, table) for key, item in value.items()}
-        case [str(name), int(call), int(output)] if name in table:
-            return Reference(name, call, output)
-        case list():
-            return [decoded(item, table) for item in value]
-    return value
-
-
-def _references(value: Any, table: Mapping[str, _Layer]) -> Any:
-    return decoded(value, table)
-
-
 def _calls(layer: _Layer, table: Mapping[str, _Layer]) -> list[tuple[list, dict]]:
     """The calls of a layer, as arguments by position and by name."""
     found = []
@@ -403,7 +364,7 @@ def _calls(layer: _Layer, table: Mapping[str, _Layer]) -> list[tuple[list, dict]
         for entry in entries:
             name, call, output, *more = entry
             constant = name == "_CONSTANT_VALUE"
-            tensors.append(output if constant else Reference(name, call, output))
+            tensors.append(output if constant else output_of(name, call, output))
             kwargs |= decoded(more[0], table) if more else {}
         found.append(([tensors[0] if len(tensors) == 1 else tensors], kwargs))
     return found
@@ -426,7 +387,7 @@ def _counted_from_zero(
             Reference(t.layer, t.call - ("input_layers" in table[t.layer].config), t.output)
             for t in tails
         ]
-    references = [r for calls in pending.values() for r in _flat(calls)] + tails
+    references = [r for calls in pending.values() for r in flat(calls)] + tails
     for reference in references:
         if isinstance(reference, Reference):
             most = least.get(reference.layer, reference.call)
@@ -435,7 +396,7 @@ def _counted_from_zero(
     def shifted(value: Any) -> Any:
         if isinstance(value, Reference):
             return Reference(value.layer, value.call - least[value.layer], value.output)
-        return _mapped(value, shifted)
+        return mapped(value, shifted)
 
     for name, calls in pending.items():
         calls[:] = [shifted(call) for call in calls]
@@ -447,7 +408,7 @@ def _counted_from_zero(
 def _outputs_wanted(pending: Mapping[str, list], tails: Sequence[Reference]) -> dict:
     """How many outputs of each call are used."""
     wanted: dict[tuple[str, int], int] = {}
-    for reference in [*(r for calls in pending.values() for r in _flat(calls)), *tails]:
+    for reference in [*(r for calls in pending.values() for r in flat(calls)), *tails]:
         if isinstance(reference, Reference):
             key = reference.layer, reference.call
             wanted[key] = max(wanted.get(key, 1), reference.output + 1)
@@ -463,36 +424,13 @@ def _is_there(reference: Any, table: Mapping[str, _Layer]) -> bool:
 def _resolved(value: Any, table: Mapping[str, _Layer]) -> Any:
     if isinstance(value, Reference):
         return table[value.layer].calls[value.call][value.output]
-    return _mapped(value, lambda item: _resolved(item, table))
+    return mapped(value, lambda item: _resolved(item, table))
 
 
 def _slotted(value: Any, slots: Mapping[str, Slot]) -> Any:
     if isinstance(value, Tensor):
         return slots[value.name]
-    return _mapped(value, lambda item: _slotted(item, slots))
-
-
-def _mapped(value: Any, function: Any) -> Any:
-    match value:
-        case list() | tuple():
-            return type(value)(function(item) for item in value)
-        case dict():
-            return {key: function(item) for key, item in value.items()}
-        case slice():
-            return slice(*(function(part) for part in (value.start, value.stop, value.step)))
-    return value
-
-
-def _flat(value: Any) -> list[Any]:
-    """The leaves of a structure."""
-    match value:
-        case list() | tuple():
-            return [leaf for item in value for leaf in _flat(item)]
-        case dict():
-            return [leaf for item in value.values() for leaf in _flat(item)]
-        case slice():
-            return [leaf for p in (value.start, value.stop, value.step) for leaf in _flat(p)]
-    return [value]
+    return mapped(value, lambda item: _slotted(item, slots))
 
 
 def _element(dtype: Any, source: Source) -> Type:

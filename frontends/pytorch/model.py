@@ -45,7 +45,8 @@ def read(source: Source) -> Graph:
 
         return read_live(source)
     if not source.head.startswith(b"PK"):
-        raise source.error(f"a pickle, which may run any code and is not read; {_HOW}")
+        how = f"{_HOW}; of scikit-learn, convert it with skl2onnx"
+        raise source.error(f"a pickle, which may run any code and is not read; {how}")
     archive = Archive(source)
     models = [name for name in archive.members if re.search(r"(^|/)models/[^/]+\.json$", name)]
     if not models:

@@ -1,4 +1,4 @@
-"""Keras: archives with its weights, and HDF5."""
+"""How Keras's models are known."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ from ..common.source import Source
 
 
 def is_it(source: Source) -> bool:
-    """Whether it is a `.keras` archive or an HDF5 file."""
-    head = source.head
-    if head.startswith(b"PK\x03\x04"):
-        return b"model.weights.h5" in source.data[-65536:].tobytes()
-    return head.startswith(b"\x89HDF\r\n")
+    """An archive of Keras 3, HDF5 of an older one, or a model in this process."""
+    if source.object is not None:
+        kinds = (one.__module__ for one in type(source.object).__mro__)
+        return any(kind.startswith(("keras.", "tf_keras.")) for kind in kinds)
+    if source.head.startswith(b"PK\x03\x04"):
+        return b"model.weights.h5" in source.data[-(1 << 16) :].tobytes()
+    return source.head.startswith(b"\x89HDF\r\n")

@@ -21,8 +21,9 @@ IDENTITIES = (
     "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHue",
     "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomRotation",
     "RandomSaturation", "RandomSharpness", "RandomShear", "RandomTranslation", "RandomZoom",
-    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ops.StopGradient", "ops.Copy",
-    "ops.ConvertToTensor", "ops.Identity", "tf.identity", "tf.stop_gradient",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "StochasticDepth",
+    "ops.StopGradient", "ops.Copy", "ops.ConvertToTensor", "ops.Identity",
+    "tf.identity", "tf.stop_gradient",
 )  # fmt: skip
 """What does something in training only."""
 

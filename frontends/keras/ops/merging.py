@@ -52,6 +52,13 @@ ROWS.add(
 )
 
 
+@layer("CustomScaleLayer")
+def residual(n: KerasLayer) -> Value:
+    """Of InceptionResNetV2: the first tensor and a part of the second."""
+    first, second = (Term(n, value) for value in n.tensors())
+    return (first + second * n.number("scale")).value
+
+
 @layer("Concatenate")
 def concatenate(n: KerasLayer) -> list[Value]:
     given = n.tensors()

@@ -148,3 +148,9 @@ def normalization(n: KerasLayer) -> Value:
     mean, var = (Term(n, n.cast(v, x.element)) for v in values)
     spread = var.function(nn.Sqrt).max(1e-7)
     return (x * spread + mean if n.option("invert", False) else (x - mean) / spread).value
+
+
+@layer("LayerScale")
+def layer_scale(n: KerasLayer) -> Value:
+    (gamma,) = n.weights(1)
+    return n(nn.Mul(n.tensor(), gamma))

@@ -10,6 +10,8 @@ import nnc
 import numpy as np
 import pytest
 
+from ..mutate import mutated
+
 FILES = Path(__file__).parent / "files"
 MODELS = sorted(p.name for p in FILES.iterdir() if p.suffix in (".keras", ".h5"))
 
@@ -176,20 +178,9 @@ def test_large_weights_are_views_of_the_file(tmp_path):
     assert not found.flags.writeable
 
 
-def mutations(data, count, seed):
-    rng = np.random.default_rng(seed)
-    for _ in range(count):
-        made = bytearray(data)
-        for _ in range(rng.integers(1, 8)):
-            made[rng.integers(len(made))] = rng.integers(256)
-        if rng.random() < 0.3:
-            made = made[: rng.integers(len(made))]
-        yield bytes(made)
-
-
 @pytest.mark.parametrize("name", ["nested.keras", "nested_2.h5"])
 def test_broken_files_give_errors(name):
-    for data in mutations((FILES / name).read_bytes(), 60, 3):
+    for data in mutated((FILES / name).read_bytes(), 60, 3):
         try:
             nnc.load(data)
         except nnc.NncError:

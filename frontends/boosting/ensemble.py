@@ -1,0 +1,91 @@
+"""What a file of any of the libraries becomes: a forest, and what is made of its sums."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import TensorType, Type
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.rows import Rows
+from ..common.trees import NOT_MORE, Forest
+
+ROWS = Rows(__package__ or "")
+
+
+@dataclass
+class Ensemble:
+    """Trees, each for one of several sums; `link` makes the prediction of the sums.
+
+    `base` is added to the sums, which are divided by `divisor`. `scale` is that of a link.
+    """
+
+    forest: Forest
+    groups: int
+    link: str
+    base: np.ndarray
+    element: Type
+    divisor: float = 1.0
+    scale: float = 1.0
+    linear: np.ndarray | None = None
+    """Of a model without trees: a factor for each feature and group."""
+
+
+def graph_of(
+    ensemble: Ensemble, features: int, producer: str, names: Sequence[str] = (), **notes: str
+) -> Graph:
+    """The graph of one node, with an input `data` and an output `prediction`."""
+    given = Input("data", TensorType((None, features), ensemble.element), ("batch", ""))
+    kind = "linear" if ensemble.linear is not None else "trees"
+    node = Node(kind, kind, ["data"], ["prediction"], ensemble)
+    said = {"features": ", ".join(names), **notes}
+    kept = {key: value for key, value in said.items() if value}
+    dims = {"prediction": ("batch",)}
+    if ensemble.groups > 1 and ensemble.link != "argmax":
+        dims = {"prediction": ("batch", "")}
+    outputs = [("prediction", "prediction")]
+    return Graph([given], [node], outputs, {}, dims, producer, kept)
+
+
+@dataclass
+class Member:
+    """Nodes that find whether a category, a feature cut off to an integer, is in a set."""
+
+    forest: Forest
+    feature: int
+    compare: int
+    """LESS or NOT_MORE, as the forest's other nodes compare."""
+    dtype: Any
+    lowest: float = 0.0
+    """From where on a number is of the category 0."""
+
+    def node(self, categories: Sequence[int], inside: int, outside: int) -> int:
+        """A node that leads to one of two others."""
+        ordered = sorted({int(c) for c in categories})
+        bounds: list[tuple[float, bool]] = []
+        for c in ordered:  # intervals [c, c + 1), neighbours as one
+            if bounds and bounds[-1][0] == c:
+                bounds.pop()
+            else:
+                bounds.append((float(c) if c else self.lowest, True))
+            bounds.append((float(c + 1), False))
+        sides = [outside, *(inside if opens else outside for _, opens in bounds)]
+        return self._search([bound for bound, _ in bounds], sides)
+
+    def _search(self, bounds: list[float], sides: list[int]) -> int:
+        """Where a number between two bounds leads: a tree over the bounds."""
+        if not bounds:
+            return sides[0]
+        middle = len(bounds) // 2
+        below = self._search(bounds[:middle], sides[: middle + 1])
+        above = self._search(bounds[middle + 1 :], sides[middle + 1 :])
+        bound = bounds[middle]
+        if self.compare == NOT_MORE:
+            bound = float(np.nextafter(self.dtype(bound), self.dtype(-np.inf)))
+        number = self.forest.add(self.feature, bound, self.compare, False)
+        self.forest.successors[number] = [above, below]
+        return number

@@ -1,0 +1,1 @@
+"""The ensembles of trees, and linear models."""

@@ -1,0 +1,181 @@
+"""XGBoost's models: JSON, or the same in UBJSON.
+
+Source: XGBoost's documentation, "Introduction to Model IO" and its JSON schema.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import f32
+from ..common.front_end import FrontEnd
+from ..common.graph import Graph
+from ..common.source import Source
+from ..common.trees import LEAF, LESS
+from ..wire import ubjson
+from .ensemble import ROWS, Ensemble, Forest, Member, graph_of
+
+LINKS = {
+    "binary:logistic": "sigmoid", "reg:logistic": "sigmoid", "binary:hinge": "step",
+    "multi:softmax": "argmax", "multi:softprob": "softmax", "count:poisson": "exp",
+    "reg:gamma": "exp", "reg:tweedie": "exp", "survival:cox": "exp", "survival:aft": "exp",
+}  # fmt: skip
+"""What objectives make of the sums; others leave them as they are."""
+LOGITS = {"binary:logistic", "reg:logistic"}
+"""Objectives whose base score is a probability, and added as its logit."""
+PLAIN = {
+    "binary:logitraw", "rank:pairwise", "rank:ndcg", "rank:map", "reg:squarederror", "reg:linear",
+    "reg:squaredlogerror", "reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror",
+    "reg:expectileerror",
+}  # fmt: skip
+
+
+def read(source: Source) -> Graph:
+    """The graph of a file. Raises NncError."""
+    try:
+        return _graph(source, _parsed(source))
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as fault:
+        text = f"{type(fault).__name__}: {fault}"
+        raise source.error(f"broken model of XGBoost: {text}") from None
+
+
+FRONT_END = FrontEnd("XGBoost", read, ROWS)
+
+
+def _parsed(source: Source) -> dict[str, Any]:
+    if source.head.lstrip()[1:2] in b'" \n\r\t':
+        return json.loads(source.text)
+    return ubjson.parse(source.data, source.error)
+
+
+def _graph(source: Source, model: Mapping[str, Any]) -> Graph:
+    learner = model["learner"]
+    parameters, objective = learner["learner_model_param"], learner["objective"]["name"]
+    if objective not in LINKS and objective not in PLAIN:
+        raise source.error(f"objective '{objective}' is not supported")
+    features = int(parameters["num_feature"])
+    groups = max(int(parameters.get("num_class", 0)), int(parameters.get("num_target", 1)), 1)
+    base = _base(source, parameters["base_score"], objective)
+    if len(base) not in (1, groups):
+        raise source.error(f"there are {len(base)} base scores for {groups} sums")
+    ensemble = Ensemble(Forest(), groups, LINKS.get(objective, "identity"), base, f32)
+    booster = learner["gradient_booster"]
+    weights: Any = None
+    if booster["name"] == "dart":
+        booster, weights = booster["gbtree"], booster["weight_drop"]
+    if booster["name"] == "gblinear":
+        table = np.asarray(booster["model"]["weights"], np.float32).reshape(features + 1, groups)
+        ensemble.linear, ensemble.base = table[:-1], ensemble.base + table[-1]
+    elif booster["name"] == "gbtree":
+        _read_trees(source, booster["model"], ensemble, features, weights)
+    else:
+        raise source.error(f"booster '{booster['name']}' is not supported")
+    version = ".".join(str(part) for part in model.get("version", ()))
+    names = [str(name) for name in learner.get("feature_names") or ()]
+    return graph_of(ensemble, features, version, names, objective=objective)
+
+
+def _base(source: Source, text: Any, objective: str) -> np.ndarray:
+    """What is added to the sums: a number or a list of them, as a text."""
+    found = json.loads(text) if isinstance(text, str) else text
+    scores = [float(v) for v in (found if isinstance(found, list) else [found])]
+    if objective in LOGITS:
+        if not all(0 < v < 1 for v in scores):
+            raise source.error(f"the base score {text} is no probability")
+        scores = [-math.log(1 / v - 1) for v in scores]
+    elif LINKS.get(objective) == "exp":
+        if not all(v > 0 for v in scores):
+            raise source.error(f"the base score {text} is not positive")
+        scores = [math.log(v) for v in scores]
+    return np.array(scores, np.float32)
+
+
+def _read_trees(
+    source: Source, model: Mapping[str, Any], ensemble: Ensemble, features: int, weights: Any
+) -> None:
+    groups = [int(v) for v in model["tree_info"]]
+    if len(groups) != len(model["trees"]) or not all(0 <= g < ensemble.groups for g in groups):
+        raise source.error("'tree_info' does not fit the trees")
+    for i, (tree, group) in enumerate(zip(model["trees"], groups, strict=True)):
+        _Tree(source, tree, features).into(ensemble, group, 1.0 if weights is None else weights[i])
+
+
+class _Tree:
+    """One tree: lists with an element for each node."""
+
+    def __init__(self, source: Source, tree: Mapping[str, Any], features: int) -> None:
+        self.source, self.tree, self.features = source, tree, features
+        self.left = [int(v) for v in tree["left_children"]]
+        self.right = [int(v) for v in tree["right_children"]]
+        self.index = [int(v) for v in tree["split_indices"]]
+        self.default = [bool(v) for v in tree["default_left"]]
+        self.splits = np.asarray(tree["split_conditions"], np.float32)
+        self.size = max(1, int(tree.get("tree_param", {}).get("size_leaf_vector", 1)))
+        count = len(self.left)
+        lists = (self.right, self.index, self.default, self.splits)
+        if not count or any(len(one) != count for one in lists):
+            raise source.error("a tree has lists of unequal lengths")
+        self.sets = self._sets(count)
+
+    def _sets(self, count: int) -> dict[int, list[int]]:
+        """The categories that lead to the right, of nodes that compare with such."""
+        tree = self.tree
+        nodes = [int(v) for v in tree.get("categories_nodes", ())]
+        begins, sizes = tree.get("categories_segments", ()), tree.get("categories_sizes", ())
+        values = [int(v) for v in tree.get("categories", ())]
+        found = {}
+        for node, begin, size in zip(nodes, begins, sizes, strict=True):
+            if not 0 <= begin <= begin + size <= len(values):
+                raise self.source.error("the categories of a tree are out of range")
+            found[node] = values[int(begin) : int(begin) + int(size)]
+        for node, kind in enumerate(tree.get("split_type", ())):
+            if kind and node not in found and node < count and self.left[node] >= 0:
+                found[node] = []
+        return found
+
+    def into(self, ensemble: Ensemble, group: int, weight: float) -> None:
+        """Add the tree to the forest."""
+        forest, count = ensemble.forest, len(self.left)
+        numbers = [forest.add(0, 0.0, LEAF, False) for _ in range(count)]
+        roots = list(numbers)
+        vectors = self._vectors(count, ensemble.groups)
+        for i, (left, right) in enumerate(zip(self.left, self.right, strict=True)):
+            if left < 0:
+                leaf = [(group, self.splits[i])] if vectors is None else enumerate(vectors[i])
+                forest.weights += [(numbers[i], g, float(v) * weight) for g, v in leaf]
+                continue
+            if not (left < count and 0 <= right < count and 0 <= self.index[i] < self.features):
+                raise self.source.error(f"node {i} of a tree leads to what is not there")
+            self._split(forest, numbers, i)
+        forest.roots.append(roots[0])
+
+    def _split(self, forest: Forest, numbers: list[int], i: int) -> None:
+        left, right = numbers[self.left[i]], numbers[self.right[i]]
+        number = numbers[i]
+        forest.features[number] = self.index[i]
+        forest.modes[number] = LESS
+        if i not in self.sets:
+            forest.splits[number] = float(self.splits[i])
+            forest.missing[number] = self.default[i]
+            forest.successors[number] = [right, left]
+            return
+        member = Member(forest, self.index[i], LESS, np.float32)
+        default = left if self.default[i] else right
+        found = member.node(self.sets[i], right, left)
+        forest.splits[number] = -math.inf  # nothing is less: this node is for NaN only
+        forest.missing[number] = True
+        forest.successors[number] = [found, default]
+
+    def _vectors(self, count: int, groups: int) -> np.ndarray | None:
+        """The leaves' numbers for each group, of trees that have several."""
+        if self.size == 1:
+            return None
+        table = np.asarray(self.tree["base_weights"], np.float32)
+        if self.size != groups or table.size != count * self.size:
+            raise self.source.error(f"leaves of {self.size} numbers do not fit {groups} sums")
+        return table.reshape(count, self.size)

@@ -1,0 +1,80 @@
+"""Arguments of calls as configurations have them: structures with references to tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .layer import TYPES
+
+MOST_OUTPUTS = 1 << 12
+"""Outputs of a layer, and calls of one."""
+
+
+@dataclass(frozen=True)
+class Reference:
+    """In the arguments of a call: an output of a call of another layer."""
+
+    layer: str
+    call: int
+    output: int
+
+
+def decoded(value: Any, table: Mapping[str, Any]) -> Any:
+    """A part of a configuration: references to tensors, tuples, slices, arrays, types, .."""
+    match value:
+        case {"class_name": "__keras_tensor__", "config": {"keras_history": [name, call, output]}}:
+            return output_of(name, call, output)
+        case {"class_name": "__tuple__", "config": {"value": items}}:
+            return tuple(decoded(item, table) for item in items)
+        case {"class_name": "__slice__", "config": config}:
+            return slice(*(decoded(config.get(k), table) for k in ("start", "stop", "step")))
+        case {"class_name": "__ellipsis__"}:
+            return Ellipsis
+        case {"class_name": "__numpy__" | "__tensor__", "config": config}:
+            return np.asarray(config["value"], config["dtype"])
+        case {"start": start, "stop": stop, "step": step} if len(value) == 3:
+            return slice(*(decoded(part, table) for part in (start, stop, step)))
+        case {"class_name": _, "config": {"name": str(name)}} if name in TYPES:
+            return name
+        case dict():
+            return {key: decoded(item, table) for key, item in value.items()}
+        case [str(name), int(call), int(output)] if name in table:
+            return output_of(name, call, output)
+        case list():
+            return [decoded(item, table) for item in value]
+    return value
+
+
+def output_of(name: Any, call: Any, output: Any) -> Reference:
+    """The output of a call. Raises ValueError where there are never so many."""
+    if not (0 <= int(call) <= MOST_OUTPUTS and 0 <= int(output) <= MOST_OUTPUTS):
+        raise ValueError(f"output {output} of call {call} of layer '{name}'")
+    return Reference(str(name), int(call), int(output))
+
+
+def mapped(value: Any, function: Any) -> Any:
+    """A structure with its parts as a function makes them."""
+    match value:
+        case list() | tuple():
+            return type(value)(function(item) for item in value)
+        case dict():
+            return {key: function(item) for key, item in value.items()}
+        case slice():
+            return slice(*(function(part) for part in (value.start, value.stop, value.step)))
+    return value
+
+
+def flat(value: Any) -> list[Any]:
+    """The leaves of a structure."""
+    match value:
+        case list() | tuple():
+            return [leaf for item in value for leaf in flat(item)]
+        case dict():
+            return [leaf for item in value.values() for leaf in flat(item)]
+        case slice():
+            return [leaf for p in (value.start, value.stop, value.step) for leaf in flat(p)]
+    return [value]

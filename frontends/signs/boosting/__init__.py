@@ -1,0 +1,1 @@
+"""How the models of libraries of boosted trees are known."""

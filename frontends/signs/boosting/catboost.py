@@ -1,0 +1,11 @@
+"""How models of CatBoost are known."""
+
+from __future__ import annotations
+
+from ...common.source import Source
+
+
+def is_it(source: Source) -> bool:
+    """Whether it is JSON of CatBoost."""
+    head = source.head.lstrip()
+    return head.startswith(b"{") and b'"features_info"' in head

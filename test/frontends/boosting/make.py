@@ -1,0 +1,153 @@
+"""Writes the models of this folder's tests and what their libraries predict.
+
+Needs XGBoost, LightGBM and CatBoost:
+
+    python make.py FOLDER
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import catboost
+import lightgbm
+import numpy as np
+import xgboost
+
+rng = np.random.default_rng(11)
+FOLDER = Path(sys.argv[1])
+
+
+def rows(count=160):
+    """Numbers, missing values, and two features that are categories."""
+    x = rng.normal(0, 1, (count, 6)).astype(np.float32)
+    x[rng.random(x.shape) < 0.1] = np.nan
+    x[rng.random(count) < 0.2, 1] = 0
+    x[:, 4] = rng.integers(0, 9, count)
+    x[:, 5] = rng.integers(0, 40, count)
+    score = np.nan_to_num(x[:, 0]) - (x[:, 4] % 3 == 1) + (x[:, 5] % 7 < 3) + 0.1 * x[:, 2] ** 2
+    return x, np.nan_to_num(score)
+
+
+X, SCORE = rows()
+GIVEN, _ = rows(40)
+GIVEN[:4, 4:] = [[-1, 50], [np.nan, -0.5], [2.7, np.nan], [1e9, 39.5]]
+
+
+def labels(kind):
+    """What is to be learnt, as an objective needs it."""
+    low = SCORE - SCORE.min() + 0.1
+    return {
+        "real": SCORE,
+        "positive": low,
+        "share": 1 / (1 + np.exp(-SCORE)),
+        "two": (SCORE > 0.3).astype(float),
+        "three": np.digitize(SCORE, [0, 1]).astype(float),
+        "rank": np.digitize(SCORE, [0, 1]).astype(float),
+    }[kind]
+
+
+def xgb(name, objective, kind, suffix=".json", target=None, **more):
+    data = xgboost.DMatrix(
+        X,
+        labels(kind) if target is None else target,
+        feature_types=["q"] * 4 + ["c"] * 2,
+        enable_categorical=True,
+    )
+    if kind == "rank":
+        data.set_group([40] * 4)
+    if objective == "survival:aft":
+        data.set_float_info("label_lower_bound", labels(kind))
+        data.set_float_info("label_upper_bound", labels(kind))
+    if more.get("booster") == "gblinear" or "multi_strategy" in more:
+        data = xgboost.DMatrix(X, labels(kind) if target is None else target)
+    choices = {"max_depth": 3, "eta": 0.5, "tree_method": "hist", "max_cat_to_onehot": 3, **more}
+    if more.get("booster") == "gblinear":
+        choices = {"booster": "gblinear"}
+    model = xgboost.train({"objective": objective, **choices}, data, 3)
+    model.save_model(FOLDER / f"{name}{suffix}")
+    given = xgboost.DMatrix(
+        GIVEN,
+        feature_types=data.feature_types,
+        enable_categorical=data.feature_types is not None,
+    )
+    np.savez_compressed(FOLDER / f"{name}{suffix}.npz", x=GIVEN, y=model.predict(given))
+
+
+def lgb(name, objective, kind, **more):
+    choices = {"objective": objective, "num_leaves": 6, "min_data_in_leaf": 5, "verbose": -1}
+    choices |= {"min_data_per_group": 5, "cat_smooth": 1, **more}
+    categories = more.pop("categories", [4, 5])
+    group = [40] * 4 if kind == "rank" else None
+    data = lightgbm.Dataset(X, labels(kind), categorical_feature=categories, group=group)
+    model = lightgbm.train(choices, data, 3)
+    # The parameters behind the trees have nothing to do with predictions.
+    text = model.model_to_string().partition("\nfeature_importances")[0]
+    (FOLDER / f"{name}.txt").write_text(text + "\n")
+    again = lightgbm.Booster(model_str=model.model_to_string())
+    given = GIVEN.astype(np.float64)
+    np.savez_compressed(FOLDER / f"{name}.txt.npz", x=given, y=again.predict(given))
+
+
+def cat(name, loss, kind, how=None, **more):
+    choices = {"iterations": 3, "depth": 3, "verbose": 0, "allow_writing_files": False, **more}
+    model = catboost.CatBoost({"loss_function": loss, **choices})
+    model.fit(X, labels(kind))
+    path = FOLDER / f"{name}.json"
+    model.save_model(str(path), format="json")
+    found = json.loads(path.read_text())
+    params = {"loss_function": found["model_info"]["params"]["loss_function"]}
+    found["model_info"] = {"params": params}
+    path.write_text(json.dumps(found))
+    y = model.predict(GIVEN, prediction_type=how or "RawFormulaVal")
+    y = y[:, 1] if how == "Probability" and y.shape[1] == 2 else y
+    np.savez_compressed(FOLDER / f"{name}.json.npz", x=GIVEN, y=y)
+
+
+def main():
+    cat("cat_square", "RMSE", "real")
+    cat("cat_two", "Logloss", "two", "Probability")
+    cat("cat_three", "MultiClass", "three", "Probability")
+    cat("cat_poisson", "Poisson", "positive", "Exponent")
+    cat("cat_lossguide", "RMSE", "real", grow_policy="Lossguide", nan_mode="Max")
+    xgb("xgb_logistic", "binary:logistic", "two")
+    xgb("xgb_logistic", "binary:logistic", "two", ".ubj")
+    xgb("xgb_raw", "binary:logitraw", "two", base_score=0.3)
+    xgb("xgb_hinge", "binary:hinge", "two", max_depth=2)
+    xgb("xgb_softprob", "multi:softprob", "three", ".ubj", num_class=3)
+    xgb("xgb_softmax", "multi:softmax", "three", ".ubj", num_class=3, num_parallel_tree=2)
+    xgb("xgb_square", "reg:squarederror", "real")
+    xgb("xgb_share", "reg:logistic", "share", max_depth=2)
+    xgb("xgb_poisson", "count:poisson", "positive", max_depth=2)
+    xgb("xgb_tweedie", "reg:tweedie", "positive", max_depth=2)
+    xgb("xgb_aft", "survival:aft", "positive", max_depth=2)
+    xgb("xgb_rank", "rank:ndcg", "rank", max_depth=2)
+    xgb("xgb_dart", "reg:squarederror", "real", booster="dart", rate_drop=0.5)
+    xgb("xgb_linear", "reg:squarederror", "real", booster="gblinear")
+    two = np.stack([SCORE, SCORE**2], 1)
+    xgb("xgb_targets", "reg:squarederror", "real", target=two, max_depth=2)
+    xgb(
+        "xgb_vectors",
+        "reg:squarederror",
+        "real",
+        target=two,
+        max_depth=2,
+        multi_strategy="multi_output_tree",
+    )
+    lgb("lgb_binary", "binary", "two", sigmoid=0.7)
+    lgb("lgb_multiclass", "multiclass", "three", num_class=3)
+    lgb("lgb_ova", "multiclassova", "three", num_class=3)
+    lgb("lgb_regression", "regression", "real")
+    lgb("lgb_sqrt", "regression", "real", reg_sqrt=True)
+    lgb("lgb_poisson", "poisson", "positive")
+    lgb("lgb_entropy", "cross_entropy", "share")
+    lgb("lgb_lambda", "cross_entropy_lambda", "share")
+    lgb("lgb_rank", "lambdarank", "rank")
+    lgb("lgb_zeros", "regression", "real", zero_as_missing=True)
+    lgb("lgb_no_missing", "regression", "real", use_missing=False)
+    forest = {"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.7}
+    lgb("lgb_forest", "regression", "real", **forest)
+
+
+if __name__ == "__main__":
+    main()
