@@ -22,6 +22,9 @@ MODULES = (
     "llvm",
     "nn",
     "schedule",
+    "stablehlo",
+    "chlo",
+    "sdy",
 )
 
 registry.set_modules(__name__, MODULES)

@@ -34,6 +34,8 @@ class Dialect:
     is_subset: bool = False
     """Whether upstream has more in it than we do: what we do not know is then read and written
     in generic form where unregistered dialects are allowed, else an error."""
+    is_opaque: bool = False
+    """Whether its types and attributes are kept as the text has them."""
     materialize_constant: Callable[[Attribute, Type, Location], Operation | None] | None = None
     """Makes the dialect's constant op for a folded attribute, or None where it cannot."""
 

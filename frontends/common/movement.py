@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import reshape
+from .shapes import reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -146,3 +146,37 @@ def split_into(n: Layer, x: Value, axis: int, sizes: Sequence[int]) -> list[Valu
 def _part_type(x: Value, axis: int, size: int) -> TensorType:
     shape = tuple(size if i == axis else d for i, d in enumerate(x.type.shape))
     return TensorType(shape, x.type.element_type)
+
+
+def tiled(n: Layer, x: Value, repeats: Value) -> Value:
+    """The whole tensor repeated along each dimension, as often as a 1-D tensor of i64 says."""
+    if n.known(repeats) is None:
+        return _tiled_at_run_time(n, x, repeats)
+    counts = n.known_ints(repeats, "repeats")
+    if len(counts) != x.type.rank or min(counts, default=0) < 0:
+        raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
+    return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
+
+
+def _tiled_at_run_time(n: Layer, x: Value, repeats: Value) -> Value:
+    """The same by numbers that are computed: each dimension as two."""
+    rank, element = x.type.rank, x.type.element_type
+    if rank == 0:
+        return x
+    own = shape_of(n, x)
+    ones = n.constant(np.ones(rank, np.int64))
+    pairs = [n(nn.Concat([_as_column(n, v), _as_column(n, own)], axis=1)) for v in (ones, repeats)]
+    apart, wide = (n(nn.Reshape(v, out=TensorType((2 * rank,), i64))) for v in pairs)
+    twice = TensorType((None,) * (2 * rank), element)
+    spread = n(nn.ReshapeDynamic(x, apart, out=twice))
+    repeated = n(nn.BroadcastDynamic(spread, wide, out=twice))
+    shape = [
+        None if d is None or r is None else d * r
+        for d, r in zip(x.type.shape, n.extents(repeats) or (None,) * rank, strict=True)
+    ]
+    total = n(nn.Mul(own, repeats))
+    return n(nn.ReshapeDynamic(repeated, total, out=TensorType(tuple(shape), element)))
+
+
+def _as_column(n: Layer, vector: Value) -> Value:
+    return n(nn.Reshape(vector, out=TensorType((vector.type.shape[0], 1), i64)))

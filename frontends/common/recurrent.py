@@ -221,7 +221,9 @@ def _run(
 ) -> list[Outcome]:
     count = x.type.shape[0]
     run = _loop if not count or count * len(directions) > MOST_UNROLLED else _unrolled
-    masked = partial(_masked, n, needed_lengths(n, lengths, count))
+    masked = lengths
+    if not callable(masked):
+        masked = partial(_masked, n, needed_lengths(n, lengths, count))
     outcomes = []
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.

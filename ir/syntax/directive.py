@@ -89,6 +89,20 @@ class Grammar:
         """A hand-written fragment with its "quoted literals" turned into terminals."""
         return re.sub(r'"([^"]+)"', lambda m: self.literal(m[1]), fragment)
 
+    def with_rules(self, fragment: str, rules: dict[str, str]) -> str:
+        """A hand-written fragment that refers to rules of its own, which get unique names."""
+        renamed = {
+            name: f"{name}_{blake2s(text.encode(), digest_size=4).hexdigest()}"
+            for name, text in rules.items()
+        }
+
+        def rename(text: str) -> str:
+            return re.sub(r"[a-z_]\w*", lambda m: renamed.get(m[0], m[0]), self.expand(text))
+
+        for name, text in rules.items():
+            self.rules[renamed[name]] = rename(text)
+        return rename(fragment)
+
 
 class Element:
     """A part of a format. `space` says whether writing starts with a space."""
@@ -136,18 +150,7 @@ class Directive(Element):
         """Look at the arguments; raise DeclarationError if they do not fit."""
 
     def grammar(self, grammar: Grammar) -> str:
-        renamed = {
-            name: f"{name}_{blake2s(text.encode(), digest_size=4).hexdigest()}"
-            for name, text in self.rules.items()
-        }
-
-        def rename(fragment: str) -> str:
-            expanded = grammar.expand(fragment)
-            return re.sub(r"[a-z_]\w*", lambda m: renamed.get(m[0], m[0]), expanded)
-
-        for name, text in self.rules.items():
-            grammar.rules[renamed[name]] = rename(text)
-        return grammar.rule("custom", rename(self.fragment))
+        return grammar.rule("custom", grammar.with_rules(self.fragment, self.rules))
 
     def fields(self) -> Iterator[tuple[str, str]]:
         for argument in self.arguments:

@@ -169,7 +169,8 @@ class Language:
         text = getattr(cls, "grammar", None)
         if text is None:
             return plain, cls
-        rule = grammar.rule("parameters", grammar.expand(text))
+        text = grammar.with_rules(text, getattr(cls, "rules", {}))
+        rule = grammar.rule("parameters", text)
         return f"{prefix}_{rule.removeprefix('parameters_').upper()}", cls
 
     @staticmethod

@@ -109,7 +109,7 @@ def dialect_text(s: Session, text: str, pos: int, what: str) -> tuple[str, str, 
     known = registry.dialects.get(dialect)
     if known is not None and not known.is_subset:
         raise s.error(f"unknown {what} '{rest.strip('.<')}' in dialect '{dialect}'", pos)
-    if not s.allow_unregistered:
+    if not s.allow_unregistered and not (known is not None and known.is_opaque):
         if known is not None:
             raise s.error(
                 f"{what} '{text}' is not among those that we have of dialect '{dialect}'; "

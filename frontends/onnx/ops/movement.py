@@ -10,7 +10,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ...common.late_axes import parts_of_sizes, spread_over
-from ...common.movement import FAR, bounds, concat, padded_by, split_into
+from ...common.movement import FAR, bounds, concat, padded_by, split_into, tiled
 from ...common.shapes import (
     as_i64,
     as_scalar,
@@ -231,34 +231,7 @@ def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
 
 @converter("Tile", since=6)
 def tile(n: Node, x: Value, repeats: Value) -> Value:
-    if n.known(repeats) is None:
-        return _tile_by(n, x, as_i64(n, repeats))
-    counts = n.known_ints(repeats, "repeats")
-    if len(counts) != x.type.rank or min(counts, default=0) < 0:
-        raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
-    return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
-
-
-def _tile_by(n: Node, x: Value, repeats: Value) -> Value:
-    """The whole tensor repeated as often as is known at run time: each dimension as two."""
-    rank, element = x.type.rank, x.type.element_type
-    if rank == 0:
-        return x
-    own = shape_of(n, x)
-    apart = n(
-        nn.Concat([_column(n, v, rank) for v in (n.constant(np.ones(rank, np.int64)), own)], axis=1)
-    )
-    wide = n(nn.Concat([_column(n, v, rank) for v in (repeats, own)], axis=1))
-    twice = TensorType((None,) * (2 * rank), element)
-    vectors = [n(nn.Reshape(v, out=TensorType((2 * rank,), i64))) for v in (apart, wide)]
-    spread = n(nn.ReshapeDynamic(x, vectors[0], out=twice))
-    repeated = n(nn.BroadcastDynamic(spread, vectors[1], out=twice))
-    total = n(nn.Mul(own, repeats))
-    return n(nn.ReshapeDynamic(repeated, total, out=TensorType((None,) * rank, element)))
-
-
-def _column(n: Node, vector: Value, rank: int) -> Value:
-    return n(nn.Reshape(vector, out=TensorType((rank, 1), i64)))
+    return tiled(n, x, as_i64(n, repeats))
 
 
 @converter("Trilu")

@@ -1,4 +1,4 @@
-"""How models of PyTorch are known from others."""
+"""PyTorch: archives of torch.export, pickles (which get an error), and live objects."""
 
 from __future__ import annotations
 

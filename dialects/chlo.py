@@ -1,0 +1,241 @@
+"""The chlo dialect: functions that stablehlo composes of its own, kept whole as JAX writes them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from ..ir.attribute_kinds import I64
+from ..ir.attributes import attribute_class
+from ..ir.constraints import AnyTensor
+from ..ir.declare import (
+    ANY,
+    INT_ARRAY,
+    Op,
+    Operand,
+    OpMeta,
+    Result,
+    attribute,
+    operand,
+    result,
+)
+from ..ir.dialect import registry
+from ..ir.traits import Pure
+from ..ir.types import TensorType, i32
+from .stablehlo.attributes import COMPARISONS, DIRECTIONS, Word, word_kind
+from .stablehlo.checks import check_result
+from .stablehlo.pointwise import Pointwise, declare, rows
+
+
+@attribute_class
+class ChloWord(Word):
+    """`#chlo<comparison_direction EQ>`: a word of one of the dialect's enumerations."""
+
+    name: ClassVar[str] = "chlo"
+
+
+LINES = """
+    acos          float               | the angle whose cosine is x
+    acosh         float               | the area hyperbolic cosine of x
+    asin          float               | the angle whose sine is x
+    asinh         float               | the area hyperbolic sine of x
+    atan          float               | the angle whose tangent is x
+    atanh         float               | the area hyperbolic tangent of x
+    bessel_i1e    float               | the modified Bessel function of order 1, times exp(-|x|)
+    conj          number              | the complex conjugate of x
+    cosh          float               | cosh(x)
+    digamma       float               | the derivative of lgamma at x
+    erf           float               | the error function of x
+    erf_inv       float               | the number whose error function is x
+    erfc          float               | 1 - erf(x)
+    is_inf        float -> bool       | whether x is infinite
+    is_neg_inf    float -> bool       | whether x is -inf
+    is_pos_inf    float -> bool       | whether x is inf
+    lgamma        float               | the logarithm of |gamma(x)|
+    sinh          float               | sinh(x)
+    square        number              | x * x
+    tan           float               | tan(x)
+    next_after    float, float        | the number next to x on the way to y
+    polygamma     float, float        | the derivative of order x of digamma, at y
+    zeta          float, float        | the Hurwitz zeta function of x and y
+"""
+"""Name, kinds of the operands' elements, and of the result's where it is another type."""
+
+FUNCTIONAL = "operands attr-dict `:` functional-type(operands, results)"
+
+
+class ChloPointwise(Pointwise):
+    """What the ops of the table share."""
+
+    format = "operands attr-dict `:` type(operands) `->` type(results)"
+
+
+class Unary(ChloPointwise):
+    """A function of one tensor."""
+
+    input: Operand = operand(AnyTensor)
+
+
+class Binary(ChloPointwise):
+    """A function of two tensors."""
+
+    lhs: Operand = operand(AnyTensor)
+    rhs: Operand = operand(AnyTensor)
+
+
+class Erf(Unary, name="chlo.erf"):
+    """Element by element: the error function of x."""
+
+    kinds = ("float",)
+    example = "%r = chlo.erf %x : tensor<4xf32> -> tensor<4xf32>"
+
+
+_ROWS = rows(LINES)
+
+
+def _declare(full_name: str) -> Any:
+    row = _ROWS[full_name.partition(".")[2]]
+    return declare(full_name, __name__, row, Unary, Binary, ())
+
+
+registry.defer_ops([f"chlo.{name}" for name in _ROWS if name != "erf"], Erf, _declare)
+
+
+class BroadcastCompare(Op, name="chlo.broadcast_compare", traits=(Pure,)):
+    """Whether a relation holds, where operands are repeated to one shape."""
+
+    lhs: Operand = operand(AnyTensor)
+    rhs: Operand = operand(AnyTensor)
+    broadcast_dimensions: Any = attribute(INT_ARRAY, optional=True)
+    comparison_direction = attribute(word_kind("comparison_direction", *DIRECTIONS, of=ChloWord))
+    compare_type: Any = attribute(
+        word_kind("comparison_type", *COMPARISONS, of=ChloWord), optional=True
+    )
+    result: Result = result(AnyTensor)
+
+    format = FUNCTIONAL
+    example = (
+        "%r = chlo.broadcast_compare %x, %y {comparison_direction = #chlo<comparison_direction "
+        "EQ>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>"
+    )
+
+
+class BroadcastSelect(Op, name="chlo.broadcast_select", traits=(Pure,)):
+    """`on_true` where the predicate holds, where operands are repeated to one shape."""
+
+    pred: Operand = operand(AnyTensor)
+    on_true: Operand = operand(AnyTensor)
+    on_false: Operand = operand(AnyTensor)
+    result: Result = result(AnyTensor)
+
+    format = FUNCTIONAL
+    example = (
+        "%r = chlo.broadcast_select %p, %x, %y : "
+        "(tensor<i1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>"
+    )
+
+
+class Broadcasting(Op, traits=(Pure,)):
+    """What the ops share that repeat the smaller operand."""
+
+    lhs: Operand = operand(AnyTensor)
+    rhs: Operand = operand(AnyTensor)
+    broadcast_dimensions: Any = attribute(INT_ARRAY, optional=True)
+    result: Result = result(AnyTensor)
+
+    format = FUNCTIONAL
+    example = "%r = {name} %x, %y : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>"
+
+
+class BroadcastAdd(Broadcasting, name="chlo.broadcast_add"):
+    """Element by element, where operands are repeated to one shape: x + y."""
+
+
+BROADCASTING = [
+    "and",
+    "atan2",
+    "complex",
+    "divide",
+    "maximum",
+    "minimum",
+    "multiply",
+    "next_after",
+    "or",
+    "polygamma",
+    "power",
+    "remainder",
+    "shift_left",
+    "shift_right_arithmetic",
+    "shift_right_logical",
+    "subtract",
+    "xor",
+    "zeta",
+]
+"""The functions of two tensors that there are with `broadcast_` before their name."""
+
+
+def _declare_broadcasting(full_name: str) -> Any:
+    name = full_name.partition("_")[2]
+    body = {
+        "__module__": __name__,
+        "__qualname__": f"Broadcast_{name}",
+        "__doc__": f"Element by element, where operands are repeated to one shape: {name}.",
+    }
+    return OpMeta(f"Broadcast_{name}", (Broadcasting,), body, name=full_name)
+
+
+registry.defer_ops(
+    [f"chlo.broadcast_{name}" for name in BROADCASTING], BroadcastAdd, _declare_broadcasting
+)
+
+
+class Constant(Op, name="chlo.constant", traits=(Pure,)):
+    """The value of an attribute."""
+
+    value: Any = attribute(ANY)
+    output: Result = result(AnyTensor)
+
+    format = "attr-dict $value"
+    example = "%c = chlo.constant dense<1> : tensor<2xi32>"
+
+    @classmethod
+    def infer_result_types(cls, operand_types, properties, regions=()):
+        """The type of the value."""
+        type = getattr(properties.get("value"), "type", None)
+        return [type] if isinstance(type, TensorType) else None
+
+
+class TopK(Op, name="chlo.top_k", traits=(Pure,)):
+    """The k greatest elements of the last dimension in order, and where they stood."""
+
+    input: Operand = operand(AnyTensor)
+    k = attribute(I64)
+    values: Result = result(AnyTensor)
+    indices: Result = result(AnyTensor)
+
+    format = (
+        "`(` $input `,` `k` `=` $k `)` attr-dict `:` type($input) `->` "
+        "`(` type($values) `,` type($indices) `)`"
+    )
+    example = (
+        "%v, %i = chlo.top_k(%x, k = 2) : tensor<4x6xf32> -> (tensor<4x2xf32>, tensor<4x2xi32>)"
+    )
+
+    def result_names(self) -> list[str]:
+        """As upstream."""
+        return ["values", "indices"]
+
+    def verify_op(self) -> None:
+        given = self.input.type
+        if isinstance(given, TensorType):
+            if not given.rank or self.k < 0:
+                raise self.error("operand needs a dimension, and k must not be negative")
+            last = given.shape[-1]
+            if last is not None and self.k > last:
+                raise self.error(f"k = {self.k} is more than the last dimension, {last}")
+            shape = (*given.shape[:-1], self.k)
+            check_result(self, shape, given.element_type)
+            check_result(self, shape, i32, 1)
+
+
+registry.dialect("chlo").doc = __doc__ or ""
+registry.dialect("chlo").is_subset = True

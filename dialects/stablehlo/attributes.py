@@ -1,0 +1,268 @@
+"""Attributes and types of the stablehlo dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from ...ir.attribute_kinds import AttrKind
+from ...ir.attributes import (
+    ArrayAttr,
+    Attribute,
+    EnumAttr,
+    FloatAttr,
+    IntegerAttr,
+    attribute_class,
+)
+from ...ir.constraints import Constraint
+from ...ir.parameters import (
+    NUMBER,
+    TRUTH,
+    Parameter,
+    ParameterError,
+    ParametrizedAttr,
+    attribute_parameter,
+    checked_parameter,
+    parametrized,
+    word_of,
+)
+from ...ir.syntax.directive import listed
+from ...ir.syntax.number_text import float_text
+from ...ir.types import FloatType, TupleType, Type
+
+
+@attribute_class
+class Word(Attribute):
+    """`#stablehlo<precision HIGH>`: a word of one of the dialect's enumerations."""
+
+    kind: str
+    value: str
+    name: ClassVar[str] = "stablehlo"
+    grammar: ClassVar[str] = '"<" BARE_ID BARE_ID ">"'
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> Word:
+        """From what the grammar made of `<precision HIGH>`."""
+        return cls(child[0][0], child[1][0])
+
+    def parameters_text(self) -> str:
+        """What follows the dialect's name."""
+        return f"<{self.kind} {self.value}>"
+
+
+def word_kind(kind: str, *cases: str, of: Any = Word) -> AttrKind[str]:
+    """A word of an enumeration, which formats write bare."""
+
+    def read(piece: Any) -> Attribute:
+        word = word_of(piece)
+        if word not in cases:
+            raise ParameterError(f"expected one of {', '.join(cases)}; found '{word}'")
+        return of(kind, word)
+
+    def allows(a: Any) -> bool:
+        return isinstance(a, of) and a.kind == kind and a.value in cases
+
+    return AttrKind(
+        f"{kind} attribute",
+        allows,
+        lambda a: a.value,
+        lambda word: of(kind, word),
+        parameter=Parameter(read, lambda value, printer: value.value),
+    )
+
+
+DIRECTIONS = ("EQ", "NE", "GE", "GT", "LE", "LT")
+COMPARISONS = ("NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED")
+
+COMPARISON_DIRECTION = word_kind("comparison_direction", *DIRECTIONS)
+COMPARISON_TYPE = word_kind("comparison_type", *COMPARISONS)
+FFT_TYPE = word_kind("fft_type", "FFT", "IFFT", "RFFT", "IRFFT")
+RNG_ALGORITHM = word_kind("rng_algorithm", "DEFAULT", "THREE_FRY", "PHILOX")
+RNG_DISTRIBUTION = word_kind("rng_distribution", "UNIFORM", "NORMAL")
+TRANSPOSE = word_kind("transpose", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT")
+
+
+@attribute_class
+class ResultAccuracyMode(EnumAttr):
+    """`#stablehlo.result_accuracy_mode<HIGHEST>`: what says how exact a function is."""
+
+    name: ClassVar[str] = "stablehlo.result_accuracy_mode"
+    cases: ClassVar[tuple[str, ...]] = ("DEFAULT", "HIGHEST", "TOLERANCE")
+
+
+# -- attributes with parameters ------------------------------------------------------------------
+
+
+def _integers(piece: Any) -> tuple[int, ...]:
+    if piece[0] == "attribute" and isinstance(piece[1], ArrayAttr):
+        elements = piece[1].elements
+        if all(isinstance(e, IntegerAttr) for e in elements):
+            return tuple(e.value for e in elements)
+    raise ParameterError("expected a list of integers")
+
+
+def _float(piece: Any) -> float:
+    if piece[0] == "attribute" and isinstance(piece[1], FloatAttr | IntegerAttr):
+        return float(piece[1].value)
+    raise ParameterError("expected a number")
+
+
+INTEGERS = Parameter(_integers, lambda value, printer: f"[{', '.join(map(str, value))}]")
+SOME = INTEGERS.optional(())
+FRACTION = Parameter(_float, lambda value, printer: float_text(value, FloatType("f64"))).optional(
+    0.0
+)
+TYPE = checked_parameter("a type", lambda a: isinstance(a, Type))
+
+GatherDims = parametrized(
+    "stablehlo.gather",
+    "Which dimensions of operand, indices and result belong together in a gather.",
+    offset_dims=SOME,
+    collapsed_slice_dims=SOME,
+    operand_batching_dims=SOME,
+    start_indices_batching_dims=SOME,
+    start_index_map=SOME,
+    index_vector_dim=NUMBER.optional(0),
+)
+ScatterDims = parametrized(
+    "stablehlo.scatter",
+    "Which dimensions of operand, indices and updates belong together in a scatter.",
+    update_window_dims=SOME,
+    inserted_window_dims=SOME,
+    input_batching_dims=SOME,
+    scatter_indices_batching_dims=SOME,
+    scatter_dims_to_operand_dims=SOME,
+    index_vector_dim=NUMBER.optional(0),
+)
+DotDims = parametrized(
+    "stablehlo.dot",
+    "The dimensions over which a product is batched and those that it sums over.",
+    lhs_batching_dimensions=SOME,
+    rhs_batching_dimensions=SOME,
+    lhs_contracting_dimensions=SOME,
+    rhs_contracting_dimensions=SOME,
+)
+DotAlgorithm = parametrized(
+    "stablehlo.dot_algorithm",
+    "How a product is to be computed: the types of its factors and of the sum.",
+    lhs_precision_type=TYPE,
+    rhs_precision_type=TYPE,
+    accumulation_type=TYPE,
+    lhs_component_count=NUMBER,
+    rhs_component_count=NUMBER,
+    num_primitive_operations=NUMBER,
+    allow_imprecise_accumulation=TRUTH,
+)
+ChannelHandle = parametrized(
+    "stablehlo.channel_handle", "A channel between devices.", handle=NUMBER, type=NUMBER
+)
+OutputOperandAlias = parametrized(
+    "stablehlo.output_operand_alias",
+    "A part of a result that shares its memory with a part of an operand.",
+    output_tuple_indices=INTEGERS,
+    operand_index=NUMBER,
+    operand_tuple_indices=INTEGERS,
+)
+ResultAccuracy = parametrized(
+    "stablehlo.result_accuracy",
+    "How exact a function's result has to be.",
+    atol=FRACTION,
+    rtol=FRACTION,
+    ulps=NUMBER.optional(0),
+    mode=attribute_parameter(words="a mode"),
+)
+
+
+def parameters_kind(definition: Any) -> AttrKind[Any]:
+    """An attribute of one definition."""
+    return AttrKind(
+        f"{definition.name} attribute",
+        lambda a: isinstance(a, ParametrizedAttr) and a.definition is definition,
+        lambda a: a,
+        lambda a: a,
+    )
+
+
+# -- the dimensions of convolutions, and bounds of types -------------------------------------------
+
+DIMENSION_LISTS = {
+    "dims": '"[" "]" | "[" dim_items "]"',
+    "dim_items": 'dim_item | dim_items "," dim_item',
+    "dim_item": 'BARE_ID -> word | INTEGER -> word | "?" -> unknown',
+}
+
+
+def dimension_list(child: Any) -> tuple[str, ...]:
+    """The items of a match of `dims` as text."""
+    items = [item for (item,) in listed(child[0], 1)] if child else []
+    return tuple(item[1][0] if item[0] == "word" else "?" for item in items)
+
+
+@attribute_class
+class ConvDims(Attribute):
+    """`#stablehlo.conv<[b, f, 0, 1]x[o, i, 0, 1]->[b, f, 0, 1]>`: what dimensions mean.
+
+    Each list has a letter or the number of a spatial dimension for each dimension of the operand,
+    the kernel and the result; numbers of spatial dimensions that are none are `?`.
+    """
+
+    lhs: tuple[str, ...]
+    rhs: tuple[str, ...]
+    out: tuple[str, ...]
+    name: ClassVar[str] = "stablehlo.conv"
+    grammar: ClassVar[str] = '"<" dims "x" dims "->" dims ">"'
+    rules: ClassVar[dict[str, str]] = DIMENSION_LISTS
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> ConvDims:
+        """From what the grammar made of the three lists."""
+        return cls(*map(dimension_list, child))
+
+    def text(self) -> str:
+        """The three lists."""
+        lhs, rhs, out = (f"[{', '.join(part)}]" for part in (self.lhs, self.rhs, self.out))
+        return f"{lhs}x{rhs}->{out}"
+
+    def parameters_text(self) -> str:
+        """What follows the attribute's name."""
+        return f"<{self.text()}>"
+
+    def order(self, which: str, first: str, second: str) -> tuple[int, ...]:
+        """The dimensions of `lhs`, `rhs` or `out`: those of two letters, then the spatial ones."""
+        names = getattr(self, which)
+        spatial = sorted((int(name), i) for i, name in enumerate(names) if name.isdigit())
+        return (names.index(first), names.index(second), *(i for _, i in spatial))
+
+
+@attribute_class
+class Bounds(Attribute):
+    """`#stablehlo.bounds<4, ?>`: what the unknown extents of a type are at most."""
+
+    bounds: tuple[str, ...]
+    name: ClassVar[str] = "stablehlo.bounds"
+    grammar: ClassVar[str] = '"<" dim_items ">"'
+    rules: ClassVar[dict[str, str]] = DIMENSION_LISTS
+
+    @classmethod
+    def from_syntax(cls, child: Sequence[Any]) -> Bounds:
+        """From what the grammar made of `<4, ?>`."""
+        return cls(dimension_list(child))
+
+    def parameters_text(self) -> str:
+        """What follows the attribute's name."""
+        return f"<{', '.join(self.bounds)}>"
+
+
+@attribute_class
+class TokenType(Type):
+    """`!stablehlo.token`: what orders operations with effects."""
+
+    name: ClassVar[str] = "stablehlo.token"
+
+    def parameters_text(self) -> str:
+        """Nothing follows the type's name."""
+        return ""
+
+
+AnyToken = Constraint("token", lambda t: isinstance(t, TokenType))
+AnyTuple = Constraint("tuple", lambda t: isinstance(t, TupleType))

@@ -1,0 +1,107 @@
+"""Control flow of stablehlo: loops, branches, and the end of a region."""
+
+from __future__ import annotations
+
+from ...ir.constraints import AnyTensor
+from ...ir.core import Region
+from ...ir.declare import (
+    Op,
+    Operand,
+    Operands,
+    RegionField,
+    Results,
+    operand,
+    operands,
+    region,
+    results,
+)
+from ...ir.traits import Pure, Terminator
+from .reductions import REGION, check_body
+
+
+class Return(Op, name="stablehlo.return", traits=(Pure, Terminator)):
+    """The values of a region."""
+
+    values: Operands = operands()
+
+    format = "custom<ReturnValues>($values) attr-dict custom<ReturnTypes>($values)"
+    example = "stablehlo.return %x, %y : tensor<4xf32>, tensor<i1>"
+
+
+class While(Op, name="stablehlo.while", traits=REGION):
+    """A loop that carries values, while the first region says so."""
+
+    inits: Operands = operands()
+    cond: RegionField = region()
+    body: RegionField = region()
+    outs: Results = results()
+
+    format = "custom<HloWhile>($inits, type($outs), $cond, $body, attr-dict)"
+    example = """
+        %r = stablehlo.while(%i = %x) : tensor<i32>
+        cond {
+          %0 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+          stablehlo.return %0 : tensor<i1>
+        } do {
+          %0 = stablehlo.add %i, %one : tensor<i32>
+          stablehlo.return %0 : tensor<i32>
+        }
+    """
+
+    def block_argument_names(self, region: Region) -> list[str]:
+        """`%iterArg`, as upstream; the two regions share their arguments' names in text."""
+        return ["iterArg"] * len(region.blocks[0].args)
+
+    def verify_op(self) -> None:
+        count = len(self.inits)
+        check_body(self, self.cond, count, 1, "cond")
+        check_body(self, self.body, count, count, "body")
+        if self.operand_types != self.result_types:
+            raise self.error("requires the same types for operands and results")
+        for one in self.regions:
+            for arg, type in zip(one.blocks[0].args, self.operand_types, strict=True):
+                if arg.type is not type:
+                    raise self.error(f"region argument has type '{arg.type}', expected '{type}'")
+
+
+class If(Op, name="stablehlo.if", traits=REGION):
+    """What one of two regions returns."""
+
+    pred: Operand = operand(AnyTensor)
+    true_branch: RegionField = region()
+    false_branch: RegionField = region()
+    outs: Results = results()
+
+    example = """
+        %r = "stablehlo.if"(%p) ({
+          stablehlo.return %x : tensor<4xf32>
+        }, {
+          stablehlo.return %y : tensor<4xf32>
+        }) : (tensor<i1>) -> tensor<4xf32>
+    """
+
+    def verify_op(self) -> None:
+        for one in self.regions:
+            check_body(self, one, 0, len(self.outs))
+
+
+class Case(Op, name="stablehlo.case", traits=REGION):
+    """What the region of a number returns; of the last one for numbers out of range."""
+
+    index: Operand = operand(AnyTensor)
+    branches: RegionField = region(variadic=True)
+    outs: Results = results()
+
+    example = """
+        %r = "stablehlo.case"(%n) ({
+          stablehlo.return %x : tensor<4xf32>
+        }, {
+          stablehlo.return %y : tensor<4xf32>
+        }) : (tensor<i32>) -> tensor<4xf32>
+    """
+
+    def verify_op(self) -> None:
+        if not self.regions:
+            raise self.error("requires at least one branch")
+        for one in self.regions:
+            check_body(self, one, 0, len(self.outs))
