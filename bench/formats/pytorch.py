@@ -179,7 +179,7 @@ def real_statistics(model: Any, inputs: dict[str, Any]) -> None:
 
 def all_names() -> list[str]:
     """About 250 models, of the libraries in turn."""
-    from bench.formats.pytorch_models import timm_names, torchvision_names, transformers_names
+    from .pytorch_models import timm_names, torchvision_names, transformers_names
 
     rows = zip_longest(transformers_names(), timm_names(), torchvision_names())
     return [name for row in rows for name in row if name]
@@ -187,7 +187,7 @@ def all_names() -> list[str]:
 
 def make(name: str) -> tuple[Any, dict[str, Any]]:
     """A model and its example inputs by name."""
-    from bench.formats.pytorch_models import MAKERS
+    from .pytorch_models import MAKERS
 
     where, _, own = name.partition("/")
     return MAKERS[where](own)

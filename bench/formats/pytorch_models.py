@@ -162,7 +162,7 @@ def transformers(name: str) -> tuple[Any, dict[str, Any]]:
         if hasattr(config, key):
             try:
                 setattr(config, key, value)
-            except (AttributeError, NotImplementedError):
+            except Exception:  # of a field that has another meaning here
                 continue
     config.use_cache = False
     config.return_dict = True

@@ -86,7 +86,10 @@ class _Functional:
 
     def run(self, nodes: Sequence[Node]) -> tuple[list[Node], Mapping[str, str]]:
         for node in nodes:
-            if _writes(node):
+            if _writes(node) and _name_of(node)[:-1] in VIEWS:  # of what it gives, not of elements
+                kind = node.kind.replace("_.", ".")
+                self.keep(Node(kind, node.name, node.inputs, node.outputs, node.attributes))
+            elif _writes(node):
                 self.write(node)
             else:
                 self.keep(node)

@@ -21,7 +21,8 @@ def find_own(kind: str) -> Convert | None:
         return None
     from ..onnx.registry import find_converter
 
-    convert: Any = find_converter(*name.rsplit(".", 1), _NEWEST)
+    domain, _, own = name.rpartition(".")
+    convert: Any = find_converter(domain, own, _NEWEST)
 
     def row(n: Any, **given: Any) -> Any:
         operands = [v for v in given.values() if isinstance(v, Value) or v is None]

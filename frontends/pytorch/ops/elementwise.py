@@ -418,6 +418,21 @@ def isfinite(n: AtenLayer, self: Value) -> Value:
     return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
 
 
+@ROWS("aten.logaddexp")
+def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
+    a, b = (Term(n, v) for v in n.promoted(self, other))
+    top = a.max(b)
+    return (top + ((a - top).function(nn.Exp) + (b - top).function(nn.Exp)).function(nn.Log)).value
+
+
+@ROWS("aten.isin")
+def isin(n: AtenLayer, elements: Value, test_elements: Value, invert: bool = False, **how) -> Value:
+    lhs, rhs = n.promoted(elements, test_elements)
+    found = Term(n, lhs).spread(0, 1).equals(Term(n, rhs).flat()).cast(i64)
+    same = found.sum(elements.type.rank) > 0
+    return (~same if invert else same).value
+
+
 # -- element types and copies ----------------------------------------------------------------------
 
 

@@ -171,6 +171,38 @@ def im2col(
     return n.reshape(x, [shape[0], math.prod(x.type.shape[1:4]), math.prod(x.type.shape[4:])])
 
 
+@ROWS("aten.col2im")
+def col2im(
+    n: AtenLayer,
+    self: Value,
+    output_size: Any,
+    kernel_size: Any,
+    dilation: Any,
+    padding: Any,
+    stride: Any,
+) -> Value:
+    """[B, C * kernel, windows] -> [B, C, H, W]: what overlaps is added."""
+    k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
+    sizes = [n.int(size) for size in output_size]
+    spans = [e + 2 * q - (c - 1) * r - 1 for e, q, c, r in zip(sizes, p, k, d, strict=True)]
+    count = k[0] * k[1]
+    channels = (self.type.shape[1] or 0) // count
+    windows = [span // step + 1 for span, step in zip(spans, s, strict=True)]
+    images = n.reshape(self, [-1, count, *windows])
+    weight = n.constant(np.eye(count).reshape(count, 1, *k), self.type.element_type)
+    more = [span % step for span, step in zip(spans, s, strict=True)]
+    out = convolution(n, images, weight, None, s, p, d, True, more)
+    return n.reshape(out, [n.size(self, 0), channels, *sizes])
+
+
+@ROWS("aten._weight_norm", "aten._weight_norm_interface")
+def weight_norm(n: AtenLayer, v: Value, g: Value, dim: int = 0) -> list:
+    """v scaled to lengths g along all dimensions but one."""
+    axes = tuple(i for i in range(v.type.rank) if i != n.axis(dim, v.type.rank))
+    length = Term(n, n(nn.ReduceL2(v, axes=axes, keep_dims=True)))
+    return [(Term(n, v) * (Term(n, g) / length)).value, None]
+
+
 # -- attention -------------------------------------------------------------------------------------
 
 

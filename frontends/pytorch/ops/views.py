@@ -20,6 +20,7 @@ from ...common.movement import (
     rolled,
     slice_axis,
     split_into,
+    tiled,
     transposed,
 )
 from ...common.shapes import merge, reshape
@@ -340,17 +341,7 @@ def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> 
         counts = [1] * -lead + counts
     for _ in range(max(lead, 0)):
         self = unsqueeze(n, self, 0)
-    counts = [n.number(count) for count in counts]
-    if not any(isinstance(count, Value) for count in counts):
-        return n(nn.Tile(self, repeats=tuple(counts))) if set(counts) - {1} else self
-    shape = n.shape(self)
-    apart = n.reshape(self, [size for d in shape for size in (1, d)])
-    wide = n.expand(apart, [size for c, d in zip(counts, shape, strict=True) for size in (c, d)])
-    total = [
-        n(nn.Mul(n.as_value(c, i64), n.as_value(d, i64)))
-        for c, d in zip(counts, shape, strict=True)
-    ]
-    return n.reshape(wide, total)
+    return tiled(n, self, n.vector(counts))
 
 
 @ROWS("aten.repeat_interleave")
