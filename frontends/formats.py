@@ -32,7 +32,14 @@ class Format:
         return import_module(f".{self.room}", __package__).FRONT_END
 
 
+def _stablehlo(source: Source) -> bool:
+    from .stablehlo.forms import is_stablehlo
+
+    return is_stablehlo(source)
+
+
 FORMATS: Sequence[Format] = (
+    Format("StableHLO", "stablehlo", _stablehlo),
     Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
 )
 
