@@ -1,4 +1,4 @@
-"""The forms that StableHLO comes in: text, MLIR bytecode, what `jax.export` writes, JAX's objects."""
+"""The forms of StableHLO: text, MLIR bytecode, what `jax.export` writes, objects of JAX."""
 
 from __future__ import annotations
 

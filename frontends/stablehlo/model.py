@@ -139,5 +139,3 @@ def _name_of(attrs: Any, i: int, keys: Sequence[str]) -> str:
 
 def _unique(name: str, taken: Sequence[str]) -> str:
     return next(n for i in count() if (n := f"{name}_{i}" if i else name) not in taken)
-
-

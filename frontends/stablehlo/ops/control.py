@@ -98,7 +98,8 @@ def while_(n: HloLayer, *inits: Any) -> list[Any]:
 def _trip_count(n: HloLayer, inits: Any) -> int | None:
     """How often a loop runs whose counter goes up by one from a known number to another."""
     cond, body = (region.blocks[0] for region in n.op.regions)
-    last, first = n.last(0).operands[0].owner, n.last(1)
+    first = n.last(1)
+    last: Any = getattr(n.last(0).operands[0], "owner", None)
     if getattr(last, "name", "") != "stablehlo.compare" or last.comparison_direction != "LT":
         return None
     counter, limit = last.operands
@@ -107,9 +108,11 @@ def _trip_count(n: HloLayer, inits: Any) -> int | None:
     at = cond.args.index(counter)
     end = _known_number(n, limit, cond, inits)
     start = None if end is None else n.known(inits[at])
-    if start is None or (limit in cond.args and not _unchanged(body, first, cond.args.index(limit))):
+    if start is None or (
+        limit in cond.args and not _unchanged(body, first, cond.args.index(limit))
+    ):
         return None
-    following = getattr(first.operands[at], "owner", None)
+    following: Any = getattr(first.operands[at], "owner", None)
     if getattr(following, "name", "") != "stablehlo.add":
         return None
     operands = list(following.operands)
@@ -135,7 +138,7 @@ def _known_number(n: HloLayer, value: Any, block: Any, inits: Any) -> int | None
 
 def _number_of(n: HloLayer, value: Any) -> int | None:
     """A constant of the text, in the loop or around it."""
-    owner = getattr(value, "owner", None)
+    owner: Any = getattr(value, "owner", None)
     if getattr(owner, "name", "") == "stablehlo.constant":
         array = np.asarray(owner.value.to_numpy())
         return int(array) if array.size == 1 else None

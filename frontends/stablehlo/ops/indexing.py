@@ -60,7 +60,11 @@ class Windows:
         found: Term | None = None
         for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True):
             known = self.n.known(start.value)
-            if known is not None and known.size and 0 <= known.min() <= known.max() <= extent - size:
+            if (
+                known is not None
+                and known.size
+                and 0 <= known.min() <= known.max() <= extent - size
+            ):
                 continue
             fits = (start >= 0) & (start <= extent - size)
             found = fits if found is None else found & fits
@@ -95,8 +99,14 @@ def known_shape(n: HloLayer, x: Value) -> tuple[int, ...]:
 
 
 def windows_of(
-    n: HloLayer, shape: Sequence[int], indices: Value, vector: int, index_map: Sequence[int],
-    batching: Sequence[int], index_batching: Sequence[int], sizes: Sequence[int],
+    n: HloLayer,
+    shape: Sequence[int],
+    indices: Value,
+    vector: int,
+    index_map: Sequence[int],
+    batching: Sequence[int],
+    index_batching: Sequence[int],
+    sizes: Sequence[int],
 ) -> Windows:
     """The windows that an index tensor addresses; `sizes` for all dimensions of the operand."""
     whole = Term(n, as_i64(n, indices))
@@ -248,7 +258,7 @@ def dynamic_slice(n: HloLayer, x: Value, *starts: Value) -> Value:
         return x
     known = [n.known(start.value) for start in windows.starts]
     if all(value is not None for value in known):
-        begins = dict(zip(windows.dims, known, strict=True))
+        begins: dict[int, Any] = dict(zip(windows.dims, known, strict=True))
         return n(nn.Slice(x, starts=[int(begins.get(i, 0)) for i in range(len(sizes))], out=out))
     found = taken(n, x, windows)
     order = [*windows.dims, *windows.rest]
@@ -298,7 +308,9 @@ def scatter(n: HloLayer, *inputs: Any) -> list[Any]:
                 raise n.error("complex numbers can be set or added only")
             parts = (getattr(source, p) for p in ("real", "imag")), (update.real, update.imag)
             found.append(
-                Pair(*(_scattered(n, x, indices, u, reduction) for x, u in zip(*parts, strict=True)))
+                Pair(
+                    *(_scattered(n, x, indices, u, reduction) for x, u in zip(*parts, strict=True))
+                )
             )
         else:
             found.append(_scattered(n, source, indices, update, reduction))
@@ -342,8 +354,18 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
     partly = [i for i in windows.rest if sizes[i] != shape[i]]
     if partly:  # windows at 0 in dimensions that no index moves them in
         zeros = constant(n, np.zeros(windows.batch, np.int64))
-        both = sorted([*zip(windows.dims, windows.starts, strict=True), *((i, zeros) for i in partly)], key=lambda e: e[0])
-        windows = Windows(n, shape, [d for d, _ in both], [s for _, s in both], [sizes[d] for d, _ in both], windows.batch)
+        both = sorted(
+            [*zip(windows.dims, windows.starts, strict=True), *((i, zeros) for i in partly)],
+            key=lambda e: e[0],
+        )
+        windows = Windows(
+            n,
+            shape,
+            [d for d, _ in both],
+            [s for _, s in both],
+            [sizes[d] for d, _ in both],
+            windows.batch,
+        )
     lead = [i for i in range(len(known_shape_)) if i not in window_dims]
     order = [*lead, *(at[i] for i in (*windows.dims, *windows.rest) if i in at)]
     moved = _ordered(Term(n, update), order)
@@ -381,5 +403,3 @@ def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
     if n.op.batch_dims:
         raise n.error("batch_dims is not supported")
     return n(nn.Gather(x, as_i64(n, index), axis=n.op.dim))
-
-

@@ -216,4 +216,3 @@ def get_dimension_size(n: HloLayer, x: Any) -> Value:
     value = x.real if isinstance(x, Pair) else x
     extent = as_scalar(n, shape_vector(n, [(value, n.op.dimension)]))
     return n.cast(extent, n.out().element_type)
-

@@ -151,10 +151,21 @@ def atan2(y: Term, x: Term) -> Term:
     return missing.choose(math.nan, angle)
 
 
+def width_of(x: Term) -> int:
+    """The bits of an element."""
+    element: Any = x.element
+    return element.width
+
+
+def bits_of(x: Term) -> Term:
+    """The bits of floats as integers."""
+    integers = TensorType(x.shape, IntegerType(width_of(x)))
+    return x.made(nn.Bitcast(x.value, out=integers))
+
+
 def _is_negative(x: Term) -> Term:
     """Whether the sign is minus, that of -0 too."""
-    bits = IntegerType(x.element.width)
-    return x.made(nn.Bitcast(x.value, out=TensorType(x.shape, bits))) < 0
+    return bits_of(x) < 0
 
 
 def is_finite(x: Term) -> Term:
@@ -164,7 +175,7 @@ def is_finite(x: Term) -> Term:
 def popcnt(x: Term) -> Term:
     """Bits counted in pairs, in fours, in bytes."""
     x, back = _unsigned(x)
-    width = x.element.width
+    width = width_of(x)
     whole = (1 << width) - 1
     ones = [whole // 3, whole // 5, whole // 17]
     x = x - ((x >> 1) & ones[0])
@@ -180,11 +191,11 @@ def count_leading_zeros(x: Term) -> Term:
     """Width minus the ones when all bits below the highest one are set."""
     x, back = _unsigned(x)
     step = 1
-    while step < x.element.width:
+    while step < width_of(x):
         x = x | (x >> step)
         step *= 2
     ones = popcnt(x)
-    return back(x.element.width - ones)
+    return back(width_of(x) - ones)
 
 
 def _unsigned(x: Term) -> tuple[Term, Callable[[Term], Term]]:
@@ -433,9 +444,8 @@ def compare(n: HloLayer, x: Any, y: Any) -> Value:
 
 def total_order(x: Term) -> Term:
     """Integers that are ordered as floats are totally: -NaN, -inf, .. -0, 0, .. inf, NaN."""
-    width = x.element.width
-    bits = x.made(nn.Bitcast(x.value, out=TensorType(x.shape, IntegerType(width))))
-    return (bits < 0).choose(bits ^ ((1 << width - 1) - 1), bits)
+    bits = bits_of(x)
+    return (bits < 0).choose(bits ^ ((1 << width_of(x) - 1) - 1), bits)
 
 
 @rows("stablehlo.select")

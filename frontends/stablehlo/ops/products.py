@@ -142,7 +142,13 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
 
 
 def _transposed(
-    n: HloLayer, x: Value, weight: Value, strides: Any, dilations: Any, apart: Any, pads: Any,
+    n: HloLayer,
+    x: Value,
+    weight: Value,
+    strides: Any,
+    dilations: Any,
+    apart: Any,
+    pads: Any,
     groups: int,
 ) -> Value | None:
     """A convolution of spread elements as the transpose of one, where it is that."""
@@ -205,5 +211,3 @@ def _batches_as_channels(n: HloLayer, x: Value, groups: int) -> Value:
     apart = n(nn.Transpose(apart, permutation=(1, 0, *range(2, apart.type.rank))))
     out = TensorType((batch // groups, groups * channels, *spatial), element)
     return n(nn.Reshape(apart, out=out))
-
-

@@ -132,7 +132,7 @@ def _extreme(n: HloLayer) -> str | None:
     names = tuple(op.name.removeprefix("stablehlo.") for op in ops[:-1])
     if names != _FIRST_EXTREME or len(n.op.dimensions) != 1:
         return None
-    made = getattr(n.op.operands[1], "owner", None)
+    made: Any = getattr(n.op.operands[1], "owner", None)
     counts = getattr(made, "name", "") == "stablehlo.iota"
     if not counts or made.iota_dimension != n.op.dimensions[0]:
         return None
@@ -217,7 +217,7 @@ def reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
     name = combiner(n)
     scan = _scan(values[0].type.shape, op.window_dimensions, strides, dilations, pads)
     if scan is not None:
-        return _scanned(n, values, inits, *scan, name)
+        return _scanned(n, values, inits, scan, name)
     if count == 1 and _pools(n, values[0], inits[0], name):
         return [_pooled(n, values[0], name, op.window_dimensions, strides, dilations, pads)]
     return _by_offsets(n, values, inits, op.window_dimensions, strides, dilations, pads)
@@ -243,10 +243,10 @@ def _scan(shape: Any, window: Any, strides: Any, dilations: Any, pads: Any) -> A
 
 
 def _scanned(
-    n: HloLayer, values: list[Any], inits: list[Any], axis: int, reverse: bool, name: str
+    n: HloLayer, values: list[Any], inits: list[Any], scan: tuple[int, bool], name: str
 ) -> list[Any]:
     """Running results along an axis."""
-    x = values[0]
+    (axis, reverse), x = scan, values[0]
     plain = len(values) == 1 and not isinstance(x, Pair) and x.type.element_type is not i1
     op = {"add": nn.Cumsum, "multiply": nn.Cumprod}.get(name)
     if plain and op is not None and _is_neutral(n, inits[0], name):
@@ -295,8 +295,8 @@ def _pooled(
         shape = [first, lead[-1], *inner]
     images = turned.reshape(*shape)
     if any(p < 0 for i in moving for p in pads[i]):
-        cuts = [[0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1)]
-        images = Term(n, padded(n, images.value, *cuts, None))
+        low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
+        images = Term(n, padded(n, images.value, low, high, None))
     ends = [max(pads[i][side], 0) for side in (0, 1) for i in moving]
     found = (nn.MaxPool if name == "maximum" else nn.SumPool)(
         images.value,
@@ -314,7 +314,12 @@ def _pooled(
 
 
 def _by_offsets(
-    n: HloLayer, values: list[Any], inits: list[Any], window: Any, strides: Any, dilations: Any,
+    n: HloLayer,
+    values: list[Any],
+    inits: list[Any],
+    window: Any,
+    strides: Any,
+    dilations: Any,
     pads: Any,
 ) -> list[Any]:
     """By any region: all elements at one place of the windows are combined with the next ones."""
@@ -352,14 +357,10 @@ def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Val
     ends = [p[side] for side in (0, 1) for p in pads]
     signed = Term(n, x) if direction[0] == "G" else -Term(n, x)
     images = signed.reshape(1, 1, *shape)
-    _, indices = n(
-        nn.MaxPoolWithIndices(images.value, kernel=window, strides=strides, pads=ends)
-    )
+    _, indices = n(nn.MaxPoolWithIndices(images.value, kernel=window, strides=strides, pads=ends))
     places = Term(n, indices).reshape(math.prod(source.type.shape), 1)
     numbers = Term(n, source).reshape(math.prod(source.type.shape))
     total = math.prod(shape)
     zeros = n(nn.BroadcastTo(init, out=TensorType((total,), x.type.element_type)))
     found = n(nn.ScatterNd(zeros, places.value, numbers.value, reduction="add"))
     return Term(n, found).reshape(*shape).value
-
-

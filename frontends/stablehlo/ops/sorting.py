@@ -67,8 +67,17 @@ def _order(n: HloLayer, x: Value, axis: int, descending: bool) -> Value:
     """Where the elements of an axis stand that come first, second, .."""
     count = shape_vector(n, [(x, axis)])
     shape = list(x.type.shape)
-    outs = {"out": x.type, "indices": TensorType(tuple(shape), i64)}
-    _, order = n(nn.TopK(x, count, axis=axis, largest=descending, sorted=True, **outs))
+    _, order = n(
+        nn.TopK(
+            x,
+            count,
+            axis=axis,
+            largest=descending,
+            sorted=True,
+            out=x.type,
+            indices=TensorType(tuple(shape), i64),
+        )
+    )
     return order
 
 
@@ -124,9 +133,15 @@ def top_k(n: HloLayer, x: Value) -> list[Value]:
     k = n.op.k
     count = n.constant(np.array([k], np.int64))
     shape = (*x.type.shape[:-1], k)
-    outs = {"out": TensorType(shape, x.type.element_type), "indices": TensorType(shape, i64)}
-    axis = x.type.rank - 1
-    values, indices = n(nn.TopK(x, count, axis=axis, largest=True, sorted=True, **outs))
+    return _best(n, x, count, x.type.rank - 1, True, shape)
+
+
+def _best(n: HloLayer, x: Value, count: Value, axis: int, largest: bool, shape: Any) -> list[Value]:
+    """The first elements of an axis in order, and where they stood."""
+    out, places = TensorType(shape, x.type.element_type), TensorType(shape, i64)
+    values, indices = n(
+        nn.TopK(x, count, axis=axis, largest=largest, sorted=True, out=out, indices=places)
+    )
     return [values, n.cast(indices, n.out(1).element_type)]
 
 
@@ -138,7 +153,5 @@ def approximate_top_k(n: HloLayer, x: Value, *others: Value) -> list[Value]:
     calls = n.op.attributes["called_computations"].elements
     largest = "_gt_" in calls[0].root
     shape = tuple(k if i == axis else d for i, d in enumerate(x.type.shape))
-    outs = {"out": TensorType(shape, x.type.element_type), "indices": TensorType(shape, i64)}
     count = n.constant(np.array([k], np.int64))
-    values, indices = n(nn.TopK(x, count, axis=axis, largest=largest, sorted=True, **outs))
-    return [values, n.cast(indices, n.out(1).element_type)]
+    return _best(n, x, count, axis, largest, shape)

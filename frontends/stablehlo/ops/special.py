@@ -202,4 +202,3 @@ def shape_assertion(n: HloLayer, *inputs: Any) -> list[Any]:
 def marked(n: HloLayer, x: Any) -> Any:
     """A mark of where a value lies, which is here."""
     return x
-
