@@ -27,6 +27,7 @@ __all__ = ["NncError", "compile", "load", "operator", "parse"]
 def compile(
     model: Any,
     *,
+    inputs: Any = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
@@ -38,8 +39,9 @@ def compile(
 ) -> Model:
     """A callable executable from a model.
 
-    `model` is the path of an `.onnx` file or of IR text (`.mlir`, any stage), an
-    `onnx.ModelProto`, or a module. `shapes` fixes the shapes of inputs by name;
+    `model` is the path of a model's file (`.onnx`, `.pt2`) or of IR text (`.mlir`, any stage), an
+    `onnx.ModelProto`, a `torch.export.ExportedProgram`, a `torch.nn.Module` with example `inputs`
+    (a tuple, or by name), or a module. `shapes` fixes the shapes of inputs by name;
     `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then; `ops`
     are Python files that declare operators of one's own. `target` is what to compile for, a name
     that `nnc targets` lists or "host"; by default what the module says, else this machine
@@ -58,7 +60,7 @@ def compile(
 
     _load_operators(ops)
     return compile_model(
-        model,
+        _traced(model, inputs),
         shapes=shapes,
         constants=constants,
         threads=threads,
@@ -71,13 +73,14 @@ def compile(
 def load(
     model: Any,
     *,
+    inputs: Any = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
 ) -> Operation:
     """The module of a model, at the level it is written in: `nn` for an ONNX file.
 
-    `shapes`, `constants` and `ops` are those of `compile`.
+    `inputs`, `shapes`, `constants` and `ops` are those of `compile`.
 
     Raises:
         NncError: the model cannot be read.
@@ -85,7 +88,13 @@ def load(
     from .driver.compile import load_module
 
     _load_operators(ops)
-    return load_module(model, shapes=shapes, constants=constants)
+    return load_module(_traced(model, inputs), shapes=shapes, constants=constants)
+
+
+def _traced(model: Any, inputs: Any) -> Any:
+    from .frontends.common.source import Traced
+
+    return model if inputs is None else Traced(model, inputs)
 
 
 def _load_operators(ops: str | PathLike[str] | Sequence[str | PathLike[str]]) -> None:

@@ -75,9 +75,9 @@ def _load(
 def _is_model(path: Path) -> bool:
     """Whether MLIR text is a model to be imported, and no IR of a stage."""
     from ..frontends.common.source import Source
-    from ..frontends.stablehlo.forms import is_stablehlo
+    from ..frontends.signs.stablehlo import is_it
 
-    return path.exists() and is_stablehlo(Source(path))
+    return path.exists() and is_it(Source(path))
 
 
 def _reject(choices: Mapping[str, Mapping[str, Any]]) -> None:

@@ -1,11 +1,12 @@
 """The formats that models are read from: how each is found by what is in it, and its room.
 
-A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met.
+A room is a folder with a `FRONT_END`; it is loaded when a model of its format is met. Adding a
+format is adding a room, a module of `signs/`, and a row here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -20,28 +21,35 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what messages call it, its room, and whether a source looks like one."""
+    """A format: what messages call it, and its room, beside which `signs` tells its files."""
 
     name: str
     room: str
-    is_it: Callable[[Source], bool]
 
     @property
     def front_end(self) -> FrontEnd:
         """Loaded where it is not yet."""
         return import_module(f".{self.room}", __package__).FRONT_END
 
-
-def _stablehlo(source: Source) -> bool:
-    from .stablehlo.forms import is_stablehlo
-
-    return is_stablehlo(source)
+    def is_it(self, source: Source) -> bool:
+        """Whether a source looks like one."""
+        return import_module(f".signs.{self.room}", __package__).is_it(source)
 
 
 FORMATS: Sequence[Format] = (
-    Format("StableHLO", "stablehlo", _stablehlo),
-    Format("ONNX", "onnx", lambda source: True),  # the last one: it says what a file is instead
+    Format("PyTorch", "pytorch"),
+    Format("StableHLO", "stablehlo"),
+    Format("TensorFlow Lite", "tflite"),
+    Format("Keras", "keras"),
+    Format("ncnn", "ncnn"),
+    Format("MXNet", "mxnet"),
+    Format("CoreML", "coreml"),
+    Format("Caffe", "caffe"),
+    Format("Caffe2", "caffe2"),
+    Format("TensorFlow", "tensorflow"),
+    Format("ONNX", "onnx"),  # the last one: it says what a file is instead
 )
+"""The first one whose signs a source has is its."""
 
 
 def find_format(source: Source) -> Format:

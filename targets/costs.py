@@ -203,6 +203,10 @@ class AlgorithmCosts:
     some 110 to 120 GFLOP/s beside 20 GB/s, on a core whose peak is 224."""
     hidden: float = 0.25
     """Part that counts of what passes beside something longer: operations beside bytes."""
+    open_image: int = 320
+    """Rows and columns that count of an input whose only the run tells."""
+    open_extent: int = 24
+    """The same of what depends on more than the inputs' extents."""
     epilogue: float = 1.15
     """By how much a direct convolution must be worse to be given up."""
     between_l2s: int = 4

@@ -138,6 +138,40 @@ class SymbolicShapes:
         left -= {size for size in left if (low := _least(size)) and low[1] > 1 and low[0] in left}
         return left.pop() if len(left) == 1 else None
 
+    def estimate(self, size: Size, given: int, otherwise: int) -> int:
+        """A size where each unknown extent of an argument is `given`; `otherwise` where it does
+        not depend on these alone.
+        """
+        if isinstance(size, int):
+            return size
+        keys = {symbol: key for key, symbol in self._symbols.items()}
+
+        def value(size: Size) -> int | None:
+            if isinstance(size, int):
+                return size
+            factors = {symbol: extent(symbol) for symbol in size.symbols}
+            if None in factors.values():
+                return None
+            return sum(
+                factor * prod(factors[symbol] for symbol in product)  # type: ignore[misc]
+                for product, factor in size.terms.items()
+            )
+
+        def extent(symbol: Any) -> int | None:
+            match keys.get(symbol):
+                case str() | (BlockArgument(), _):
+                    return given
+                case ("part", of, number):
+                    whole = value(of)
+                    return None if whole is None else whole // number
+                case ("least", end, number):
+                    whole = value(end)
+                    return None if whole is None else min(whole, number)
+            return None
+
+        found = value(size)
+        return otherwise if found is None else max(found, 1)
+
     # -- shapes of results ---------------------------------------------------------------------
 
     def _result(self, op: Operation) -> Part | None:
@@ -188,6 +222,19 @@ class SymbolicShapes:
                 sizes = self.elements(op.sizes) or [None] * len(op.axes)
                 resampled = dict(zip(op.axes, sizes, strict=True))
                 return tuple(resampled.get(axis, d) for axis, d in enumerate(self.of(op.x)))
+            case nn.WinogradInput():
+                images, blocks, *extents, block = self.of(op.x)
+                step = op.stride * op.tile
+                tiles = (self._part(d - (3 - op.stride), step) for d in extents)
+                return (op.points**2, blocks, images, *tiles, block)
+            case nn.WinogradOutput():
+                _, blocks, images, *extents, block = self.of(op.x)
+                extents = [d * op.tile for d in extents]
+                if op.image is not None:
+                    more = op.more or (0, 0)
+                    own = self.of(op.image)[2:4]
+                    extents = [d + m for d, m in zip(own, more, strict=True)]
+                return (images, blocks, *extents, block)
             case nn.Pad():
                 rank = op.x.type.rank
                 ends = zip(self.of(op.x), op.pads[:rank], op.pads[rank:], strict=True)

@@ -18,10 +18,20 @@ from functools import cached_property
 from math import prod
 
 from ...ir.constraints import AnyRankedTensor
-from ...ir.declare import I64, Operand, Result, attribute, operand, result
+from ...ir.declare import (
+    I64,
+    INT_ARRAY,
+    Operand,
+    OptionalOperand,
+    Result,
+    attribute,
+    operand,
+    optional_operand,
+    result,
+)
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
-from .base import NnOp, tensor
+from .base import NnOp, numbers, tensor
 from .blocked import BlockedMatmul
 from .traits import Fusion, Total
 
@@ -139,14 +149,8 @@ def points_of(tile: int, stride: int = 1) -> int:
 
 
 def tiles_of(extent: int, tile: int, stride: int) -> int:
-    """Tiles along a direction of an image; up to stride - 1 elements are left over."""
+    """Whole tiles along a direction of an image; what is left over does not matter."""
     return (extent - points_of(tile, stride) + stride * tile) // (stride * tile)
-
-
-def _is_tiled(extent: int, tile: int, stride: int) -> bool:
-    """Whether an image's extent is that of whole tiles, but for what does not matter."""
-    border = 3 - stride
-    return extent >= border and (extent - border) % (stride * tile) < stride
 
 
 class WinogradOp(NnOp):
@@ -225,7 +229,7 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
     """Overlapping tiles of elements at all points.
 
     Shapes: x [N, C / B, step S + border, step T + border, B] -> out [points, C / B, N, S, T, B],
-    where step = stride * tile, and border = 3 - stride; stride - 1 more elements do not matter.
+    where step = stride * tile, and border = 3 - stride; less than a step more does not matter.
     """
 
     fusion = Fusion.REDUCTION
@@ -237,9 +241,9 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
         tile, points = cls.check_tile(attrs)
         x = types[0]
         extents, stride = x.shape[2:4], attrs.stride
-        if x.rank != 5 or None in extents or not all(_is_tiled(d, tile, stride) for d in extents):
+        if x.rank != 5 or any(d is not None and d < 3 - stride for d in extents):
             raise NncError(f"x must be blocked and made of tiles of {tile} and a border, got '{x}'")
-        tiles = [tiles_of(d, tile, stride) for d in extents]
+        tiles = [None if d is None else tiles_of(d, tile, stride) for d in extents]
         shape = (points * points, x.shape[1], x.shape[0], *tiles, x.shape[4])
         return [tensor(shape, x.element_type)]
 
@@ -255,8 +259,14 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
 class WinogradOutput(WinogradOp, name="nn.winograd_output"):
     """Tiles of results from all points.
 
-    Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A].
+    With an image, results are as many as it has rows and columns and `more` (or less); the tiles
+    cover them.
+    Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A], or
+    image [N, .., P - more, Q - more, ..] -> out [N, M / A, P, Q, A].
     """
+
+    image: OptionalOperand = optional_operand(AnyRankedTensor)
+    more: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
 
     fusion = Fusion.PRODUCT
     algorithm = (WinogradInput, BlockedMatmul)
@@ -270,13 +280,25 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
         if x.rank != 6 or x.shape[0] != points * points:
             raise NncError(f"x must be tiles at {points * points} points, but got '{x}'")
         _, Mo, N, S, T, A = x.shape
-        shape = (N, Mo, None if S is None else S * tile, None if T is None else T * tile, A)
-        return [tensor(shape, x.element_type)]
+        extents = [None if d is None else d * tile for d in (S, T)]
+        if len(types) > 1:
+            more = numbers(attrs.more, 2, 0, "more")
+            if types[1].rank < 4:
+                raise NncError(f"image must have rows and columns, but got '{types[1]}'")
+            given = types[1].shape[2:4]
+            extents = [None if d is None else d + m for d, m in zip(given, more, strict=True)]
+        return [tensor((N, Mo, *extents, A), x.element_type)]
 
-    def evaluate(self, x):
+    def evaluate(self, x, image=None):
         tile, points = self.tile, self.points
         a = np.array(self.transforms.output, x.dtype)
         _, Mo, N, S, T, A = x.shape
         values = x.reshape(points, points, Mo, N, S, T, A)
         out = np.einsum("ia,jb,abonstc->nositjc", a, a, values, optimize=True)
-        return np.ascontiguousarray(out.reshape(N, Mo, S * tile, T * tile, A).astype(x.dtype))
+        out = out.reshape(N, Mo, S * tile, T * tile, A).astype(x.dtype)
+        if image is not None:
+            rows, columns = (
+                d + m for d, m in zip(image.shape[2:4], self.more or (0, 0), strict=True)
+            )
+            out = out[:, :, :rows, :columns]
+        return np.ascontiguousarray(out)

@@ -160,7 +160,9 @@ def _shape(
 ) -> tuple[Dim, ...]:
     if isinstance(value.type, UnrankedTensorType):
         if given is None:
-            raise place.error(f"the rank of input '{value.name}' is unknown; give its shape")
+            raise place.error(
+                f"the rank of input '{value.name}' is unknown; give its shape (--shape)"
+            )
         return _valid(place, value.name, given)
     assert isinstance(value.type, TensorType)
     shape = value.type.shape

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -12,15 +13,27 @@ from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 
 
+@dataclass(frozen=True)
+class Traced:
+    """A model in this process that is to be traced: with example inputs, a tuple or by name."""
+
+    model: Any
+    inputs: Any
+
+
 class Source:
     """A model as it was given: a path, bytes, or an object of a framework in this process.
 
-    `name` is how messages call it; `path` and `object` are None where there is none.
+    `name` is how messages call it; `path` and `object` are None where there is none, `inputs` are
+    the examples to trace an object with.
     """
 
     def __init__(self, given: Any) -> None:
         self.path: Path | None = None
         self.object: Any = None
+        self.inputs: Any = None
+        if isinstance(given, Traced):
+            given, self.inputs = given.model, given.inputs
         if isinstance(given, str | Path):
             self.path = Path(given)
             self.name = str(given)

@@ -2,44 +2,35 @@
 
 from __future__ import annotations
 
-import re
 from importlib import import_module
 from typing import Any
 
 from ..common.source import Source
-
-BYTECODE = b"ML\xefR"
-EXPORT_HEAD = 4096
-"""Bytes of an export before its bytecode, at most, for the look at what a file is."""
-
-_USES = re.compile(rb"\b(?:stablehlo|chlo|mhlo|jax)\.[a-z_]+")
-
-
-def is_stablehlo(source: Source) -> bool:
-    """Whether a source looks like StableHLO."""
-    if source.object is not None:
-        return _is_of_jax(source.object)
-    head = source.head
-    if BYTECODE in head:
-        return True
-    return b"module" in head and b"\0" not in head and _USES.search(head) is not None
-
-
-def _is_of_jax(given: Any) -> bool:
-    """Whether an object is a lowered, exported or compiled function, by its type alone."""
-    return type(given).__module__.split(".")[0] in ("jax", "jaxlib") and (
-        hasattr(given, "mlir_module") or hasattr(given, "as_text")
-    )
+from ..signs.stablehlo import BYTECODE, is_of_jax
 
 
 def text_of(source: Source) -> str:
     """The module as text. Raises NncError where it cannot be had."""
     if source.object is not None:
-        given = source.object
+        given = source.object if is_of_jax(source.object) else _lowered(source)
         return str(given.mlir_module() if hasattr(given, "mlir_module") else given.as_text())
     if BYTECODE not in source.head:
         return source.text
     return _by_jax(source)
+
+
+def _lowered(source: Source) -> Any:
+    """A function lowered for its example inputs, a tuple or by name. Raises NncError."""
+    jax = import_module("jax")
+    function, given = source.object, source.inputs
+    by_name = given if isinstance(given, dict) else {}
+    in_order = () if by_name else given if isinstance(given, tuple | list) else (given,)
+    try:
+        jitted = function if hasattr(function, "lower") else jax.jit(function)
+        return jitted.lower(*in_order, **by_name)
+    except Exception as error:
+        first = (str(error).strip().splitlines() or [""])[0]
+        raise source.error(f"JAX cannot lower it: {type(error).__name__}: {first}") from None
 
 
 def _by_jax(source: Source) -> str:

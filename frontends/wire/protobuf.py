@@ -10,21 +10,25 @@
       5 attr map string Value
       7 data bytes
       8 ratio float*
+      9 mode Mode =FAST
+    Mode = SLOW FAST 7:EXACT
     ''')
     graph = schema.read("Graph", data)
     graph.node[0].name
 
 Kinds are int (all varints that are not zigzag), sint, bool, fixed32, fixed64, sfixed32, sfixed64,
-float, double, string, bytes, and messages; `*` is a repeated field, which numbers have packed or
-not. A number that is left out is 0 or what follows `=`, a message None; `has` tells. Bytes are
-views of the data. Unknown fields are skipped.
+float, double, string, bytes, messages and enums; `*` is a repeated field, which numbers have
+packed or not. A number that is left out is 0 or what follows `=`, a message None, an enum the first
+of its names; `has` tells, and `part` gives an empty message instead. Enums are read as their names,
+numbers without one as their digits. Bytes are views of the data. Unknown fields are skipped.
 
 Source: https://protobuf.dev/programming-guides/encoding
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -32,7 +36,7 @@ import numpy as np
 DEEPEST = 100
 """Messages inside of messages; protobuf's own readers have the same limit."""
 
-_FIXED = {
+FIXED = {
     "fixed32": np.dtype("<u4"),
     "fixed64": np.dtype("<u8"),
     "sfixed32": np.dtype("<i4"),
@@ -40,7 +44,7 @@ _FIXED = {
     "float": np.dtype("<f4"),
     "double": np.dtype("<f8"),
 }
-_VARINTS = ("int", "sint", "bool")
+_VARINTS = ("int", "sint", "bool", "enum")
 _DEFAULTS = {"string": "", "bytes": np.empty(0, np.uint8), "bool": False}
 
 
@@ -49,29 +53,30 @@ class WireError(ValueError):
 
 
 @dataclass(frozen=True)
-class _Field:
+class Field:
+    """What the table says of a field."""
+
     name: str
     kind: str
     repeated: bool
     key: str = ""
     """Of a map: the kind of its keys."""
     default: Any = 0
+    names: Mapping[int, str] = field(default_factory=dict)
+    """Of an enum: what its numbers mean."""
 
 
 class Record:
     """A message. Its fields are attributes; `has` tells whether one stood in the data."""
 
-    def __init__(self, fields: dict[int, _Field]) -> None:
-        self._fields = fields
+    def __init__(self, schema: Schema, message: str) -> None:
+        self._schema = schema
+        self._message = message
 
     def __getattr__(self, name: str) -> Any:
-        for one in self._fields.values():
-            if one.name == name:
-                value = _empty(one)
-                if one.repeated or one.key:
-                    self.__dict__[name] = value
-                return value
-        raise AttributeError(name)
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return self._schema.empty(self._schema.field_of(self._message, name))
 
     def has(self, name: str) -> bool:
         """Whether the field stood in the data."""
@@ -81,60 +86,103 @@ class Record:
         """The one of several fields that stood in the data; "" for none."""
         return next((name for name in names if name in self.__dict__), "")
 
+    def part(self, name: str) -> Record:
+        """A message inside of it; an empty one where it did not stand in the data."""
+        found = self.__dict__.get(name)
+        return found or Record(self._schema, self._schema.field_of(self._message, name).kind)
 
-def _empty(field: _Field) -> Any:
-    if field.key:
-        return {}
-    if field.repeated:
-        dtype = _FIXED.get(field.kind)
-        return np.empty(0, dtype) if dtype is not None else []
-    if field.default or field.kind in _FIXED or field.kind in _VARINTS:
-        return field.default
-    return _DEFAULTS.get(field.kind)
+    def fields(self) -> Iterator[tuple[str, Any]]:
+        """The names and values of the fields that stood in the data."""
+        return ((name, value) for name, value in self.__dict__.items() if name[0] != "_")
 
 
 class Schema:
     """Messages by name, from a table as above."""
 
     def __init__(self, text: str) -> None:
-        self.messages: dict[str, dict[int, _Field]] = {}
-        fields: dict[int, _Field] = {}
-        for line in text.splitlines():
-            words = line.split()
-            if not words:
-                continue
-            if not words[0].isdigit():
-                fields = self.messages.setdefault(words[0], {})
-                continue
-            fields[int(words[0])] = _field(words[1], words[2:])
+        self.messages: dict[str, dict[int, Field]] = {}
+        self._names: dict[str, dict[str, Field]] = {}
+        rows = [line.split() for line in text.splitlines() if line.strip()]
+        lists: dict[str, list[str]] = {}
+        for row in rows:
+            if row[1:2] == ["="]:
+                lists.setdefault(row[0], []).extend(row[2:])
+        enums = {name: _numbered(words) for name, words in lists.items()}
+        fields: dict[int, Field] = {}
+        for row in rows:
+            if row[0].isdigit():
+                fields[int(row[0])] = _declared(row[1], row[2:], enums)
+            elif row[0] not in enums:
+                for name in row:  # messages that have the same fields
+                    fields = self.messages[name] = self.messages.get(row[0], {})
+        for name, found in self.messages.items():
+            self._names[name] = {field.name: field for field in found.values()}
+
+    def field_of(self, message: str, name: str) -> Field:
+        """What the table says of a field. Raises AttributeError where there is none."""
+        try:
+            return self._names[message][name]
+        except KeyError:
+            raise AttributeError(name) from None
+
+    def find(self, message: str, name: str) -> Field | None:
+        """What the table says of a field, None where there is none."""
+        return self._names.get(message, {}).get(name)
+
+    def empty(self, field: Field) -> Any:
+        """What a field is that was left out."""
+        if field.key:
+            return {}
+        if field.repeated:
+            dtype = FIXED.get(field.kind)
+            return np.empty(0, dtype) if dtype is not None else []
+        if field.default or field.kind in FIXED or field.kind in _VARINTS:
+            return field.default
+        return _DEFAULTS.get(field.kind)
 
     def read(self, message: str, data: np.ndarray | bytes) -> Record:
         """The message in the bytes. Raises WireError."""
         view = np.frombuffer(data, np.uint8) if isinstance(data, bytes) else data
-        return _Reader(self.messages, view).message(message, 0, view.size, 0)
+        return _Reader(self, view).message(message, 0, view.size, 0)
 
 
-def _field(name: str, words: list[str]) -> _Field:
-    kind, key, default = words[0], "", 0
+def _numbered(names: list[str]) -> dict[int, str]:
+    """The names of an enum by number, each one above the last where it is not given."""
+    found, number = {}, 0
+    for word in names:
+        given, _, name = word.rpartition(":")
+        number = int(given) if given else number
+        found[number] = name
+        number += 1
+    return found
+
+
+def _declared(name: str, words: list[str], enums: Mapping[str, Mapping[int, str]]) -> Field:
+    kind, key = words[0], ""
     if kind == "map":
         key, kind = words[1], words[2]
+    kind, repeated = kind.rstrip("*"), kind.endswith("*")
+    names = enums.get(kind, {})
+    default: Any = next(iter(names.values()), 0)
     if len(words) > 1 and words[-1].startswith("="):
         text = words[-1][1:]
-        default = float(text) if kind in ("float", "double") else int(text)
-    return _Field(name, kind.rstrip("*"), kind.endswith("*"), key, default)
+        default = text if names or kind == "string" else float(text)
+        if kind in _VARINTS:
+            default = bool(default) if kind == "bool" else int(default)
+    return Field(name, "enum" if names else kind, repeated, key, default, names)
 
 
 class _Reader:
-    def __init__(self, messages: dict[str, dict[int, _Field]], data: np.ndarray) -> None:
-        self.messages = messages
+    def __init__(self, schema: Schema, data: np.ndarray) -> None:
+        self.schema = schema
         self.data = data
         self.bytes = memoryview(data)  # type: ignore[arg-type]
 
     def message(self, name: str, at: int, end: int, depth: int) -> Record:
         if depth > DEEPEST:
             raise WireError(f"messages are nested more than {DEEPEST} deep")
-        fields = self.messages[name]
-        record = Record(fields)
+        fields = self.schema.messages[name]
+        record = Record(self.schema, name)
         numbers: dict[str, list[Any]] = {}
         while at < end:
             tag, at = self.varint(at, end)
@@ -144,10 +192,10 @@ class _Reader:
             start, at = self.content(kind, at, end)
             if field is None:
                 continue
-            if field.repeated and (field.kind in _FIXED or field.kind in _VARINTS):
+            if field.repeated and (field.kind in FIXED or field.kind in _VARINTS):
                 parts = numbers.setdefault(field.name, [])
-                if kind in (1, 5) and field.kind in _FIXED:
-                    at = self._run(tag, start, at, end, parts, _FIXED[field.kind])
+                if kind in (1, 5) and field.kind in FIXED:
+                    at = self._run(tag, start, at, end, parts, FIXED[field.kind])
                 else:
                     parts.append(self.numbers(field, kind, start, at))
                 continue
@@ -208,26 +256,26 @@ class _Reader:
         parts.append(rows[:count, len(head) :].copy().view(dtype).reshape(-1))
         return start - len(head) + count * step
 
-    def numbers(self, field: _Field, kind: int, start: int, at: int) -> Any:
+    def numbers(self, field: Field, kind: int, start: int, at: int) -> Any:
         """The numbers of one occurrence of a repeated field."""
-        dtype = _FIXED.get(field.kind)
+        dtype = FIXED.get(field.kind)
         if dtype is not None:
             if kind != 2 or (at - start) % dtype.itemsize:
                 raise WireError(f"field '{field.name}' has no numbers of {field.kind}")
             return self.data[start:at].view(dtype)
         if kind == 0:
-            return [_integer(field.kind, self.varint(start, at)[0])]
+            return [_integer(field, self.varint(start, at)[0])]
         if kind != 2:
             raise WireError(f"field '{field.name}' has no integers")
         found = _varints(self.data[start:at])
-        return [_integer(field.kind, number) for number in found.tolist()]
+        return [_integer(field, number) for number in found.tolist()]
 
-    def value(self, field: _Field, kind: int, start: int, at: int, depth: int) -> Any:
+    def value(self, field: Field, kind: int, start: int, at: int, depth: int) -> Any:
         if field.key:
             if kind != 2:
                 raise WireError(f"field '{field.name}' is no map")
             return self.entry(field, start, at, depth)
-        dtype = _FIXED.get(field.kind)
+        dtype = FIXED.get(field.kind)
         expected = 0 if field.kind in _VARINTS else 2
         if dtype is not None:
             expected = 1 if dtype.itemsize == 8 else 5
@@ -236,26 +284,26 @@ class _Reader:
         if dtype is not None:
             return self.data[start:at].view(dtype)[0].item()
         if field.kind in _VARINTS:
-            return _integer(field.kind, self.varint(start, at)[0])
+            return _integer(field, self.varint(start, at)[0])
         if field.kind == "bytes":
             return self.data[start:at]
         if field.kind == "string":
             return bytes(self.bytes[start:at]).decode("utf-8", "replace")
         return self.message(field.kind, start, at, depth + 1)
 
-    def entry(self, field: _Field, at: int, end: int, depth: int) -> tuple[Any, Any]:
+    def entry(self, field: Field, at: int, end: int, depth: int) -> tuple[Any, Any]:
         """The key and the value of a map's entry."""
-        parts = {1: _Field("key", field.key, False), 2: _Field("value", field.kind, False)}
+        parts = {1: Field("key", field.key, False), 2: Field("value", field.kind, False)}
         found: dict[int, Any] = {}
         while at < end:
             tag, at = self.varint(at, end)
             start, at = self.content(tag & 7, at, end)
             if (part := parts.get(tag >> 3)) is not None:
                 found[tag >> 3] = self.value(part, tag & 7, start, at, depth)
-        value = found.get(2, _empty(parts[2]))
+        value = found.get(2, self.schema.empty(parts[2]))
         if value is None:
-            value = Record(self.messages[field.kind])
-        return found.get(1, _empty(parts[1])), value
+            value = Record(self.schema, field.kind)
+        return found.get(1, self.schema.empty(parts[1])), value
 
     def varint(self, at: int, end: int) -> tuple[int, int]:
         value = shift = 0
@@ -285,13 +333,15 @@ def _varints(data: np.ndarray) -> np.ndarray:
     return np.bitwise_or.reduceat(bits, first)
 
 
-def _integer(kind: str, number: int) -> Any:
+def _integer(field: Field, number: int) -> Any:
     number &= (1 << 64) - 1
-    if kind == "bool":
+    if field.kind == "bool":
         return bool(number)
-    if kind == "sint":
+    if field.kind == "sint":
         return number >> 1 ^ -(number & 1)
-    return number - (1 << 64) if number >> 63 else number
+    if number >> 63:
+        number -= 1 << 64
+    return field.names.get(number, str(number)) if field.kind == "enum" else number
 
 
 def _varint_bytes(value: int) -> bytearray:
@@ -301,3 +351,28 @@ def _varint_bytes(value: int) -> bytearray:
         value >>= 7
     out.append(value)
     return out
+
+
+MOST_LOOKED_AT = 4096
+"""Fields that are enough to tell what a message is."""
+
+
+def kinds_of_fields(data: np.ndarray, inside: int = 0) -> dict[int, int]:
+    """By number, how the fields of a message are encoded; of no message none.
+
+    With `inside`, those of the first message that has this number in it.
+    """
+    reader, found = _Reader(Schema(""), data), {}
+    at, end = 0, data.size
+    try:
+        for _ in range(MOST_LOOKED_AT):
+            if at >= end:
+                break
+            tag, at = reader.varint(at, end)
+            start, at = reader.content(tag & 7, at, end)
+            if inside and tag == inside << 3 | 2:
+                return kinds_of_fields(data[start:at])
+            found[tag >> 3] = tag & 7
+    except WireError:
+        return {}
+    return {} if inside or 0 in found else found

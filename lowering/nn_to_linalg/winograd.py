@@ -125,7 +125,12 @@ def lower_winograd_input(e: Emitter, op: nn.WinogradInput) -> None:
     n, c, s, t, i = (AffineDim(d) for d in range(RANK))
     reads = _elements(op.stride * op.tile, n, c, i, op.points)
     writes = _points(op.points, c, n, s, t, i)
-    _transform(e, op, reads, writes, "input")
+    source = e.buffer(op.x)
+    images, blocks, *extents, block = e.sizes(source)
+    step = op.stride * op.tile
+    tiles = [e.floordiv(e.sub(d, 3 - op.stride), step) for d in extents]
+    target = e.destination(op.out, [op.points**2, blocks, images, *tiles, block])
+    _transform(e, op, source, target, reads, writes, "input")
 
 
 @lowers(nn.WinogradOutput)
@@ -133,21 +138,32 @@ def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
     """out[n, c, tile s + a, tile t + b, i] from x[p, c, n, s, t, i]"""
     n, c, s, t, i = (AffineDim(d) for d in range(RANK))
     reads, writes = _points(op.points, c, n, s, t, i), _elements(op.tile, n, c, i, op.tile)
-    _transform(e, op, reads, writes, "output")
+    source = e.buffer(op.x)
+    _, blocks, images, *tiles, block = e.sizes(source)
+    sizes = [images, blocks, *(e.mul(d, op.tile) for d in tiles), block]
+    if op.image is None:
+        target = e.destination(op.out, sizes)
+        _transform(e, op, source, target, reads, writes, "output")
+        return
+    whole = e.alloc(sizes, source.type.element_type)  # type: ignore[attr-defined]
+    _transform(e, op, source, whole, reads, writes, "output")
+    image = e.buffer(op.image)
+    extents = [e.add(e.size(image, d), m) for d, m in zip((2, 3), op.more or (0, 0), strict=True)]
+    for extent, covered in zip(extents, sizes[2:4], strict=True):
+        e.require(e.compare("sle", extent, covered), "results of tiles are fewer than of the image")
+    wanted = [images, blocks, *extents, block]
+    e.copy(e.subview(whole, (0,) * 5, wanted, (1,) * 5), e.destination(op.out, wanted))
 
 
 def _transform(
     e: Emitter,
     op: nn.WinogradInput | nn.WinogradOutput,
+    source: Value,
+    target: Value,
     reads: list[AffineMap],
     writes: list[AffineMap],
     name: str,
 ) -> None:
-    source = e.buffer(op.x)
-    # Of the other dimensions all extents are known.
-    images = e.size(source, 0 if name == "input" else 2)
-    target = e.destination(op.out, [images if d is None else d for d in op.out.type.shape])
-
     def body(e: Emitter, *elements: Value) -> list[Value]:
         transform = partial(getattr(Arithmetic(e, elements[0]), name), op.transforms)
         return _both_ways(transform, elements[: len(reads)], op.points)

@@ -6,10 +6,12 @@ import math
 from dataclasses import dataclass
 
 from ...dialects import nn
+from ...dialects.marks import INPUT_DIMS
+from ...dialects.nn.symbolic_shapes import SymbolicShapes, names_of
 from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
@@ -33,7 +35,8 @@ class ChooseAlgorithms(
 
     Operations are weighed against bytes at the target's bandwidths: transformed weights are 16
     to 81 numbers for 9. Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones
-    are too many. With dilations, every d-th row and column is an image of its own.
+    are too many. With dilations, every d-th row and column is an image of its own. Of images whose
+    extents only the run tells, those of stride 1 without dilations are done so.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
@@ -50,7 +53,9 @@ class ChooseAlgorithms(
         """
         if is_strict(op):
             return
-        work = Work(target_of(op, self.target).machine)
+        names = names_of(op.attributes.get(INPUT_DIMS))
+        shapes = SymbolicShapes(op.regions[0].blocks[0] if op.regions[0].blocks else None, names)
+        work = Work(target_of(op, self.target).machine, shapes)
         for conv in [c for c in op.walk() if isinstance(c, nn.BlockedConv)]:
             if not self.winograd or not is_winograd(conv):
                 continue
@@ -65,16 +70,20 @@ class ChooseAlgorithms(
 
 
 def is_winograd(conv: nn.BlockedConv) -> bool:
-    """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32, static."""
+    """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32.
+
+    Of images of unknown extents, stride 1 without dilations.
+    """
     weight = conv.weight
+    is_open = None in shape_of(conv.x)[2:4]
     return (
         is_arranged_constant(weight)
         and element_of(conv.x) is FloatType("f32")
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)
         and (set(conv.strides or (1,)) == {1} or is_strided(conv))
-        and None not in shape_of(conv.x)[1:]
-        and (shape_of(conv.x)[0] is not None or dilations_of(conv) == (1, 1))
+        and (not is_open or stride_of(conv) == 1)
+        and (not (is_open or shape_of(conv.x)[0] is None) or dilations_of(conv) == (1, 1))
         and 0 not in shape_of(conv.out)
     )
 
@@ -89,45 +98,47 @@ def stride_of(conv: nn.BlockedConv) -> int:
     return conv.strides[0] if conv.strides else 1
 
 
-def _sizes(conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
-    """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart.
-
-    A batch of unknown size counts as one image.
-    """
-    N, Co, _, _, Ci = shape_of(conv.x)
-    _, Mo, P, Q, Mi = shape_of(conv.out)
-    d, e = dilations_of(conv)
-    return (N or 1) * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi  # type: ignore[operator, return-value]
-
-
-def tiles_of(conv: nn.BlockedConv, tile: int) -> tuple[int, int]:
-    """Tiles in both directions."""
-    _, _, P, Q, _ = _sizes(conv)
-    return -(-P // tile), -(-Q // tile)
-
-
+@dataclass(frozen=True)
 class Work(Roofline):
     """What convolutions are expected to take on a machine. Units: cycles of one core."""
 
+    shapes: SymbolicShapes
+
+    def extents(self, conv: nn.BlockedConv) -> list[int]:
+        """N, P and Q of the result; unknown ones as the target says, an unknown batch as 1."""
+        costs = self.costs
+        N, _, *spatial, _ = self.shapes.of(conv.out)
+        found = [self.shapes.estimate(d, costs.open_image, costs.open_extent) for d in spatial]
+        return [N if isinstance(N, int) else 1, *found]
+
+    def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
+        """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""
+        _, Co, _, _, Ci = shape_of(conv.x)
+        _, Mo, _, _, Mi = shape_of(conv.out)
+        N, P, Q = self.extents(conv)
+        d, e = dilations_of(conv)
+        return N * d * e, Co * Ci, -(-P // d), -(-Q // e), Mo * Mi
+
     def direct(self, conv: nn.BlockedConv) -> float:
         """The products; the weights come from memory, mostly beside them."""
-        _, C, _, _, M = _sizes(conv)
-        N, _, P, Q, _ = shape_of(conv.out)
-        weights = F32 * 9 * C * M / self.machine.memory_bandwidth
-        return self.arithmetic(9.0 * (N or 1) * P * Q * C * M) + self.costs.hidden * weights
+        _, C, _, _, M = self.sizes(conv)
+        weights = F32 * 9 * C * M
+        products = self.arithmetic(float(weights // F32 * math.prod(self.extents(conv))))
+        return products + self.costs.hidden * weights / self.machine.memory_bandwidth
 
     def winograd(self, conv: nn.BlockedConv, tile: int) -> float:
         """The products, with the weights beside them; the transforms, which write and read."""
-        N, C, P, Q, M = _sizes(conv)
+        N, C, P, Q, M = self.sizes(conv)
         stride, machine = stride_of(conv), self.machine
-        tiles, points = N * math.prod(tiles_of(conv, tile)), points_of(tile, stride) ** 2
+        tiles, points = N * -(-P // tile) * -(-Q // tile), points_of(tile, stride) ** 2
         between = points * tiles * (C + M)
         weights = points * C * M
         products = self.beside(
             self.arithmetic(tiles * weights), F32 * weights / machine.memory_bandwidth
         )
         transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, stride))
-        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
+        is_open = None in shape_of(conv.x)[2:4]  # then it is never done by blocks of tiles
+        is_cached = self.is_cached(between) or (not is_open and self.is_blocked(between, weights))
         if dilations_of(conv) != (1, 1):
             between += N * P * Q * (C + M)
         # What is written to the second cache is partly read from the third.
@@ -157,23 +168,50 @@ class Work(Roofline):
 def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
     """Replace a convolution by transforms and a batched product."""
     b = Builder.before_op(conv)
-    _, _, P, Q, _ = _sizes(conv)
-    S, T = tiles_of(conv, tile)
+    is_open = None in shape_of(conv.x)[2:4]
+    x = _with_whole_tiles(b, conv, tile)
     stride = stride_of(conv)
-    missing = (S * tile - P, T * tile - Q)
-    x = conv.x
-    needed = (stride * (S * tile - 1) + 3, stride * (T * tile - 1) + 3)
-    short = [max(0, n - d) for n, d in zip(needed, shape_of(x)[2:4], strict=True)]  # type: ignore[operator]
-    if any(short):
-        pads = (0,) * 7 + (*short, 0)
-        x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     values = b.insert(nn.WinogradInput(x, tile=tile, stride=stride))
     weight = b.insert(nn.WinogradWeight(conv.weight, tile=tile, stride=stride))
     products = b.insert(nn.BlockedMatmul(values, weight))
-    out = b.insert(nn.WinogradOutput(products, tile=tile, stride=stride)).result
-    if any(missing):
+    image, more = _image_of(conv) if is_open else (None, None)
+    out = b.insert(
+        nn.WinogradOutput(products, tile=tile, stride=stride, image=image, more=more)
+    ).result
+    if not is_open and shape_of(out) != shape_of(conv.out):
         type = TensorType(shape_of(conv.out), element_of(out))
         out = b.insert(nn.Slice(out, (0,) * 5, out=type)).result
     out.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(out)
     conv.erase()
+
+
+def _with_whole_tiles(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
+    """The operand with zeros at its ends for tiles to cover all results.
+
+    Where the extents are unknown, for one tile more than may be needed, less an element.
+    """
+    x, stride = conv.x, stride_of(conv)
+    short = []
+    for extent, results in zip(shape_of(x)[2:4], shape_of(conv.out)[2:4], strict=True):
+        if extent is None or results is None:
+            short.append(tile - 1)
+        else:
+            short.append(max(0, stride * (-(-results // tile) * tile - 1) + 3 - extent))
+    if not any(short):
+        return x
+    pads = (0,) * 7 + (*short, 0)
+    return b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+
+
+def _image_of(conv: nn.BlockedConv) -> tuple[Value, tuple[int, int]]:
+    """What a convolution of stride 1 has as operand before its padding, and how many rows and
+    columns more its result has.
+    """
+    pad = conv.x.defined_by(nn.Pad)
+    if pad is None:
+        return conv.x, (-2, -2)
+    rank = pad.x.type.rank
+    begin, end = pad.pads[2:4], pad.pads[rank + 2 : rank + 4]
+    rows, columns = (first + last - 2 for first, last in zip(begin, end, strict=True))
+    return pad.x, (rows, columns)

@@ -61,12 +61,13 @@ class Fuse(
         """Fuse in each block of the function."""
         if isinstance(op.attributes.get(KERNEL), UnitAttr):
             return
-        work = Work(target_of(op, self.target).machine)
+        machine = target_of(op, self.target).machine
         names = names_of(op.attributes.get(INPUT_DIMS))
         for block in op.regions[0].blocks:
             views = prepare(block).ops
             shapes = SymbolicShapes(block, names)
-            for group in Grouping(block, self.limit, views, work, shapes).groups:
+            work = Work(machine, shapes)
+            for group in Grouping(block, self.limit, views, work).groups:
                 make_kernel(group, shapes)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
@@ -84,11 +85,10 @@ class Grouping:
         limit: int,
         views: set[Operation],
         work: Work,
-        shapes: SymbolicShapes,
     ) -> None:
         self.limit = limit
         self.work = work
-        self.shapes = shapes
+        self.shapes = work.shapes
         self.order = {op: i for i, op in enumerate(block)}
         self.taken: set[Operation] = set(views)
         self.found: list[list[nn.NnOp]] = []

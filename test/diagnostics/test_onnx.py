@@ -42,7 +42,7 @@ GRAPHS = [
     (
         "float[1,2,H,4] x, float[2,2,K,3] w => float y "
         "{ y = ConvTranspose<output_shape = [9, 9]>(x, w) }",
-        "output_shape and auto_pad need a kernel of known extents",
+        "padding that follows the result needs a kernel of known extents",
     ),
     (
         "=> float y <int64[1] s = {2}> { y = ConstantOfShape<value = float[2] {1, 2}>(s) }",

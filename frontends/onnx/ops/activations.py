@@ -7,48 +7,34 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.activations import activation
 from ...common.shapes import flatten, normalize_axis, reshape
 from ...common.terms import Term, counting, extent
 from ..node import Node
 from ..registry import converter
 
-_PLAIN = {
-    "Relu": nn.Relu,
-    "Sigmoid": nn.Sigmoid,
-    "Tanh": nn.Tanh,
-    "Softplus": nn.Softplus,
-    "Softsign": nn.Softsign,
-    "HardSwish": nn.HardSwish,
-    "Mish": nn.Mish,
-}
-
-_WITH_ALPHA = {
-    "LeakyRelu": nn.LeakyRelu,
-    "Elu": nn.Elu,
-    "Celu": nn.Celu,
-    "ThresholdedRelu": nn.ThresholdedRelu,
-    "Swish": nn.Swish,
-}
+_PLAIN = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "HardSwish", "Mish")
+_WITH_ALPHA = {"LeakyRelu": "", "Elu": "", "Celu": "", "ThresholdedRelu": "", "Swish": "silu"}
 
 
 @converter(*_PLAIN)
 def plain(n: Node, x: Value) -> Value:
-    return n(_PLAIN[n.op_type](x))
+    return activation(n, n.op_type.lower(), x)
 
 
 @converter(*_WITH_ALPHA)
 def with_alpha(n: Node, x: Value) -> Value:
-    return n(_WITH_ALPHA[n.op_type](x, alpha=n.float("alpha")))
+    return activation(n, _WITH_ALPHA[n.op_type] or n.op_type.lower(), x, n.float("alpha"))
 
 
 @converter("Selu")
 def selu(n: Node, x: Value) -> Value:
-    return n(nn.Selu(x, alpha=n.float("alpha"), gamma=n.float("gamma")))
+    return activation(n, "selu", x, n.float("alpha"), n.float("gamma"))
 
 
 @converter("HardSigmoid")
 def hard_sigmoid(n: Node, x: Value) -> Value:
-    return n(nn.HardSigmoid(x, alpha=n.float("alpha"), beta=n.float("beta")))
+    return activation(n, "hardsigmoid", x, n.float("alpha"), n.float("beta"))
 
 
 @converter("Gelu")

@@ -1,8 +1,7 @@
 """DFT, STFT and MelWeightMatrix.
 
 A complex number is two elements, of which an operator's formulas see the real and the imaginary
-parts apart. A transform of N elements is a product with a matrix of N by N, or, where N has
-factors, a product for each of them (Cooley and Tukey, 1965).
+parts apart.
 
 Source: ONNX DFT-20, STFT-17, MelWeightMatrix-17.
 """
@@ -16,20 +15,14 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, TensorType, Type, f32, f64, i64
+from ...common.fourier import Complex, each, fitted, fourier, mirrored
 from ...common.late_axes import axes_mask, in_order, order_of
 from ...common.shapes import as_i64, as_scalar, normalize_axis, part_of_vector
 from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
 from ..registry import converter
 from ..tensors import element_type
-
-Complex = tuple[Term, Term | None]
-"""Real and imaginary parts; without the latter, of real numbers."""
-
-WHOLE = 32
-"""Elements up to which a transform is one product: one of 32 by 32 fits registers and caches."""
 
 
 @converter("DFT")
@@ -59,10 +52,10 @@ def _dft(n: Node, x: Value, length: Value | None, along: Callable) -> Value:
         own = extent(n, (rows[0].value, 1))
         if back:
             count = (own - 1) * 2 if size is None else size
-            rows = _mirrored(_fitted(rows, count / 2 + 1), count)
+            rows = mirrored(fitted(rows, count / 2 + 1), count)
         else:
             count = own if size is None else size
-            rows = _fitted(rows, count)
+            rows = fitted(rows, count)
         bins = count / 2 + 1 if onesided and not inverse else count
         found = fourier(rows, count, bins, inverse)
         return (found[0], None) if back else found
@@ -112,117 +105,11 @@ def _along_late(x: Complex, mask: Value, work: Callable[[Complex], Complex]) -> 
     return each(found, lambda part: turned(part, back))
 
 
-def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
-    """Both parts, changed alike."""
-    return work(x[0]), None if x[1] is None else work(x[1])
-
-
 def _on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
     before = x[0]
     lead = [(before.value, i) for i in range(before.rank - 1)]
     found = work(each(x, lambda part: part.flattened(before.rank - 1)))
     return each(found, lambda part: part.reshape(*lead, (part.value, 1)))
-
-
-def _fitted(x: Complex, count: Term) -> Complex:
-    """Rows of so many elements: cut, or with zeros behind."""
-    n, own = x[0].n, x[0].shape[1]
-    known = n.known(count.value)
-    if known is not None and own == int(known):
-        return x
-    here = extent(n, (x[0].value, 1))
-    places = counting(n, count)
-    inside = places < here
-    return each(
-        x,
-        lambda part: inside.choose(part.gather(places.min(here - 1), 1), 0.0),
-    )
-
-
-def _mirrored(x: Complex, count: Term) -> Complex:
-    """All elements of a spectrum whose second half is the first's, conjugate and reversed."""
-    n = x[0].n
-    places = counting(n, count)
-    beyond = places > count / 2
-    source = beyond.choose(count - places, places)
-    real = x[0].gather(source, 1)
-    if x[1] is None:
-        return real, None
-    imaginary = x[1].gather(source, 1)
-    return real, beyond.choose(-imaginary, imaginary)
-
-
-def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
-    """The first `bins` elements of the transforms of rows of `count` elements."""
-    n, sign = x[0].n, 1 if inverse else -1
-    size, wanted = n.known(count.value), n.known(bins.value)
-    if size is None or wanted is None:
-        steps = (counting(n, count).spread(0, 1) * counting(n, bins)) % count
-        angle = steps.cast(f64) * (sign * 2 * math.pi / count.cast(f64))
-        turns = (angle.function(f).cast(x[0].element) for f in (nn.Cos, nn.Sin))
-        found = _product(x, *turns)
-    else:
-        found = _transform(x, int(size), int(wanted), sign)
-    return each(found, lambda part: part / count.cast(part.element)) if inverse else found
-
-
-def _transform(x: Complex, size: int, bins: int, sign: int) -> Complex:
-    """Transforms of rows of `size` elements along the last dimension.
-
-    With size = a * b, element b * i + j of the input and p + a * q of the result: transforms of
-    a elements along i, a turn by j * p / size of a circle, and transforms of b elements along j.
-    """
-    a = _factor(size)
-    if size <= WHOLE or a == 1:
-        return _product(x, *_turns(x[0], size, np.arange(size), np.arange(bins), sign))
-    b = size // a
-    x = each(x, lambda part: _split(part, a, b))
-    real, imaginary = _transform(x, a, a, sign)
-    turns = _turns(real, size, np.arange(b), np.arange(a), sign)
-    x = _times(real, imaginary, *turns)
-    x = _transform(each(x, _swapped), b, b, sign)
-    whole = each(x, lambda part: _joined(_swapped(part), size))
-    return each(whole, lambda part: part if bins == size else part.part(-1, 0, bins))
-
-
-def _factor(size: int) -> int:
-    """The largest factor that is no more than the square root."""
-    return next(f for f in range(math.isqrt(max(size, 1)), 0, -1) if size % f == 0)
-
-
-def _split(x: Term, a: int, b: int) -> Term:
-    """[.., a * b] as [.., b, a], the index of a counting in steps of b."""
-    return _swapped(x.reshape(*((x.value, i) for i in range(x.rank - 1)), a, b))
-
-
-def _joined(x: Term, size: int) -> Term:
-    return x.reshape(*((x.value, i) for i in range(x.rank - 2)), size)
-
-
-def _swapped(x: Term) -> Term:
-    """The last two dimensions exchanged."""
-    rank = x.rank
-    return x.transpose(*range(rank - 2), rank - 1, rank - 2)
-
-
-def _turns(like: Term, size: int, rows, columns, sign: int) -> tuple[Term, Term]:
-    """Cosine and sine of row * column / size of a circle, for all rows and columns."""
-    angle = sign * 2 * np.pi / size * (np.outer(rows, columns) % size)
-    kind = type_to_numpy(like.element)
-    cosine, sine = (constant(like.n, f(angle).astype(kind)) for f in (np.cos, np.sin))
-    return cosine, sine
-
-
-def _product(x: Complex, cosine: Term, sine: Term) -> Complex:
-    real, imaginary = x
-    if imaginary is None:
-        return real @ cosine, real @ sine
-    return real @ cosine - imaginary @ sine, real @ sine + imaginary @ cosine
-
-
-def _times(real: Term, imaginary: Term | None, cosine: Term, sine: Term) -> Complex:
-    assert imaginary is not None
-    return real * cosine - imaginary * sine, real * sine + imaginary * cosine
 
 
 @converter("STFT")
@@ -252,7 +139,7 @@ def stft(
     parts = each(parts, lambda part: part.gather(places, 1))
     if window is not None:
         row = Term(n, window).cast(_wide(element)).spread(1, 0)
-        weights = _fitted((row, None), count)[0].reshape((places.value, 1))
+        weights = fitted((row, None), count)[0].reshape((places.value, 1))
         parts = each(parts, lambda part: part * weights)
     bins = count / 2 + 1 if n.int("onesided", 1) else count
     found = _on_rows(parts, lambda rows: fourier(rows, count, bins, inverse=False))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.einsum import einsum
 from ...common.shapes import shape_text
-from ..einsum import einsum
 from ..node import Node
 from ..registry import converter
 

@@ -13,6 +13,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i32, i64
+from ...common.attention import attend, causal, joined_heads, split_heads
 from ...common.shapes import as_scalar, flatten
 from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
@@ -20,40 +21,8 @@ from ..registry import converter
 from .microsoft import DOMAIN
 
 
-def split_heads(x: Term, heads: int) -> Term:
-    """[B, S, H * D] as [B, H, S, D]."""
-    width = x.shape[2]
-    if width is None or width % heads:
-        raise x.n.error(f"{width} elements do not make {heads} heads")
-    apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
-    return apart.transpose(0, 2, 1, 3)
-
-
-def joined_heads(x: Term) -> Term:
-    """[B, H, S, D] as [B, S, H * D]."""
-    heads, width = x.shape[1], x.shape[3]
-    assert heads is not None and width is not None
-    return x.transpose(0, 2, 1, 3).reshape((x.value, 0), (x.value, 2), heads * width)
-
-
-def attend(q: Term, k: Term, v: Term, scale: float, added: list[Term]) -> Term:
-    """softmax(q k^T * scale + what is added) v, for q [.., S, D], k and v [.., T, D]."""
-    order = (*range(k.rank - 2), k.rank - 1, k.rank - 2)
-    scores = (q * scale) @ k.transpose(*order)
-    for term in added:
-        scores = scores + term
-    return scores.made(nn.Softmax(scores.value, axis=scores.rank - 1)) @ v
-
-
 def _scale(n: Node, width: int) -> float:
     return n.float("scale", 0.0) or 1 / math.sqrt(width)
-
-
-def _causal(n: Node, q: Term, k: Term) -> Term:
-    """-inf where a query would see a key behind it; the last ones stand side by side: [S, T]."""
-    rows, columns = extent(n, (q.value, q.rank - 2)), extent(n, (k.value, k.rank - 2))
-    last = (counting(n, rows) + (columns - rows)).spread(0, 1)
-    return (counting(n, columns) <= last).choose(constant(n, 0.0, q.element), -math.inf)
 
 
 def _key_mask(n: Node, mask: Value, q: Term, k: Term) -> Term:
@@ -104,7 +73,7 @@ def multi_head_attention(
     if mask is not None:
         added.append(_key_mask(n, mask, q, k))
     if n.int("unidirectional"):
-        added.append(_causal(n, q, k))
+        added.append(causal(n, q, k))
     width = q.shape[3]
     assert width is not None
     out = joined_heads(attend(q, k, v, _scale(n, width), added))
@@ -158,7 +127,7 @@ def attention(
     if mask is not None:
         added.append(_key_mask(n, mask, q, k))
     if n.int("unidirectional"):
-        added.append(_causal(n, q, k))
+        added.append(causal(n, q, k))
     out = joined_heads(attend(q, k, v, _scale(n, sizes[0] // heads), added))
     present = joined([k.spread(1, 0), v.spread(1, 0)], 0) if n.wants(1) else None
     return [out.value, None if present is None else present.value]

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.convolution import channels_first, channels_last
 from ...common.late_axes import with_ones
 from ...common.terms import Term
 from ..node import Node
@@ -33,17 +34,6 @@ converter("Pad", domain=DOMAIN)(pad)
 @converter("ExpandDims", domain=DOMAIN)
 def expand_dims(n: Node, x: Value, axis: Value) -> Value:
     return with_ones(n, x, axis, 1)
-
-
-def channels_first(n: Node, x: Value) -> Value:
-    """[N, D.., C] as [N, C, D..]"""
-    rank = x.type.rank
-    return n(nn.Transpose(x, permutation=(0, rank - 1, *range(1, rank - 1))))
-
-
-def channels_last(n: Node, x: Value) -> Value:
-    """[N, C, D..] as [N, D.., C]"""
-    return n(nn.Transpose(x, permutation=(0, *range(2, x.type.rank), 1)))
 
 
 # -- activations -----------------------------------------------------------------------------------

@@ -10,23 +10,21 @@ from collections.abc import Callable
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32
+from ...common.convolution import channels_first, channels_last
+from ...common.quantization import quantized, real_numbers, saturated, shifted
 from ...common.shapes import reshape
 from ...common.terms import Term, joined
 from ..node import Node
 from ..registry import converter
 from .microsoft import DOMAIN
 from .microsoft_attention import attention
-from .microsoft_fused import channels_first, channels_last
 from .pooling import average_pool, global_average_pool
-from .quantization import dequantize, matmul_integer, qlinear_conv, quantize, saturated, shifted
+from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
 from .recurrent import lstm
 
 
 def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
-    found = Term(n, x).cast(f32)
-    if zero is not None:
-        found = found - Term(n, _flat(n, zero)).cast(f32)
-    return found * Term(n, _flat(n, scale)).cast(f32)
+    return real_numbers(n, x, _flat(n, scale), None if zero is None else _flat(n, zero))
 
 
 def _flat(n: Node, x: Value) -> Value:
@@ -48,9 +46,8 @@ def _binary(op: Callable) -> Callable:
         y_zero: Value | None = None,
     ) -> Value:
         lhs, rhs = _real(n, a, a_scale, a_zero), _real(n, b, b_scale, b_zero)
-        steps = lhs.made(op(lhs.value, rhs.value)) / Term(n, _flat(n, y_scale)).cast(f32)
-        zero = None if y_zero is None else _flat(n, y_zero)
-        return saturated(n, steps.value, zero, a.type.element_type)
+        found = lhs.made(op(lhs.value, rhs.value))
+        return _quantized(n, found, y_scale, y_zero, a.type.element_type)
 
     return convert
 
@@ -146,7 +143,7 @@ def _unpacked(n: Node, x: Value, bits: int) -> Term:
 def _quantized(n: Node, steps: Term, scale: Value, zero: Value | None, element: Type) -> Value:
     """Real numbers in steps of a scale."""
     flat = None if zero is None else _flat(n, zero)
-    return saturated(n, (steps / Term(n, _flat(n, scale)).cast(f32)).value, flat, element)
+    return quantized(n, steps.value, _flat(n, scale), flat, element)
 
 
 def _unary(op: Callable[[Node, Value], Value]) -> Callable:

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ....dialects import nn
-from ....dialects.nn.movement import slice_bounds
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ...common.late_axes import parts_of_sizes, spread_over
+from ...common.movement import FAR, bounds, concat, padded_by, split_into, tiled
 from ...common.shapes import (
     as_i64,
     as_scalar,
@@ -25,9 +25,6 @@ from ..calls import expand_call
 from ..node import Node
 from ..registry import converter
 
-FAR = 2**31 - 1
-"""An end from which on exporters mean "to the end"."""
-
 
 @converter("Transpose")
 def transpose(n: Node, x: Value) -> Value:
@@ -40,13 +37,12 @@ def transpose(n: Node, x: Value) -> Value:
 
 
 @converter("Concat")
-def concat(n: Node, *inputs: Value) -> Value:
+def concat_(n: Node, *inputs: Value) -> Value:
     rank = inputs[0].type.rank
     axis = normalize_axis(n, n.int("axis", 1), rank)
     if any(value.type.rank != rank for value in inputs):
         raise n.error(f"inputs of ranks {[v.type.rank for v in inputs]}, expected one rank")
-    parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+    return concat(n, inputs, axis)
 
 
 # -- slices ------------------------------------------------------------------------------------
@@ -95,7 +91,7 @@ def slice_(
     shape, first, stride = list(x.type.shape), [0] * x.type.rank, [1] * x.type.rank
     late = False
     for axis, b, e, s in zip(axes, begin, end, steps, strict=True):
-        found = _bounds(b, e, s, x.type.shape[axis])
+        found = bounds(b, e, s, x.type.shape[axis])
         if found is None:
             late, shape[axis] = True, None
         else:
@@ -138,19 +134,6 @@ def _slice_leading(n: Node, x: Value, starts: Value, ends: Value, steps: Value |
     return n(nn.SliceDynamic(x, *vectors[:2], axes, vectors[2], out=out))
 
 
-def _bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
-    """Result extent, first element and step; None where they are known at run time only."""
-    if begin is None or step is None:
-        return None
-    if extent is None:
-        to_end = end is not None and end >= FAR
-        return (None, begin, 1) if to_end and step == 1 and begin >= 0 else None
-    if end is None:
-        return None
-    count, first = slice_bounds(begin, end, step, extent)
-    return count, first, step if count else 1
-
-
 @converter("Split")
 def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
@@ -185,27 +168,6 @@ def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
     size = (whole + (count - 1)) / count
     before = constant(n, np.arange(count)) * size
     return (whole - before).max(0).min(size).value
-
-
-def split_into(n: Node, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
-    """Consecutive parts of these sizes along the axis; empty ones need no op."""
-    types = [_part_type(x, axis, size) for size in sizes]
-    filled = [type for type, size in zip(types, sizes, strict=True) if size]
-    if len(filled) == 1:
-        parts = iter([x])
-    elif filled:
-        parts = iter(n(nn.Split(x, axis=axis, outs=filled)))
-    else:
-        parts = iter(())
-    return [
-        next(parts) if size else n(nn.Slice(x, starts=(0,) * x.type.rank, out=type))
-        for type, size in zip(types, sizes, strict=True)
-    ]
-
-
-def _part_type(x: Value, axis: int, size: int) -> TensorType:
-    shape = tuple(size if i == axis else d for i, d in enumerate(x.type.shape))
-    return TensorType(shape, x.type.element_type)
 
 
 # -- padding and tiling ------------------------------------------------------------------------
@@ -264,44 +226,12 @@ def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
     mode = n.string("mode", "constant", _MODES)
     if len(pads) != 2 * x.type.rank:
         raise n.error(f"{len(pads)} pads, expected {2 * x.type.rank}")
-    if not any(pads):
-        return x
-    if mode != "constant":
-        return n(nn.Pad(x, None, pads=tuple(pads), mode=mode))
-    fill = n.scalar(0, x) if value is None else value
-    return n(nn.Pad(x, fill, pads=tuple(pads), mode=mode))
+    return padded_by(n, x, pads, value, mode)
 
 
 @converter("Tile", since=6)
 def tile(n: Node, x: Value, repeats: Value) -> Value:
-    if n.known(repeats) is None:
-        return _tile_by(n, x, as_i64(n, repeats))
-    counts = n.known_ints(repeats, "repeats")
-    if len(counts) != x.type.rank or min(counts, default=0) < 0:
-        raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
-    return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
-
-
-def _tile_by(n: Node, x: Value, repeats: Value) -> Value:
-    """The whole tensor repeated as often as is known at run time: each dimension as two."""
-    rank, element = x.type.rank, x.type.element_type
-    if rank == 0:
-        return x
-    own = shape_of(n, x)
-    apart = n(
-        nn.Concat([_column(n, v, rank) for v in (n.constant(np.ones(rank, np.int64)), own)], axis=1)
-    )
-    wide = n(nn.Concat([_column(n, v, rank) for v in (repeats, own)], axis=1))
-    twice = TensorType((None,) * (2 * rank), element)
-    vectors = [n(nn.Reshape(v, out=TensorType((2 * rank,), i64))) for v in (apart, wide)]
-    spread = n(nn.ReshapeDynamic(x, vectors[0], out=twice))
-    repeated = n(nn.BroadcastDynamic(spread, vectors[1], out=twice))
-    total = n(nn.Mul(own, repeats))
-    return n(nn.ReshapeDynamic(repeated, total, out=TensorType((None,) * rank, element)))
-
-
-def _column(n: Node, vector: Value, rank: int) -> Value:
-    return n(nn.Reshape(vector, out=TensorType((rank, 1), i64)))
+    return tiled(n, x, as_i64(n, repeats))
 
 
 @converter("Trilu")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType
+from ...common.normalization import batch_norm, batch_norm_now
 from ...common.shapes import normalize_axis, reshape
 from ..calls import expand_call
 from ..node import Node
@@ -19,23 +20,12 @@ def batch_normalization(
         raise n.error("attribute 'spatial' is 0, expected 1: one mean per channel")
     epsilon = n.float("epsilon")
     if n.opset < 14 or not n.int("training_mode"):
-        y = n(nn.BatchNorm(x, *_as_type_of(n, x, scale, bias, mean, var), epsilon=epsilon))
-        return [y]
+        return [batch_norm(n, x, scale, bias, mean, var, epsilon)]
     if x.type.rank < 2:
         raise n.error(f"input 'X' has rank {x.type.rank}, expected at least 2")
-    axes = (0, *range(2, x.type.rank))
-    wide = n.cast(x, mean.type.element_type)
-    now = n(nn.ReduceMean(wide, axes=axes))
-    shape = [1, (now, 0), *[1] * (x.type.rank - 2)]
-    centered = n(nn.Sub(wide, reshape(n, now, shape)))
-    spread = n(nn.ReduceMean(n(nn.Mul(centered, centered)), axes=axes))
-    y = n(nn.BatchNorm(x, *_as_type_of(n, x, scale, bias, now, spread), epsilon=epsilon))
+    y, now, spread = batch_norm_now(n, x, scale, bias, mean.type.element_type, epsilon)
     momentum = n.float("momentum")
     return [y, _running(n, mean, now, momentum), _running(n, var, spread, momentum)]
-
-
-def _as_type_of(n: Node, x: Value, *parameters: Value) -> list[Value]:
-    return [n.cast(p, x.type.element_type) for p in parameters]
 
 
 def _running(n: Node, old: Value, new: Value, momentum: float) -> Value:

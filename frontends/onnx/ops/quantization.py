@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....dialects import nn
-from ....ir.comprehension import combiner_identity
 from ....ir.conversions import is_small_float
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32, i32
+from ....ir.types import FloatType, IntegerType, Type, f32
+from ...common.quantization import along_axis, quantized, real_numbers, saturated, shifted
 from ...common.shapes import normalize_axis, reshape, shape_text
 from ...common.terms import counting, extent
 from ..node import Node
@@ -14,19 +14,15 @@ from ..registry import converter
 from ..tensors import element_type
 
 
-def along_axis(n: Node, x: Value, parameter: Value) -> Value:
+def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
     """A scale or zero point in a shape that broadcasts against x: one for all, per axis, or
     per block of the axis.
     """
-    if parameter.type.rank == 0:
-        return parameter
-    if parameter.type.shape == (1,):
-        return reshape(n, parameter, [])
+    if parameter.type.rank == 0 or parameter.type.shape == (1,):
+        return along_axis(n, x, parameter, 0)
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     if parameter.type.rank == 1:
-        return reshape(
-            n, parameter, [(parameter, 0) if i == axis else 1 for i in range(x.type.rank)]
-        )
+        return along_axis(n, x, parameter, axis)
     block = n.int("block_size")
     if parameter.type.rank != x.type.rank or block < 1:
         raise n.error(f"a scale of shape {shape_text(parameter)} does not fit {shape_text(x)}")
@@ -37,12 +33,8 @@ def along_axis(n: Node, x: Value, parameter: Value) -> Value:
 @converter("DequantizeLinear")
 def dequantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
     out = element_type(n.int("output_dtype")) if n.int("output_dtype") else scale.type.element_type
-    working = f32 if scale.type.element_type is not f32 else scale.type.element_type
-    real = n.cast(x, working)
-    if zero is not None:
-        real = n(nn.Sub(real, n.cast(along_axis(n, x, zero), working)))
-    scaled = n(nn.Mul(real, n.cast(along_axis(n, x, scale), working)))
-    return n.cast(scaled, out)
+    middle = None if zero is None else _along_axis(n, x, zero)
+    return real_numbers(n, x, _along_axis(n, x, scale), middle).cast(out).value
 
 
 @converter("QuantizeLinear")
@@ -51,48 +43,22 @@ def quantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Valu
         out: Type = zero.type.element_type
     else:
         out = element_type(n.int("output_dtype")) if n.int("output_dtype") else IntegerType(8, "u")
-    real = n.cast(x, f32)
-    steps = n(nn.Div(real, n.cast(along_axis(n, x, scale), f32)))
+    size = _along_axis(n, x, scale)
+    # A zero point of 8 bits is zero by ONNX's rules.
+    stays = isinstance(out, FloatType) and out.width == 8
+    middle = None if zero is None or stays else _along_axis(n, x, zero)
     if isinstance(out, FloatType):
-        return _as_small_float(n, x, steps, zero, out)
-    return saturated(n, steps, None if zero is None else along_axis(n, x, zero), out)
+        return _as_small_float(n, n(nn.Div(n.cast(x, f32), n.cast(size, f32))), middle, out)
+    return quantized(n, x, size, middle, out)
 
 
-def _as_small_float(n: Node, x: Value, steps: Value, zero: Value | None, out: FloatType) -> Value:
-    """Steps of f32 as floats. A zero point of 8 bits is zero by ONNX's rules."""
+def _as_small_float(n: Node, steps: Value, zero: Value | None, out: FloatType) -> Value:
+    """Steps of f32 as floats."""
     if not is_small_float(out):
         raise n.error(f"quantization to {out} is not supported, expected 8 bits or less")
-    if zero is not None and out.width < 8:
-        steps = n(nn.Add(steps, n.cast(along_axis(n, x, zero), f32)))
-    return n.cast(steps, out, bool(n.int("saturate", 1)))
-
-
-def saturated(n: Node, steps: Value, zero: Value | None, element: Type) -> Value:
-    """Steps of f32 rounded, moved by the zero point, and limited to an integer type."""
-    whole = n(nn.Round(steps))
     if zero is not None:
-        whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))
-    least, most = limits_of(element)
-    return n.cast(n(nn.Clip(whole, n.scalar(least, whole), n.scalar(most, whole))), element)
-
-
-def limits_of(element: Type) -> tuple[int, int]:
-    """The smallest and the largest number of an integer type."""
-    assert isinstance(element, IntegerType)
-    least, most = (combiner_identity(which, element) for which in ("max", "min"))
-    return int(least), int(most)
-
-
-def shifted(n: Node, x: Value, zero: Value | None, axis: int | None = None) -> Value:
-    """x - zero_point as i32; a 1-D zero point goes along the axis."""
-    wide = n.cast(x, i32)
-    if zero is None:
-        return wide
-    if zero.type.rank == 1 and zero.type.shape != (1,) and axis is not None:
-        zero = reshape(n, zero, [(zero, 0) if i == axis else 1 for i in range(x.type.rank)])
-    elif zero.type.shape == (1,):
-        zero = reshape(n, zero, [])
-    return n(nn.Sub(wide, n.cast(zero, i32)))
+        steps = n(nn.Add(steps, n.cast(zero, f32)))
+    return n.cast(steps, out, bool(n.int("saturate", 1)))
 
 
 @converter("MatMulInteger")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, f64, i1, i64
+from ....ir.types import i64
 from ...common.late_axes import all_where_none, along, axes_mask, number_of, without
-from ...common.shapes import as_i64, as_scalar, normalize_axes, normalize_axis, of_length
+from ...common.reductions import largest, reduced
+from ...common.shapes import normalize_axes, normalize_axis, of_length
 from ..node import Node
 from ..registry import converter
 
@@ -22,9 +23,6 @@ _REDUCTIONS = {
     "ReduceLogSumExp": nn.ReduceLogSumExp,
     "ReduceSumSquare": nn.ReduceSumSquare,
 }
-
-_OF_FLOATS = ("ReduceL2", "ReduceLogSum", "ReduceLogSumExp")
-"""Reductions whose results are no integers before they are cut off to such."""
 
 
 @converter(*_REDUCTIONS)
@@ -45,14 +43,7 @@ def reduction(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
 
 def _reduced(n: Node, x: Value, axes: tuple[int, ...], keep_dims: bool) -> Value:
     """The reduction that the node is; of truth values as of numbers."""
-    reduce = _REDUCTIONS[n.op_type]
-    if isinstance(x.type.element_type, IntegerType) and n.op_type in _OF_FLOATS:
-        wide = n.cast(x, f64)
-        return n.cast(n(reduce(wide, axes=axes, keep_dims=keep_dims)), x.type.element_type)
-    if x.type.element_type is i1:
-        wide = n.cast(x, IntegerType(8, "u"))
-        return n.cast(n(reduce(wide, axes=axes, keep_dims=keep_dims)), i1)
-    return n(reduce(x, axes=axes, keep_dims=keep_dims))
+    return reduced(n, x, _REDUCTIONS[n.op_type], axes, keep_dims)
 
 
 def _reduction_along(n: Node, x: Value, axes: Value) -> Value:
@@ -103,22 +94,5 @@ def top_k_by_attribute(n: Node, x: Value) -> list:
 @converter("TopK", since=10)
 def top_k(n: Node, x: Value, k: Value) -> list:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
-    k = as_scalar(n, as_i64(n, k))
-    known = n.known(k)
-    count = None if known is None else int(known)
-    extent = x.type.shape[axis]
-    if count is not None and (count < 0 or (extent is not None and count > extent)):
-        raise n.error(f"k is {count}, but axis {axis} has {extent} elements")
-    shape = [count if i == axis else d for i, d in enumerate(x.type.shape)]
-    out = n(
-        nn.TopK(
-            x,
-            k,
-            axis=axis,
-            largest=bool(n.int("largest", 1)),
-            sorted=bool(n.int("sorted", 1)),
-            out=TensorType(tuple(shape), x.type.element_type),
-            indices=TensorType(tuple(shape), i64),
-        )
-    )
-    return list(out)
+    is_sorted = bool(n.int("sorted", 1))
+    return list(largest(n, x, k, axis, bool(n.int("largest", 1)), is_sorted))

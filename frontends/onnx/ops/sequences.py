@@ -14,11 +14,11 @@ from onnx import TypeProto
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i64
+from ...common.movement import split_into
 from ...common.shapes import as_scalar, normalize_axis, reshape
 from ..inputs import value_type
 from ..node import A, Node
 from ..registry import converter
-from .movement import split_into
 
 
 class Sequence(tuple):

@@ -60,11 +60,8 @@ class Windows:
         found: Term | None = None
         for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True):
             known = self.n.known(start.value)
-            if (
-                known is not None
-                and known.size
-                and 0 <= known.min() <= known.max() <= extent - size
-            ):
+            last = extent - size
+            if known is not None and known.size and known.min() >= 0 and known.max() <= last:
                 continue
             fits = (start >= 0) & (start <= extent - size)
             found = fits if found is None else found & fits
@@ -238,7 +235,7 @@ def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -
     return _ordered(found, turned).value
 
 
-# -- slices at starts that are computed --------------------------------------------------------------
+# -- slices at starts that are computed ------------------------------------------------------------
 
 
 def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Windows:
@@ -285,7 +282,7 @@ def _put(
     return from_places(n, found, windows)
 
 
-# -- scatters ----------------------------------------------------------------------------------------
+# -- scatters --------------------------------------------------------------------------------------
 
 REDUCTIONS = {
     "stablehlo.add": "add",
@@ -322,16 +319,16 @@ def _reduction(n: HloLayer, i: int, count: int) -> str:
     block, returned = n.op.regions[0].blocks[0], n.last(0).operands[i]
     if returned is block.args[count + i]:
         return "none"
-    op = getattr(returned, "owner", None)
+    op: Any = getattr(returned, "owner", None)
     name = getattr(op, "name", "")
     truth = getattr(returned.type, "element_type", None) is i1
     known = (OF_TRUTH if truth else REDUCTIONS).get(name)
     operands = {block.args[i], block.args[count + i]}
-    if known is not None and set(op.operands) == operands:  # type: ignore[union-attr]
+    if known is not None and set(op.operands) == operands:
         return known
     if n.op.unique_indices and count == 1:
         return "body"
-    if name == "stablehlo.subtract" and list(op.operands) == [block.args[i], block.args[count + i]]:  # type: ignore[union-attr]
+    if name == "stablehlo.subtract" and list(op.operands) == [block.args[i], block.args[count + i]]:
         return "subtract"
     raise n.error("the region combines elements otherwise than by adding, multiplying, min or max")
 
@@ -354,18 +351,11 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
     partly = [i for i in windows.rest if sizes[i] != shape[i]]
     if partly:  # windows at 0 in dimensions that no index moves them in
         zeros = constant(n, np.zeros(windows.batch, np.int64))
-        both = sorted(
-            [*zip(windows.dims, windows.starts, strict=True), *((i, zeros) for i in partly)],
-            key=lambda e: e[0],
-        )
-        windows = Windows(
-            n,
-            shape,
-            [d for d, _ in both],
-            [s for _, s in both],
-            [sizes[d] for d, _ in both],
-            windows.batch,
-        )
+        starts = dict(zip(windows.dims, windows.starts, strict=True))
+        starts |= dict.fromkeys(partly, zeros)
+        dims_ = sorted(starts)
+        ordered = [starts[d] for d in dims_]
+        windows = Windows(n, shape, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
     lead = [i for i in range(len(known_shape_)) if i not in window_dims]
     order = [*lead, *(at[i] for i in (*windows.dims, *windows.rest) if i in at)]
     moved = _ordered(Term(n, update), order)

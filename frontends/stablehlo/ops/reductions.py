@@ -56,7 +56,7 @@ def combiner(n: HloLayer, at: int = 0) -> str:
     return name.removeprefix("stablehlo.")
 
 
-# -- reductions --------------------------------------------------------------------------------------
+# -- reductions ------------------------------------------------------------------------------------
 
 
 @rows("stablehlo.reduce")
@@ -199,7 +199,7 @@ def _joined(n: HloLayer, a: Any, b: Any, axis: int) -> Any:
     return like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
 
 
-# -- windows -----------------------------------------------------------------------------------------
+# -- windows ---------------------------------------------------------------------------------------
 
 
 @rows("stablehlo.reduce_window")

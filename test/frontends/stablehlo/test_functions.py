@@ -1,9 +1,8 @@
 """Functions of jnp and lax: compiled, they give what JAX computed."""
 
+import nnc
 import numpy as np
 import pytest
-
-import nnc
 
 from .cases import LOOSE, UNSUPPORTED, arrays, names, text
 

@@ -1,8 +1,7 @@
 """The dialects' text: what JAX wrote comes back byte by byte, and from the generic form too."""
 
-import pytest
-
 import nnc
+import pytest
 
 from .cases import names, text
 

@@ -500,9 +500,16 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 
 // -----
 
-%x = "t.s"() : () -> tensor<1x2x7x6x8xf32>
-// expected-error@+1 {{'nn.winograd_input' op x must be blocked and made of tiles of 4 and a border, got 'tensor<1x2x7x6x8xf32>'}}
-%0 = nn.winograd_input %x {tile = 4 : i64} : (tensor<1x2x7x6x8xf32>) -> tensor<36x2x1x1x1x8xf32>
+%x = "t.s"() : () -> tensor<1x2x1x6x8xf32>
+// expected-error@+1 {{'nn.winograd_input' op x must be blocked and made of tiles of 4 and a border, got 'tensor<1x2x1x6x8xf32>'}}
+%0 = nn.winograd_input %x {tile = 4 : i64} : (tensor<1x2x1x6x8xf32>) -> tensor<36x2x1x1x1x8xf32>
+
+// -----
+
+%x = "t.s"() : () -> tensor<36x2x1x1x1x8xf32>
+%i = "t.s"() : () -> tensor<4x4xf32>
+// expected-error@+1 {{'nn.winograd_output' op image must have rows and columns, but got 'tensor<4x4xf32>'}}
+%0 = nn.winograd_output %x, %i {tile = 4 : i64} : (tensor<36x2x1x1x1x8xf32>, tensor<4x4xf32>) -> tensor<1x2x4x4x8xf32>
 
 // -----
 

@@ -14,8 +14,8 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, i64
-from ..common.shapes import merge, positions, reshape, shape_text
-from .node import Node
+from .layer import Layer
+from .shapes import merge, positions, reshape, shape_text
 
 
 @dataclass
@@ -29,7 +29,7 @@ class Term:
         return self.value.type.shape[self.letters.index(letter)]
 
 
-def einsum(n: Node, equation: str, operands: list[Value]) -> Value:
+def einsum(n: Layer, equation: str, operands: list[Value]) -> Value:
     """The value of an einsum. Raises NncError where the equation does not fit the operands."""
     terms, output = parse(n, equation, operands)
     terms = [diagonal(n, term) for term in terms]
@@ -44,7 +44,7 @@ def einsum(n: Node, equation: str, operands: list[Value]) -> Value:
     return n(nn.Transpose(term.value, permutation=order))
 
 
-def parse(n: Node, equation: str, operands: list[Value]) -> tuple[list[Term], str]:
+def parse(n: Layer, equation: str, operands: list[Value]) -> tuple[list[Term], str]:
     """The operands with their letters, and the output's letters."""
     left, arrow, right = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
@@ -81,7 +81,7 @@ def parse(n: Node, equation: str, operands: list[Value]) -> tuple[list[Term], st
     return found, output
 
 
-def diagonal(n: Node, term: Term) -> Term:
+def diagonal(n: Layer, term: Term) -> Term:
     """The term with repeated letters taken along the diagonal."""
     for letter in dict.fromkeys(term.letters):
         while term.letters.count(letter) > 1:
@@ -91,7 +91,7 @@ def diagonal(n: Node, term: Term) -> Term:
     return term
 
 
-def _one_diagonal(n: Node, term: Term, first: int, second: int) -> Term:
+def _one_diagonal(n: Layer, term: Term, first: int, second: int) -> Term:
     """Dimension `second` dropped, with out[.., i, ..] = x[.., i, .., i, ..]"""
     value = term.value
     extent = value.type.shape[first]
@@ -105,7 +105,7 @@ def _one_diagonal(n: Node, term: Term, first: int, second: int) -> Term:
     return Term(taken, letters)
 
 
-def sum_out(n: Node, term: Term, keep: set[str]) -> Term:
+def sum_out(n: Layer, term: Term, keep: set[str]) -> Term:
     """The term summed over the letters that are not to be kept."""
     axes = tuple(i for i, c in enumerate(term.letters) if c not in keep)
     if not axes:
@@ -114,7 +114,7 @@ def sum_out(n: Node, term: Term, keep: set[str]) -> Term:
     return Term(n(nn.ReduceSum(term.value, axes=axes)), letters)
 
 
-def join(n: Node, lhs: Term, rhs: Term, later: set[str]) -> Term:
+def join(n: Layer, lhs: Term, rhs: Term, later: set[str]) -> Term:
     """The product of two terms, summed over the letters that are not needed later."""
     lhs = sum_out(n, lhs, later | set(rhs.letters))
     rhs = sum_out(n, rhs, later | set(lhs.letters))
@@ -143,21 +143,21 @@ def join(n: Node, lhs: Term, rhs: Term, later: set[str]) -> Term:
     return Term(reshape(n, product, extents), letters)
 
 
-def _matrices(n: Node, term: Term, batch: list, first: list, second: list) -> Value:
+def _matrices(n: Layer, term: Term, batch: list, first: list, second: list) -> Value:
     """The term as [batch.., first, second], each of the two groups in one dimension."""
     value = _ordered(n, term, (*batch, *first, *second))
     lead, middle, rank = len(batch), len(batch) + len(first), value.type.rank
     return merge(n, value, [*((i, i + 1) for i in range(lead)), (lead, middle), (middle, rank)])
 
 
-def _ordered(n: Node, term: Term, letters: tuple) -> Value:
+def _ordered(n: Layer, term: Term, letters: tuple) -> Value:
     order = tuple(term.letters.index(c) for c in letters)
     if order == tuple(range(len(order))):
         return term.value
     return n(nn.Transpose(term.value, permutation=order))
 
 
-def _join_by_broadcast(n: Node, lhs: Term, rhs: Term, later: set[str]) -> Term:
+def _join_by_broadcast(n: Layer, lhs: Term, rhs: Term, later: set[str]) -> Term:
     """An elementwise product in all letters, then the sum."""
     letters = lhs.letters + "".join(c for c in rhs.letters if c not in lhs.letters)
 

@@ -1,0 +1,1 @@
+"""What each of Caffe's layers stands for."""

@@ -1,0 +1,149 @@
+"""Matrix products, normalizations and reductions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, i64
+from ...common.activations import affine
+from ...common.shapes import merge, normalize_axis, product, reshape
+from ...common.terms import Term
+from ..layer import CaffeLayer
+from ..rows import ROWS
+
+
+@ROWS("InnerProduct")
+def inner_product(n: CaffeLayer, x: Value) -> Value:
+    p = n.p("inner_product")
+    axis = normalize_axis(n, p.axis, x.type.rank)
+    lead = [(i, i + 1) for i in range(axis)]
+    matrix = merge(n, x, [*lead, (axis, x.type.rank)])
+    width = product(x.type.shape[axis:])
+    if width is None:
+        raise n.error("the extents from its axis on must be known; give the input's shape")
+    shape = (width, p.num_output) if p.transpose else (p.num_output, width)
+    weight = n.blob(0, *shape)
+    if not p.transpose:
+        weight = n(nn.Transpose(weight, permutation=(1, 0)))
+    out = n(nn.Matmul(matrix, weight))
+    return n(nn.Add(out, n.blob(1, p.num_output))) if p.bias_term else out
+
+
+@ROWS("Embed")
+def embed(n: CaffeLayer, x: Value) -> Value:
+    p = n.p("embed")
+    out = n(nn.Gather(n.blob(0, -1, p.num_output), n.cast(x, i64)))
+    return n(nn.Add(out, n.blob(1, p.num_output))) if p.bias_term else out
+
+
+@ROWS("BatchNorm", "BN")
+def batch_norm(n: CaffeLayer, x: Value) -> Value:
+    """Blobs: mean, variance, what both are to be divided by; NVIDIA's also scale and bias.
+
+    Those of BN: scale, bias, mean, variance.
+    """
+    p = n.p("bn" if n.kind == "BN" else "batch_norm")
+    blobs = [np.asarray(blob).reshape(-1) for blob in n.attributes.blobs]
+    if len(blobs) < (4 if n.kind == "BN" else 3):
+        n.blob(3 if n.kind == "BN" else 2)
+    if n.kind == "BN":
+        weight, bias, mean, variance = blobs[:4]
+    else:
+        mean, variance, factor = blobs[:3]
+        factor = float(factor[0]) if factor.size else 0.0
+        factor = 0.0 if factor == 0 else 1 / factor
+        mean, variance = mean * np.float32(factor), variance * np.float32(factor)
+        weight, bias = np.ones_like(mean), np.zeros_like(mean)
+        if p.scale_bias and len(blobs) >= 5:
+            weight, bias = blobs[3:5]
+    parts = [n.constant(np.ascontiguousarray(v)) for v in (weight, bias, mean, variance)]
+    return n(nn.BatchNorm(x, *parts, epsilon=p.eps))
+
+
+@ROWS("MVN")
+def mean_variance(n: CaffeLayer, x: Value) -> Value:
+    p = n.p("mvn")
+    axes = tuple(range(1 if p.across_channels else 2, x.type.rank))
+    centered = n(nn.Sub(x, n(nn.ReduceMean(x, axes=axes, keep_dims=True))))
+    if not p.normalize_variance:
+        return centered
+    spread = n(nn.ReduceMean(n(nn.Mul(centered, centered)), axes=axes, keep_dims=True))
+    return n(nn.Div(centered, n(nn.Add(n(nn.Sqrt(spread)), n.scalar(p.eps, x)))))
+
+
+@ROWS("Normalize")
+def normalize(n: CaffeLayer, x: Value) -> Value:
+    p = n.p("norm")
+    axes = tuple(range(1, x.type.rank)) if p.across_spatial else (1,)
+    total = n(nn.ReduceSum(n(nn.Mul(x, x)), axes=axes, keep_dims=True))
+    out = n(nn.Div(x, n(nn.Sqrt(n(nn.Add(total, n.scalar(p.eps, x)))))))
+    scale = n.blob(0, *((1,) if p.channel_shared else (-1, *(1,) * (x.type.rank - 2))))
+    return n(nn.Mul(out, scale))
+
+
+@ROWS("Softmax")
+def softmax(n: CaffeLayer, x: Value) -> Value:
+    return n(nn.Softmax(x, axis=normalize_axis(n, n.p("softmax").axis, x.type.rank)))
+
+
+@ROWS("ArgMax")
+def argmax(n: CaffeLayer, x: Value) -> Value:
+    """Positions as floats; with values, pairs of both along axis 1 (without an axis of its own)."""
+    p, flat = n.p("argmax"), x
+    if not p.has("axis"):
+        flat = merge(n, x, ((0, 1), (1, x.type.rank)))
+        axis = 1
+    else:
+        axis = normalize_axis(n, p.axis, x.type.rank)
+    shape = tuple(p.top_k if i == axis else d for i, d in enumerate(flat.type.shape))
+    element = x.type.element_type
+    values, places = n(
+        nn.TopK(
+            flat,
+            n.constant(p.top_k, i64),
+            axis=axis,
+            out=TensorType(shape, element),
+            indices=TensorType(shape, i64),
+        )
+    )
+    places = n.cast(places, element)
+    if p.has("axis"):
+        return values if p.out_max_val else places
+    rows = [(flat, 0), 1, p.top_k]
+    parts = [reshape(n, v, rows) for v in ((places, values) if p.out_max_val else (places,))]
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
+
+
+@ROWS("Reduction")
+def reduction(n: CaffeLayer, x: Value) -> Value:
+    p = n.p("reduction")
+    axis = normalize_axis(n, p.axis, x.type.rank)
+    op = {
+        "SUM": nn.ReduceSum,
+        "ASUM": nn.ReduceL1,
+        "SUMSQ": nn.ReduceSumSquare,
+        "MEAN": nn.ReduceMean,
+    }[p.operation]
+    return affine(n, n(op(x, axes=tuple(range(axis, x.type.rank)))), p.coeff, 0)
+
+
+@ROWS("Parameter")
+def parameter(n: CaffeLayer) -> Value:
+    return n.blob(0, *n.p("parameter").part("shape").dim)
+
+
+@ROWS("Reorg")
+def reorg(n: CaffeLayer, x: Value) -> Value:
+    """Darknet's: the elements of squares as channels, as if these were of a tensor that is wider.
+
+    [N, C, H, W] read as [N, C / s², H, s, W, s] -> [N, s, s, C / s², H, W] -> [N, C s², H/s, W/s]
+    """
+    p, (_, channels, height, width) = n.p("reorg"), x.type.shape
+    s = p.stride
+    if p.reverse or None in (channels, height, width) or channels % (s * s):
+        raise n.error("a reorg in reverse, or of extents that are not known or do not divide")
+    wide = Term(n, x).reshape((x, 0), channels // (s * s), height, s, width, s)
+    moved = wide.transpose(0, 3, 5, 1, 2, 4)
+    return moved.reshape((x, 0), channels * s * s, height // s, width // s).value

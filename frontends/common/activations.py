@@ -1,0 +1,84 @@
+"""Activation functions by name, with the parameters that formats give them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ...dialects import nn
+from ...ir.core import Value
+from .layer import Layer
+
+Activation = Callable[[Layer, Value, float, float], Value]
+
+
+def _plain(op: Callable[[Value], Any]) -> Activation:
+    return lambda n, x, a, b: n(op(x))
+
+
+def _scaled(op: Callable[..., Any]) -> Activation:
+    return lambda n, x, a, b: n(op(x, alpha=a))
+
+
+def affine(n: Layer, x: Value, scale: float, bias: float) -> Value:
+    """x * scale + bias"""
+    if scale != 1:
+        x = n(nn.Mul(x, n.scalar(scale, x)))
+    return x if bias == 0 else n(nn.Add(x, n.scalar(bias, x)))
+
+
+def _scaled_tanh(n: Layer, x: Value, a: float, b: float) -> Value:
+    return affine(n, n(nn.Tanh(affine(n, x, b, 0))), a, 0)
+
+
+def clipped(n: Layer, x: Value, low: float, high: float) -> Value:
+    """x, but no number below `low` or above `high`."""
+    return n(nn.Clip(x, n.scalar(low, x), n.scalar(high, x)))
+
+
+def _threshold(n: Layer, x: Value, a: float, b: float) -> Value:
+    """1 where x is above the parameter, else 0."""
+    return n.cast(n(nn.Greater(x, n.scalar(a, x))), x.type.element_type)
+
+
+FUNCTIONS: dict[str, tuple[float, float, Activation]] = {
+    "relu": (0, 0, _plain(nn.Relu)),
+    "relu6": (0, 6, clipped),
+    "clip": (0, 1, clipped),
+    "sigmoid": (0, 0, _plain(nn.Sigmoid)),
+    "tanh": (0, 0, _plain(nn.Tanh)),
+    "softplus": (0, 0, _plain(nn.Softplus)),
+    "softsign": (0, 0, _plain(nn.Softsign)),
+    "hardswish": (0, 0, _plain(nn.HardSwish)),
+    "mish": (0, 0, _plain(nn.Mish)),
+    "gelu": (0, 0, _plain(nn.Gelu)),
+    "silu": (1, 0, _scaled(nn.Swish)),
+    "leakyrelu": (0.01, 0, _scaled(nn.LeakyRelu)),
+    "elu": (1, 0, _scaled(nn.Elu)),
+    "celu": (1, 0, _scaled(nn.Celu)),
+    "selu": (
+        1.6732632423543772,
+        1.0507009873554805,
+        lambda n, x, a, b: n(nn.Selu(x, alpha=a, gamma=b)),
+    ),
+    "thresholdedrelu": (1, 0, _scaled(nn.ThresholdedRelu)),
+    "hardsigmoid": (0.2, 0.5, lambda n, x, a, b: n(nn.HardSigmoid(x, alpha=a, beta=b))),
+    "affine": (1, 0, affine),
+    "scaledtanh": (1, 1, _scaled_tanh),
+    "threshold": (0, 0, _threshold),
+}
+"""The default alpha and beta of each function, and the function of (layer, x, alpha, beta)."""
+
+TAKES_ALPHA = {"elu", "leakyrelu", "thresholdedrelu", "hardsigmoid", "affine", "scaledtanh"}
+TAKES_BETA = {"hardsigmoid", "affine", "scaledtanh"}
+
+
+def activation(
+    n: Layer, name: str, x: Value, alpha: float | None = None, beta: float | None = None
+) -> Value:
+    """The function of this name, in lower case, of x. Raises NncError where there is none."""
+    found = FUNCTIONS.get(name)
+    if found is None:
+        raise n.error(f"activation '{name}' is not known, expected {', '.join(FUNCTIONS)}")
+    a, b, function = found
+    return function(n, x, a if alpha is None else alpha, b if beta is None else beta)

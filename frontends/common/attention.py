@@ -1,0 +1,62 @@
+"""Attention: scaled products of queries and keys, their softmax, and the sum of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ...dialects import nn
+from .layer import Layer
+from .shapes import broadcast
+from .terms import Term, constant, counting, extent
+
+
+def split_heads(x: Term, heads: int) -> Term:
+    """[B, S, H * D] as [B, H, S, D]."""
+    width = x.shape[2]
+    if width is None or width % heads:
+        raise x.n.error(f"{width} elements do not make {heads} heads")
+    apart = x.reshape((x.value, 0), (x.value, 1), heads, width // heads)
+    return apart.transpose(0, 2, 1, 3)
+
+
+def joined_heads(x: Term) -> Term:
+    """[B, H, S, D] as [B, S, H * D]."""
+    heads, width = x.shape[1], x.shape[3]
+    assert heads is not None and width is not None
+    return x.transpose(0, 2, 1, 3).reshape((x.value, 0), (x.value, 2), heads * width)
+
+
+def attend(q: Term, k: Term, v: Term, scale: float, added: Sequence[Term] = ()) -> Term:
+    """softmax(q k^T * scale + what is added) v, for q [.., S, D], k and v [.., T, D]."""
+    order = (*range(k.rank - 2), k.rank - 1, k.rank - 2)
+    scores = (q * scale) @ k.transpose(*order)
+    for term in added:
+        scores = scores + term
+    return scores.made(nn.Softmax(scores.value, axis=scores.rank - 1)) @ v
+
+
+def causal(n: Layer, q: Term, k: Term, from_end: bool = True) -> Term:
+    """-inf where a query would see a key behind it: [S, T].
+
+    The last ones stand side by side, else the first ones.
+    """
+    rows, columns = extent(n, (q.value, q.rank - 2)), extent(n, (k.value, k.rank - 2))
+    last = counting(n, rows)
+    if from_end:
+        last = last + (columns - rows)
+    last = last.spread(0, 1)
+    return (counting(n, columns) <= last).choose(constant(n, 0.0, q.element), -math.inf)
+
+
+def grouped(x: Term, heads: int) -> Term:
+    """Keys or values [B, G, T, D] with each head repeated to [B, heads, T, D]."""
+    groups = x.shape[1]
+    if groups == heads or groups is None:
+        return x
+    if not groups or heads % groups:
+        raise x.n.error(f"{heads} heads of queries do not divide into {groups} of keys")
+    own = [(x.value, i) for i in range(4)]
+    apart = x.reshape(own[0], groups, 1, own[2], own[3]).value
+    wide = broadcast(x.n, apart, [own[0], groups, heads // groups, own[2], own[3]])
+    return Term(x.n, wide).reshape(own[0], heads, own[2], own[3])

@@ -1,0 +1,68 @@
+"""Boxes of detectors: those that overlap a better one are suppressed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import TensorType, f32, i1, i64
+from .layer import Layer
+from .shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
+
+
+def suppressed(
+    n: Layer,
+    boxes: Value,
+    scores: Value,
+    most: Value | None = None,
+    iou_threshold: Value | None = None,
+    score_threshold: Value | None = None,
+    centered: bool = False,
+) -> tuple[Value, Value]:
+    """The boxes of each class, the best first, and which of them are kept.
+
+    boxes [B, N, 4] of corners y, x, y, x, or, if `centered`, of x, y, width, height; scores
+    [B, C, N] -> order, kept [B, C, K], K as many as any class has above the threshold.
+    """
+    above, order = _ranked(n, scores, score_threshold)
+    eligible = n(nn.GatherElements(above, order, axis=2))
+    corners = _corners(n, boxes, centered)
+    chosen = n(nn.GatherNd(corners, with_one(n, order), batch_dims=1))
+    limit = n.constant(0, i64) if most is None else as_scalar(n, as_i64(n, most))
+    threshold = n.constant(0.0, f32) if iou_threshold is None else as_scalar(n, iou_threshold)
+    return order, n(nn.Suppress(chosen, eligible, limit, threshold))
+
+
+def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Value]:
+    """Which boxes are above the threshold; the boxes of each class by falling score."""
+    batch, classes, boxes = scores.type.shape
+    if threshold is None:
+        count = shape_vector(n, [(scores, 2)])
+        above = broadcast(n, n.constant(True, i1), [(scores, i) for i in range(3)])
+    else:
+        boxes = None
+        above = n(nn.Greater(scores, as_scalar(n, threshold)))
+        counts = n(nn.ReduceSum(n.cast(above, i64), axes=(2,)))
+        count = n(nn.ReduceMax(counts, axes=(0, 1)))
+        scores = n(nn.Where(above, scores, n.scalar(-np.inf, scores)))
+    shape = (batch, classes, boxes)
+    types = [TensorType(shape, element) for element in (scores.type.element_type, i64)]
+    return above, n(nn.TopK(scores, count, axis=2, out=types[0], indices=types[1]))[1]
+
+
+def _corners(n: Layer, boxes: Value, centered: bool) -> Value:
+    """Boxes as y0, x0, y1, x1 with y0 <= y1 and x0 <= x1."""
+    half = TensorType((*boxes.type.shape[:2], 2), boxes.type.element_type)
+    first, second = n(nn.Split(boxes, axis=2, outs=[half, half]))
+    if centered:
+        swap = n.constant(np.array([1, 0], np.int64))
+        center, size = (n(nn.Gather(part, swap, axis=2)) for part in (first, second))
+        extent = n(nn.Mul(size, n.scalar(0.5, size)))
+        first, second = n(nn.Sub(center, extent)), n(nn.Add(center, extent))
+    return n(nn.Concat([n(nn.Min(first, second)), n(nn.Max(first, second))], axis=2))
+
+
+def with_one(n: Layer, x: Value) -> Value:
+    """x with a last dimension of one element."""
+    return reshape(n, x, [*((x, i) for i in range(x.type.rank)), 1])

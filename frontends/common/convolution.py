@@ -1,0 +1,134 @@
+"""Convolutions of channels that stand first, [N, C, D..], and the way there and back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, i64
+from .layer import Layer
+from .shapes import part_of_vector, shape_of
+from .windows import Padding, padded
+
+
+def channels_first(n: Layer, x: Value) -> Value:
+    """[N, D.., C] as [N, C, D..]"""
+    rank = x.type.rank
+    return n(nn.Transpose(x, permutation=(0, rank - 1, *range(1, rank - 1))))
+
+
+def channels_last(n: Layer, x: Value) -> Value:
+    """[N, C, D..] as [N, D.., C]"""
+    return n(nn.Transpose(x, permutation=(0, *range(2, x.type.rank), 1)))
+
+
+def convolution(
+    n: Layer,
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: Padding,
+    groups: int = 1,
+    kernel: Sequence[Dim] = (),
+) -> Value:
+    """x [N, C, D..] with weight [O, C / groups, K..]; `kernel` tells extents that it does not."""
+    kernel = kernel or weight.type.shape[2:]
+    operand = padded(n, x, kernel, strides, dilations, padding)
+    return n(
+        nn.Conv(
+            operand.x,
+            weight,
+            bias,
+            strides=tuple(strides),
+            dilations=tuple(dilations),
+            pads=operand.pads,
+            groups=groups,
+        )
+    )
+
+
+def transposed_convolution(
+    n: Layer,
+    x: Value,
+    weight: Value,
+    bias: Value | None = None,
+    *,
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: Padding,
+    output_padding: Sequence[int] | None = None,
+    groups: int = 1,
+    extents: Sequence[int] | None = None,
+    kernel: Sequence[Dim] = (),
+) -> Value:
+    """x [N, C, D..] with weight [C, O / groups, K..].
+
+    With `extents` of the result, what its formula has more or less is padded; where the padding
+    is explicit, as SAME_LOWER says.
+    """
+    kernel = kernel or weight.type.shape[2:]
+    extra = (0,) * len(kernel) if output_padding is None else tuple(output_padding)
+    how = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
+    if extents is not None and None in x.type.shape[2:] and None not in kernel:
+        whole = n(nn.ConvTranspose(x, weight, None, output_padding=extra, **how))
+        return _with_extents(n, whole, bias, extents, padding == "SAME_UPPER")
+    pads, extra = _transposed_padding(n, x, kernel, strides, dilations, padding, extra, extents)
+    return n(nn.ConvTranspose(x, weight, bias, pads=pads, output_padding=extra, **how))
+
+
+def _transposed_padding(
+    n: Layer,
+    x: Value,
+    kernel: Sequence[Dim],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    padding: Padding,
+    extra: tuple[int, ...],
+    wanted: Sequence[int] | None,
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Pads and output padding; the result's extents and SAME determine the former."""
+    if wanted is None and (not isinstance(padding, str) or padding == "VALID"):
+        return padded(n, x, kernel, strides, dilations, padding).pads, extra
+    begins, ends, more = [], [], []
+    for i, extent in enumerate(x.type.shape[2:]):
+        reach = kernel[i]
+        if reach is None:
+            raise n.error("padding that follows the result needs a kernel of known extents")
+        # The padding that SAME means does not depend on the extent.
+        extent = 1 if extent is None else extent
+        out = wanted[i] if wanted is not None else extent * strides[i]
+        full = strides[i] * (extent - 1) + extra[i] + (reach - 1) * dilations[i] + 1
+        total = max(0, full - out)
+        small, large = total // 2, total - total // 2
+        begins.append(small if padding == "SAME_UPPER" else large)
+        ends.append(large if padding == "SAME_UPPER" else small)
+        more.append(extra[i] + max(0, out - full))
+    return (*begins, *ends), tuple(more)
+
+
+def _with_extents(
+    n: Layer, whole: Value, bias: Value | None, wanted: Sequence[int], is_upper: bool
+) -> Value:
+    """Extents are given of the result, and not known of x: the whole result is cut, or padded."""
+    count = len(wanted)
+    extents = part_of_vector(n, shape_of(n, whole), 2, 2 + count)
+    more = n(nn.Sub(n.constant(np.array(wanted, np.int64)), extents))
+    zero, two = n.constant(0, i64), n.constant(2, i64)
+    cut = n(nn.Min(more, zero))
+    small = n(nn.Div(cut, two))
+    begin = small if is_upper else n(nn.Sub(cut, small))
+    none = n.constant(np.zeros(2, np.int64))
+    pads = n(nn.Concat([none, begin, none, n(nn.Sub(more, begin))], axis=0))
+    element = whole.type.element_type
+    out = TensorType((*whole.type.shape[:2], *wanted), element)
+    found = n(nn.PadDynamic(whole, pads, n.scalar(0, whole), out=out))
+    if bias is None:
+        return found
+    column = n(nn.Reshape(bias, out=TensorType((*bias.type.shape, *(1,) * count), element)))
+    return n(nn.Add(found, column))

@@ -1,0 +1,182 @@
+"""What moves elements: parts along an axis, slices, padding, repetition, other orders."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from ...dialects.nn.movement import slice_bounds
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, i64
+from .layer import Layer
+from .shapes import reshape, shape_of
+
+FAR = 2**31 - 1
+"""An end from which on exporters mean "to the end"."""
+
+Index = int | Value
+"""A position or a number of elements: a number, or a 0-d tensor of i64."""
+
+
+def bounds(begin: Dim, end: Dim, step: Dim, extent: Dim) -> tuple[Dim, int, int] | None:
+    """Result extent, first element and step; None where they are known at run time only."""
+    if begin is None or step is None:
+        return None
+    if extent is None:
+        to_end = end is not None and end >= FAR
+        return (None, begin, 1) if to_end and step == 1 and begin >= 0 else None
+    if end is None:
+        return None
+    count, first = slice_bounds(begin, end, step, extent)
+    return count, first, step if count else 1
+
+
+def slice_axis(n: Layer, x: Value, axis: int, begin: Index, end: Index, step: int = 1) -> Value:
+    """x[.., begin:end:step, ..], with Python's meaning of positions."""
+    first, last = (v if isinstance(v, int) else _number(n, v) for v in (begin, end))
+    found = bounds(first, last, step, x.type.shape[axis])
+    shape = list(x.type.shape)
+    if found is not None:
+        shape[axis], start, step = found
+        out = TensorType(tuple(shape), x.type.element_type)
+        if not start and step == 1 and (out is x.type):
+            return x
+        starts, steps = [0] * len(shape), [1] * len(shape)
+        starts[axis], steps[axis] = start, step
+        return n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
+    shape[axis] = None
+    vectors = [as_vector(n, v) for v in (begin, end, axis, step)]
+    out = TensorType(tuple(shape), x.type.element_type)
+    return n(nn.SliceDynamic(x, *vectors, out=out))
+
+
+def _number(n: Layer, value: Value) -> int | None:
+    known = n.known(value)
+    return None if known is None else int(known)
+
+
+def as_vector(n: Layer, value: Index) -> Value:
+    """A number as a 1-D tensor of one element."""
+    if isinstance(value, int):
+        return n.constant(np.array([value], np.int64))
+    return n(nn.Reshape(n.cast(value, i64), out=TensorType((1,), i64)))
+
+
+def column(n: Layer, x: Value, axis: int, at: Index) -> Value:
+    """The slice at a position of an axis, counted from the end where it is negative, without it."""
+    extent = x.type.shape[axis]
+    if isinstance(at, int) and (extent is not None or at >= 0):
+        if extent is not None and not -extent <= at < extent:
+            raise n.error(f"index {at} is out of range for axis {axis} of {extent} elements")
+        place = at if extent is None else at % extent
+        part = slice_axis(n, x, axis, place, place + 1)
+        if part.type.shape[axis] == 1:
+            return reshape(n, part, [(part, i) for i in range(x.type.rank) if i != axis])
+    index = n.constant(at, i64) if isinstance(at, int) else n.cast(at, i64)
+    return n(nn.Gather(x, index, axis=axis))
+
+
+def transposed(n: Layer, x: Value, order: Sequence[int]) -> Value:
+    """x with its dimensions in this order."""
+    if tuple(order) == tuple(range(len(order))):
+        return x
+    return n(nn.Transpose(x, permutation=tuple(order)))
+
+
+def swapped(n: Layer, x: Value, first: int, second: int) -> Value:
+    """x with two dimensions exchanged."""
+    order = list(range(x.type.rank))
+    order[first], order[second] = order[second], order[first]
+    return transposed(n, x, order)
+
+
+def concat(n: Layer, inputs: Sequence[Value], axis: int) -> Value:
+    """Values one after the other along an axis; empty ones need no op."""
+    parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+
+
+def padded_by(
+    n: Layer, x: Value, pads: Sequence[int], value: Value | None = None, mode: str = "constant"
+) -> Value:
+    """x with elements around it, by numbers for all begins, then for all ends."""
+    if not any(pads):
+        return x
+    if mode != "constant":
+        return n(nn.Pad(x, None, pads=tuple(pads), mode=mode))
+    return n(nn.Pad(x, n.scalar(0, x) if value is None else value, pads=tuple(pads), mode=mode))
+
+
+def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
+    """x with the elements of some axes of known extents in the other order."""
+    starts = [d - 1 if i in axes else 0 for i, d in enumerate(x.type.shape)]
+    steps = tuple(-1 if i in axes else 1 for i in range(x.type.rank))
+    return n(nn.Slice(x, starts=tuple(starts), steps=steps, out=x.type))
+
+
+def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
+    """x with element i of an axis at i + shift, and around."""
+    extent = x.type.shape[axis]
+    if extent is not None:
+        shift = shift % extent if extent else 0
+    if not shift:
+        return x
+    parts = [slice_axis(n, x, axis, -shift, FAR), slice_axis(n, x, axis, 0, -shift)]
+    return concat(n, parts, axis)
+
+
+def split_into(n: Layer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
+    """Consecutive parts of these sizes along the axis; empty ones need no op."""
+    types = [_part_type(x, axis, size) for size in sizes]
+    filled = [type for type, size in zip(types, sizes, strict=True) if size]
+    if len(filled) == 1:
+        parts = iter([x])
+    elif filled:
+        parts = iter(n(nn.Split(x, axis=axis, outs=filled)))
+    else:
+        parts = iter(())
+    return [
+        next(parts) if size else n(nn.Slice(x, starts=(0,) * x.type.rank, out=type))
+        for type, size in zip(types, sizes, strict=True)
+    ]
+
+
+def _part_type(x: Value, axis: int, size: int) -> TensorType:
+    shape = tuple(size if i == axis else d for i, d in enumerate(x.type.shape))
+    return TensorType(shape, x.type.element_type)
+
+
+def tiled(n: Layer, x: Value, repeats: Value) -> Value:
+    """The whole tensor repeated along each dimension, as often as a 1-D tensor of i64 says."""
+    if n.known(repeats) is None:
+        return _tiled_at_run_time(n, x, repeats)
+    counts = n.known_ints(repeats, "repeats")
+    if len(counts) != x.type.rank or min(counts, default=0) < 0:
+        raise n.error(f"repeats are {list(counts)}, expected {x.type.rank} numbers from 0 on")
+    return n(nn.Tile(x, repeats=counts)) if set(counts) != {1} else x
+
+
+def _tiled_at_run_time(n: Layer, x: Value, repeats: Value) -> Value:
+    """The same by numbers that are computed: each dimension as two."""
+    rank, element = x.type.rank, x.type.element_type
+    if rank == 0:
+        return x
+    own = shape_of(n, x)
+    ones = n.constant(np.ones(rank, np.int64))
+    pairs = [n(nn.Concat([_as_column(n, v), _as_column(n, own)], axis=1)) for v in (ones, repeats)]
+    apart, wide = (n(nn.Reshape(v, out=TensorType((2 * rank,), i64))) for v in pairs)
+    twice = TensorType((None,) * (2 * rank), element)
+    spread = n(nn.ReshapeDynamic(x, apart, out=twice))
+    repeated = n(nn.BroadcastDynamic(spread, wide, out=twice))
+    shape = [
+        None if d is None or r is None else d * r
+        for d, r in zip(x.type.shape, n.extents(repeats) or (None,) * rank, strict=True)
+    ]
+    total = n(nn.Mul(own, repeats))
+    return n(nn.ReshapeDynamic(repeated, total, out=TensorType(tuple(shape), element)))
+
+
+def _as_column(n: Layer, vector: Value) -> Value:
+    return n(nn.Reshape(vector, out=TensorType((vector.type.shape[0], 1), i64)))

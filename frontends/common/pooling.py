@@ -1,0 +1,129 @@
+"""Pooling in windows, of channels that stand first, [N, C, D..]."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import FloatType, TensorType, i64
+from .layer import Layer
+from .shapes import part_of_vector, product, shape_of
+from .windows import Padded, Padding, pad_by_vector, padded
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Where windows lie; with `ceil`, one may begin inside and end behind the padding."""
+
+    kernel: Sequence[int]
+    strides: Sequence[int]
+    padding: Padding
+    dilations: Sequence[int] | None = None
+    ceil: bool = False
+
+    def on(self, n: Layer, x: Value, fill: float = 0) -> tuple[Padded, dict[str, Any]]:
+        """The operand, padded by `fill` where only the run tells how much, and attributes."""
+        count = len(self.kernel)
+        dilations = (1,) * count if self.dilations is None else tuple(self.dilations)
+        operand = padded(n, x, self.kernel, self.strides, dilations, self.padding, fill)
+        return operand, {
+            "kernel": tuple(self.kernel),
+            "strides": tuple(self.strides),
+            "dilations": dilations,
+            "pads": operand.pads,
+            # With SAME and VALID, the result's extents are given by formulas of their own.
+            "ceil_mode": self.ceil and not isinstance(self.padding, str),
+        }
+
+
+def max_pooled(n: Layer, x: Value, windows: Windows) -> Value:
+    """The largest element of each window."""
+    operand, attributes = windows.on(n, x, _least(x))
+    return n(nn.MaxPool(operand.x, **attributes))
+
+
+def max_pooled_with_indices(n: Layer, x: Value, windows: Windows) -> tuple[Value, Value]:
+    """The largest element of each window, and its position among all of x."""
+    operand, attributes = windows.on(n, x, _least(x))
+    out, indices = n(nn.MaxPoolWithIndices(operand.x, **attributes))
+    if operand.by is not None:
+        begin = part_of_vector(n, operand.by, 0, x.type.rank)
+        indices = move_indices(n, indices, shape_of(n, operand.x), shape_of(n, x), begin)
+    return out, indices
+
+
+def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = False) -> Value:
+    """The mean of each window, of its elements in x or, with `counts_padding`, of all."""
+    operand, attributes = windows.on(n, x)
+    if operand.by is None or counts_padding:
+        return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **attributes))
+    mean = n(nn.AvgPool(operand.x, count_include_pad=True, **attributes))
+    return n(nn.Div(mean, _shares(n, x, operand.by, attributes)))
+
+
+def _least(x: Value) -> float:
+    """The smallest number of the element type."""
+    element = x.type.element_type
+    if isinstance(element, FloatType):
+        return -math.inf
+    return int(np.iinfo(type_to_numpy(element)).min)
+
+
+def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
+    """Which part of each window lies inside of x."""
+    rank = x.type.rank
+    ones = n.constant(np.ones(2, np.int64))
+    shape = n(nn.Concat([ones, part_of_vector(n, shape_of(n, x), 2, rank)], axis=0))
+    inside = TensorType((1, 1, *x.type.shape[2:]), x.type.element_type)
+    plane = n(nn.FillDynamic(shape, n.scalar(1, x), out=inside))
+    return n(
+        nn.AvgPool(pad_by_vector(n, plane, by, n.scalar(0, x)), count_include_pad=True, **window)
+    )
+
+
+def unpooled(n: Layer, x: Value, indices: Value, natural: Value, out: Value) -> Value:
+    """Zeros of the shape `out` with x at its positions, which count in the shape `natural`."""
+    ends = n.known(natural), n.known(out)
+    if ends[0] is None or ends[1] is None or not np.array_equal(ends[0], ends[1]):
+        indices = move_indices(n, indices, natural, out)
+    element = x.type.element_type
+    extents = n.extents(out) or (None,) * x.type.rank
+    count = product_of(n, out, 0, x.type.rank)
+    length = n(nn.Reshape(count, out=TensorType((1,), i64)))
+    zeros = n(nn.FillDynamic(length, n.scalar(0, x), out=TensorType((product(extents),), element)))
+    flat = [
+        n(nn.Reshape(v, out=TensorType((product(v.type.shape),), v.type.element_type)))
+        for v in (indices, x)
+    ]
+    filled = n(nn.ScatterElements(zeros, flat[0], flat[1], axis=0))
+    return n(nn.ReshapeDynamic(filled, out, out=TensorType(extents, element)))
+
+
+def product_of(n: Layer, shape: Value, begin: int, end: int) -> Value:
+    """The product of some elements of a 1-D tensor, 0-d."""
+    if begin == end:
+        return n.constant(1, i64)
+    return n(nn.ReduceProd(part_of_vector(n, shape, begin, end), axes=(0,)))
+
+
+def move_indices(
+    n: Layer, indices: Value, shape: Value, into: Value, begin: Value | None = None
+) -> Value:
+    """Flat positions in one shape as flat positions in another, which begins at `begin` of it."""
+    total, rest = n.constant(0, i64), indices
+    rank = shape.type.shape[0]
+    for d in reversed(range(rank)):
+        extent, stride = product_of(n, shape, d, d + 1), product_of(n, into, d + 1, rank)
+        place = n(nn.Mod(rest, extent))
+        rest = n(nn.Div(rest, extent))
+        if begin is not None:
+            place = n(nn.Sub(place, product_of(n, begin, d, d + 1)))
+        total = n(nn.Add(total, n(nn.Mul(place, stride))))
+    return total

@@ -1,0 +1,63 @@
+"""Integers that stand for real numbers: q = saturate(round(x / scale) + zero_point).
+
+Scales and zero points are values that broadcast against the tensor; see `along_axis`.
+"""
+
+from __future__ import annotations
+
+from ...dialects import nn
+from ...ir.comprehension import combiner_identity
+from ...ir.core import Value
+from ...ir.types import IntegerType, Type, f32, i32
+from .layer import Layer
+from .shapes import reshape
+from .terms import Term
+
+
+def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
+    """What quantized numbers stand for; in f32, whatever the scale's type."""
+    found = Term(n, x).cast(f32)
+    if zero is not None:
+        found = found - Term(n, zero).cast(f32)
+    return found * Term(n, scale).cast(f32)
+
+
+def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Type) -> Value:
+    """Real numbers in steps of a scale, as an integer type."""
+    steps = Term(n, x).cast(f32) / Term(n, scale).cast(f32)
+    return saturated(n, steps.value, zero, element)
+
+
+def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Value:
+    """Steps of f32 rounded, moved by the zero point, and limited to an integer type."""
+    whole = n(nn.Round(steps))
+    if zero is not None:
+        whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))
+    least, most = limits_of(element)
+    return n.cast(n(nn.Clip(whole, n.scalar(least, whole), n.scalar(most, whole))), element)
+
+
+def limits_of(element: Type) -> tuple[int, int]:
+    """The smallest and the largest number of an integer type."""
+    assert isinstance(element, IntegerType)
+    least, most = (combiner_identity(which, element) for which in ("max", "min"))
+    return int(least), int(most)
+
+
+def along_axis(n: Layer, x: Value, parameter: Value, axis: int) -> Value:
+    """A scale or zero point, one for all or a vector along an axis, that broadcasts against x."""
+    if parameter.type.rank == 0:
+        return parameter
+    if parameter.type.shape == (1,):
+        return reshape(n, parameter, [])
+    return reshape(n, parameter, [(parameter, 0) if i == axis else 1 for i in range(x.type.rank)])
+
+
+def shifted(n: Layer, x: Value, zero: Value | None, axis: int | None = None) -> Value:
+    """x - zero_point as i32; a 1-D zero point goes along the axis."""
+    wide = n.cast(x, i32)
+    if zero is None:
+        return wide
+    if zero.type.rank == 1 and (zero.type.shape == (1,) or axis is not None):
+        zero = along_axis(n, x, zero, axis or 0)
+    return n(nn.Sub(wide, n.cast(zero, i32)))

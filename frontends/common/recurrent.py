@@ -1,0 +1,279 @@
+"""Recurrent networks: one copy of the cell for every time step and direction, or a loop.
+
+Source: ONNX RNN-22, GRU-22, LSTM-22; formats differ in the order of their gates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, i64
+from .layer import Layer
+from .loops import Iteration, extent, mirrored, reversed_along, while_loop
+from .movement import split_into
+from .shapes import as_i64, broadcast, reshape
+
+MOST_UNROLLED = 32
+"""Time steps of all directions that are unrolled; more, or an unknown number, are a loop."""
+
+Activation = Callable[[Value], Value]
+Step = Callable[[list[Value], Value], list[Value]]
+Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
+
+
+@dataclass
+class Direction:
+    """One direction's weights, for products from the right, and how it works."""
+
+    n: Layer
+    projection: Value
+    """Of the inputs: [input, gates * hidden]."""
+    recurrent: Value
+    """Of the states: [output, gates * hidden]; outputs are as wide as the states but behind
+    `shrink`."""
+    states: list[Value]
+    """Before the first step: [batch, output], and for an LSTM [batch, hidden]."""
+    activations: Sequence[Activation]
+    separate_biases: tuple[Value, Value] | None = None
+    """What is added to the products of inputs, and of states."""
+    backward: bool = False
+    clip: float | None = None
+    peepholes: dict[str, Value] | None = None
+    """Of an LSTM's gates i, o and f: [hidden]."""
+    shrink: Value | None = None
+    """What an LSTM's outputs are multiplied with: [hidden, output]."""
+
+    @property
+    def bias(self) -> Value | None:
+        """All that is added to the products."""
+        return None if self.separate_biases is None else add(self.n, *self.separate_biases)
+
+    def clipped(self, x: Value) -> Value:
+        """What enters an activation, limited where the network asks for it."""
+        if self.clip is None:
+            return x
+        return self.n(nn.Clip(x, self.n.scalar(-self.clip, x), self.n.scalar(self.clip, x)))
+
+    def gates(self, x: Value, order: str, axis: int = 1) -> dict[str, Value]:
+        """The parts of the gates, which lie side by side in this order."""
+        size = self.recurrent.type.shape[1] // len(order)
+        return dict(zip(order, split_into(self.n, x, axis, [size] * len(order)), strict=True))
+
+
+@dataclass
+class Outcome:
+    """What a direction gives: all steps' outputs [time, batch, output], and its last states."""
+
+    outputs: Value
+    states: list[Value]
+
+
+def add(n: Layer, *terms: Value | None) -> Value:
+    """The sum of the terms that are there."""
+    there = [term for term in terms if term is not None]
+    total = there[0]
+    for term in there[1:]:
+        total = n(nn.Add(total, term))
+    return total
+
+
+def zero_state(n: Layer, x: Value, hidden: int) -> Value:
+    """Zeros [batch, hidden] for inputs [time, batch, input]."""
+    batch = x.type.shape[1]
+    return broadcast(n, n.scalar(0, x), [(x, 1) if batch is None else batch, hidden])
+
+
+def needed_lengths(n: Layer, lengths: Value | None, steps: Dim) -> Value | None:
+    """The sequences' lengths as a column, unless all are full."""
+    if lengths is None:
+        return None
+    known = n.known(lengths)
+    if known is not None and steps is not None and (np.asarray(known) >= steps).all():
+        return None
+    return reshape(n, as_i64(n, lengths), [(lengths, 0), 1])
+
+
+# -- cells -----------------------------------------------------------------------------------------
+
+
+def rnn(n: Layer, x: Value, directions: Sequence[Direction], lengths=None) -> list[Outcome]:
+    """Plain recurrence of inputs [time, batch, input]: the state is f(x W + h R + b)."""
+
+    def cell(d: Direction) -> Step:
+        (f,) = d.activations
+
+        def step(state: list[Value], projected: Value) -> list[Value]:
+            recurrent = n(nn.Matmul(state[0], d.recurrent))
+            return [f(d.clipped(add(n, projected, recurrent)))]
+
+        return step
+
+    return _run(n, x, directions, [(cell(d), d.bias) for d in directions], lengths)
+
+
+def gru(
+    n: Layer,
+    x: Value,
+    directions: Sequence[Direction],
+    lengths: Value | None = None,
+    *,
+    order: str = "zrn",
+    reset_late: bool = True,
+) -> list[Outcome]:
+    """Gated recurrence: n' = g(x Wn + r * (h Rn)), and the state is (1 - z) n' + z h.
+
+    `order` is that of the gates in the weights; without `reset_late` it is (r * h) Rn.
+    """
+    cells = [_gru_cell(n, d, order, reset_late) for d in directions]
+    return _run(n, x, directions, cells, lengths)
+
+
+def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Value | None]:
+    f, g = d.activations
+    parts_of = d.gates(d.recurrent, order)
+    outer_order = order.replace("n", "")
+    outer = n(nn.Concat([parts_of[c] for c in outer_order], axis=1))
+    own: dict[str, Value] = {}
+    bias = d.bias
+    if d.separate_biases is not None:
+        of_input, own = (d.gates(b, order, 0) for b in d.separate_biases)
+        if late:  # all but what the reset gate scales
+            sums = [of_input[c] if c == "n" else add(n, of_input[c], own[c]) for c in order]
+            bias = n(nn.Concat(sums, axis=0))
+
+    def step(state: list[Value], projected: Value) -> list[Value]:
+        (h,) = state
+        parts = d.gates(projected, order)
+        if late:
+            products = d.gates(n(nn.Matmul(h, d.recurrent)), order)
+        else:
+            halves = split_into(n, n(nn.Matmul(h, outer)), 1, [h.type.shape[1]] * 2)
+            products = dict(zip(outer_order, halves, strict=True))
+        z, r = (f(d.clipped(add(n, parts[c], products[c]))) for c in "zr")
+        if late:
+            inner = n(nn.Mul(r, add(n, products["n"], own.get("n"))))
+        else:
+            inner = n(nn.Matmul(n(nn.Mul(r, h)), parts_of["n"]))
+        new = g(d.clipped(add(n, parts["n"], inner)))
+        # (1 - z) * new + z * h
+        return [add(n, new, n(nn.Mul(z, n(nn.Sub(h, new)))))]
+
+    return step, bias
+
+
+def lstm(
+    n: Layer,
+    x: Value,
+    directions: Sequence[Direction],
+    lengths: Value | None = None,
+    *,
+    order: str = "iofg",
+    coupled: bool = False,
+) -> list[Outcome]:
+    """Long short-term memory: c' = f * c + i * g, h' = o * tanh(c').
+
+    `order` is that of the gates in the weights; with `coupled`, f is 1 - i.
+    """
+    cells = [(_lstm_cell(n, d, order, coupled), d.bias) for d in directions]
+    return _run(n, x, directions, cells, lengths)
+
+
+def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
+    f, g, last = d.activations
+
+    def looking(name: str, gate: Value, cell_state: Value) -> Value:
+        if d.peepholes is None:
+            return gate
+        return add(n, gate, n(nn.Mul(d.peepholes[name], cell_state)))
+
+    def step(state: list[Value], projected: Value) -> list[Value]:
+        h, c = state
+        total = add(n, projected, n(nn.Matmul(h, d.recurrent)))
+        gates = d.gates(total, order)
+        i = f(d.clipped(looking("i", gates["i"], c)))
+        if coupled:
+            forget = n(nn.Sub(n.scalar(1, i), i))
+        else:
+            forget = f(d.clipped(looking("f", gates["f"], c)))
+        c = add(n, n(nn.Mul(forget, c)), n(nn.Mul(i, g(d.clipped(gates["g"])))))
+        o = f(d.clipped(looking("o", gates["o"], c)))
+        h = n(nn.Mul(o, last(c)))
+        return [h if d.shrink is None else n(nn.Matmul(h, d.shrink)), c]
+
+    return step
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _run(
+    n: Layer,
+    x: Value,
+    directions: Sequence[Direction],
+    cells: Sequence[tuple[Step, Value | None]],
+    lengths: Value | None,
+) -> list[Outcome]:
+    count = x.type.shape[0]
+    run = _loop if not count or count * len(directions) > MOST_UNROLLED else _unrolled
+    masked = lengths
+    if not callable(masked):
+        masked = partial(_masked, n, needed_lengths(n, lengths, count))
+    outcomes = []
+    for d, (step, bias) in zip(directions, cells, strict=True):
+        # One product for the inputs of all steps.
+        projected = add(n, n(nn.Matmul(x, d.projection)), bias)
+        outcomes.append(run(n, d, step, projected, masked))
+    return outcomes
+
+
+def _unrolled(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
+    count = projected.type.shape[0]
+    parts = split_into(n, projected, 0, [1] * count)
+    state, sequence = d.states, list(parts)
+    for t in reversed(range(count)) if d.backward else range(count):
+        part = reshape(n, parts[t], [(parts[t], 1), (parts[t], 2)])
+        state, out = masked(state, step(state, part), n.constant(t, i64))
+        sequence[t] = reshape(n, out, [1, (out, 0), (out, 1)])
+    whole = sequence[0] if count == 1 else n(nn.Concat(sequence, axis=0))
+    return Outcome(whole, state)
+
+
+def _loop(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
+    """The same as a loop; the outputs of all steps are one tensor."""
+    count = extent(n, projected, 0)
+
+    def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        t = mirrored(n, number, count) if d.backward else number
+        kept, output = masked(states, step(states, n(nn.Gather(projected, t))), t)
+        return Iteration(kept, [output])
+
+    states, (sequence,) = while_loop(n, iteration, d.states, count)
+    return Outcome(reversed_along(n, sequence, 0) if d.backward else sequence, states)
+
+
+def _masked(
+    n: Layer, lengths: Value | None, state: list[Value], new: list[Value], t: Value
+) -> tuple[list[Value], Value]:
+    """The states and the output after step t.
+
+    Behind the end of its sequence, an example keeps its state and gives zeros.
+    """
+    if lengths is None:
+        return new, new[0]
+    inside = n(nn.Less(t, lengths))
+    kept = [n(nn.Where(inside, a, b)) for a, b in zip(new, state, strict=True)]
+    return kept, n(nn.Where(inside, new[0], n.scalar(0, new[0])))
+
+
+def with_shape(n: Layer, value: Value, *shape: Dim) -> Value:
+    """The value with the extents that it must have, where its type lacks one of them."""
+    merged = tuple(b if a is None else a for a, b in zip(value.type.shape, shape, strict=True))
+    if merged == value.type.shape:
+        return value
+    return n(nn.Reshape(value, out=TensorType(merged, value.type.element_type)))

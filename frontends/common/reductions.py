@@ -1,0 +1,61 @@
+"""Reductions along axes, and what finds extremes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import IntegerType, TensorType, f64, i1, i64
+from .layer import Layer
+from .shapes import as_i64, as_scalar, product
+from .terms import Term, extent
+
+_OF_FLOATS = (nn.ReduceL2, nn.ReduceLogSum, nn.ReduceLogSumExp)
+"""Reductions whose results are no integers before they are cut off to such."""
+
+
+def reduced(n: Layer, x: Value, reduce: Any, axes: tuple[int, ...], keep: bool = False) -> Value:
+    """An op's reduction, of the operand's element type; of truth values as of numbers."""
+    element = x.type.element_type
+    wide = x
+    if element is i1:
+        wide = n.cast(x, IntegerType(8, "u"))
+    elif isinstance(element, IntegerType) and reduce in _OF_FLOATS:
+        wide = n.cast(x, f64)
+    return n.cast(n(reduce(wide, axes=axes, keep_dims=keep)), element)
+
+
+def variance(
+    n: Layer, x: Value, axes: tuple[int, ...], keep: bool = False, correction: float = 0
+) -> tuple[Value, Value]:
+    """The variance of floats along axes and their mean; sums are divided by count - correction."""
+    mean = n(nn.ReduceMean(x, axes=axes, keep_dims=True))
+    apart = Term(n, x) - Term(n, mean)
+    total = (apart * apart).sum(*axes, keep=keep)
+    count = product([x.type.shape[i] for i in axes])
+    if count is not None:
+        spread = total * (1 / max(count - correction, 0) if count > correction else float("nan"))
+    else:
+        one = Term(n, n.constant(1, i64))
+        for axis in axes:
+            one = one * extent(n, (x, axis))
+        spread = total / (one.cast(total.element) - correction).max(0.0)
+    out = n(nn.ReduceMean(x, axes=axes, keep_dims=keep)) if not keep else mean
+    return spread.value, out
+
+
+def largest(
+    n: Layer, x: Value, k: Value, axis: int, greatest: bool = True, in_order: bool = True
+) -> tuple[Value, Value]:
+    """The k largest elements along an axis, or the smallest, and where they are."""
+    k = as_scalar(n, as_i64(n, k))
+    known = n.known(k)
+    count = None if known is None else int(known)
+    found = x.type.shape[axis]
+    if count is not None and (count < 0 or (found is not None and count > found)):
+        raise n.error(f"k is {count}, but axis {axis} has {found} elements")
+    shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
+    out = TensorType(shape, x.type.element_type)
+    where = TensorType(shape, i64)
+    return n(nn.TopK(x, k, axis=axis, largest=greatest, sorted=in_order, out=out, indices=where))

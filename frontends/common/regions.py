@@ -1,0 +1,148 @@
+"""Regions of feature maps, read between their elements or brought to a grid of maxima.
+
+A position is a number of elements in each spatial dimension. It reads the two neighbours of
+each, so 2**dimensions rows of channels, and weights them.
+
+Source: ONNX RoiAlign-22, MaxRoiPool-22.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product as combinations
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import f32, i64
+from .layer import Layer
+from .shapes import Extent
+from .terms import Term, arange, constant, counting, extent
+
+Tap = tuple[Term, Term]
+"""The positions of a neighbour as i64, and its weights."""
+
+
+def roi_align(
+    n: Layer,
+    x: Value,
+    rois: Value,
+    batch: Value,
+    *,
+    bins: Sequence[int],
+    scale: float = 1.0,
+    samples: int = 0,
+    half: bool = False,
+    largest: bool = False,
+) -> Value:
+    """Each bin of a region is the mean (or maximum) of a grid of samples.
+
+    Regions are scaled, and where `half` moved by half an element. A bin has so many samples in
+    each dimension, with 0 as many as it has elements.
+
+    x [B, C, H, W], rois [R, 4] -> samples [R, PH, S, PW, T, C] -> [R, C, PH, PW]
+    """
+    corners = Term(n, rois).cast(f32) * scale - (0.5 if half else 0.0)
+    sizes = [extent(n, (x, 2 + d)) for d in range(2)]
+    image = Term(n, x).transpose(0, 2, 3, 1)
+    rows = image.flattened(3)
+    base = Term(n, batch).cast(i64) * (sizes[0] * sizes[1])
+    sides: list[list[Tap]] = []
+    used, count = None, None
+    for d in range(2):
+        begin, end = corners.column(1 - d), corners.column(3 - d)
+        length = end - begin if half else (end - begin).max(1.0)
+        at, own, number = _samples(n, begin, length, bins[d], samples)
+        inside = (at >= -1.0) & (at <= sizes[d].cast(f32))
+        taps = _clamped_taps(at, sizes[d])
+        sides.append([(_apart(i, d), _apart(inside.choose(w, 0.0), d)) for i, w in taps])
+        own = _apart(own, d)
+        used = own if used is None else used & own
+        count = number if count is None else count * number
+    assert used is not None and count is not None
+    parts = []
+    for (row, row_weight), (column, column_weight) in combinations(*sides):
+        index = row * sizes[1] + column + base.reshape((base.value, 0), 1, 1, 1, 1)
+        weight = (row_weight * column_weight).spread(0, 1).cast(rows.element)
+        parts.append(rows.gather(index) * weight)
+    if largest:
+        values = parts[0].max(parts[1]).max(parts[2].max(parts[3]))
+        out = used.spread(0, 1).choose(values, -math.inf).largest(2, 4)
+        some = (count > 0).reshape((count.value, 0), 1, 1, 1)
+        return some.choose(out, 0.0).transpose(0, 3, 1, 2).value
+    values = used.spread(0, 1).choose((parts[0] + parts[1]) + (parts[2] + parts[3]), 0.0)
+    number = count.max(1).cast(rows.element).reshape((count.value, 0), 1, 1, 1)
+    return (values.sum(2, 4) / number).transpose(0, 3, 1, 2).value
+
+
+def _samples(n: Layer, begin: Term, length: Term, bins: int, ratio: int) -> tuple[Term, Term, Term]:
+    """Positions [R, bins, S] of the samples of regions [R] along a dimension.
+
+    Also which of them count [R, 1, S], and how many they are in a bin [R].
+    """
+    bin_length = length / float(bins)
+    if ratio > 0:
+        number = (length * 0.0).cast(i64) + ratio
+        most = constant(n, ratio, i64)
+    else:
+        number = bin_length.function(nn.Ceil).cast(i64).max(0)
+        most = number.largest(0).max(0)
+
+    def column(x: Term) -> Term:
+        return x.reshape((x.value, 0), 1, 1)
+
+    i = counting(n, most)
+    step = column(bin_length) / column(number.max(1).cast(f32))
+    offset = constant(n, arange(bins)).cast(f32).spread(0, 1) * column(bin_length)
+    at = column(begin) + offset + (i.cast(f32) + 0.5) * step
+    return at, i < column(number), number
+
+
+def _clamped_taps(at: Term, size: Term) -> list[Tap]:
+    """The two neighbours of positions, brought into the image."""
+    last = size - 1
+    at = at.max(0.0).min(last.cast(at.element))
+    low = at.function(nn.Floor)
+    rest = at - low
+    first = low.cast(i64)
+    return [(first, 1.0 - rest), ((first + 1).min(last), rest)]
+
+
+def _apart(x: Term, d: int) -> Term:
+    """[R, P, S] as [R, P, S, 1, 1], or [R, 1, 1, P, S] for the second dimension."""
+    first, *own = ((x.value, i) for i in range(3))
+    return x.reshape(first, *own, 1, 1) if d == 0 else x.reshape(first, 1, 1, *own)
+
+
+def max_roi_pool(
+    n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
+) -> Value:
+    """The maximum of each bin of a region, whose bounds are rounded to elements; 0 of none.
+
+    x [B, C, H, W], rois [R, 5] -> [R, C, H, PW] -> [R, C, PH, PW]
+    """
+    given = Term(n, rois).cast(f32)
+    corners = given.part(1, 1, 5) * scale
+    corners = (corners + 0.5).function(nn.Floor)
+    image = Term(n, x).gather(given.column(0).cast(i64))
+    lowest = -math.inf
+    for d, count in ((1, bins[1]), (0, bins[0])):
+        inside = _bins(n, corners.column(1 - d), corners.column(3 - d), count, (x, 2 + d))
+        # [R, P, D] as [R, 1, 1, P, D], or [R, 1, P, D, 1] for rows.
+        own = [(inside.value, i) for i in range(3)]
+        mask = inside.reshape(own[0], 1, *((1, own[1], own[2]) if d else (own[1], own[2], 1)))
+        place = 3 if d else 2
+        extents = [(image.value, i) for i in range(4)]
+        wide = image.reshape(*extents[:place], 1, *extents[place:])
+        image = mask.choose(wide, lowest).largest(place + 1)
+    return image.equals(lowest).choose(0.0, image).value
+
+
+def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
+    """Which elements of a dimension lie in the bins of regions [R]: [R, bins, D]."""
+    length = (end - begin + 1.0).max(1.0).spread(0, 1) / float(bins)
+    number = constant(n, arange(bins)).cast(f32)
+    low = (number * length).function(nn.Floor) + begin.spread(0, 1)
+    high = ((number + 1.0) * length).function(nn.Ceil) + begin.spread(0, 1)
+    place = counting(n, extent(n, size)).cast(f32)
+    return (place >= low.spread(0, 1)) & (place < high.spread(0, 1))

@@ -1,0 +1,89 @@
+"""Reshapes and broadcasts to shapes of which a part is computed as the model runs."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, is_told_by_count
+from .layer import Layer
+from .shapes import as_i64, broadcast, part_of_vector, product, shape_of
+
+
+def reshape_by(n: Layer, x: Value, vector: Value, extents: list) -> Value:
+    """Extents are numbers, -1 for what is left, None for an element of `vector`, or of x."""
+    shape: list[Dim] = [_known(e) for e in extents]
+    if -1 in shape:
+        shape[shape.index(-1)] = _what_is_left(n, x, extents, shape)
+    out = TensorType(tuple(shape), x.type.element_type)
+    total = product(shape), product(x.type.shape)
+    if None not in total and total[0] != total[1]:
+        raise n.error(f"{total[1]} elements do not fit shape {shape}")
+    if None not in shape and out is x.type:
+        return x
+    if is_told_by_count(shape):
+        return n(nn.Reshape(x, out=out))
+    parts = []
+    for i, extent in enumerate(extents):
+        if isinstance(extent, tuple):
+            parts.append(part_of_vector(n, shape_of(n, x), extent[1], extent[1] + 1))
+        elif extent is None:
+            parts.append(part_of_vector(n, as_i64(n, vector), i, i + 1))
+        else:
+            parts.append(n.constant(np.array([extent], np.int64)))
+    return n(nn.ReshapeDynamic(x, n(nn.Concat(parts, axis=0)), out=out))
+
+
+def _known(extent) -> Dim:
+    return extent[0].type.shape[extent[1]] if isinstance(extent, tuple) else extent
+
+
+def _what_is_left(n: Layer, x: Value, extents: list, shape: list[Dim]) -> Dim:
+    """The extent that -1 stands for: the input's elements over the other extents.
+
+    Unknown dimensions that are copied from the input cancel out.
+    """
+    copied = {e[1] for e in extents if isinstance(e, tuple)}
+    rest = [d for i, d in enumerate(x.type.shape) if d is not None or i not in copied]
+    others = [
+        d
+        for e, d in zip(extents, shape, strict=True)
+        if d != -1 and not (isinstance(e, tuple) and d is None)
+    ]
+    above, below = product(rest), product(others)
+    if above is None or below is None:
+        return None
+    if below == 0:
+        if above == 0:
+            return 0
+        raise n.error(f"{above} elements do not fit shape {shape}")
+    if above % below:
+        raise n.error(f"{above} elements do not divide by {below}, for shape {shape}")
+    return above // below
+
+
+def expand_by(n: Layer, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Value:
+    """NumPy's broadcasting of x against a shape."""
+    rank = max(len(wanted), x.type.rank)
+    wanted = (1,) * (rank - len(wanted)) + wanted
+    own = (1,) * (rank - x.type.rank) + x.type.shape
+    shape: list[Dim] = []
+    for i, (w, d) in enumerate(zip(wanted, own, strict=True)):
+        if w is not None and d is not None and w != d and 1 not in (w, d):
+            raise n.error(f"dimension {i}: {d} elements do not broadcast to {w}")
+        if w == 1 or w is None:
+            shape.append(d if w == 1 or d != 1 else None)
+        else:
+            shape.append(w)
+    # An unknown w against an unknown extent, or against 1, is decided at run time.
+    late = any(w is None and d in (1, None) for w, d in zip(wanted, own, strict=True))
+    if late:
+        vector_rank = vector.type.shape[0]
+        if vector_rank < rank:
+            ones = n.constant(np.ones(rank - vector_rank, np.int64))
+            vector = n(nn.Concat([ones, vector], axis=0))
+        out = TensorType(tuple(shape), x.type.element_type)
+        return n(nn.BroadcastDynamic(x, vector, out=out))
+    lead = rank - x.type.rank
+    return broadcast(n, x, [(x, i - lead) if d is None else d for i, d in enumerate(shape)])

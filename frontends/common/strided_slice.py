@@ -1,0 +1,129 @@
+"""TensorFlow's slices: a specification for each dimension, with masks of what some of them mean."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import TensorType
+from .layer import Layer
+from .movement import FAR, Index, as_vector, bounds, slice_axis
+from .shapes import Extent, as_i64, as_scalar, part_of_vector, reshape
+
+
+@dataclass(frozen=True)
+class Masks:
+    """Bits of the specifications that begin at the first element or end at the last, stand for
+    all dimensions between their neighbours', for a new dimension, or for one that is dropped.
+    """
+
+    begin: int = 0
+    end: int = 0
+    ellipsis: int = 0
+    new_axis: int = 0
+    shrink: int = 0
+
+
+def strided_slice(
+    n: Layer, x: Value, begin: Value, end: Value, strides: Value, masks: Masks
+) -> Value:
+    """x[begin:end:strides, ..] by 1-D tensors of integers; only strides must be known."""
+    steps = n.known_ints(strides, "strides")
+    begins, ends = (_elements(n, v, len(steps)) for v in (begin, end))
+    places = _places(n, x, len(steps), masks)
+    dropped = [axis for i, axis in places.items() if masks.shrink >> i & 1]
+    ranges = {}
+    for i, axis in places.items():
+        first, last, step = begins[i], ends[i], steps[i]
+        if step == 0:
+            raise n.error("a stride is 0")
+        if masks.shrink >> i & 1:
+            ranges[axis] = first, None, 1
+            continue
+        if masks.begin >> i & 1:
+            first = 0 if step > 0 else FAR
+        if masks.end >> i & 1:
+            last = FAR if step > 0 else -FAR
+        ranges[axis] = first, last, step
+    return _shaped(n, _sliced(n, x, ranges), len(steps), masks, places, dropped)
+
+
+def _elements(n: Layer, vector: Value, count: int) -> list[Index]:
+    """The elements of a vector: numbers, or 0-d tensors where they are computed."""
+    known = n.extents(vector)
+    if known is None or len(known) != count:
+        raise n.error(f"begin, end and strides of a slice must be {count} numbers each")
+    wide = as_i64(n, vector)
+    return [
+        as_scalar(n, part_of_vector(n, wide, i, i + 1)) if d is None else int(d)
+        for i, d in enumerate(known)
+    ]
+
+
+def _places(n: Layer, x: Value, count: int, masks: Masks) -> dict[int, int]:
+    """The dimension of each specification that has one."""
+    places, axis = {}, 0
+    real = [i for i in range(count) if not (masks.ellipsis | masks.new_axis) >> i & 1]
+    if len(real) > x.type.rank:
+        raise n.error(f"a slice of {len(real)} dimensions of a tensor of rank {x.type.rank}")
+    for i in range(count):
+        if masks.ellipsis >> i & 1:
+            axis = x.type.rank - sum(j > i for j in real)
+        elif i in real:
+            places[i] = axis
+            axis += 1
+    return places
+
+
+def _sliced(n: Layer, x: Value, ranges: dict[int, tuple[Index, Index | None, int]]) -> Value:
+    """The known ranges as one slice, each of the others as one of its own."""
+    rank = x.type.rank
+    shape, starts, steps = list(x.type.shape), [0] * rank, [1] * rank
+    late = {}
+    for axis, (first, last, step) in ranges.items():
+        extent = shape[axis]
+        if last is None and isinstance(first, int) and extent is not None:
+            if not -extent <= first < extent:
+                raise n.error(f"index {first} is out of range for {extent} elements")
+            shape[axis], starts[axis] = 1, first % extent
+            continue
+        start, stop = (v if isinstance(v, int) else None for v in (first, last))
+        found = None if last is None else bounds(start, stop, step, extent)
+        if found is None:
+            late[axis] = first, last, step
+        else:
+            shape[axis], starts[axis], steps[axis] = found
+    out = TensorType(tuple(shape), x.type.element_type)
+    if any(starts) or set(steps) - {1} or out is not x.type:
+        x = n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
+    for axis, (first, last, step) in late.items():
+        if last is None:
+            x = n(nn.Gather(x, as_vector(n, first), axis=axis))
+        else:
+            x = slice_axis(n, x, axis, first, last, step)
+    return x
+
+
+def _shaped(
+    n: Layer, x: Value, count: int, masks: Masks, places: dict[int, int], dropped: list[int]
+) -> Value:
+    """The slice with its new dimensions, without those that are dropped."""
+    extents: list[Extent] = []
+    axis = 0
+
+    def upto(end: int) -> None:
+        nonlocal axis
+        extents.extend((x, a) for a in range(axis, end) if a not in dropped)
+        axis = max(axis, end)
+
+    for i in range(count):
+        if i in places:
+            upto(places[i] + 1)
+        elif masks.ellipsis >> i & 1:
+            following = [places[j] for j in range(i, count) if j in places]
+            upto(following[0] if following else x.type.rank)
+        else:
+            extents.append(1)
+    upto(x.type.rank)
+    return reshape(n, x, extents)

@@ -1,0 +1,73 @@
+"""What a converter sees of an operation or a layer of CoreML."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import Type
+from ..common.importer import NodeLayer
+from .types import element_type
+
+_MISSING = object()
+
+
+class CoreMLLayer(NodeLayer):
+    """An operation that is being imported; its attributes are inputs that are constants."""
+
+    def has(self, name: str) -> bool:
+        """Whether an attribute is given."""
+        return name in self.attributes
+
+    def attribute(self, name: str, default: Any = _MISSING) -> Any:
+        """An attribute: an array, text or a list. Raises NncError where it has to be given."""
+        found = self.attributes.get(name, default)
+        if found is _MISSING:
+            raise self.error(f"'{name}' must be given as a constant")
+        return found
+
+    def ints(self, name: str, default: Any = _MISSING) -> tuple[int, ...]:
+        """An attribute of integers."""
+        found = self.attribute(name, default)
+        try:
+            return tuple(int(v) for v in np.asarray(found).reshape(-1))
+        except (TypeError, ValueError):
+            raise self.error(f"'{name}' has no integers") from None
+
+    def int(self, name: str, default: Any = _MISSING) -> int:
+        """An attribute of one integer."""
+        found = self.ints(name, default)
+        if len(found) != 1:
+            raise self.error(f"'{name}' has {len(found)} elements, expected one")
+        return found[0]
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """An attribute that is true or false."""
+        return bool(self.int(name, default))
+
+    def flags(self, name: str, count: int) -> tuple[bool, ...]:
+        """An attribute of masks, none of them set where it is not given."""
+        found = self.ints(name, (0,) * count)
+        if len(found) != count:
+            raise self.error(f"'{name}' has {len(found)} elements, expected {count}")
+        return tuple(map(bool, found))
+
+    def float(self, name: str, default: Any = _MISSING) -> float:
+        """An attribute of one number."""
+        found = self.attribute(name, default)
+        try:
+            return np.asarray(found).reshape(()).astype(np.float64).item()
+        except (TypeError, ValueError):
+            raise self.error(f"'{name}' is not one number") from None
+
+    def text(self, name: str, default: Any = _MISSING, *choices: str) -> str:
+        """An attribute of text, one of the choices where there are some."""
+        found = self.attribute(name, default)
+        if not isinstance(found, str) or (choices and found not in choices):
+            raise self.error(f"'{name}' is '{found}', expected {' or '.join(choices) or 'text'}")
+        return found
+
+    def element(self, name: str, default: Any = _MISSING) -> Type:
+        """An attribute that names an element type, `fp16`."""
+        return element_type(self, self.text(name, default))

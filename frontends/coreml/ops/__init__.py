@@ -1,0 +1,1 @@
+"""What each of CoreML's operations and layers stands for."""

@@ -1,0 +1,31 @@
+"""Branches and loops."""
+
+from __future__ import annotations
+
+from ....ir.core import Value
+from ...common.loops import Iteration, branch, while_loop
+from ...common.shapes import as_scalar
+from ..layer import CoreMLLayer
+from ..rows import ROWS
+
+
+@ROWS("cond")
+def cond(n: CoreMLLayer, pred: Value) -> list:
+    known = n.known(pred)
+    if known is not None:
+        return n.graph("0" if known.all() else "1")
+    return branch(n, pred, [lambda: n.graph("0"), lambda: n.graph("1")])
+
+
+@ROWS("while_loop")
+def loop(n: CoreMLLayer, *loop_vars: Value) -> list:
+    def goes_on(states: list[Value]) -> Value:
+        (found,) = n.graph("0", *states)
+        return as_scalar(n, found)
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        after = n.graph("1", *states)
+        return Iteration(after, going=goes_on(after))
+
+    states, _ = while_loop(n, step, loop_vars, None, goes_on(list(loop_vars)))
+    return states

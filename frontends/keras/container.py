@@ -1,0 +1,220 @@
+"""The two kinds of files: a zip with a configuration and weights, and HDF5 with both in one."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import struct
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..common.source import Source
+from ..wire import hdf5
+
+CONFIG, WEIGHTS = "config.json", "model.weights.h5"
+MOST_TEXT = 1 << 28
+"""Bytes of a configuration; that of the largest model known is a hundredth of it."""
+
+RENAMED = {"GroupQueryAttention": "GroupedQueryAttention"}
+"""Classes that configurations call by another name than weights."""
+
+
+class Weights(Protocol):
+    """The weights of a layer, or of the layers of a model."""
+
+    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
+        """The weights of each layer of a model, by the layers' configurations."""
+        ...
+
+    def inside(self, *path: str) -> Weights:
+        """The weights of a part of a layer."""
+        ...
+
+    def arrays(self) -> list[np.ndarray]:
+        """The layer's own weights, in the order in which it made them."""
+        ...
+
+
+@dataclass
+class Container:
+    """What a file has: the model's configuration, its weights, and the version of Keras."""
+
+    config: Mapping[str, Any]
+    weights: Weights
+    version: str
+
+
+def open_container(source: Source) -> Container:
+    """Raises NncError where the file has no model."""
+    if source.head.startswith(hdf5.SIGNATURE):
+        return _open_hdf5(source)
+    try:
+        archive = zipfile.ZipFile(io.BufferedReader(hdf5.Bytes(source.data)))
+        config = _json(source, _member(source, archive, CONFIG))
+        names = archive.namelist()
+        notes = _json(source, _member(source, archive, "metadata.json"))
+        data = _member(source, archive, WEIGHTS) if WEIGHTS in names else None
+    except (zipfile.BadZipFile, KeyError, EOFError, ValueError, zlib.error, OSError) as error:
+        raise source.error(f"broken archive: {error}") from None
+    if data is None:
+        raise source.error(f"the archive has no '{WEIGHTS}'; save the model with its weights")
+    return Container(
+        config,
+        Tree(source, hdf5.Group.open(data, source.error)),
+        str(notes.get("keras_version", "")),
+    )
+
+
+def _member(source: Source, archive: zipfile.ZipFile, name: str) -> np.ndarray:
+    """The bytes of a member: a view of the file where it is stored as it is."""
+    info = archive.getinfo(name)
+    if info.compress_type == zipfile.ZIP_STORED:
+        header = source.data[info.header_offset : info.header_offset + 30].tobytes()
+        if len(header) < 30 or header[:4] != b"PK\x03\x04":
+            raise source.error(f"broken archive: '{name}' is not where it should be")
+        lengths = struct.unpack("<HH", header[26:])
+        begin = info.header_offset + 30 + sum(lengths)
+        if begin + info.file_size > len(source.data):
+            raise source.error(f"broken archive: '{name}' is truncated")
+        return source.data[begin : begin + info.file_size]
+    if info.file_size > 1100 * len(source.data):  # more than deflate can
+        raise source.error(f"broken archive: '{name}' cannot have {info.file_size} bytes")
+    return np.frombuffer(archive.read(info), np.uint8)
+
+
+def _json(source: Source, data: np.ndarray | str) -> dict[str, Any]:
+    if len(data) > MOST_TEXT:
+        raise source.error("the configuration is too long")
+    try:
+        text = data if isinstance(data, str) else data.tobytes().decode("utf-8")
+        found = json.loads(text)
+    except ValueError as error:
+        raise source.error(f"the configuration is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise source.error("the configuration is no JSON object")
+    return found
+
+
+def _open_hdf5(source: Source) -> Container:
+    root = hdf5.Group.open(source.data, source.error)
+    config = root.attribute("model_config")
+    weights = root.group("model_weights")
+    if config is None or weights is None:
+        if root.group("layers") is not None or root.attribute("layer_names") is not None:
+            raise source.error("the file has weights only; save the whole model: model.save(..)")
+        raise source.error("the file has no model of Keras: attribute 'model_config' is missing")
+    version = root.attribute("keras_version") or weights.attribute("keras_version") or ""
+    return Container(_json(source, str(config)), Named(source, weights), str(version))
+
+
+class Tree:
+    """Weights of Keras 3: a tree of groups, named by the classes of the layers."""
+
+    def __init__(self, source: Source, group: hdf5.Group | None) -> None:
+        self._source = source
+        self._group = group
+
+    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
+        group = None if self._group is None else self._group.group("layers")
+        if group is None and self._group is not None:  # Keras 2.12
+            group = self._group.group("_layer_checkpoint_dependencies")
+        return [Tree(self._source, group and group.group(n)) for n in unique_names(layers)]
+
+    def inside(self, *path: str) -> Weights:
+        group = self._group
+        for name in path:
+            if group is not None:
+                group = group.group(name) or group.group("_" + name)
+        return Tree(self._source, group)
+
+    def arrays(self) -> list[np.ndarray]:
+        group = self._group and self._group.group("vars")
+        if group is None:
+            return []
+        found = []
+        for name in sorted(group.names(), key=lambda name: (len(name), name)):
+            array = group.array(name)
+            if array is None:
+                raise self._source.error(f"the weights have a group '{name}', expected a dataset")
+            found.append(array)
+        return found
+
+
+def unique_names(layers: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How Keras 3 names the weights of layers: by class, and a number where a class is there again.
+
+    Operations that are no layers have no weights and do not count.
+    """
+    counts: dict[str, int] = {}
+    names = []
+    for layer in layers:
+        if is_operation(layer):
+            names.append("")
+            continue
+        kind = str(layer.get("class_name")).rpartition(">")[2]
+        name = re.sub(r"\W+", "", RENAMED.get(kind, kind))
+        name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+        name = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+        count = counts.get(name, 0)
+        counts[name] = count + 1
+        names.append(f"{name}_{count}" if count else name)
+    return names
+
+
+def is_operation(layer: Mapping[str, Any]) -> bool:
+    """Whether it is an operation of `keras.ops` and no layer."""
+    if "module" in layer:
+        return ".ops." in str(layer["module"])
+    config = layer.get("config")
+    layers_have = {"trainable", "layers", "batch_shape", "batch_input_shape"}
+    return isinstance(config, dict) and not layers_have & set(config)
+
+
+class Named:
+    """Weights of Keras 2: for each layer of the model a list of arrays with names."""
+
+    def __init__(self, source: Source, group: hdf5.Group, names: Sequence[str] = ()) -> None:
+        self._source = source
+        self._group = group
+        self._names = names
+
+    def of_layers(self, layers: Sequence[Mapping[str, Any]]) -> list[Weights]:
+        if self._names:  # of a model in a model, whose layers stand in the weights' names
+            return [Named(self._source, self._group, self._of(layer)) for layer in layers]
+        found: list[Weights] = []
+        for layer in layers:
+            group = self._group.group(name_of(layer))
+            names = None if group is None else group.attribute("weight_names")
+            found.append(Named(self._source, group or self._group, [str(n) for n in names or ()]))
+        return found
+
+    def _of(self, layer: Mapping[str, Any]) -> Sequence[str]:
+        """The names of a layer's weights; models do not always stand in them."""
+        found = [name for name in self._names if name_of(layer) in name.split("/")]
+        is_model = "layers" in (layer.get("config") or ())
+        return self._names if is_model and not found else found
+
+    def inside(self, *path: str) -> Weights:
+        return self
+
+    def arrays(self) -> list[np.ndarray]:
+        found = []
+        for name in self._names:
+            array = self._group.array(name)
+            if array is None:
+                raise self._source.error(f"the weight '{name}' is missing")
+            found.append(array)
+        return found
+
+
+def name_of(layer: Mapping[str, Any]) -> str:
+    """The name of a layer by its configuration."""
+    config = layer.get("config")
+    inner = config.get("name") if isinstance(config, dict) else None
+    return str(layer.get("name") or inner)

@@ -1,0 +1,173 @@
+"""Activation functions as layers name them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from ...dialects import nn
+from ...ir.core import Value
+from ..common.activations import activation as named
+from ..common.activations import affine, clipped
+from ..common.terms import Term
+from .layer import KerasLayer
+
+Function = Callable[[KerasLayer, Value], Value]
+
+
+def _softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
+    return n(nn.Softmax(x, axis=axis % x.type.rank))
+
+
+def log_softmax(n: KerasLayer, x: Value, axis: int = -1) -> Value:
+    """The logarithm of the softmax."""
+    return n(nn.LogSoftmax(x, axis=axis % x.type.rank))
+
+
+def _hard_sigmoid(n: KerasLayer, x: Value) -> Value:
+    """Of slope 1/6, but 0.2 in Keras 2."""
+    old = n.builder.graph.producer.startswith(("1.", "2."))
+    return named(n, "hardsigmoid", x, 0.2 if old else 1 / 6, 0.5)
+
+
+def _squareplus(n: KerasLayer, x: Value, b: float = 4) -> Value:
+    t = Term(n, x)
+    return ((t + (t * t + b).function(nn.Sqrt)) * 0.5).value
+
+
+def _sparse_plus(n: KerasLayer, x: Value) -> Value:
+    t = Term(n, x)
+    return (t <= -1.0).choose(0.0, (t < 1.0).choose((t + 1.0) * (t + 1.0) * 0.25, t)).value
+
+
+def hard_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
+    """x where it is far from 0."""
+    t = Term(n, x)
+    return (t.function(nn.Abs) <= threshold).choose(0.0, t).value
+
+
+def soft_shrink(n: KerasLayer, x: Value, threshold: float = 0.5) -> Value:
+    """x nearer to 0."""
+    t = Term(n, x)
+    return ((t - threshold).max(0.0) + (t + threshold).min(0.0)).value
+
+
+def glu(n: KerasLayer, x: Value, axis: int = -1) -> Value:
+    """One half of x, times the sigmoid of the other."""
+    axis %= x.type.rank
+    count = x.type.shape[axis]
+    if count is None or count % 2:
+        raise n.error(f"axis {axis} of {count} elements has no halves")
+    t = Term(n, x)
+    gate = t.part(axis, count // 2, count).function(nn.Sigmoid)
+    return (t.part(axis, 0, count // 2) * gate).value
+
+
+def gelu(n: KerasLayer, x: Value, approximate: bool = True) -> Value:
+    """x times the normal distribution's cumulative function."""
+    return n(nn.Gelu(x, approximate="tanh" if approximate else "none"))
+
+
+def log_sigmoid(n: KerasLayer, x: Value) -> Value:
+    """-log(1 + exp(-x))"""
+    return n(nn.Neg(n(nn.Softplus(n(nn.Neg(x))))))
+
+
+def by_name(name: str, alpha: float | None = None, beta: float | None = None) -> Function:
+    """A function that all formats have."""
+    return lambda n, x: named(n, name, x, alpha, beta)
+
+
+FUNCTIONS: Mapping[str, Function] = {
+    "linear": lambda n, x: x,
+    "relu": by_name("relu"),
+    "relu6": by_name("relu6"),
+    "sigmoid": by_name("sigmoid"),
+    "tanh": by_name("tanh"),
+    "softplus": by_name("softplus"),
+    "softsign": by_name("softsign"),
+    "elu": by_name("elu"),
+    "celu": by_name("celu"),
+    "selu": by_name("selu"),
+    "silu": by_name("silu"),
+    "swish": by_name("silu"),
+    "mish": by_name("mish"),
+    "hard_silu": by_name("hardswish"),
+    "hard_swish": by_name("hardswish"),
+    "hard_sigmoid": _hard_sigmoid,
+    "leaky_relu": by_name("leakyrelu", 0.2),
+    "exponential": lambda n, x: n(nn.Exp(x)),
+    "gelu": lambda n, x: gelu(n, x, approximate=False),
+    "softmax": _softmax,
+    "log_softmax": log_softmax,
+    "log_sigmoid": log_sigmoid,
+    "glu": glu,
+    "hard_tanh": lambda n, x: clipped(n, x, -1, 1),
+    "hard_shrink": hard_shrink,
+    "soft_shrink": soft_shrink,
+    "tanh_shrink": lambda n, x: (Term(n, x) - Term(n, n(nn.Tanh(x)))).value,
+    "squareplus": _squareplus,
+    "sparse_plus": _sparse_plus,
+    "sparse_sigmoid": lambda n, x: clipped(n, affine(n, x, 0.5, 0.5), 0, 1),
+}
+
+
+def activated(n: KerasLayer, x: Value, given: Any) -> Value:
+    """An activation of a configuration: a name, or the configuration of a function or a layer."""
+    if given is None:
+        return x
+    if isinstance(given, dict):
+        config = given.get("config")
+        if isinstance(config, dict):
+            return _by_layer(n, x, str(given.get("class_name")), config)
+        given = config if isinstance(config, str) else given.get("class_name")
+    function = FUNCTIONS.get(str(given).rpartition(">")[2].lower())
+    if function is None:
+        raise n.error(f"activation '{given}' is not known, expected {', '.join(FUNCTIONS)}")
+    return function(n, x)
+
+
+def _by_layer(n: KerasLayer, x: Value, kind: str, config: Mapping[str, Any]) -> Value:
+    """An activation that is a layer without weights."""
+    layers: Mapping[str, Function] = {
+        "Activation": lambda n, x: activated(n, x, config.get("activation")),
+        "ReLU": lambda n, x: relu(n, x, config),
+        "LeakyReLU": lambda n, x: leaky_relu(n, x, config),
+        "ELU": lambda n, x: named(n, "elu", x, config.get("alpha", 1.0)),
+        "Softmax": lambda n, x: _softmax(n, x, config.get("axis", -1)),
+    }
+    if kind not in layers:
+        raise n.error(f"activation '{kind}' is not known, expected {', '.join(layers)}")
+    return layers[kind](n, x)
+
+
+def relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
+    """With a slope below a threshold, and a largest value."""
+    threshold = float(config.get("threshold") or 0)
+    slope, most = float(config.get("negative_slope") or 0), config.get("max_value")
+    if not threshold and not slope:
+        return n(nn.Relu(x)) if most is None else clipped(n, x, 0, float(most))
+    t = Term(n, x)
+    found = (t < threshold).choose((t - threshold) * slope, t)
+    return (found if most is None else found.min(float(most))).value
+
+
+def leaky_relu(n: KerasLayer, x: Value, config: Mapping[str, Any]) -> Value:
+    """Its slope has another name in Keras 2."""
+    slope = config.get("negative_slope", config.get("alpha", 0.3))
+    return n(nn.LeakyRelu(x, alpha=float(slope)))
+
+
+def softmax(n: KerasLayer, x: Value, axes: int | list[int], mask: Value | None) -> Value:
+    """Along one axis or several, where a mask says what counts."""
+    if mask is not None:
+        shown = n(nn.Where(mask, n.scalar(0, x), n.scalar(-3e38, x)))
+        x = n(nn.Add(x, shown))
+    if isinstance(axes, list) and len(axes) == 1:
+        axes = axes[0]
+    if isinstance(axes, int):
+        return _softmax(n, x, axes)
+    places = tuple(sorted(axis % x.type.rank for axis in axes))
+    t = Term(n, x)
+    powers = (t - t.largest(*places, keep=True)).function(nn.Exp)
+    return (powers / powers.sum(*places, keep=True)).value

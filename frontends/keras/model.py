@@ -1,0 +1,511 @@
+"""From the configuration of a model to a graph: models in models, shared layers, masks.
+
+A layer may be called several times, and a call may have any structure of tensors as arguments.
+Where a layer makes a mask of which steps of a sequence count, the mask is a second output of its
+node and an input of those that look at it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...ir.diagnostics import NncError
+from ...ir.types import TensorType, Type, f32
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from .container import Weights, is_operation, name_of, open_container
+from .layer import TYPES, Call, Slot, element_type
+
+DEEPEST = 60
+"""Models in models."""
+
+MODELS = {"Functional", "Model", "Sequential"}
+WRAPPERS = {"SpectralNormalization"}
+"""Layers that do what the layer inside them does."""
+
+PARTS: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(("LSTM", "GRU", "SimpleRNN", "RNN"), ("cell",)),
+    **dict.fromkeys(("ConvLSTM1D", "ConvLSTM2D", "ConvLSTM3D"), ("cell",)),
+    "Bidirectional": ("forward_layer/cell", "backward_layer/cell"),
+    **dict.fromkeys(
+        ("MultiHeadAttention", "GroupQueryAttention"),
+        ("query_dense", "gate_dense", "key_dense", "value_dense", "output_dense"),
+    ),
+}
+"""The parts of layers that have the weights."""
+
+KEEPS_MASK = {
+    "Activation", "ActivityRegularization", "AlphaDropout", "BatchNormalization", "Dense",
+    "Dropout", "ELU", "GaussianDropout", "GaussianNoise", "GroupNormalization", "Identity",
+    "LayerNormalization", "LeakyReLU", "Normalization", "PReLU", "ReLU", "Rescaling", "Softmax",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ThresholdedReLU",
+    "TimeDistributed", "UnitNormalization", "MultiHeadAttention", "GroupQueryAttention",
+    "Attention", "AdditiveAttention",
+}  # fmt: skip
+MERGES_MASKS = {"Add", "Average", "Maximum", "Minimum", "Multiply", "Subtract"}
+RECURRENT = {"LSTM", "GRU", "SimpleRNN", "RNN", "Bidirectional"}
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A value of the graph, and the value that is its mask."""
+
+    name: str
+    mask: str | None = None
+
+
+@dataclass(frozen=True)
+class Reference:
+    """In the arguments of a call: an output of a call of another layer."""
+
+    layer: str
+    call: int
+    output: int
+
+
+def read(source: Source) -> Graph:
+    """The graph of a file. Raises NncError."""
+    container = open_container(source)
+    return _Reader(source).graph(container.config, container.weights, container.version)
+
+
+@dataclass
+class _Layer:
+    """A layer of a model that is being read: its configuration and what its calls gave."""
+
+    kind: str
+    name: str
+    config: Mapping[str, Any]
+    whole: Mapping[str, Any]
+    weights: Weights
+    label: str
+    """The name with those of the models around it."""
+    calls: list[Sequence[Tensor]] = field(default_factory=list)
+    names: list[str] | None = None
+    """Of the weights in the graph, as soon as they are read."""
+
+
+class _Reader:
+    """Collects nodes."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.nodes: list[Node] = []
+        self.inputs: list[Input] = []
+        self.constants: dict[str, np.ndarray] = {}
+        self._names: set[str] = set()
+        self._depth = 0
+
+    def graph(self, config: Mapping[str, Any], weights: Weights, version: str) -> Graph:
+        """Of the outermost model."""
+        try:
+            model = self._layer(config, weights, "")
+            model.label = ""
+            if not _is_model(model):
+                raise self.source.error(
+                    f"the model is of class '{model.kind}', whose code is not in the file; "
+                    "only sequential and functional models can be read"
+                )
+            outputs, names = self._model(model, None)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            text = f"{type(error).__name__}: {error}"
+            raise self.source.error(f"broken configuration: {text}") from None
+        named: list[tuple[str, str]] = []
+        for name, output in zip(names, outputs, strict=True):
+            taken = {one for one, _ in named}
+            count = sum(one == name or one.startswith(name + "_") for one in taken)
+            named.append((name if name not in taken else f"{name}_{count}", output.name))
+        return Graph(self.inputs, self.nodes, named, self.constants, producer=version)
+
+    def _error(self, layer: _Layer, text: str) -> NncError:
+        return self.source.error(f"layer '{layer.label or layer.name}' ({layer.kind}): {text}")
+
+    def _layer(self, whole: Mapping[str, Any], weights: Weights, around: str) -> _Layer:
+        kind, config = str(whole["class_name"]).rpartition(">")[2], whole["config"]
+        if isinstance(config, list):  # Sequential of Keras 2.0
+            config = {"name": "sequential", "layers": config}
+        if is_operation(whole):
+            kind = f"ops.{kind}"
+        if kind in ("TFOpLambda", "SlicingOpLambda"):
+            kind = f"tf.{config['function']}"
+        name = name_of(whole)
+        return _Layer(kind, name, config, whole, weights, f"{around}/{name}" if around else name)
+
+    # -- models -----------------------------------------------------------------------------------
+
+    def _model(
+        self, model: _Layer, given: Sequence[Tensor] | None
+    ) -> tuple[list[Tensor], list[str]]:
+        """The outputs of a model, and their names. Without given tensors it is the outermost."""
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise self.source.error("models are nested too deeply")
+        layers = self._layers(model)
+        if "input_layers" in model.config:
+            found = self._functional(model, layers, given)
+        else:
+            found = self._sequential(model, layers, given)
+        self._depth -= 1
+        return found
+
+    def _layers(self, model: _Layer) -> list[_Layer]:
+        listed = model.config["layers"]
+        weights = model.weights.of_layers(listed)
+        pairs = zip(listed, weights, strict=True)
+        return [self._layer(one, own, model.label) for one, own in pairs]
+
+    def _sequential(
+        self, model: _Layer, layers: list[_Layer], given: Sequence[Tensor] | None
+    ) -> tuple[list[Tensor], list[str]]:
+        layers = list(layers)
+        first = layers.pop(0) if layers and layers[0].kind == "InputLayer" else None
+        if given is not None:
+            current = list(given)
+        elif first is not None:
+            current = [self._input(first, first.name)]
+        else:
+            current = [self._first_input(model, layers)]
+        for layer in layers:
+            argument: Any = current[0] if len(current) == 1 else current
+            current = self._call(layer, [argument], {}, 1)
+        return current, [layers[-1].name if layers else model.name] * len(current)
+
+    def _first_input(self, model: _Layer, layers: list[_Layer]) -> Tensor:
+        """Of a sequential model that has no layer for it."""
+        first = layers[0] if layers else model
+        shape = first.config.get("batch_input_shape") or model.config.get("build_input_shape")
+        shape = shape or (model.whole.get("build_config") or {}).get("input_shape")
+        if shape is None and _is_model(first) and "layers" in first.config:
+            inner = self._layers(first)
+            if inner and inner[0].kind == "InputLayer":
+                return self._input(inner[0], f"{first.name}_input")
+        if shape is None:
+            raise self._error(model, "the shape of the input is not in the file: it was not built")
+        config = {"batch_shape": shape, "dtype": first.config.get("dtype")}
+        if first.kind == "Embedding":
+            config["dtype"] = "int32" if model.whole.get("module") is None else "float32"
+        input = _Layer("InputLayer", f"{first.name}_input", config, {}, first.weights, first.label)
+        return self._input(input, input.name)
+
+    def _input(self, layer: _Layer, name: str) -> Tensor:
+        """A new input of the graph."""
+        config = layer.config
+        shape = config.get("batch_shape") or config.get("batch_input_shape")
+        if shape is None:
+            raise self._error(layer, "it has no shape")
+        extents = tuple(None if d is None else int(d) for d in shape)
+        if any(d is not None and d < 0 for d in extents):
+            raise self._error(layer, f"the shape {list(shape)} has a negative extent")
+        type = TensorType(extents, _element(config.get("dtype"), self.source))
+        self.inputs.append(Input(name, type, _dims(name, extents)))
+        return Tensor(name)
+
+    def _functional(
+        self, model: _Layer, layers: list[_Layer], given: Sequence[Tensor] | None
+    ) -> tuple[list[Tensor], list[str]]:
+        table = {layer.name: layer for layer in layers}
+        heads = _flat(_references(model.config["input_layers"], table))
+        tails = _flat(_references(model.config["output_layers"], table))
+        if given is not None and len(given) != len(heads):
+            raise self._error(model, f"it is called with {len(given)} tensors, not {len(heads)}")
+        for i, head in enumerate(heads):
+            layer = table[head.layer]
+            if layer.kind != "InputLayer":
+                raise self._error(layer, "an input of a model must be an InputLayer")
+            layer.calls = [[self._input(layer, layer.name) if given is None else given[i]]]
+        pending = {layer.name: _calls(layer, table) for layer in layers}
+        tails = _counted_from_zero(pending, tails, table)
+        wanted = _outputs_wanted(pending, tails)
+        while any(pending.values()):
+            before = sum(map(len, pending.values()))
+            for layer in layers:
+                calls = pending[layer.name]
+                while calls and all(_is_there(ref, table) for ref in _flat(calls[0])):
+                    args, kwargs = (_resolved(part, table) for part in calls.pop(0))
+                    count = wanted.get((layer.name, len(layer.calls)), 1)
+                    layer.calls.append(self._call(layer, args, kwargs, count))
+            if sum(map(len, pending.values())) == before:
+                stuck = next(table[name] for name, calls in pending.items() if calls)
+                raise self._error(stuck, "its inputs are never computed")
+        return [_resolved(tail, table) for tail in tails], [tail.layer for tail in tails]
+
+    # -- calls ------------------------------------------------------------------------------------
+
+    def _call(self, layer: _Layer, args: list[Any], kwargs: Mapping[str, Any], count: int) -> list:
+        """The outputs of a call of a layer, of which so many are used."""
+        tensors = [t for t in _flat([args, kwargs]) if isinstance(t, Tensor)]
+        if _is_model(layer):
+            given = [t for t in _flat(args) if isinstance(t, Tensor)] or tensors
+            return self._model(layer, given)[0]
+        if layer.kind in WRAPPERS:
+            inner = self._layer(layer.config["layer"], layer.weights.inside("layer"), "")
+            inner.label = layer.label
+            return self._call(inner, args, kwargs, count)
+        names = list(dict.fromkeys(t.name for t in tensors))
+        slots = {name: Slot(i) for i, name in enumerate(names)}
+        first = [t for t in _flat(args[:1] or list(kwargs.values())) if isinstance(t, Tensor)]
+        masks = [t.mask for t in (first if len(first) > 1 else tensors)]
+        for mask in masks:
+            if mask is not None and mask not in slots:
+                slots[mask] = Slot(len(slots))
+        if layer.names is None:
+            layer.names = self._weights(layer)
+        weights = [Slot(len(slots) + i) for i in range(len(layer.names))]
+        arguments = _slotted((args, dict(kwargs)), slots)
+        placed = [None if mask is None else slots[mask] for mask in masks]
+        call = Call(layer.config, arguments[0], arguments[1], placed, weights)
+        graphs = self._inside(layer)
+        return self._node(layer, [*slots, *layer.names], call, graphs, masks, count)
+
+    def _node(
+        self,
+        layer: _Layer,
+        inputs: list[str],
+        call: Call,
+        graphs: Mapping[str, Graph],
+        masks: Sequence[str | None],
+        count: int,
+    ) -> list[Tensor]:
+        name = self._unique(layer.label)
+        outputs = [name, *(self._unique(f"{name}:{i}") for i in range(1, count))]
+        mask = _mask_behind(layer, masks)
+        made = _makes_mask(layer) or (
+            layer.kind in MERGES_MASKS and len(masks) > 1 and None not in masks
+        ) or (layer.kind == "Concatenate" and any(masks))  # fmt: skip
+        defined = list(outputs)
+        if made:
+            mask = self._unique(f"{name}:mask")
+            defined.append(mask)
+        self.nodes.append(Node(layer.kind, name, inputs, defined, call, graphs))
+        return [Tensor(outputs[0], mask), *map(Tensor, outputs[1:])]
+
+    def _inside(self, layer: _Layer) -> Mapping[str, Graph]:
+        """The graph of what a layer does at each step of a sequence."""
+        if layer.kind != "TimeDistributed":
+            return {}
+        inner = _Reader(self.source)
+        inner.constants, inner._names, inner._depth = self.constants, self._names, self._depth
+        given = Tensor(self._unique(f"{layer.label}:step"))
+        one = self._layer(layer.config["layer"], layer.weights.inside("layer"), layer.label)
+        (output, *_) = inner._call(one, [given], {}, 1)
+        inputs = [Input(given.name, TensorType((), f32))]
+        return {"layer": Graph(inputs, inner.nodes, [("output", output.name)])}
+
+    def _weights(self, layer: _Layer) -> list[str]:
+        """The names of a layer's weights, which are new constants of the graph."""
+        names = []
+        for i, array in enumerate(_arrays(layer)):
+            name = self._unique(f"{layer.label}/{i}")
+            self.constants[name] = array
+            names.append(name)
+        return names
+
+    def _unique(self, name: str) -> str:
+        count, found = 0, name
+        while found in self._names:
+            count += 1
+            found = f"{name}:{count}"
+        self._names.add(found)
+        return found
+
+
+def _arrays(layer: _Layer) -> list[np.ndarray]:
+    """The weights of a layer in the order of Keras 2, which has no parts."""
+    if layer.kind == "TimeDistributed":
+        return []
+    paths: list[str] = list(PARTS.get(layer.kind, ()))
+    if layer.kind in ("RNN", "Bidirectional"):
+        inner = layer.config.get("cell" if layer.kind == "RNN" else "layer") or {}
+        cells = (inner.get("config") or {}).get("cells")
+        if layer.kind == "RNN" and cells:
+            from .container import unique_names
+
+            paths = [f"cell/cells/{name}" for name in unique_names(cells)]
+    whole = layer.weights.arrays()
+    if whole or not paths:
+        return whole
+    return [a for path in paths for a in layer.weights.inside(*path.split("/")).arrays()]
+
+
+def _is_model(layer: _Layer) -> bool:
+    return layer.kind in MODELS or (
+        isinstance(layer.config, dict) and {"layers", "input_layers"} <= set(layer.config)
+    )
+
+
+def _makes_mask(layer: _Layer) -> bool:
+    return layer.kind == "Masking" or (
+        layer.kind == "Embedding" and bool(layer.config.get("mask_zero"))
+    )
+
+
+def _mask_behind(layer: _Layer, masks: Sequence[str | None]) -> str | None:
+    """The mask of an output that is one of an input."""
+    if layer.kind in RECURRENT:
+        inner = layer.config.get("layer", {}).get("config", layer.config)
+        return next(iter(masks), None) if inner.get("return_sequences") else None
+    if layer.kind in KEEPS_MASK:
+        return next(iter(masks), None)
+    return None
+
+
+# -- references ------------------------------------------------------------------------------------
+
+
+def decoded(value: Any, table: Mapping[str, Any]) -> Any:
+    """A part of a configuration: references to tensors, tuples, slices, arrays, types, .."""
+    match value:
+        case {"class_name": "__keras_tensor__", "config": {"keras_history": [name, call, output]}}:
+            return Reference(str(name), int(call), int(output))
+        case {"class_name": "__tuple__", "config": {"value": items}}:
+            return tuple(decoded(item, table) for item in items)
+        case {"class_name": "__slice__", "config": config}:
+            return slice(*(decoded(config.get(k), table) for k in ("start", "stop", "step")))
+        case {"class_name": "__ellipsis__"}:
+            return Ellipsis
+        case {"class_name": "__numpy__" | "__tensor__", "config": config}:
+            return np.asarray(config["value"], config["dtype"])
+        case {"start": start, "stop": stop, "step": step} if len(value) == 3:
+            return slice(*(decoded(part, table) for part in (start, stop, step)))
+        case {"class_name": _, "config": {"name": str(name)}} if name in TYPES:
+            return name
+        case dict():
+            return {key: decoded(item, table) for key, item in value.items()}
+        case [str(name), int(call), int(output)] if name in table:
+            return Reference(name, call, output)
+        case list():
+            return [decoded(item, table) for item in value]
+    return value
+
+
+def _references(value: Any, table: Mapping[str, _Layer]) -> Any:
+    return decoded(value, table)
+
+
+def _calls(layer: _Layer, table: Mapping[str, _Layer]) -> list[tuple[list, dict]]:
+    """The calls of a layer, as arguments by position and by name."""
+    found = []
+    if layer.kind == "InputLayer":
+        return found
+    for node in layer.whole.get("inbound_nodes") or ():
+        if isinstance(node, dict):
+            found.append((decoded(node["args"], table), decoded(node["kwargs"], table)))
+            continue
+        # Keras 2: [[layer, call, output, kwargs], ..], or one of these for an operation.
+        entries = [node] if node and isinstance(node[0], str) else node
+        tensors: list[Any] = []
+        kwargs: dict[str, Any] = {}
+        for entry in entries:
+            name, call, output, *more = entry
+            constant = name == "_CONSTANT_VALUE"
+            tensors.append(output if constant else Reference(name, call, output))
+            kwargs |= decoded(more[0], table) if more else {}
+        found.append(([tensors[0] if len(tensors) == 1 else tensors], kwargs))
+    return found
+
+
+def _counted_from_zero(
+    pending: Mapping[str, list], tails: list[Reference], table: Mapping[str, _Layer]
+) -> list[Reference]:
+    """Calls of models are counted from 1 in Keras 2, and in the outputs of Keras 3: a model had
+    a call before, that with its own inputs.
+    """
+    least: dict[str, int] = {}
+    old = any(
+        not isinstance(node, dict)
+        for layer in table.values()
+        for node in layer.whole.get("inbound_nodes") or ()
+    )
+    if not old:
+        return [
+            Reference(t.layer, t.call - ("input_layers" in table[t.layer].config), t.output)
+            for t in tails
+        ]
+    references = [r for calls in pending.values() for r in _flat(calls)] + tails
+    for reference in references:
+        if isinstance(reference, Reference):
+            most = least.get(reference.layer, reference.call)
+            least[reference.layer] = min(most, reference.call)
+
+    def shifted(value: Any) -> Any:
+        if isinstance(value, Reference):
+            return Reference(value.layer, value.call - least[value.layer], value.output)
+        return _mapped(value, shifted)
+
+    for name, calls in pending.items():
+        calls[:] = [shifted(call) for call in calls]
+        if table[name].kind == "InputLayer":
+            calls.clear()
+    return [shifted(tail) for tail in tails]
+
+
+def _outputs_wanted(pending: Mapping[str, list], tails: Sequence[Reference]) -> dict:
+    """How many outputs of each call are used."""
+    wanted: dict[tuple[str, int], int] = {}
+    for reference in [*(r for calls in pending.values() for r in _flat(calls)), *tails]:
+        if isinstance(reference, Reference):
+            key = reference.layer, reference.call
+            wanted[key] = max(wanted.get(key, 1), reference.output + 1)
+    return wanted
+
+
+def _is_there(reference: Any, table: Mapping[str, _Layer]) -> bool:
+    if not isinstance(reference, Reference):
+        return True
+    return reference.call < len(table[reference.layer].calls)
+
+
+def _resolved(value: Any, table: Mapping[str, _Layer]) -> Any:
+    if isinstance(value, Reference):
+        return table[value.layer].calls[value.call][value.output]
+    return _mapped(value, lambda item: _resolved(item, table))
+
+
+def _slotted(value: Any, slots: Mapping[str, Slot]) -> Any:
+    if isinstance(value, Tensor):
+        return slots[value.name]
+    return _mapped(value, lambda item: _slotted(item, slots))
+
+
+def _mapped(value: Any, function: Any) -> Any:
+    match value:
+        case list() | tuple():
+            return type(value)(function(item) for item in value)
+        case dict():
+            return {key: function(item) for key, item in value.items()}
+        case slice():
+            return slice(*(function(part) for part in (value.start, value.stop, value.step)))
+    return value
+
+
+def _flat(value: Any) -> list[Any]:
+    """The leaves of a structure."""
+    match value:
+        case list() | tuple():
+            return [leaf for item in value for leaf in _flat(item)]
+        case dict():
+            return [leaf for item in value.values() for leaf in _flat(item)]
+        case slice():
+            return [leaf for p in (value.start, value.stop, value.step) for leaf in _flat(p)]
+    return [value]
+
+
+def _element(dtype: Any, source: Source) -> Type:
+    if isinstance(dtype, dict):
+        dtype = (dtype.get("config") or {}).get("name")
+    found = element_type(dtype)
+    if found is None:
+        raise source.error(f"an input has elements of type '{dtype}', which is not supported")
+    return found
+
+
+def _dims(name: str, extents: Sequence[int | None]) -> list[str]:
+    """Names of the dimensions that are not known; the first one is the batch's."""
+    return [
+        "" if d is not None else "batch" if i == 0 else f"{name}_{i}" for i, d in enumerate(extents)
+    ]

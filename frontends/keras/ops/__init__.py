@@ -1,0 +1,1 @@
+"""The layers and operations, by what they do."""

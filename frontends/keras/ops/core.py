@@ -1,0 +1,137 @@
+"""Dense layers, embeddings, masks, and what does nothing at inference."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, TensorType, i32
+from ...common.einsum import einsum
+from ...common.shapes import reshape
+from ...common.terms import Term
+from ..functions import activated
+from ..layer import ROWS, KerasLayer, called, layer
+from .reshaping import merged_batch, split_batch
+
+IDENTITIES = (
+    "ActivityRegularization", "AlphaDropout", "AugMix", "AutoContrast", "Dropout", "CutMix",
+    "GaussianDropout", "GaussianNoise", "Identity", "MixUp", "RandAugment", "RandomBrightness",
+    "RandomColorDegeneration", "RandomColorJitter", "RandomContrast", "RandomElasticTransform",
+    "RandomErasing", "RandomFlip", "RandomGaussianBlur", "RandomGrayscale", "RandomHue",
+    "RandomInvert", "RandomPerspective", "RandomPosterization", "RandomRotation",
+    "RandomSaturation", "RandomSharpness", "RandomShear", "RandomTranslation", "RandomZoom",
+    "SpatialDropout1D", "SpatialDropout2D", "SpatialDropout3D", "ops.StopGradient", "ops.Copy",
+    "ops.ConvertToTensor", "ops.Identity", "tf.identity", "tf.stop_gradient",
+)  # fmt: skip
+"""What does something in training only."""
+
+ROWS.add(dict.fromkeys(IDENTITIES, called(lambda n: n.tensor())))
+
+
+@layer("Lambda")
+def function(n: KerasLayer) -> Value:
+    raise n.error(
+        "its function is Python code, which is never executed; write it with layers or keras.ops"
+    )
+
+
+@layer("Dense")
+def dense(n: KerasLayer) -> Value:
+    use_bias = n.option("use_bias", True)
+    kernel, *bias = n.weights(2 if use_bias else 1)
+    x = n.tensor()
+    if x.type.shape[-1] not in (None, kernel.type.shape[0]):
+        raise n.error(f"the input is '{x.type}', but the kernel has {kernel.type.shape[0]} rows")
+    y = n(nn.Matmul(x, kernel))
+    for value in bias:
+        y = n(nn.Add(y, value))
+    return activated(n, y, n.option("activation", None))
+
+
+@layer("EinsumDense")
+def einsum_dense(n: KerasLayer) -> Value:
+    kernel, *bias = n.weights(1, 2)
+    y = einsum(n, n.option("equation"), [n.tensor(), kernel])
+    for value in bias:
+        y = n(nn.Add(y, value))
+    return activated(n, y, n.option("activation", None))
+
+
+@layer("Embedding")
+def embedding(n: KerasLayer) -> list[Value]:
+    (table,) = n.weights(1)
+    given = n.tensor()
+    indices = n.cast(given, i32)
+    found = n(nn.Gather(table, indices))
+    if not n.option("mask_zero", False):
+        return [found]
+    return [found, n(nn.Not(n(nn.Equal(given, n.scalar(0, given)))))]
+
+
+@layer("ReversibleEmbedding")
+def reversible_embedding(n: KerasLayer) -> Value:
+    table, *more = n.weights(1, 2)
+    x = n.tensor()
+    if not n.argument(1, "reverse", False):
+        return n(nn.Gather(table, n.cast(x, i32)))
+    across = more[0] if more else n(nn.Transpose(table, permutation=(1, 0)))
+    logits = Term(n, n(nn.Matmul(x, across)))
+    cap = n.option("logit_soft_cap", None)
+    return (logits if not cap else (logits / cap).function(nn.Tanh) * cap).value
+
+
+@layer("Masking")
+def masking(n: KerasLayer) -> list[Value]:
+    x = n.tensor()
+    counts = n(nn.Not(n(nn.Equal(x, n.scalar(n.number("mask_value", 0.0), x)))))
+    last = (x.type.rank - 1,)
+    some = n(nn.ReduceMax(n.cast(counts, IntegerType(8, "u")), axes=last, keep_dims=True))
+    steps = Term(n, some) > 0
+    mask = reshape(n, steps.value, [(x, i) for i in range(x.type.rank - 1)])
+    return [steps.choose(Term(n, x), 0.0).value, mask]
+
+
+@layer("TimeDistributed")
+def time_distributed(n: KerasLayer) -> Value:
+    """The layer on all steps of all sequences at once."""
+    x = n.tensor()
+    (y,) = n.graph("layer", merged_batch(n, x))
+    return split_batch(n, y, x)
+
+
+@layer("CategoryEncoding")
+def category_encoding(n: KerasLayer) -> Value:
+    x, weights = n.tensor(), n.argument(1, "count_weights")
+    return encoded(n, x, n.integer("num_tokens"), n.option("output_mode", "multi_hot"), weights)
+
+
+def encoded(n: KerasLayer, x: Value, depth: int, mode: str, weights: Value | None = None) -> Value:
+    """Numbers of categories as vectors."""
+    if mode == "int":
+        return x
+    if mode not in ("one_hot", "multi_hot", "count"):
+        raise n.error(f"'output_mode' is '{mode}', expected one_hot, multi_hot, count or int")
+    if mode == "one_hot" and x.type.shape[-1] == 1 and x.type.rank > 1:
+        x = reshape(n, x, [(x, i) for i in range(x.type.rank - 1)])
+    rank = x.type.rank
+    values = n.constant(np.array([0, 1], np.float32))
+    out = TensorType((*x.type.shape, depth), values.type.element_type)
+    hot = n(nn.OneHot(n.cast(x, i32), n.constant(depth, i32), values, axis=rank, out=out))
+    if mode == "one_hot":
+        return hot
+    if weights is not None:
+        column = reshape(n, weights, [*((weights, i) for i in range(weights.type.rank)), 1])
+        hot = n(nn.Mul(hot, n.cast(column, hot.type.element_type)))
+    reduce = nn.ReduceMax if mode == "multi_hot" else nn.ReduceSum
+    return n(reduce(hot, axes=(rank - 1,))) if rank > 1 else hot
+
+
+@layer("Discretization")
+def discretization(n: KerasLayer) -> Value:
+    bounds = np.sort(np.asarray(n.option("bin_boundaries"), np.float32))
+    x = n.tensor()
+    column = Term(n, x).reshape(*((x, i) for i in range(x.type.rank)), 1)
+    above = column >= Term(n, n.constant(bounds, column.element))
+    bins = above.cast(i32).sum(column.rank - 1)
+    return encoded(n, bins.value, len(bounds) + 1, n.option("output_mode", "int"))

@@ -1,0 +1,104 @@
+"""Layers that make one tensor of several."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i1
+from ...common.einsum import einsum
+from ...common.movement import concat
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term
+from ..layer import ROWS, KerasLayer, called, layer
+
+
+def _aligned(n: KerasLayer) -> list[Value]:
+    """The tensors, with dimensions of one element behind the batch where others have more."""
+    given = n.tensors()
+    rank = max(x.type.rank for x in given)
+    return [
+        reshape(
+            n, x, [(x, 0), *[1] * (rank - x.type.rank), *((x, i) for i in range(1, x.type.rank))]
+        )
+        if 0 < x.type.rank < rank
+        else x
+        for x in given
+    ]
+
+
+def _merged(op: Callable) -> Callable:
+    def convert(n: KerasLayer) -> list[Value]:
+        total = reduce(lambda a, b: n(op(a, b)), _aligned(n))
+        if n.kind == "Average":
+            total = (Term(n, total) / float(len(n.tensors()))).value
+        masks = [mask for mask in n.masks if mask is not None]
+        return [total, *([reduce(lambda a, b: n(nn.Or(a, b)), masks)] if masks else [])]
+
+    return called(convert)
+
+
+ROWS.add(
+    {
+        "Add": _merged(nn.Add),
+        "Average": _merged(nn.Add),
+        "Maximum": _merged(nn.Max),
+        "Minimum": _merged(nn.Min),
+        "Multiply": _merged(nn.Mul),
+        "Subtract": _merged(nn.Sub),
+    }
+)
+
+
+@layer("Concatenate")
+def concatenate(n: KerasLayer) -> list[Value]:
+    given = n.tensors()
+    axis = normalize_axis(n, n.integer("axis", -1), given[0].type.rank)
+    found = [concat(n, given, axis)]
+    if any(mask is not None for mask in n.masks):
+        found.append(_mask_of_concatenation(n, given, axis))
+    return found
+
+
+def _mask_of_concatenation(n: KerasLayer, given: list[Value], axis: int) -> Value:
+    """Where any element of the last dimension counts; what has no mask does."""
+    parts = []
+    for x, mask in zip(given, n.masks, strict=True):
+        zeros = n(nn.Mul(x, n.scalar(0, x)))
+        if mask is None:
+            counts = n(nn.Equal(zeros, zeros))
+        else:
+            wide = n.cast(reshape(n, mask, [(mask, 0), (mask, 1), 1]), x.type.element_type)
+            counts = n(nn.Greater(n(nn.Add(zeros, wide)), n.scalar(0, x)))
+        parts.append(n.cast(counts, given[0].type.element_type))
+    some = n(nn.ReduceMax(concat(n, parts, axis), axes=(parts[0].type.rank - 1,)))
+    return n.cast(some, i1)
+
+
+@layer("Dot")
+def dot(n: KerasLayer) -> Value:
+    """Products summed over an axis of each, for every example."""
+    x, y = (Term(n, value) for value in n.tensors())
+    given = n.option("axes")
+    axes = [given, given] if isinstance(given, int) else list(given)
+    first, second = (normalize_axis(n, a, t.rank) for a, t in zip(axes, (x, y), strict=True))
+    if 0 in (first, second):
+        raise n.error("'axes' has that of the batch")
+    if n.option("normalize", False):
+        x, y = (
+            t * (t * t).sum(a, keep=True).max(1e-12).function(nn.Rsqrt)
+            for t, a in ((x, first), (y, second))
+        )
+    left, right = _letters(x.rank, first, "a"), _letters(y.rank, second, "n")
+    out = "z" + "".join(c for c in left + right if c not in "yz")
+    found = einsum(n, f"{left},{right}->{out}", [x.value, y.value])
+    return found if found.type.rank > 1 else reshape(n, found, [(found, 0), 1])
+
+
+def _letters(rank: int, summed: int, begin: str) -> str:
+    """Letters of dimensions: z of the batch, y of the one that is summed."""
+    own = [chr(ord(begin) + i) for i in range(rank)]
+    own[0], own[summed] = "z", "y"
+    return "".join(own)

@@ -1,0 +1,150 @@
+"""Normalizations, by statistics of training or of the values themselves."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common.normalization import batch_norm, filled_channels
+from ...common.reductions import variance
+from ...common.shapes import normalize_axes, normalize_axis, reshape
+from ...common.terms import Term
+from ..layer import KerasLayer, layer
+
+
+def scale_and_bias(n: KerasLayer, more: int = 0) -> tuple[Value | None, Value | None, list[Value]]:
+    """The weights gamma and beta, where the layer has them, and so many others."""
+    has = bool(n.option("scale", True)), bool(n.option("center", True))
+    found = n.weights(sum(has) + more)
+    gamma = found.pop(0) if has[0] else None
+    beta = found.pop(0) if has[1] else None
+    return gamma, beta, found
+
+
+def _axes(n: KerasLayer, x: Value, default: int = -1) -> tuple[int, ...]:
+    given = n.option("axis", default)
+    listed = list(given) if isinstance(given, list | tuple) else [given]
+    if not all(isinstance(axis, int) for axis in listed):
+        raise n.error(f"'axis' is {given!r}, expected integers")
+    return tuple(sorted(normalize_axes(n, listed, x.type.rank)))
+
+
+def to_axis(n: KerasLayer, x: Value, begin: int, end: int) -> Value:
+    """x with a dimension at another place."""
+    order = [i for i in range(x.type.rank) if i != begin]
+    order.insert(end, begin)
+    same = order == sorted(order)
+    return x if same else n(nn.Transpose(x, permutation=tuple(order)))
+
+
+@layer("BatchNormalization", "SyncBatchNormalization")
+def batch_normalization(n: KerasLayer) -> Value:
+    gamma, beta, (mean, var) = scale_and_bias(n, 2)
+    x = n.tensor()
+    (axis,) = _axes(n, x)
+    if axis == 0:
+        raise n.error("'axis' is that of the batch, expected another")
+    count = mean.type.shape[0]
+    gamma, beta = filled_channels(n, gamma, count, 1, x), filled_channels(n, beta, count, 0, x)
+    y = batch_norm(n, to_axis(n, x, axis, 1), gamma, beta, mean, var, n.number("epsilon", 1e-3))
+    return to_axis(n, y, 1, axis)
+
+
+def _along(n: KerasLayer, value: Value, x: Value, axes: tuple[int, ...]) -> Value:
+    """A parameter of some axes, so that it broadcasts to x."""
+    if value.type.rank == x.type.rank or axes == (x.type.rank - 1,):
+        return value
+    return reshape(n, value, [x.type.shape[i] or 1 if i in axes else 1 for i in range(x.type.rank)])
+
+
+@layer("LayerNormalization")
+def layer_normalization(n: KerasLayer) -> Value:
+    gamma, beta, _ = scale_and_bias(n)
+    x, epsilon = n.tensor(), n.number("epsilon", 1e-3)
+    axes = _axes(n, x)
+    by_spread = n.option("rms_scaling", False)
+    if axes == tuple(range(axes[0], x.type.rank)) and not by_spread:
+        shape = [x.type.shape[i] for i in axes]
+        if gamma is None:
+            if None in shape:
+                raise n.error("the extents that are normalized must be known; give the shape")
+            gamma = n.constant(np.ones(shape), x.type.element_type)
+        return n(nn.LayerNorm(x, gamma, beta, axis=axes[0], epsilon=epsilon))
+    spread, mean = variance(n, x, axes, keep=True)
+    t = Term(n, x)
+    inverse = (Term(n, spread) + epsilon).function(nn.Rsqrt)
+    y = t * inverse if by_spread else (t - Term(n, mean)) * inverse
+    if gamma is not None:
+        y = y * Term(n, _along(n, gamma, x, axes))
+    if beta is not None and not by_spread:
+        y = y + Term(n, _along(n, beta, x, axes))
+    return y.value
+
+
+@layer("RMSNormalization")
+def rms_normalization(n: KerasLayer) -> Value:
+    (scale,) = n.weights(1)
+    x = n.tensor()
+    axes = _axes(n, x)
+    epsilon = n.option("epsilon", None) or 1e-7
+    if axes == tuple(range(axes[0], x.type.rank)):
+        return n(nn.RmsNorm(x, scale, axis=axes[0], epsilon=epsilon))
+    t = Term(n, x)
+    mean = t.made(nn.ReduceMean((t * t).value, axes=axes, keep_dims=True))
+    y = t * (mean + epsilon).function(nn.Rsqrt)
+    return (y * Term(n, _along(n, scale, x, axes))).value
+
+
+@layer("GroupNormalization")
+def group_normalization(n: KerasLayer) -> Value:
+    gamma, beta, _ = scale_and_bias(n)
+    x, epsilon = n.tensor(), n.number("epsilon", 1e-3)
+    axis = normalize_axis(n, n.integer("axis", -1), x.type.rank)
+    count, groups = x.type.shape[axis], n.integer("groups", 32)
+    if count is None:
+        raise n.error("the number of channels must be known; give the shape")
+    groups = count if groups == -1 else groups
+    gamma, beta = filled_channels(n, gamma, count, 1, x), filled_channels(n, beta, count, 0, x)
+    moved = to_axis(n, x, axis, 1)
+    y = n(nn.GroupNorm(moved, gamma, beta, groups=groups, epsilon=epsilon))
+    return to_axis(n, y, 1, axis)
+
+
+@layer("UnitNormalization")
+def unit_normalization(n: KerasLayer) -> Value:
+    t = Term(n, n.tensor())
+    square = (t * t).sum(*_axes(n, t.value), keep=True)
+    return (t * square.max(1e-24).function(nn.Rsqrt)).value
+
+
+@layer("Rescaling")
+def rescaling(n: KerasLayer) -> Value:
+    given = Term(n, n.tensor())
+    t = given.cast(n.element)
+    for name, formula in (("scale", Term.__mul__), ("offset", Term.__add__)):
+        by = n.option(name, 1.0 if name == "scale" else 0.0)
+        if isinstance(by, dict):  # an array
+            by = by["config"]["value"]
+        t = formula(t, Term(n, n.constant(by, t.element)) if isinstance(by, list) else float(by))
+    return t.value
+
+
+@layer("Normalization")
+def normalization(n: KerasLayer) -> Value:
+    """By a mean and a variance that the configuration has, or the weights."""
+    x = Term(n, n.tensor()).cast(n.element)
+    given = [n.option("mean", None), n.option("variance", None)]
+    if None in given:
+        values = n.weights(2, 3)[:2]
+    else:
+        given = [g["config"]["value"] if isinstance(g, dict) else g for g in given]
+        values = [n.constant(np.asarray(g), x.element) for g in given]
+    axis = n.option("axis", -1)
+    if axis is not None and values[0].type.rank:
+        axes = _axes(n, x.value)
+        shape = [x.shape[i] if i in axes else 1 for i in range(x.rank)]
+        values = [v if v.type.rank == x.rank else reshape(n, v, shape) for v in values]  # type: ignore[arg-type]
+    mean, var = (Term(n, n.cast(v, x.element)) for v in values)
+    spread = var.function(nn.Sqrt).max(1e-7)
+    return (x * spread + mean if n.option("invert", False) else (x - mean) / spread).value

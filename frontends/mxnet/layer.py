@@ -1,0 +1,147 @@
+"""What a converter sees of one of MXNet's operators: attributes, all of which are texts."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.numpy_types import numpy_to_type
+from ...ir.types import TensorType, Type
+from ..common.importer import NodeLayer
+from ..common.rows import Rows
+from ..common.terms import Term
+
+rows = Rows(__package__ or "")
+
+_LONG = re.compile(r"(?<=\d)L\b")  # Python 2 wrote its long integers so
+
+
+def parsed(text: str) -> Any:
+    """A Python literal; a word is itself."""
+    try:
+        return ast.literal_eval(_LONG.sub("", text))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return text
+
+
+class MxnetLayer(NodeLayer):
+    """A node; `attributes` are texts as `"(3, 3)"`."""
+
+    attributes: Mapping[str, str]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """What an attribute's text means; the default where it is left out or None."""
+        text = self.attributes.get(name)
+        value = None if text is None else parsed(text)
+        return default if value is None or value == "None" else value
+
+    def int(self, name: str, default: int | None = None) -> int:
+        """An integer. Raises NncError where it is none, or is left out without a default."""
+        value = self.get(name, default)
+        if isinstance(value, float) and value == int(value):
+            value = int(value)
+        if not isinstance(value, int):
+            raise self._fault(name, value, "an integer")
+        return int(value)
+
+    def float(self, name: str, default: float | None = None) -> float:
+        """A number. Raises NncError where it is none."""
+        value = self.get(name, default)
+        if value in ("inf", "-inf", "nan"):
+            return float(value)
+        if not isinstance(value, int | float):
+            raise self._fault(name, value, "a number")
+        return float(value)
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """Whether an attribute is set."""
+        return str(self.get(name, default)).lower() in ("true", "1")
+
+    def text(self, name: str, default: str, *known: str) -> str:
+        """A word. Raises NncError where it is none of those known."""
+        value = self.attributes.get(name, default)
+        if known and value not in known:
+            raise self._fault(name, value, " or ".join(known))
+        return value
+
+    def ints(self, name: str, default: tuple = (), count: int | None = None) -> tuple[int, ...]:
+        """Integers, one stands for `count` equal ones. Raises NncError where they are others."""
+        value = self.get(name, default)
+        value = (value,) * (count or 1) if isinstance(value, int) else value
+        if not isinstance(value, tuple | list) or not all(isinstance(v, int) for v in value):
+            raise self._fault(name, value, "integers")
+        if count is not None and len(value) not in (0, count):
+            raise self._fault(name, value, f"{count} integers")
+        return tuple(value) if value or count is None else tuple(default)
+
+    def optional_ints(self, name: str) -> tuple[int | None, ...]:
+        """Integers, of which some may be None."""
+        value = self.get(name, ())
+        value = value if isinstance(value, tuple | list) else (value,)
+        if not all(v is None or isinstance(v, int) for v in value):
+            raise self._fault(name, value, "integers or None")
+        return tuple(value)
+
+    def floats(self, name: str, default: tuple[float, ...] = ()) -> tuple[float, ...]:
+        """Numbers."""
+        value = self.get(name, default)
+        value = (value,) if isinstance(value, int | float) else value
+        if not isinstance(value, tuple | list) or not all(
+            isinstance(v, int | float) for v in value
+        ):
+            raise self._fault(name, value, "numbers")
+        return tuple(float(v) for v in value)
+
+    def _fault(self, name: str, value: Any, expected: str) -> Exception:
+        found = "left out" if value is None else f"'{value}'"
+        return self.error(f"attribute '{name}' is {found}, expected {expected}")
+
+    def element(self, name: str, default: Type) -> Type:
+        """An element type, by its NumPy name."""
+        text = self.attributes.get(name, "None")
+        if text in ("None", "-1"):
+            return default
+        try:
+            return numpy_to_type(np.dtype(text))
+        except TypeError:
+            raise self._fault(name, text, "an element type") from None
+
+    def term(self, value: Value) -> Term:
+        """The value in formulas."""
+        return Term(self, value)
+
+    def axis(self, name: str, default: int | None, rank: int) -> int:
+        """An axis, counted from the front."""
+        axis = self.int(name, default)
+        if not -rank <= axis < rank:
+            raise self.error(f"attribute '{name}' is {axis}, expected an axis of rank {rank}")
+        return axis % rank
+
+    def transposed(self, x: Value, *permutation: int) -> Value:
+        """x with its dimensions in another order."""
+        return (
+            x
+            if permutation == tuple(range(x.type.rank))
+            else self(nn.Transpose(x, permutation=permutation))
+        )
+
+    def part(self, x: Value, axis: int, begin: int, end: int) -> Value:
+        """Elements of an axis."""
+        return self.term(x).part(axis, begin, end).value
+
+    def extent(self, x: Value, axis: int) -> int:
+        """An extent that has to be known. Raises NncError where it is not."""
+        found = x.type.shape[axis]
+        if found is None:
+            raise self.error(f"dimension {axis} of '{x.type}' must be known at import")
+        return found
+
+    def zeros(self, shape: tuple[int, ...], element: Type, value: float = 0) -> Value:
+        """A tensor of one number."""
+        return self(nn.Fill(self.constant(value, element), out=TensorType(shape, element)))

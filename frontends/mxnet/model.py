@@ -1,0 +1,215 @@
+"""MXNet's symbol, a graph in JSON, with the parameters that lie beside it.
+
+    {"nodes": [{"op": "null", "name": "data", "inputs": []},
+               {"op": "Convolution", "name": "conv", "attrs": {"kernel": "(3, 3)"},
+                "inputs": [[0, 0, 0], ..]}],
+     "heads": [[1, 0, 0]]}
+
+A node without an operator is an input or a parameter. An input of a node is a node's number and
+which of its outputs it is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...ir.numpy_types import numpy_to_type
+from ...ir.types import TensorType, Type, UnrankedTensorType, f32
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from .layer import parsed
+from .params import TYPES, is_params, read_params
+
+_SYMBOL, _EPOCH = "-symbol.json", re.compile(r"-(\d{4})\.params$")
+
+LABELED = {
+    "SoftmaxOutput",
+    "Softmax",
+    "SVMOutput",
+    "LinearRegressionOutput",
+    "LogisticRegressionOutput",
+    "MAERegressionOutput",
+}
+"""Operators whose second input is used in training only."""
+
+_TYPE_OF_INDICES = {"Embedding", "_npx_embedding", "take", "_npi_take", "pick", "one_hot"}
+"""Operators whose first or second input has a type of its own."""
+
+
+def read_model(source: Source) -> Graph:
+    """The graph. Raises NncError where a file is missing or damaged."""
+    if is_params(source.head):
+        params, symbol = source, _symbol_beside(source)
+    else:
+        symbol, params = source, _params_beside(source)
+    arrays = {} if params is None else read_params(params)
+    return _graph(symbol, arrays)
+
+
+def model_files(path: Path) -> Sequence[Path]:
+    """The two files."""
+    source = Source(path)
+    if is_params(source.head):
+        return [path, _symbol_beside(source).path or path]
+    params = _params_beside(source)
+    return [path] if params is None or params.path is None else [path, params.path]
+
+
+def _symbol_beside(params: Source) -> Source:
+    name = "model" if params.path is None else params.path.name
+    stem = _EPOCH.sub("", name).removesuffix(".params")
+    for guess in (f"{stem}{_SYMBOL}", f"{stem}.json"):
+        if params.has_beside(guess):
+            return params.beside(guess)
+    return params.beside(f"{stem}{_SYMBOL}")  # the error
+
+
+def _params_beside(symbol: Source) -> Source | None:
+    """The file with the parameters of the last epoch, or None."""
+    if symbol.path is None:
+        return None
+    stem = symbol.path.name.removesuffix(_SYMBOL).removesuffix(".json")
+    names = [path.name for path in symbol.path.parent.iterdir()]
+    epochs = [name for name in names if _EPOCH.sub("", name) == stem and _EPOCH.search(name)]
+    for name in (*sorted(epochs, reverse=True), f"{stem}.params"):
+        if name in names:
+            return symbol.beside(name)
+    return None
+
+
+class _Symbol:
+    """The parts of a symbol's JSON, checked as they are read."""
+
+    def __init__(self, source: Source, data: Any) -> None:
+        self.source = source
+        nodes = data.get("nodes") if isinstance(data, dict) else None
+        if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
+            raise source.error("it has no list of nodes")
+        self.nodes: list[dict[str, Any]] = nodes
+        self.heads = self.references(data.get("heads"), "the symbol")
+        self.names = [str(node.get("name", f"node{i}")) for i, node in enumerate(nodes)]
+        self.inputs = [
+            self.references(node.get("inputs", []), f"node '{name}'")
+            for node, name in zip(nodes, self.names, strict=True)
+        ]
+
+    def references(self, given: Any, whose: str) -> list[tuple[int, int]]:
+        """Pairs of a node's number and an output's."""
+        found = []
+        for one in given if isinstance(given, list) else [None]:
+            at = one[:2] if isinstance(one, list) and len(one) in (2, 3) else ()
+            if not all(type(v) is int and v >= 0 for v in at) or not at:
+                raise self.source.error(f"{whose} has damaged inputs or heads: {one!r}")
+            if at[0] >= len(self.nodes) or at[1] > 1 << 16:
+                raise self.source.error(f"{whose} uses node {at[0]} of {len(self.nodes)}")
+            found.append((at[0], at[1]))
+        return found
+
+    def attributes(self, i: int) -> dict[str, str]:
+        """Those of a node; older files name them otherwise."""
+        found: dict[str, str] = {}
+        for key in ("attr", "param", "attrs"):
+            given = self.nodes[i].get(key) or {}
+            if not isinstance(given, dict):
+                raise self.source.error(f"node '{self.names[i]}' has damaged attributes")
+            found |= {str(k): str(v) for k, v in given.items()}
+        return found
+
+    def operator(self, i: int) -> str:
+        return str(self.nodes[i].get("op", "null"))
+
+
+def _graph(source: Source, arrays: Mapping[str, np.ndarray]) -> Graph:
+    try:
+        data = json.loads(source.text)
+    except ValueError as error:
+        raise source.error(f"no valid JSON: {error}") from None
+    symbol = _Symbol(source, data)
+    counts = [1] * len(symbol.nodes)
+    for inputs in (*symbol.inputs, symbol.heads):
+        for at, output in inputs:
+            counts[at] = max(counts[at], output + 1)
+    nodes, inputs = [], []
+    used = _used(symbol)
+    for i, name in enumerate(symbol.names):
+        operator = symbol.operator(i)
+        if operator == "null":
+            if name not in arrays and i in used:
+                inputs.append(_input(symbol, i, arrays))
+            continue
+        values = [_value(symbol, *one) for one in _needed_inputs(symbol, i)]
+        outputs = [_value(symbol, i, output) for output in range(counts[i])]
+        nodes.append(Node(operator, name, values, outputs, symbol.attributes(i)))
+    heads = [(_output_name(symbol, counts, *one), _value(symbol, *one)) for one in symbol.heads]
+    return Graph(inputs, nodes, heads, arrays, producer=_version(data))
+
+
+def _version(data: Any) -> str:
+    attributes = data.get("attrs")
+    found = attributes.get("mxnet_version") if isinstance(attributes, dict) else None
+    if not isinstance(found, list) or len(found) != 2 or not isinstance(found[1], int):
+        return ""
+    number = found[1]
+    return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+
+
+def _value(symbol: _Symbol, at: int, output: int) -> str:
+    """The name of a value; those of parameters are as their file has them."""
+    name = symbol.names[at]
+    return name if symbol.operator(at) == "null" else f"{name}:{at}:{output}"
+
+
+def _output_name(symbol: _Symbol, counts: Sequence[int], at: int, output: int) -> str:
+    name = symbol.names[at]
+    if symbol.operator(at) == "null":
+        return name
+    return f"{name}_output" if counts[at] == 1 else f"{name}_output{output}"
+
+
+def _needed_inputs(symbol: _Symbol, i: int) -> list[tuple[int, int]]:
+    return symbol.inputs[i][: 1 if symbol.operator(i) in LABELED else None]
+
+
+def _used(symbol: _Symbol) -> set[int]:
+    """The nodes that the outputs need."""
+    used: set[int] = set()
+    work = [at for at, _ in symbol.heads]
+    while work:
+        at = work.pop()
+        if at not in used:
+            used.add(at)
+            work += [one for one, _ in _needed_inputs(symbol, at)]
+    return used
+
+
+def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
+    """Its shape is an attribute, where it is told at all; 0 is an extent that is not known."""
+    attributes, name = symbol.attributes(i), symbol.names[i]
+    code = parsed(attributes.get("__dtype__", "-1"))
+    if code in TYPES:
+        element = numpy_to_type(TYPES[code])
+    else:
+        element = _element_of_users(symbol, i, arrays)
+    shape = parsed(attributes.get("__shape__", "None"))
+    if not isinstance(shape, tuple | list) or not all(type(d) is int for d in shape):
+        return Input(name, UnrankedTensorType(element))
+    return Input(name, TensorType(tuple(d if d > 0 else None for d in shape), element))
+
+
+def _element_of_users(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Type:
+    """The element type of the parameters that it is computed with, else f32."""
+    for at, inputs in enumerate(symbol.inputs):
+        names = [symbol.names[one] for one, _ in inputs]
+        if symbol.names[i] not in names or symbol.operator(at) in _TYPE_OF_INDICES:
+            continue
+        for name in names:
+            if name in arrays and arrays[name].dtype.kind == "f":
+                return numpy_to_type(arrays[name].dtype)
+    return f32

@@ -1,0 +1,1 @@
+"""MXNet's operators, by what they do."""

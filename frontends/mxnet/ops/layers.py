@@ -1,0 +1,361 @@
+"""Convolutions, poolings, normalizations and what else has parameters."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i64
+from ...common.shapes import flatten, reshape
+from ...common.terms import Term, counting, extent
+from ..layer import MxnetLayer, rows
+
+_LAST = ("NWC", "NHWC", "NDHWC")
+
+
+def channels_first(n: MxnetLayer, x: Value) -> Value:
+    """x of the layer's layout as [N, C, D..]."""
+    if n.attributes.get("layout") not in _LAST:
+        return x
+    return n.transposed(x, 0, x.type.rank - 1, *range(1, x.type.rank - 1))
+
+
+def channels_back(n: MxnetLayer, x: Value) -> Value:
+    """[N, C, D..] in the layer's layout."""
+    if n.attributes.get("layout") not in _LAST:
+        return x
+    return n.transposed(x, 0, *range(2, x.type.rank), 1)
+
+
+# -- products ----------------------------------------------------------------------------------
+
+
+@rows("Convolution", "Convolution_v1", "_npx_convolution")
+def convolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    x, weight = channels_first(n, x), channels_first(n, weight)
+    count = x.type.rank - 2
+    pads = n.ints("pad", (0,) * count, count)
+    out = nn.Conv(
+        x,
+        weight,
+        None if n.flag("no_bias") else bias,
+        strides=n.ints("stride", (1,) * count, count),
+        dilations=n.ints("dilate", (1,) * count, count),
+        pads=pads * 2,
+        groups=n.int("num_group", 1),
+    )
+    return channels_back(n, n(out))
+
+
+@rows("Deconvolution", "_npx_deconvolution")
+def deconvolution(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    x, weight = channels_first(n, x), channels_first(n, weight)
+    count = x.type.rank - 2
+    strides = n.ints("stride", (1,) * count, count)
+    dilations = n.ints("dilate", (1,) * count, count)
+    pads, more = n.ints("pad", (0,) * count, count), n.ints("adj", (0,) * count, count)
+    if target := n.ints("target_shape", (), count):
+        kernel = weight.type.shape[2:]
+        total = [
+            (n.extent(x, 2 + i) - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 - target[i]
+            for i in range(count)
+        ]
+        if min(total) < 0:
+            raise n.error(f"attribute 'target_shape' is {target}, more than the layer can give")
+        pads, more = tuple((t + 1) // 2 for t in total), tuple(t % 2 for t in total)
+    out = nn.ConvTranspose(
+        x,
+        weight,
+        None if n.flag("no_bias", True) else bias,
+        strides=strides,
+        dilations=dilations,
+        pads=pads * 2,
+        output_padding=more,
+        groups=n.int("num_group", 1),
+    )
+    return channels_back(n, n(out))
+
+
+@rows("FullyConnected", "_npx_fully_connected", "_sparse_FullyConnected")
+def fully_connected(n: MxnetLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    if n.flag("flatten", True):
+        x = flatten(n, x, 1)
+    out = n(nn.Matmul(x, n.transposed(weight, 1, 0)))
+    return out if bias is None or n.flag("no_bias") else n(nn.Add(out, bias))
+
+
+@rows("Embedding", "_npx_embedding", "_contrib_SparseEmbedding", "_sparse_Embedding")
+def embedding(n: MxnetLayer, x: Value, weight: Value) -> Value:
+    index = n.term(x).cast(i64).max(0).min(n.extent(weight, 0) - 1)
+    return n(nn.Gather(weight, index.value, axis=0))
+
+
+# -- pooling -----------------------------------------------------------------------------------
+
+
+@rows("Pooling", "Pooling_v1", "_npx_pooling")
+def pooling(n: MxnetLayer, x: Value) -> Value:
+    x = channels_first(n, x)
+    kind = n.text("pool_type", "max", "max", "avg", "sum", "lp")
+    if n.flag("global_pool"):
+        return channels_back(n, _global_pool(n, x, kind))
+    count = x.type.rank - 2
+    if count < 1:
+        raise n.error(f"input is '{x.type}', expected spatial dimensions")
+    kernel = n.ints("kernel", (), count)
+    if len(kernel) != count or min(kernel) < 1:
+        raise n.error(f"attribute 'kernel' is {kernel}, expected {count} positive integers")
+    strides, pads = n.ints("stride", (1,) * count, count), n.ints("pad", (0,) * count, count)
+    more, ceil = _last_windows(n, x, kernel, strides, pads)
+    window = {"kernel": kernel, "strides": strides, "ceil_mode": ceil}
+    window["pads"] = (*pads, *(p + m for p, m in zip(pads, more, strict=True)))
+    if kind == "max":
+        out = n(nn.MaxPool(x, **window))
+    elif kind == "lp":
+        out = n(nn.LpPool(x, p=n.int("p_value", 2), **window))
+    elif kind == "avg" and not any(more):
+        counts_all = n.flag("count_include_pad", True)
+        out = n(nn.AvgPool(x, count_include_pad=counts_all, **window))
+    else:
+        out = n(nn.SumPool(x, **window))
+        if kind == "avg":
+            counted = pads if n.flag("count_include_pad", True) else (0,) * count
+            out = (n.term(out) / _counts(n, x, out, window, counted)).value
+    return channels_back(n, out)
+
+
+def _last_windows(n: MxnetLayer, x: Value, kernel, strides, pads) -> tuple[tuple[int, ...], bool]:
+    """What the convention adds to the padding at the ends, and whether extents are rounded up."""
+    kind = n.text("pooling_convention", "valid", "valid", "full", "same")
+    spatial = x.type.shape[2:]
+    if kind == "valid":
+        return (0,) * len(kernel), False
+    if kind == "full" and None in spatial:
+        return (0,) * len(kernel), True
+    more = []
+    for i in range(len(kernel)):
+        whole = n.extent(x, 2 + i) + 2 * pads[i]
+        if kind == "same":
+            count = math.ceil(whole / strides[i])
+        else:
+            count = math.ceil((whole - kernel[i]) / strides[i]) + 1
+        more.append((count - 1) * strides[i] + kernel[i] - whole)
+    # A last window is cut off at the end of the padding, as it is where extents are rounded up.
+    rounded = all(
+        m < s and w + p > (w + 2 * p + m - k) // s * s
+        for m, s, k, p, w in zip(more, strides, kernel, pads, spatial, strict=True)
+    )
+    if kind == "full" and rounded and min(more) >= 0:
+        return (0,) * len(kernel), True
+    return tuple(max(0, m) for m in more), False
+
+
+def _counts(n: MxnetLayer, x: Value, out: Value, window: dict, counted: Sequence[int]) -> Term:
+    """How many elements each window has inside of x and the padding that counts."""
+    total = np.ones((), np.float64)
+    for i in range(len(counted)):
+        begin = np.arange(n.extent(out, 2 + i)) * window["strides"][i] - window["pads"][i]
+        low = np.maximum(begin, -counted[i])
+        high = np.minimum(begin + window["kernel"][i], x.type.shape[2 + i] + counted[i])
+        total = total[..., None] * np.maximum(high - low, 1)
+    return n.term(n.constant(total, x.type.element_type))
+
+
+def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
+    axes = tuple(range(2, x.type.rank))
+    if kind == "lp":
+        p = n.int("p_value", 2)
+        powers = n.term(x).function(nn.Abs) ** p
+        return (powers.sum(*axes, keep=True) ** (1 / p)).value
+    op = {"max": nn.ReduceMax, "avg": nn.ReduceMean, "sum": nn.ReduceSum}[kind]
+    return n(op(x, axes=axes, keep_dims=True))
+
+
+@rows("_contrib_AdaptiveAvgPooling2D")
+def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
+    """The mean of windows between rounded positions: a product with weights for each dimension."""
+    size = n.ints("output_size", (1,))
+    wanted = size * 2 if len(size) == 1 else size
+    if set(wanted) == {1}:
+        return n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True))
+    term = n.term(x)
+    for axis, count in ((3, wanted[1]), (2, wanted[0])):
+        extent = n.extent(x, axis)
+        weights = np.zeros((extent, count))
+        for i in range(count):
+            low, high = i * extent // count, -(-(i + 1) * extent // count)
+            weights[low:high, i] = 1 / (high - low)
+        matrix = n.term(n.constant(weights, x.type.element_type))
+        term = (term.transpose(0, 1, 3, 2) if axis == 2 else term) @ matrix
+    return term.transpose(0, 1, 3, 2).value
+
+
+# -- normalization -----------------------------------------------------------------------------
+
+
+@rows(
+    "BatchNorm", "BatchNorm_v1", "_npx_batch_norm", "_contrib_SyncBatchNorm",
+    "_contrib_BatchNormWithReLU",
+)  # fmt: skip
+def batch_norm(
+    n: MxnetLayer, x: Value, gamma: Value, beta: Value, mean: Value, var: Value
+) -> list[Value]:
+    axis = n.axis("axis", 1, x.type.rank)
+    if n.flag("fix_gamma", True):
+        gamma = n.zeros(gamma.type.shape, gamma.type.element_type, 1)
+    order = [i for i in range(x.type.rank) if i != axis]
+    order.insert(1, axis)
+    element = x.type.element_type
+    parameters = (n.cast(p, element) for p in (gamma, beta, mean, var))
+    out = nn.BatchNorm(n.transposed(x, *order), *parameters, epsilon=n.float("eps", 1e-3))
+    out = n.transposed(n(out), *(int(i) for i in np.argsort(order)))
+    if n.kind == "_contrib_BatchNormWithReLU":
+        out = n(nn.Relu(out))
+    return [out, mean, var]
+
+
+@rows("LayerNorm", "_npx_layer_norm")
+def layer_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
+    last = x.type.rank - 1
+    axis, epsilon = n.axis("axis", -1, x.type.rank), n.float("eps", 1e-5)
+    order = [*range(last + 1)]
+    order[axis], order[last] = last, axis
+    x = n(nn.LayerNorm(n.transposed(x, *order), gamma, beta, axis=last, epsilon=epsilon))
+    return n.transposed(x, *order)
+
+
+@rows("InstanceNorm")
+def instance_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
+    return n(nn.InstanceNorm(x, gamma, beta, epsilon=n.float("eps", 1e-3)))
+
+
+@rows("GroupNorm")
+def group_norm(n: MxnetLayer, x: Value, gamma: Value, beta: Value) -> Value:
+    groups, channels = n.int("num_groups", 1), n.extent(x, 1)
+    if groups < 1 or channels % groups:
+        raise n.error(f"{channels} channels do not split into {groups} groups")
+
+    def per_channel(value: Value) -> Value:
+        """Older versions have one number for each group."""
+        if value.type.shape[0] == channels:
+            return value
+        column = reshape(n, value, [groups, 1])
+        wide = n.zeros((groups, channels // groups), value.type.element_type, 1)
+        return reshape(n, n(nn.Mul(column, wide)), [channels])
+
+    parameters = (per_channel(value) for value in (gamma, beta))
+    return n(nn.GroupNorm(x, *parameters, groups=groups, epsilon=n.float("eps", 1e-5)))
+
+
+@rows("LRN")
+def lrn(n: MxnetLayer, x: Value) -> Value:
+    alpha, beta, bias = n.float("alpha", 1e-4), n.float("beta", 0.75), n.float("knorm", 2.0)
+    return n(nn.Lrn(x, size=n.int("nsize"), alpha=alpha, beta=beta, bias=bias))
+
+
+@rows("L2Normalization")
+def l2_normalization(n: MxnetLayer, x: Value) -> Value:
+    mode = n.text("mode", "instance", "instance", "channel", "spatial")
+    first, last = {"instance": (1, None), "channel": (1, 2), "spatial": (2, None)}[mode]
+    axes = range(x.type.rank)[first:last]
+    term = n.term(x)
+    length = ((term * term).sum(*axes, keep=True) + n.float("eps", 1e-10)).function(nn.Sqrt)
+    return (term / length).value
+
+
+# -- softmax -----------------------------------------------------------------------------------
+
+
+@rows("SoftmaxOutput", "Softmax")
+def softmax_output(n: MxnetLayer, x: Value) -> Value:
+    if n.flag("multi_output"):
+        return n(nn.Softmax(x, axis=1))
+    if n.flag("preserve_shape") or x.type.rank < 3:
+        return n(nn.Softmax(x, axis=x.type.rank - 1))
+    out = n(nn.Softmax(flatten(n, x, 1), axis=1))
+    return reshape(n, out, [(x, i) for i in range(x.type.rank)])
+
+
+@rows("SoftmaxActivation")
+def softmax_activation(n: MxnetLayer, x: Value) -> Value:
+    channel = n.text("mode", "instance", "instance", "channel") == "channel"
+    return n(nn.Softmax(x, axis=1 if channel else x.type.rank - 1))
+
+
+@rows("softmax", "_npx_softmax", "log_softmax", "_npx_log_softmax", "softmin")
+def softmax(n: MxnetLayer, x: Value, length: Value | None = None) -> Value:
+    axis, rank = n.axis("axis", -1, x.type.rank), x.type.rank
+    term = n.term(x)
+    if (element := n.element("dtype", term.element)) is not term.element:
+        term = term.cast(element)
+    if (temperature := n.get("temperature")) is not None:
+        term = term / float(temperature)
+    if n.kind == "softmin":
+        term = -term
+    if length is None or not n.flag("use_length"):
+        op = nn.LogSoftmax if "log" in n.kind else nn.Softmax
+        return term.made(op(term.value, axis=axis)).value
+    inside = positions(n, x, axis) < per_row(n, length, axis, rank)
+    found = inside.choose(term, -math.inf)
+    return inside.choose(found.made(nn.Softmax(found.value, axis=axis)), 0.0).value
+
+
+def positions(n: MxnetLayer, x: Value, axis: int) -> Term:
+    """0, 1, .. along an axis, to be broadcast."""
+    return counting(n, extent(n, (x, axis))).spread(0, x.type.rank - 1 - axis)
+
+
+def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
+    """Lengths of the rows along an axis, [.. without the axis ..], to be broadcast."""
+    own = [(lengths, i) for i in range(lengths.type.rank)]
+    own.insert(axis, 1)  # type: ignore[arg-type]
+    return n.term(lengths).cast(i64).reshape(*own, *[1] * (rank - len(own)))
+
+
+# -- activations -------------------------------------------------------------------------------
+
+_ACTIVATIONS = {
+    "relu": nn.Relu,
+    "sigmoid": nn.Sigmoid,
+    "tanh": nn.Tanh,
+    "softrelu": nn.Softplus,
+    "softsign": nn.Softsign,
+}
+
+
+@rows("Activation", "_npx_activation")
+def activation(n: MxnetLayer, x: Value) -> Value:
+    return n(_ACTIVATIONS[n.text("act_type", "", *_ACTIVATIONS)](x))
+
+
+@rows("LeakyReLU", "_npx_leaky_relu")
+def leaky_relu(n: MxnetLayer, x: Value, slopes: Value | None = None) -> Value:
+    slope = n.float("slope", 0.25)
+    match n.text("act_type", "leaky", "leaky", "elu", "selu", "gelu", "prelu", "rrelu"):
+        case "elu":
+            return n(nn.Elu(x, alpha=slope))
+        case "selu":
+            return n(nn.Selu(x))
+        case "gelu":
+            return n(nn.Gelu(x))
+        case "rrelu":
+            slope = (n.float("lower_bound", 0.125) + n.float("upper_bound", 0.334)) / 2
+        case "prelu":
+            if slopes is None:
+                raise n.error("input 'gamma' is missing")
+            own = [(slopes, i) for i in range(slopes.type.rank)]
+            if slopes.type.rank == 1:
+                own += [1] * (x.type.rank - 2)  # type: ignore[list-item]
+            return n(nn.Prelu(x, reshape(n, slopes, own)))
+    return n(nn.LeakyRelu(x, alpha=slope))
+
+
+@rows("Dropout", "_npx_dropout")
+def dropout(n: MxnetLayer, x: Value) -> list[Value]:
+    if n.attributes.get("mode") == "always":
+        raise n.error("dropout at random also in inference is not supported")
+    return [x]

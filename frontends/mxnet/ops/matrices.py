@@ -1,0 +1,161 @@
+"""Matrix products, and attention as products of interleaved heads."""
+
+from __future__ import annotations
+
+import math
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common.shapes import Extent, reshape
+from ...common.terms import Term
+from ..layer import MxnetLayer, rows
+
+
+def _turned(n: MxnetLayer, x: Value) -> Value:
+    """x with its last two dimensions exchanged."""
+    rank = x.type.rank
+    return n.transposed(x, *range(rank - 2), rank - 1, rank - 2)
+
+
+@rows("dot", "_np_dot", "_sparse_dot")
+def dot(n: MxnetLayer, a: Value, b: Value) -> Value:
+    """The last dimension of a with the first of b, in deep numpy with the last but one."""
+    if n.flag("transpose_a"):
+        a = n.transposed(a, *range(1, a.type.rank), 0)
+    if n.flag("transpose_b"):
+        b = n.transposed(b, b.type.rank - 1, *range(b.type.rank - 1))
+    if a.type.rank == 0 or b.type.rank == 0:
+        return n(nn.Mul(a, b))
+    if n.kind == "_np_dot" and b.type.rank > 1:
+        lead = b.type.rank - 2
+        b = n.transposed(b, lead, *range(lead), lead + 1)
+    out = _products(n, a, b, 1)
+    scalar = out.type.rank == 0 and n.kind != "_np_dot"
+    return reshape(n, out, [1]) if scalar else out
+
+
+def _products(n: MxnetLayer, a: Value, b: Value, count: int) -> Value:
+    """Sums over the last dimensions of a and the first of b."""
+    left: list[Extent] = [(a, i) for i in range(a.type.rank - count)]
+    right: list[Extent] = [(b, i) for i in range(count, b.type.rank)]
+    rows_, columns = n.term(a).flattened(len(left)), n.term(b).flattened(count)
+    return (rows_ @ columns).reshape(*left, *right).value
+
+
+@rows("_npi_tensordot_int_axes")
+def tensordot(n: MxnetLayer, a: Value, b: Value) -> Value:
+    return _products(n, a, b, n.int("axes"))
+
+
+@rows("_npi_tensordot")
+def tensordot_along(n: MxnetLayer, a: Value, b: Value) -> Value:
+    summed = [
+        [axis % x.type.rank for axis in n.ints(name)]
+        for name, x in (("a_axes_summed", a), ("b_axes_summed", b))
+    ]
+    first = [i for i in range(a.type.rank) if i not in summed[0]]
+    last = [i for i in range(b.type.rank) if i not in summed[1]]
+    a, b = n.transposed(a, *first, *summed[0]), n.transposed(b, *summed[1], *last)
+    return _products(n, a, b, len(summed[0]))
+
+
+@rows("_npi_matmul")
+def matmul(n: MxnetLayer, a: Value, b: Value) -> Value:
+    return n(nn.Matmul(a, b))
+
+
+@rows("batch_dot", "_npx_batch_dot", "linalg_gemm2", "_linalg_gemm2")
+def batch_dot(n: MxnetLayer, a: Value, b: Value) -> Value:
+    if n.int("axis", -2) != -2:
+        raise n.error(f"attribute 'axis' is {n.int('axis')}, expected -2")
+    a = _turned(n, a) if n.flag("transpose_a") else a
+    b = _turned(n, b) if n.flag("transpose_b") else b
+    out, alpha = n(nn.Matmul(a, b)), n.float("alpha", 1.0)
+    return out if alpha == 1 else (n.term(out) * alpha).value
+
+
+@rows("linalg_gemm", "_linalg_gemm")
+def gemm(n: MxnetLayer, a: Value, b: Value, c: Value) -> Value:
+    return (n.term(batch_dot(n, a, b)) + n.term(c) * n.float("beta", 1.0)).value
+
+
+@rows("linalg_syrk", "_linalg_syrk")
+def product_with_itself(n: MxnetLayer, a: Value) -> Value:
+    pair = (_turned(n, a), a) if n.flag("transpose") else (a, _turned(n, a))
+    return (n.term(n(nn.Matmul(*pair))) * n.float("alpha", 1.0)).value
+
+
+@rows("linalg_det", "_linalg_det", "_npi_det")
+def determinant(n: MxnetLayer, x: Value) -> Value:
+    return n(nn.Determinant(x))
+
+
+@rows("khatri_rao")
+def khatri_rao(n: MxnetLayer, *inputs: Value) -> Value:
+    """Products of all rows of the first matrix with all of the next, column by column."""
+    out = n.term(inputs[0])
+    for matrix in inputs[1:]:
+        term = n.term(matrix)
+        count, columns = n.extent(out.value, 0) * n.extent(matrix, 0), (matrix, 1)
+        left = out.reshape((out.value, 0), 1, columns)
+        out = (left * term.spread(1, 0)).reshape(count, columns)
+    return out.value
+
+
+# -- attention ---------------------------------------------------------------------------------
+
+
+def _heads(n: MxnetLayer, x: Value, kinds: int) -> list[Term]:
+    """[length, batch, heads * kinds * size] as one [batch * heads, length, size] of each kind."""
+    heads = n.int("heads")
+    width = n.extent(x, 2)
+    if heads < 1 or width % (heads * kinds):
+        raise n.error(f"{width} elements do not split into {kinds} parts of {heads} heads")
+    apart = n.term(x).reshape((x, 0), (x, 1), heads, kinds, width // heads // kinds)
+    found = []
+    for kind in range(kinds):
+        one = apart.column(kind, 3).transpose(1, 2, 0, 3)
+        found.append(one.reshape(_batch(n, x, heads), (x, 0), width // heads // kinds))
+    return found
+
+
+def _batch(n: MxnetLayer, x: Value, heads: int) -> int:
+    return n.extent(x, 1) * heads
+
+
+def _weights(query: Term, key: Term) -> Value:
+    size = query.shape[2]
+    assert size is not None
+    return ((query / math.sqrt(size)) @ key.transpose(0, 2, 1)).value
+
+
+def _joined(n: MxnetLayer, weights: Value, value: Term) -> Value:
+    """The heads' results side by side: [length, batch, heads * size]."""
+    heads, size = n.int("heads"), value.shape[2]
+    assert size is not None
+    out = n.term(weights) @ value
+    batch = n.extent(weights, 0) // heads
+    own = (weights, 1)
+    apart = out.reshape(batch, heads, own, size).transpose(2, 0, 1, 3)
+    return apart.reshape(own, batch, heads * size).value
+
+
+@rows("_contrib_interleaved_matmul_selfatt_qk")
+def self_weights(n: MxnetLayer, x: Value) -> Value:
+    query, key, _ = _heads(n, x, 3)
+    return _weights(query, key)
+
+
+@rows("_contrib_interleaved_matmul_selfatt_valatt")
+def self_values(n: MxnetLayer, x: Value, weights: Value) -> Value:
+    return _joined(n, weights, _heads(n, x, 3)[2])
+
+
+@rows("_contrib_interleaved_matmul_encdec_qk")
+def cross_weights(n: MxnetLayer, queries: Value, pairs: Value) -> Value:
+    return _weights(_heads(n, queries, 1)[0], _heads(n, pairs, 2)[0])
+
+
+@rows("_contrib_interleaved_matmul_encdec_valatt")
+def cross_values(n: MxnetLayer, pairs: Value, weights: Value) -> Value:
+    return _joined(n, weights, _heads(n, pairs, 2)[1])

@@ -1,0 +1,121 @@
+"""MXNet's file of parameters: a list of arrays and their names.
+
+Each array begins with a number that tells its version, or in the oldest with its rank:
+
+    magic u32, storage i32 (version 2 on), rank i32, extents i64 (u32 in the oldest),
+    device i32 and its number i32, element type i32, elements
+
+Source: MXNet's src/ndarray/ndarray.cc.
+"""
+
+from __future__ import annotations
+
+import math
+
+import ml_dtypes
+import numpy as np
+
+from ..common.source import Source
+
+LIST = 0x112
+_V1, _V2, _V3 = 0xF993FAC8, 0xF993FAC9, 0xF993FACA
+MOST_DIMENSIONS = 32
+
+TYPES: dict[int, np.dtype] = {
+    code: np.dtype(type)
+    for code, type in enumerate(
+        ("f4", "f8", "f2", "u1", "i4", "i1", "i8", "?", "i2", "u2", "u4", "u8", ml_dtypes.bfloat16)
+    )
+}
+"""Element types by MXNet's numbers."""
+
+
+def is_params(head: bytes) -> bool:
+    """Whether a file begins as one of parameters does."""
+    return head[:16] == LIST.to_bytes(8, "little") + bytes(8)
+
+
+def read_params(source: Source) -> dict[str, np.ndarray]:
+    """The arrays by name, those of the mapped file; "arg:" and "aux:" are left out.
+
+    Raises NncError where the file is damaged.
+    """
+    return _Reader(source).read()
+
+
+class _Reader:
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.data = source.data
+        self.at = 0
+
+    def read(self) -> dict[str, np.ndarray]:
+        if not is_params(self.take(16).tobytes()):
+            raise self.source.error("no list of MXNet's arrays (its first number is not 0x112)")
+        arrays = [self.array() for _ in range(self.count("arrays", 4))]
+        names = [self.name() for _ in range(self.count("names", 8))]
+        if len(names) != len(arrays):
+            raise self.source.error(f"{len(arrays)} arrays but {len(names)} names")
+        return {
+            name.removeprefix("arg:").removeprefix("aux:"): array
+            for name, array in zip(names, arrays, strict=True)
+            if array is not None
+        }
+
+    def take(self, count: int) -> np.ndarray:
+        """The next bytes."""
+        if count > len(self.data) - self.at:
+            raise self.source.error(
+                f"the file ends within its arrays (byte {self.at}: {count} bytes are missing some)"
+            )
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, type: str = "<i4") -> int:
+        return int(self.take(np.dtype(type).itemsize).view(type)[0])
+
+    def count(self, what: str, each: int) -> int:
+        """How many of them come, each of so many bytes at least."""
+        count = self.number("<u8")
+        if count * each > len(self.data):
+            raise self.source.error(f"{count} {what} do not fit into {len(self.data)} bytes")
+        return count
+
+    def name(self) -> str:
+        return self.take(self.number("<u8")).tobytes().decode("utf-8", "replace")
+
+    def shape(self, rank: int, type: str = "<i8") -> tuple[int, ...]:
+        if not 0 <= rank <= MOST_DIMENSIONS:
+            raise self.source.error(f"an array has rank {rank} (byte {self.at})")
+        shape = tuple(self.number(type) for _ in range(rank))
+        if min(shape, default=0) < 0:
+            raise self.source.error(f"an array has shape {list(shape)} (byte {self.at})")
+        return shape
+
+    def array(self) -> np.ndarray | None:
+        """The next array; None for one that was not initialized."""
+        magic = self.number("<u4")
+        if magic in (_V2, _V3):
+            if self.number() not in (0, -1):
+                raise self.source.error(f"a sparse array is not supported (byte {self.at})")
+            rank = self.number()
+            if rank == (0 if magic == _V2 else -1):
+                return None
+            shape = self.shape(rank)
+        else:
+            oldest = magic != _V1
+            rank = magic if oldest else self.number()
+            shape = self.shape(rank, "<u4" if oldest else "<i8")
+            if not rank:
+                return None
+        self.take(8)  # the device
+        code = self.number()
+        if code not in TYPES:
+            raise self.source.error(
+                f"an array has the unknown element type {code} (byte {self.at})"
+            )
+        dtype = TYPES[code]
+        data = self.take(math.prod(shape) * dtype.itemsize)
+        if data.ctypes.data % dtype.itemsize:
+            data = data.copy()
+        return data.view(dtype).reshape(shape)

@@ -1,0 +1,97 @@
+"""What a converter sees of a layer of ncnn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ..common.graph import Node
+from ..common.importer import Importer, NodeLayer
+from ..common.shapes import normalize_axis, reshape
+from .param import Parameters
+
+NONE = Parameters()
+
+
+class NcnnLayer(NodeLayer):
+    """A layer; its parameters by number, its weights by name."""
+
+    def __init__(self, importer: Importer, node: Node) -> None:
+        super().__init__(importer, node)
+        parameters: Parameters = node.attributes or NONE
+        self.has = parameters.found.__contains__
+        self.int, self.float = parameters.int, parameters.float
+        self.ints, self.floats = parameters.ints, parameters.floats
+        self.text = parameters.text
+
+    def has_weight(self, name: str) -> bool:
+        """Whether the layer has this weight."""
+        return f"{self.node.name}.{name}" in self.builder.graph.constants
+
+    def array_of(self, name: str) -> np.ndarray:
+        """A weight as f32, or int8 if it is so."""
+        found = self.builder.graph.constants[f"{self.node.name}.{name}"]
+        return found if found.dtype == np.int8 else np.asarray(found, np.float32)
+
+    def weight(self, name: str) -> Value:
+        """A weight as a value of f32."""
+        return self.stored(name, self.array_of(name))
+
+    def optional(self, name: str) -> Value | None:
+        """A weight, or None where the layer has none of the name."""
+        return self.weight(name) if self.has_weight(name) else None
+
+    def stored(self, name: str, array: np.ndarray) -> Value:
+        """An array that is made of a weight, under its name."""
+        array = np.asarray(array, np.float32)
+        return self.builder.constant(array, self.loc, key=f"{self.node.name}.{name}")
+
+    def axis(self, x: Value, axis: int) -> int:
+        """An axis of a blob as one of the value, which has a batch in front."""
+        return 1 + normalize_axis(self, axis, x.type.rank - 1)
+
+    def with_rank(self, x: Value, rank: int) -> Value:
+        """x with ones behind the batch up to a rank."""
+        own = [(x, i) for i in range(1, x.type.rank)]
+        return reshape(self, x, [1, *[1] * (rank - x.type.rank), *own])
+
+    def per_channel(self, name: str, x: Value) -> Value:
+        """A weight with an element per channel, or one for all, to be combined with x."""
+        array = self.array_of(name)
+        return self.stored(name, array.reshape(-1, *[1] * (x.type.rank - 2)))
+
+
+def transposed(n: NcnnLayer, x: Value) -> Value:
+    """x with its last two dimensions swapped."""
+    rank = x.type.rank
+    return n(nn.Transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2)))
+
+
+def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value:
+    """Elements of an axis; up to its end where that is None."""
+    extent = x.type.shape[axis]
+    if extent is None:
+        numbers = [begin, np.iinfo(np.int64).max if end is None else end, axis, 1]
+        return n(nn.SliceDynamic(x, *(n.constant(np.array([v], np.int64)) for v in numbers)))
+    begin = max(begin + extent, 0) if begin < 0 else begin
+    stop = extent if end is None else min(extent, end if end > 0 else end + extent)
+    if begin >= stop:
+        raise n.error(f"elements {begin} up to {stop} of an axis of {extent} elements are none")
+    return part(n, x, axis, begin, stop - begin)
+
+
+def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:
+    """So many elements of an axis."""
+    if (begin, count) == (0, x.type.shape[axis]):
+        return x
+    starts = tuple(begin if i == axis else 0 for i in range(x.type.rank))
+    shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
+    return n(nn.Slice(x, starts=starts, out=type(x.type)(shape, x.type.element_type)))
+
+
+def by_axes(n: NcnnLayer, x: Value, axes: Sequence[int]) -> tuple[int, ...]:
+    """Axes of a blob as those of the value."""
+    return tuple(n.axis(x, axis) for axis in axes)

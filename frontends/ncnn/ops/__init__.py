@@ -1,0 +1,1 @@
+"""The layers of ncnn, by what they do."""

@@ -1,0 +1,307 @@
+"""Convolutions, inner products and poolings, in one to three dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32, i8
+from ...common.shapes import flatten, reshape
+from ...common.windows import Padding, padded
+from .. import rows
+from ..layer import NcnnLayer, part, transposed
+from .elementwise import activated, rounded
+
+SAME = {-233: "SAME_UPPER", -234: "SAME_LOWER"}
+
+# The numbers of the parameters of width, height and depth.
+_KERNEL, _DILATION, _STRIDE = (1, 11, 21), (2, 12, 22), (3, 13, 23)
+_BEGIN, _END = (4, 14, 24), (15, 16, 17)
+
+
+def _extents(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1) -> list[int]:
+    """Depth, height and width; those left out are as the width."""
+    width = n.int(numbers[0], default)
+    found = [width, *(n.int(number, width) for number in numbers[1:dims])][::-1]
+    if any(v < 1 for v in found):
+        raise n.error(f"a kernel, stride or dilation is {found[::-1]}")
+    return found
+
+
+def _padding(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
+    """Begins, then ends; ends left out are as the begins."""
+    left = n.int(begin[0])
+    if left in SAME:
+        return SAME[left]
+    begins = [left, *(n.int(number, left) for number in begin[1:dims])]
+    ends = [n.int(number, b) for number, b in zip(end, begins, strict=False)]
+    return (*begins[::-1], *ends[::-1])
+
+
+def _convolution(dims: int, grouped: bool) -> Callable:
+    def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
+        x = n.with_rank(x, dims + 2)
+        weight, bias = _weights(n, given)
+        kernel, strides = weight.type.shape[2:], _extents(n, _STRIDE, dims)
+        dilations = _extents(n, _DILATION, dims)
+        is_int8 = n.has_weight("input_scale")
+        if is_int8 and x.type.element_type is not i8:
+            x = rounded(n, n(nn.Mul(x, n.per_channel("input_scale", x))))
+        x = n.cast(x, f32)
+        padding = _padding(n, dims)
+        if n.float(18) and not isinstance(padding, str):
+            pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
+            x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
+        operand = padded(n, x, kernel, strides, dilations, padding)
+        groups = n.int(7, 1) if grouped else 1
+        found = n(
+            nn.Conv(
+                operand.x,
+                weight,
+                None if is_int8 else bias,
+                strides=tuple(strides),
+                dilations=tuple(dilations),
+                pads=operand.pads,
+                groups=groups,
+            )
+        )
+        found = _rescaled(n, found, bias, groups) if is_int8 else found
+        return _finished(n, found)
+
+    return convert
+
+
+def _weights(n: NcnnLayer, given: tuple[Value, ...]) -> tuple[Value, Value | None]:
+    """The weights, which may be blobs: [out, in, kernel..] behind the batch, and [out]."""
+    if not given:
+        return n.weight("weight"), n.optional("bias")
+    weight, *more = (reshape(n, v, [(v, i) for i in range(1, v.type.rank)]) for v in given)
+    return weight, more[0] if more else None
+
+
+def _rescaled(n: NcnnLayer, x: Value, bias: Value | None, groups: int) -> Value:
+    """The sums of products of integers as the floats that they stand for."""
+    count = n.int(0)
+    scales = n.array_of("weight_scales") * n.array_of("input_scale")[0]
+    each = np.repeat(scales, count // max(scales.size, 1))
+    inverse = np.where(each == 0, 0, 1 / np.where(each == 0, 1, each))
+    ones = [1] * (x.type.rank - 2)
+    x = n(nn.Mul(x, n.stored("scales", inverse.reshape(-1, *ones))))
+    return x if bias is None else n(nn.Add(x, reshape(n, bias, [(bias, 0), *ones])))
+
+
+def _finished(n: NcnnLayer, x: Value) -> Value:
+    x = activated(n, x, n.int(9), n.floats(10))
+    if n.has_weight("output_scale"):
+        return rounded(n, n(nn.Mul(x, n.per_channel("output_scale", x))))
+    return x
+
+
+def _deconvolution(dims: int, grouped: bool) -> Callable:
+    def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
+        x = n.with_rank(x, dims + 2)
+        if given:
+            raise n.error("weights that are computed are not supported")
+        kernel, groups = _extents(n, _KERNEL, dims), n.int(7, 1) if grouped else 1
+        stored = n.array_of("weight")  # [groups, out, in, kernel..]
+        turned = np.moveaxis(stored, 2, 1)
+        weight = n.stored("weight", turned.reshape(-1, turned.shape[2], *kernel))
+        strides, dilations = _extents(n, _STRIDE, dims), _extents(n, _DILATION, dims)
+        extra = [n.int(18), n.int(19, n.int(18)), n.int(20, n.int(18))][:dims][::-1]
+        first = 25 if dims == 3 else 20
+        wanted = [n.int(first), *(n.int(first + i, n.int(first)) for i in range(1, dims))][::-1]
+        padding = _padding(n, dims)
+        if isinstance(padding, str):
+            padding = _cut_to(n, x, wanted, kernel, strides, dilations, extra, padding)
+        found = n(
+            nn.ConvTranspose(
+                x,
+                weight,
+                n.optional("bias"),
+                strides=tuple(strides),
+                dilations=tuple(dilations),
+                pads=tuple(padding),
+                output_padding=tuple(extra),
+                groups=groups,
+            )
+        )
+        return activated(n, found, n.int(9), n.floats(10))
+
+    return convert
+
+
+def _cut_to(n, x, wanted, kernel, strides, dilations, extra, mode) -> tuple[int, ...]:
+    """How much is cut on either side to have an extent that is wanted."""
+    begins, ends = [], []
+    for i, out in enumerate(wanted):
+        extent = x.type.shape[2 + i]
+        if extent is None:
+            raise n.error("a wanted extent needs inputs of known extents")
+        full = (extent - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 + extra[i]
+        total = max(0, full - out) if out > 0 else 0
+        small, large = total // 2, total - total // 2
+        begins.append(small if mode == "SAME_UPPER" else large)
+        ends.append(large if mode == "SAME_UPPER" else small)
+    return (*begins, *ends)
+
+
+@rows("InnerProduct")
+def inner_product(n: NcnnLayer, x: Value) -> Value:
+    weight = n.array_of("weight")
+    if x.type.rank != 3 or x.type.shape[-1] != weight.shape[1]:
+        x = flatten(n, x, 1)
+    is_int8 = n.has_weight("input_scale")
+    if is_int8 and x.type.element_type is not i8:
+        x = rounded(n, n(nn.Mul(x, n.stored("input_scale", n.array_of("input_scale")))))
+    found = n(nn.Matmul(n.cast(x, f32), n.stored("weight", weight.T)))
+    if is_int8:
+        scales = n.array_of("weight_scales") * n.array_of("input_scale")[0]
+        inverse = np.where(scales == 0, 0, 1 / np.where(scales == 0, 1, scales))
+        found = n(nn.Mul(found, n.stored("scales", inverse)))
+    if (bias := n.optional("bias")) is not None:
+        found = n(nn.Add(found, bias))
+    return activated(n, found, n.int(9), n.floats(10))
+
+
+@rows("DeformableConv2D")
+def deformable(n: NcnnLayer, x: Value, offset: Value, mask: Value | None = None) -> Value:
+    raise n.error("not supported")
+
+
+# -- pooling ---------------------------------------------------------------------------------------
+
+
+def _pooling(dims: int) -> Callable:
+    def convert(n: NcnnLayer, x: Value) -> Value:
+        x = n.with_rank(x, dims + 2)
+        largest = n.int(0) == 0
+        if n.int(0) not in (0, 1):
+            raise n.error(f"pooling of type {n.int(0)}")
+        if n.int(4):
+            axes = tuple(range(2, dims + 2))
+            return n((nn.ReduceMax if largest else nn.ReduceMean)(x, axes=axes))
+        if n.int(7):
+            return _adaptive(n, x, largest, dims)
+        return _windows(n, x, largest, dims)
+
+    return convert
+
+
+def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
+    kernel, strides = _extents(n, _KERNEL, dims), _extents(n, (2, 12, 22), dims)
+    begin, end = (3, 13, 23), (14, 15, 16)
+    mode = n.int(5)
+    padding: Padding = _padding(n, dims, begin, end)
+    if mode in (2, 3):
+        padding = "SAME_UPPER" if mode == 2 else "SAME_LOWER"
+    fill = -np.inf if largest else 0.0
+    operand = padded(n, x, kernel, strides, [1] * dims, padding, fill)
+    window: dict[str, Any] = {"kernel": tuple(kernel), "strides": tuple(strides)}
+    pads = list(operand.pads)
+    if mode == 0:  # another window wherever elements are left
+        for i, extent in enumerate(x.type.shape[2:]):
+            most = strides[i] - 1
+            whole = most if extent is None else kernel[i] - extent - pads[i] - pads[dims + i]
+            pads[dims + i] += whole % strides[i]
+    window["pads"] = tuple(pads)
+    if largest:
+        return n(nn.MaxPool(operand.x, **window))
+    counts_padding = bool(n.int(6)) or isinstance(padding, str)
+    return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **window))
+
+
+def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
+    """Windows that share out the elements of each dimension."""
+    wanted = [n.int(8), n.int(18, n.int(8)), n.int(28, n.int(8))][:dims][::-1]
+    for axis, out in enumerate(wanted, 2):
+        extent = x.type.shape[axis]
+        if out == -233 or out == extent:
+            continue
+        if extent is None or out < 1:
+            raise n.error("adaptive pooling needs inputs of known extents")
+        x = _shared_out(n, x, axis, extent, out, largest)
+    return x
+
+
+def _shared_out(n: NcnnLayer, x: Value, axis: int, extent: int, out: int, largest: bool) -> Value:
+    op = nn.ReduceMax if largest else nn.ReduceMean
+    if extent % out == 0:
+        own = [(x, i) for i in range(x.type.rank)]
+        split = reshape(n, x, [*own[:axis], out, extent // out, *own[axis + 1 :]])
+        return n(op(split, axes=(axis + 1,)))
+    parts = []
+    for i in range(out):
+        begin, end = extent * i // out, -(-extent * (i + 1) // out)
+        parts.append(n(op(part(n, x, axis, begin, end - begin), axes=(axis,), keep_dims=True)))
+    return n(nn.Concat(parts, axis=axis))
+
+
+for _dims, _suffix in ((1, "1D"), (2, ""), (3, "3D")):
+    rows.add(
+        {
+            f"Convolution{_suffix}": _convolution(_dims, False),
+            f"ConvolutionDepthWise{_suffix}": _convolution(_dims, True),
+            f"Deconvolution{_suffix}": _deconvolution(_dims, False),
+            f"DeconvolutionDepthWise{_suffix}": _deconvolution(_dims, True),
+            f"Pooling{_suffix}": _pooling(_dims),
+        }
+    )
+
+
+# -- products --------------------------------------------------------------------------------------
+
+
+@rows("MatMul")
+def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
+    if n.int(0):
+        b = transposed(n, b)
+    rank = max(a.type.rank, b.type.rank)
+    # A vector is a row on the left and a column on the right.
+    left = reshape(n, a, [(a, 0), 1, (a, 1)]) if a.type.rank == 2 else a
+    right = reshape(n, b, [(b, 0), (b, 1), 1]) if b.type.rank == 2 else b
+    found = n(nn.Matmul(n.with_rank(left, rank), n.with_rank(right, rank)))
+    if a.type.rank > 2 < b.type.rank:
+        return found
+    own = [(found, i) for i in range(found.type.rank)]
+    if b.type.rank == 2:
+        own = own[:-1]
+    if a.type.rank == 2:
+        own = [*own[:-2], own[-1]] if b.type.rank != 2 else own[:-1]
+    return reshape(n, found, own if len(own) > 1 else [*own, 1])
+
+
+@rows("Gemm")
+def gemm(n: NcnnLayer, *inputs: Value) -> Value:
+    """alpha * a @ b + beta * c, of inputs or weights."""
+    if n.int(18):
+        raise n.error("products of integers are not supported")
+    given = iter(inputs)
+
+    def operand(name: str, constant: int) -> Value | None:
+        if n.int(constant):
+            return n.stored(name, n.array_of(name)[None]) if n.has_weight(name) else None
+        return next(given, None)
+
+    a, b, c = operand("a", 4), operand("b", 5), operand("c", 6)
+    if a is None or b is None:
+        raise n.error("a product of less than two matrices")
+    a, b = (n.with_rank(v, 3) for v in (a, b))
+    if a.type.rank > 3 and n.int(11):  # [m, 1, k]
+        a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
+    found = n(nn.Matmul(transposed(n, a) if n.int(2) else a, transposed(n, b) if n.int(3) else b))
+    if c is not None:
+        if c.type.rank == 2 and c.type.shape[1] == found.type.shape[1] and c.type.shape[1] != 1:
+            c = reshape(n, c, [(c, 0), (c, 1), 1])
+        c = n.with_rank(c, found.type.rank)
+        beta = n.float(1, 1.0)
+        found = n(nn.Add(found, c if beta == 1 else n(nn.Mul(c, n.scalar(beta, c)))))
+    alpha = n.float(0, 1.0)
+    found = found if alpha == 1 else n(nn.Mul(found, n.scalar(alpha, found)))
+    found = transposed(n, found) if n.int(14) else found
+    if n.int(11):
+        found = reshape(n, found, [(found, 0), (found, 1), 1, (found, 2)])
+    return found

@@ -1,0 +1,486 @@
+"""Layers that move elements: shapes, parts, order, resampling."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import Dim, TensorType, i64
+from ...common.shapes import Extent, flatten, product, reshape
+from ...common.windows import padded
+from .. import rows
+from ..layer import NcnnLayer, by_axes, cut, part
+from .convolution import SAME
+
+
+@rows("Input")
+def with_batch(n: NcnnLayer, x: Value) -> Value:
+    return reshape(n, x, [1, *((x, i) for i in range(x.type.rank))])
+
+
+@rows("Output")
+def without_batch(n: NcnnLayer, x: Value) -> Value:
+    return reshape(n, x, [(x, i) for i in range(1, x.type.rank)])
+
+
+@rows("Split")
+def split(n: NcnnLayer, x: Value) -> list[Value]:
+    return [x] * len(n.node.outputs)
+
+
+@rows("Noop", "DeepCopy", "Packing", "Cast")
+def same(n: NcnnLayer, *inputs: Value) -> Sequence[Value]:
+    return inputs
+
+
+@rows("MemoryData")
+def memory(n: NcnnLayer) -> Value:
+    return n.stored("data", n.array_of("data")[None])
+
+
+@rows("Flatten")
+def flat(n: NcnnLayer, x: Value) -> Value:
+    return flatten(n, x, 1)
+
+
+@rows("Concat")
+def concat(n: NcnnLayer, *inputs: Value) -> Value:
+    if not inputs:
+        raise n.error("no inputs")
+    return n(nn.Concat(list(inputs), axis=n.axis(inputs[0], n.int(0))))
+
+
+@rows("Slice")
+def slices(n: NcnnLayer, x: Value) -> list[Value]:
+    axis, count = n.axis(x, n.int(1)), len(n.node.outputs)
+    sizes, ends, found, at = n.ints(0), n.ints(2), [], 0
+    extent = x.type.shape[axis]
+    if extent is None or (len(sizes) != count and len(ends) < count - 1):
+        raise n.error(f"{len(sizes)} sizes for {count} parts of an axis of {extent or '?'}")
+    for i in range(count):
+        if ends:
+            end = extent if i == count - 1 else ends[i] + (extent if ends[i] < 0 else 0)
+            size = end - at
+        else:
+            size = (extent - at) // (count - i) if sizes[i] == -233 else sizes[i]
+        if not 0 < size <= extent - at:
+            raise n.error(f"part {i} has {size} of the {extent - at} elements that are left")
+        found.append(part(n, x, axis, at, size))
+        at += size
+    return found
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+@rows("Reshape")
+def reshaped(n: NcnnLayer, x: Value, *others: Value) -> Value:
+    if n.int(3) or n.int(12, 233) != 233 or n.int(13, 233) != 233:
+        raise n.error("reshaping in another order, or of a batch, is not supported")
+    if n.text(6):
+        shape = _evaluated(n, n.text(6), [x, *others])[::-1]
+    else:
+        w, h, d, c = n.int(0, -233), n.int(1, -233), n.int(11, -233), n.int(2, -233)
+        shape = [v for v in (c, d, h, w) if v != -233]
+    rank = x.type.rank - 1
+    # 0 copies the extent of the same name; a vector has a width only, a matrix no channels.
+    places = {1: "w", 2: "hw", 3: "chw", 4: "cdhw"}
+    extents: list[Extent] = [1]
+    whole = product(x.type.shape)
+    for name, v in zip(places.get(len(shape), ""), shape, strict=False):
+        own = places.get(rank, "").find(name)
+        if v == 0:
+            extents.append((x, 1 + own) if own >= 0 else 1)
+        else:
+            extents.append(v)
+    if not shape or extents.count(-1) > 1:
+        raise n.error(f"no shape: {shape}")
+    if -1 in extents:
+        rest = [x.type.shape[e[1]] if isinstance(e, tuple) else e for e in extents if e != -1]
+        if whole is None or None in rest:
+            return _with_open_extent(n, x, extents)
+        extents[extents.index(-1)] = whole // max(math.prod(rest), 1)  # type: ignore[arg-type]
+    return reshape(n, x, extents)
+
+
+def _with_open_extent(n: NcnnLayer, x: Value, extents: list[Extent]) -> Value:
+    """-1 stands for what is left, which the run tells."""
+    parts = []
+    for extent in extents:
+        if isinstance(extent, tuple):
+            index = n.constant(np.array([extent[1]], np.int64))
+            parts.append(n(nn.Gather(n(nn.ShapeOf(x)), index)))
+        elif extent == -1:
+            parts.append(None)
+        else:
+            parts.append(n.constant(np.array([extent], np.int64)))
+    total = n(nn.ReduceProd(n(nn.ShapeOf(x)), axes=(0,), keep_dims=True))
+    others = n(nn.Concat([p for p in parts if p is not None], axis=0))
+    rest = n(nn.Div(total, n(nn.ReduceProd(others, axes=(0,), keep_dims=True))))
+    shape = n(nn.Concat([rest if p is None else p for p in parts], axis=0))
+    known: list[Dim] = [
+        x.type.shape[e[1]] if isinstance(e, tuple) else None if e == -1 else e for e in extents
+    ]
+    return n(nn.ReshapeDynamic(x, shape, out=TensorType(tuple(known), x.type.element_type)))
+
+
+@rows("Squeeze")
+def squeeze(n: NcnnLayer, x: Value) -> Value:
+    rank = x.type.rank - 1
+    if axes := n.ints(3):
+        chosen = set(by_axes(n, x, axes))
+    else:
+        names = {1: "w", 2: "hw", 3: "chw", 4: "cdhw"}.get(rank, "")
+        flags = {"w": n.int(0), "h": n.int(1), "d": n.int(11), "c": n.int(2)}
+        chosen = {1 + i for i, name in enumerate(names) if flags[name]}
+    kept = [i for i in range(1, rank + 1) if i not in chosen or x.type.shape[i] != 1]
+    return reshape(n, x, [1, *((x, i) for i in kept or [rank])])
+
+
+@rows("ExpandDims")
+def expand_dims(n: NcnnLayer, x: Value) -> Value:
+    rank = x.type.rank - 1 + len(n.ints(3))
+    own = iter(range(1, x.type.rank))
+    ones = {axis % rank for axis in n.ints(3)}
+    if len(ones) != len(n.ints(3)):
+        raise n.error(f"axes {n.ints(3)} name an axis twice")
+    return reshape(n, x, [1, *(1 if i in ones else (x, next(own)) for i in range(rank))])
+
+
+# The orders that a number stands for, each as the names from the innermost dimension on.
+_OF_FOUR = """
+WHDC HWDC WDHC DWHC HDWC DHWC WHCD HWCD WCHD CWHD HCWD CHWD
+WDCH DWCH WCDH CWDH DCWH CDWH HDCW DHCW HCDW CHDW DCHW CDHW
+"""
+_ORDERS: dict[int, Sequence[str]] = {
+    1: ["W"],
+    2: ["WH", "HW"],
+    3: ["WHC", "HWC", "WCH", "CWH", "HCW", "CHW"],
+    4: _OF_FOUR.split(),
+}
+
+
+@rows("Permute")
+def permute(n: NcnnLayer, x: Value) -> Value:
+    orders = _ORDERS.get(x.type.rank - 1, [])
+    if not 0 <= n.int(0) < len(orders):
+        raise n.error(f"order {n.int(0)} of a blob of {x.type.rank - 1} dimensions")
+    own, wanted = orders[0][::-1], orders[n.int(0)][::-1]
+    permutation = (0, *(1 + own.index(name) for name in wanted))
+    return n(nn.Transpose(x, permutation=permutation))
+
+
+@rows("Tile")
+def tile(n: NcnnLayer, x: Value) -> Value:
+    repeats = n.ints(2)
+    if not repeats:
+        axis = n.axis(x, n.int(0))
+        return n(
+            nn.Tile(x, repeats=tuple(n.int(1, 1) if i == axis else 1 for i in range(x.type.rank)))
+        )
+    x = n.with_rank(x, len(repeats) + 1)
+    return n(nn.Tile(x, repeats=(*[1] * (x.type.rank - len(repeats)), *repeats)))
+
+
+@rows("Flip")
+def flip(n: NcnnLayer, x: Value) -> Value:
+    for axis in by_axes(n, x, n.ints(0)):
+        extent = x.type.shape[axis]
+        if extent is None:
+            raise n.error("it needs inputs of known extents")
+        x = n(nn.Gather(x, n.constant(np.arange(extent, dtype=np.int64)[::-1].copy()), axis=axis))
+    return x
+
+
+# -- parts and surroundings ------------------------------------------------------------------------
+
+_NAMES = {1: "w", 2: "hw", 3: "chw", 4: "cdhw"}
+_OFFSETS = {"w": 0, "h": 1, "d": 13, "c": 2}
+_EXTENTS = {"w": 3, "h": 4, "d": 14, "c": 5}
+_BEHIND = {"w": 6, "h": 7, "d": 15, "c": 8}
+
+
+@rows("Crop")
+def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
+    rank = x.type.rank - 1
+    starts, ends, axes = n.ints(9), n.ints(10), n.ints(11)
+    if n.text(19):
+        inputs = [x] if like is None else [x, like]
+        starts, ends = (_evaluated(n, n.text(i), inputs) for i in (19, 20))
+        axes = _evaluated(n, n.text(21), inputs) if n.text(21) else axes
+    if starts and ends:
+        for axis, start, end in zip(axes or range(rank), starts, ends, strict=False):
+            begin = 0 if start == -233 else start
+            x = cut(n, x, n.axis(x, axis), begin, None if end == -233 else end)
+        return x
+    for i, name in enumerate(_NAMES.get(rank, ""), 1):
+        begin = n.int(_OFFSETS[name])
+        if like is not None:
+            if name == "c" and like.type.rank != x.type.rank:
+                continue
+            place = _NAMES.get(like.type.rank - 1, "").find(name)
+            wanted = like.type.shape[1 + place] if place >= 0 else 1
+            if wanted is None:
+                x = _cut_like(n, x, i, begin, like, 1 + place)
+            else:
+                x = cut(n, x, i, begin, begin + wanted)
+            continue
+        behind, most = n.int(_BEHIND[name]), n.int(_EXTENTS[name])
+        if name == "c" and x.type.shape[1] is None:
+            raise n.error("it needs inputs of a known number of channels")
+        end = -behind if behind else None
+        if most != -233:
+            limit = begin + most
+            extent = x.type.shape[i]
+            end = limit if extent is None else min(limit, extent - behind)
+        x = cut(n, x, i, begin, end)
+    return x
+
+
+def _cut_like(n: NcnnLayer, x: Value, axis: int, begin: int, like: Value, at: int) -> Value:
+    """As many elements as another blob has, which the run tells."""
+    start, step, where = (n.constant(np.array([v], np.int64)) for v in (begin, 1, axis))
+    index = n.constant(np.array([at], np.int64))
+    end = n(nn.Add(n(nn.Gather(n(nn.ShapeOf(like)), index)), start))
+    shape = tuple(None if i == axis else d for i, d in enumerate(x.type.shape))
+    out = TensorType(shape, x.type.element_type)
+    return n(nn.SliceDynamic(x, start, end, where, step, out=out))
+
+
+@rows("CopyTo")
+def copy_to(n: NcnnLayer, x: Value, source: Value) -> Value:
+    """x with another blob written into it at an offset."""
+    rank = x.type.rank - 1
+    begins = dict(zip(n.ints(11) or range(rank), n.ints(9), strict=False))
+    offsets = [0, *(begins.get(i, n.int(_OFFSETS[c])) for i, c in enumerate(_NAMES[rank]))]
+    if None in x.type.shape or None in source.type.shape:
+        raise n.error("it needs inputs of known extents")
+    grid = np.indices(source.type.shape).reshape(len(offsets), -1).T + np.array(offsets)
+    indices = n.constant(grid.reshape(*source.type.shape, len(offsets)).astype(np.int64))
+    return n(nn.ScatterNd(x, indices, source))
+
+
+@rows("Padding")
+def padding(n: NcnnLayer, x: Value) -> Value:
+    rank = x.type.rank
+    begins, ends = [0] * rank, [0] * rank
+    numbers = [(2, 3), (0, 1), (7, 8)][: rank - 1]
+    if rank == 5:
+        numbers = [(2, 3), (0, 1), (7, 8)]
+    for i, (begin, end) in enumerate(numbers):
+        begins[rank - 1 - i], ends[rank - 1 - i] = n.int(begin), n.int(end)
+    if n.int(2) in SAME:
+        raise n.error("padding by the size of a kernel is not supported")
+    modes = ("constant", "edge", "reflect")
+    if not 0 <= n.int(4) < len(modes):
+        raise n.error(f"padding of type {n.int(4)}")
+    mode, pads = modes[n.int(4)], (*begins, *ends)
+    if mode == "constant" and n.has_weight("fill"):
+        # Around x minus the fill of each channel, zeros.
+        fill = n.per_channel("fill", x)
+        return n(nn.Add(n(nn.Pad(n(nn.Sub(x, fill)), None, pads=pads)), fill))
+    fill = n.scalar(n.float(5), x) if mode == "constant" else None
+    return n(nn.Pad(x, fill, pads=pads, mode=mode))
+
+
+# -- channels and positions ------------------------------------------------------------------------
+
+
+@rows("PixelShuffle")
+def pixel_shuffle(n: NcnnLayer, x: Value) -> Value:
+    return n(nn.DepthToSpace(x, block=n.int(0, 1), mode="DCR" if n.int(1) else "CRD"))
+
+
+@rows("Reorg")
+def reorg(n: NcnnLayer, x: Value) -> Value:
+    """Squares as channels: mode 0 has the channel outermost, mode 1 the position in the square."""
+    stride = n.int(0, 1)
+    shape: Any = x.type.shape[1:] if x.type.rank == 4 else (None,) * 3
+    c, h, w = shape
+    if None in (c, h, w) or stride < 1 or h % stride or w % stride:
+        raise n.error(f"squares of {stride} do not fill the blob")
+    split = reshape(n, x, [1, c, h // stride, stride, w // stride, stride])
+    order = (0, 3, 5, 1, 2, 4) if n.int(1) else (0, 1, 3, 5, 2, 4)
+    moved = n(nn.Transpose(split, permutation=order))
+    return reshape(n, moved, [1, c * stride * stride, h // stride, w // stride])
+
+
+@rows("ShuffleChannel")
+def shuffle_channel(n: NcnnLayer, x: Value) -> Value:
+    channels, groups = x.type.shape[1], n.int(0, 1)
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+    groups = channels // groups if n.int(1) else groups
+    own = [(x, i) for i in range(2, x.type.rank)]
+    split = reshape(n, x, [1, groups, channels // groups, *own])
+    order = (0, 2, 1, *range(3, split.type.rank))
+    return reshape(n, n(nn.Transpose(split, permutation=order)), [1, channels, *own])
+
+
+@rows("Interp")
+def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
+    rank = x.type.rank
+    if rank == 2:  # a value for each channel
+        x = reshape(n, x, [(x, 0), (x, 1), 1, 1])
+        rank = 4
+    modes = {1: "nearest", 2: "linear", 3: "cubic"}
+    if n.int(0) not in modes or rank < 3:
+        raise n.error(f"resampling of type {n.int(0)} of {rank - 1} dimensions")
+    height, width = n.int(3), n.int(4)
+    if n.text(9):
+        inputs = [x] if like is None else [x, like]
+        width, height, *_ = [*_evaluated(n, n.text(9), inputs), 1]
+    elif n.int(5) and like is not None:
+        height, width = like.type.shape[-2] or 0, like.type.shape[-1] or 0
+        if not height or not width:
+            raise n.error("it needs inputs of known extents")
+    wanted, scales = [height, width], [n.float(1, 1.0), n.float(2, 1.0)]
+    if rank == 3:
+        wanted, scales = [width], [scales[1]]
+    by_scale = 0 in wanted
+    shape, factors = list(x.type.shape[: rank - len(wanted)]), [1.0] * (rank - len(wanted))
+    for i, (out, factor) in enumerate(zip(wanted, scales, strict=True)):
+        extent = x.type.shape[rank - len(wanted) + i]
+        if by_scale:
+            shape.append(None if extent is None else int(extent * factor))
+        else:
+            shape.append(out)
+        factors.append(factor)
+    mode = modes[n.int(0)]
+    given = {}
+    # ncnn's linear and cubic coordinates follow from the extents, its nearest ones from the scale.
+    if by_scale and (None in shape or mode == "nearest"):
+        given["scales"] = tuple(factors)
+    coordinates = "align_corners" if n.int(6) and mode != "nearest" else "half_pixel"
+    if mode == "nearest":
+        given |= {"nearest_mode": "floor"}
+        coordinates = "asymmetric"
+    out = TensorType(tuple(shape), x.type.element_type)
+    return n(nn.Resize(x, mode=mode, coordinate_transform=coordinates, out=out, **given))
+
+
+@rows("Unfold")
+def unfold(n: NcnnLayer, x: Value) -> Value:
+    """The windows as columns: [channels * kernel, positions]."""
+    kernel, dilations, strides = (
+        (n.int(b, n.int(a, d)), n.int(a, d)) for a, b, d in ((1, 11, 1), (2, 12, 1), (3, 13, 1))
+    )
+    left = n.int(4)
+    if left in SAME:
+        operand = padded(n, x, kernel, strides, dilations, SAME[left])
+        x, pads = operand.x, operand.pads
+    else:
+        top = n.int(14, left)
+        pads = (top, left, n.int(16, top), n.int(15, left))
+    x = n(nn.Pad(x, n.scalar(n.float(18), x), pads=(0, 0, *pads[:2], 0, 0, *pads[2:])))
+    channels, *spatial = x.type.shape[1:]
+    if None in x.type.shape:
+        raise n.error("it needs inputs of known extents")
+    for i, extent in enumerate(spatial):
+        axis = 2 + 2 * i
+        count = (extent - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1
+        places = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(count) * strides[i]
+        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=axis))
+    x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))  # [1, C, kh, kw, oh, ow]
+    shape = x.type.shape
+    return reshape(n, x, [1, channels * shape[2] * shape[3], shape[4] * shape[5]])
+
+
+@rows("Embed")
+def embed(n: NcnnLayer, x: Value) -> Value:
+    weight = n.array_of("weight")
+    if weight.dtype == np.int8:
+        weight = weight / n.array_of("weight_scale")[0]
+    index = n(nn.Clip(n.cast(x, i64), n.constant(0, i64), n.constant(n.int(1) - 1, i64)))
+    found = n(nn.Gather(n.stored("weight", weight), index))
+    return n(nn.Add(found, n.weight("bias"))) if n.has_weight("bias") else found
+
+
+@rows("CumulativeSum")
+def cumulative_sum(n: NcnnLayer, x: Value) -> Value:
+    return n(nn.Cumsum(x, axis=n.axis(x, n.int(0))))
+
+
+@rows("Diag")
+def diag(n: NcnnLayer, x: Value) -> Value:
+    """A vector as the diagonal of a matrix, or the diagonal of a matrix."""
+    k = n.int(0)
+    if None in x.type.shape or x.type.rank > 3:
+        raise n.error("it needs a vector or matrix of known extents")
+    if x.type.rank == 2:
+        size = x.type.shape[1] + abs(k)
+        mask = np.eye(size, k=k, dtype=np.float32)
+        pads = (0, max(k, 0), 0, max(-k, 0))
+        return n(nn.Mul(n(nn.Pad(x, None, pads=pads)), n.constant(mask[None])))
+    height, width = x.type.shape[1:]
+    count = min(height + min(k, 0), width - max(k, 0))
+    flat_places = (np.arange(count) + max(-k, 0)) * width + np.arange(count) + max(k, 0)
+    return n(nn.Gather(flatten(n, x, 1), n.constant(flat_places.astype(np.int64)), axis=1))
+
+
+# -- shapes by expressions -------------------------------------------------------------------------
+
+_TOKEN = re.compile(r"\d+[whdcn]|[-+]?\d+\.?\d*(?:e[-+]?\d+)?|[a-z]+\d*|//|[-+*/(),]")
+_FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
+    "+": (2, lambda a, b: a + b),
+    "-": (2, lambda a, b: a - b),
+    "*": (2, lambda a, b: a * b),
+    "/": (2, lambda a, b: a / b),
+    "//": (2, lambda a, b: a // b),
+    "max": (2, max),
+    "min": (2, min),
+    "abs": (1, abs),
+    "neg": (1, lambda a: -a),
+    "square": (1, lambda a: a * a),
+    "sqrt": (1, math.sqrt),
+    "floor": (1, math.floor),
+    "ceil": (1, math.ceil),
+    "round": (1, round),
+    "trunc": (1, math.trunc),
+    "pow": (2, pow),
+    "remainder": (2, lambda a, b: a % b),
+    "fmod": (2, math.fmod),
+}
+
+
+def _evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
+    """The numbers of a text like `0w,*(1h,2)`, where 0w is the width of the first blob."""
+    tokens = [t for t in _TOKEN.findall(text) if t not in "(),"]
+    at, found = 0, []
+
+    def one(depth: int) -> float:
+        nonlocal at
+        if at >= len(tokens) or depth > 50:
+            raise n.error(f"no expression: {text!r}")
+        token = tokens[at]
+        at += 1
+        if token in _FUNCTIONS:
+            count, function = _FUNCTIONS[token]
+            return function(*(one(depth + 1) for _ in range(count)))
+        if token[-1] in "whdc" and token[:-1].isdigit():
+            return _extent_of(n, token, inputs)
+        return float(token)
+
+    try:
+        while at < len(tokens):
+            found.append(int(one(0)))
+    except (ValueError, ArithmeticError):
+        raise n.error(f"no expression: {text!r}") from None
+    return found
+
+
+def _extent_of(n: NcnnLayer, token: str, inputs: Sequence[Value]) -> int:
+    blob, name = int(token[:-1]), token[-1]
+    if blob >= len(inputs):
+        raise n.error(f"there is no blob {blob}")
+    place = _NAMES.get(inputs[blob].type.rank - 1, "").find(name)
+    extent = 1 if place < 0 else inputs[blob].type.shape[1 + place]
+    if extent is None:
+        raise n.error("a shape that is computed needs inputs of known extents")
+    return extent

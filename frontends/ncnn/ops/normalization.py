@@ -1,0 +1,280 @@
+"""Normalizations, softmax, reductions and attention."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, i64
+from ...common.shapes import flatten, reshape
+from ...common.terms import Term
+from .. import rows
+from ..layer import NcnnLayer, by_axes, transposed
+
+
+@rows("BatchNorm")
+def batch_norm(n: NcnnLayer, x: Value) -> Value:
+    names = ("slope", "bias", "mean", "variance")
+    return n(nn.BatchNorm(x, *(n.weight(name) for name in names), epsilon=n.float(1)))
+
+
+def _affine(n: NcnnLayer, size: int) -> tuple[Value, Value]:
+    """Scale and bias; ones and zeros where the layer has none."""
+    if n.has_weight("scale"):
+        return n.weight("scale"), n.weight("bias")
+    return n.stored("scale", np.ones(size)), n.stored("bias", np.zeros(size))
+
+
+def _channels(n: NcnnLayer, x: Value) -> int:
+    if x.type.shape[1] is None:
+        raise n.error("it needs inputs of a known number of channels")
+    return x.type.shape[1]
+
+
+@rows("InstanceNorm")
+def instance_norm(n: NcnnLayer, x: Value) -> Value:
+    scale, bias = _affine(n, _channels(n, x))
+    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float(1, 0.001)))
+
+
+@rows("GroupNorm")
+def group_norm(n: NcnnLayer, x: Value) -> Value:
+    scale, bias = _affine(n, _channels(n, x))
+    return n(nn.GroupNorm(x, scale, bias, groups=n.int(0, 1), epsilon=n.float(2, 0.001)))
+
+
+def _over_last(n: NcnnLayer, x: Value, make: Callable[[int, tuple], Value]) -> Value:
+    """A normalization over the last dimensions, which have as many elements as the parameters."""
+    shape, size, count, axis = x.type.shape, n.int(0), 1, x.type.rank
+    while count < max(size, 2) and axis > 1:
+        axis -= 1
+        extent = shape[axis]
+        if extent is None:
+            raise n.error("it needs inputs of known extents")
+        count *= extent
+        if size <= 0 or count == size:
+            break
+    if size > 0 and count != size:
+        raise n.error(f"no last dimensions have {size} elements")
+    return make(axis, shape[axis:])
+
+
+@rows("LayerNorm")
+def layer_norm(n: NcnnLayer, x: Value) -> Value:
+    def make(axis: int, shape: tuple) -> Value:
+        size = math.prod(shape)
+        scale, bias = (reshape(n, v, shape) for v in _affine(n, size))
+        return n(nn.LayerNorm(x, scale, bias, axis=axis, epsilon=n.float(1, 0.001)))
+
+    return _over_last(n, x, make)
+
+
+@rows("RMSNorm")
+def rms_norm(n: NcnnLayer, x: Value) -> Value:
+    def make(axis: int, shape: tuple) -> Value:
+        scale = n.array_of("scale") if n.has_weight("scale") else np.ones(math.prod(shape))
+        value = n.stored("scale", scale.reshape(shape))
+        return n(nn.RmsNorm(x, value, axis=axis, epsilon=n.float(1, 0.001)))
+
+    return _over_last(n, x, make)
+
+
+@rows("LRN")
+def lrn(n: NcnnLayer, x: Value) -> Value:
+    size, alpha, beta, bias = n.int(1, 5), n.float(2, 1.0), n.float(3, 0.75), n.float(4, 1.0)
+    if n.int(0) == 0:
+        return n(nn.Lrn(x, size=size, alpha=alpha, beta=beta, bias=bias))
+    before = size // 2
+    pads = (before, before, size - before - 1, size - before - 1)
+    squares = n(nn.Mul(x, x))
+    near = n(nn.AvgPool(squares, kernel=(size, size), pads=pads, count_include_pad=True))
+    return (Term(n, x) * (Term(n, near) * alpha + bias) ** -beta).value
+
+
+@rows("MVN")
+def mvn(n: NcnnLayer, x: Value) -> Value:
+    axes = tuple(range(1 if n.int(1) else 2, x.type.rank))
+    t = Term(n, x)
+    centered = t - t.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
+    if not n.int(0):
+        return centered.value
+    spread = (centered * centered).value
+    deviation = t.made(nn.ReduceMean(spread, axes=axes, keep_dims=True)).function(nn.Sqrt)
+    return (centered / (deviation + n.float(2, 0.0001))).value
+
+
+@rows("Normalize")
+def normalize(n: NcnnLayer, x: Value) -> Value:
+    spatial, channels = n.int(0), n.int(4, 1)
+    first, last = 1 if channels else 2, x.type.rank if spatial else 2
+    if not spatial and not channels:
+        raise n.error("it normalizes along no dimension")
+    t, epsilon = Term(n, x), n.float(2, 0.0001)
+    total = (t * t).sum(*range(first, last), keep=True)
+    match n.int(9):
+        case 0:
+            norm = (total + epsilon).function(nn.Sqrt)
+        case 1:
+            norm = total.function(nn.Sqrt).max(epsilon)
+        case _:
+            norm = total.max(epsilon).function(nn.Sqrt)
+    scaled = t / norm
+    return n(nn.Mul(scaled.value, n.per_channel("scale", x)))
+
+
+@rows("Softmax")
+def softmax(n: NcnnLayer, x: Value) -> Value:
+    if n.int(0) != 0 and not n.int(1):
+        raise n.error("written by an old converter, whose axes counted a batch; convert it anew")
+    return n(nn.Softmax(x, axis=n.axis(x, n.int(0))))
+
+
+_REDUCTIONS = {
+    0: nn.ReduceSum,
+    1: nn.ReduceL1,
+    2: nn.ReduceSumSquare,
+    3: nn.ReduceMean,
+    4: nn.ReduceMax,
+    5: nn.ReduceMin,
+    6: nn.ReduceProd,
+    7: nn.ReduceL1,
+    8: nn.ReduceL2,
+    9: nn.ReduceLogSum,
+    10: nn.ReduceLogSumExp,
+}
+
+
+@rows("Reduction")
+def reduction(n: NcnnLayer, x: Value) -> Value:
+    if n.int(0) not in _REDUCTIONS:
+        raise n.error(f"operation {n.int(0)}")
+    if n.ints(3) and not n.int(5):
+        raise n.error("written by an old converter, whose axes counted a batch; convert it anew")
+    all_ = bool(n.int(1, 1)) or not n.ints(3)
+    axes = tuple(range(1, x.type.rank)) if all_ else by_axes(n, x, n.ints(3))
+    found = n(_REDUCTIONS[n.int(0)](x, axes=axes, keep_dims=bool(n.int(4))))
+    if found.type.rank == 1:
+        found = reshape(n, found, [(found, 0), 1])
+    factor = n.float(2, 1.0)
+    return found if factor == 1 else n(nn.Mul(found, n.scalar(factor, found)))
+
+
+@rows("ArgMax")
+def arg_max(n: NcnnLayer, x: Value) -> Value:
+    """The largest elements' positions as floats; with `out_max_val`, their values above them."""
+    count, flat = n.int(1, 1), flatten(n, x, 1)
+    shape = (1, count)
+    values, places = n(
+        nn.TopK(
+            flat,
+            n.constant(np.array([count], np.int64)),
+            axis=1,
+            out=TensorType(shape, f32),
+            indices=TensorType(shape, i64),
+        )
+    )
+    found = n.cast(places, f32)
+    if not n.int(0):
+        return found
+    return reshape(n, n(nn.Concat([values, found], axis=0)), [1, 2, count])
+
+
+@rows("StatisticsPooling")
+def statistics(n: NcnnLayer, x: Value) -> Value:
+    axes = tuple(range(2, x.type.rank))
+    t = Term(n, x)
+    mean = t.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
+    flat = reshape(n, mean.value, [1, (x, 1)])
+    if not n.int(0):
+        return flat
+    centered = (t - mean) * (t - mean)
+    deviation = n(nn.Sqrt(n(nn.ReduceMean(centered.value, axes=axes))))
+    return n(nn.Concat([flat, deviation], axis=1))
+
+
+# -- attention -------------------------------------------------------------------------------------
+
+
+def _attended(n: NcnnLayer, q: Value, k: Value, v: Value, mask: Value | None) -> Value:
+    """softmax(q @ k^T + mask) @ v, of [heads, positions, features] behind the batch."""
+    scores = n(nn.Matmul(q, transposed(n, k)))
+    if mask is not None:
+        scores = n(nn.Add(scores, n.with_rank(mask, scores.type.rank)))
+    return n(nn.Matmul(n(nn.Softmax(scores, axis=scores.type.rank - 1)), v))
+
+
+@rows("SDPA")
+def sdpa(n: NcnnLayer, q: Value, k: Value, v: Value, *more: Value) -> list[Value]:
+    if n.int(18):
+        raise n.error("products of integers are not supported")
+    given = list(more)
+    mask = given.pop(0) if n.int(5) and given else None
+    if n.int(7) and len(given) == 2:
+        k, v = (n(nn.Concat([old, new], axis=2)) for old, new in zip(given, (k, v), strict=True))
+    keys, values = k, v
+    heads, groups, size = q.type.shape[1], k.type.shape[1], q.type.shape[-1]
+    if None in (heads, groups, size):
+        raise n.error("it needs a known number of heads and features")
+    if heads != groups:
+        if groups < 1 or heads % groups:
+            raise n.error(f"{heads} heads do not share {groups} of the keys")
+        places = n.constant(np.repeat(np.arange(groups, dtype=np.int64), heads // groups))
+        k, v = (n(nn.Gather(x, places, axis=1)) for x in (k, v))
+    factor = n.float(6) or 1 / math.sqrt(size)
+    found = _attended(n, n(nn.Mul(q, n.scalar(factor, q))), k, v, mask)
+    return [found, keys, values]
+
+
+@rows("MultiHeadAttention")
+def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
+    if n.int(18) or n.int(7):
+        raise n.error("products of integers and kept keys are not supported")
+    given = list(inputs)
+    mask = given.pop() if n.int(5) and len(given) > 1 else None
+    if not 1 <= len(given) <= 3:
+        raise n.error(f"{len(given)} inputs, expected up to three")
+    query, key = given[0], given[1] if len(given) > 1 else given[0]
+    value = given[2] if len(given) > 2 else key
+    embed, heads = n.int(0), n.int(1, 1)
+    if heads < 1 or embed % heads:
+        raise n.error(f"{embed} features do not split into {heads} heads")
+
+    def affine(name: str, x: Value) -> Value:
+        weight = n.stored(name, n.array_of(name).T)
+        return n(nn.Add(n(nn.Matmul(x, weight)), n.weight(f"{name}_bias")))
+
+    def apart(x: Value) -> Value:
+        split = reshape(n, x, [(x, 0), (x, 1), heads, embed // heads])
+        return n(nn.Transpose(split, permutation=(0, 2, 1, 3)))
+
+    q = affine("q", query)
+    q = n(nn.Mul(q, n.scalar(n.float(6, 1 / math.sqrt(embed // heads)), q)))
+    k, v = affine("k", key), affine("v", value)
+    found = _attended(n, apart(q), apart(k), apart(v), mask)
+    joined = n(nn.Transpose(found, permutation=(0, 2, 1, 3)))
+    return affine("out", reshape(n, joined, [(joined, 0), (joined, 1), embed]))
+
+
+@rows("RotaryEmbed")
+def rotary(n: NcnnLayer, x: Value, cos: Value, sin: Value) -> Value:
+    """Pairs of features turned by the angle of their position."""
+    size = x.type.shape[-1]
+    if size is None or size % 2 or x.type.rank != 4:
+        raise n.error("it needs heads with an even, known number of features")
+    t, half = Term(n, x), size // 2
+    if n.int(0):
+        pairs = t.reshape(*((x, i) for i in range(3)), half, 2)
+        first, second = pairs.column(0), pairs.column(1)
+    else:
+        first, second = t.part(3, 0, half), t.part(3, half, size)
+    c, s = Term(n, n.with_rank(cos, 4)), Term(n, n.with_rank(sin, 4))
+    turned = first * c - second * s, first * s + second * c
+    if not n.int(0):
+        return n(nn.Concat([v.value for v in turned], axis=3))
+    columns = [v.reshape(*((v.value, i) for i in range(4)), 1).value for v in turned]
+    joined = n(nn.Concat(columns, axis=4))
+    return reshape(n, joined, [(joined, 0), (joined, 1), (joined, 2), size])

@@ -1,0 +1,92 @@
+"""Recurrent layers: the rows of a matrix are the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common import recurrent as family
+from ...common.activations import activation
+from ...common.recurrent import Direction, Outcome
+from ...common.shapes import reshape
+from .. import rows
+from ..layer import NcnnLayer
+
+GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
+_ACTIVATIONS = {
+    "RNN": ["tanh"],
+    "GRU": ["sigmoid", "tanh"],
+    "LSTM": ["sigmoid", "tanh", "tanh"],
+}
+
+
+def _layer(run: Callable[..., Sequence[Outcome]], **choices: Any) -> Callable:
+    def convert(n: NcnnLayer, x: Value, *states: Value) -> list[Value]:
+        steps = n(nn.Transpose(n.with_rank(x, 3), permutation=(1, 0, 2)))
+        count = 2 if n.int(2) == 2 else 1
+        directions = [_direction(n, steps, d, count, states) for d in range(count)]
+        outcomes = run(n, steps, directions, **choices)
+        parts = [n(nn.Transpose(o.outputs, permutation=(1, 0, 2))) for o in outcomes]
+        whole = parts[0] if count == 1 else n(nn.Concat(parts, axis=2))
+        last = []
+        for values in zip(*(o.states for o in outcomes), strict=True):
+            of_each = [reshape(n, v, [1, 1, (v, 1)]) for v in values]
+            last.append(of_each[0] if count == 1 else n(nn.Concat(of_each, axis=1)))
+        return [whole, *last]
+
+    return convert
+
+
+def _real(n: NcnnLayer, name: str, d: int) -> np.ndarray:
+    """A direction's weights, those of integers as the floats that they stand for."""
+    found = n.array_of(name)[d]
+    if found.dtype == np.int8:
+        found = found / n.array_of(f"{name}_scales")[d][:, None]
+    return found
+
+
+def _direction(
+    n: NcnnLayer, steps: Value, d: int, count: int, states: Sequence[Value]
+) -> Direction:
+    kind, out = n.kind, n.int(0)
+    hidden = n.int(3, out) if kind == "LSTM" else out
+    widths = [out, hidden] if kind == "LSTM" else [out]
+    bias, more = n.array_of("bias")[d], np.zeros(GATES[kind] * hidden)
+    if kind == "GRU":  # the last one is added to the product that the reset gate scales
+        bias, more[2 * hidden :] = bias[:3], bias[3]
+    given = []
+    for i, width in enumerate(widths):
+        if i < len(states):
+            parts = n.with_rank(states[i], 3)
+            row = n(nn.Gather(parts, n.constant(np.array(d, np.int64)), axis=1))
+            given.append(reshape(n, row, [1, width]))
+        else:
+            given.append(family.zero_state(n, steps, width))
+    names = _ACTIVATIONS[kind]
+    return Direction(
+        n,
+        n.stored(f"input{d}", _real(n, "input", d).T),
+        n.stored(f"state{d}", _real(n, "state", d).T),
+        given,
+        [_activation(n, name) for name in names],
+        (n.stored(f"bias{d}", bias.reshape(-1)), n.stored(f"more{d}", more)),
+        backward=n.int(2) == 1 or d == 1,
+        shrink=n.stored(f"shrink{d}", n.array_of("projection")[d].T) if hidden != out else None,
+    )
+
+
+def _activation(n: NcnnLayer, name: str) -> Callable[[Value], Value]:
+    return lambda x: activation(n, name, x)
+
+
+rows.add(
+    {
+        "LSTM": _layer(family.lstm, order="ifog"),
+        "GRU": _layer(family.gru, order="rzn"),
+        "RNN": _layer(family.rnn),
+    }
+)

@@ -1,0 +1,93 @@
+"""What the arguments of ATen's operators are where no tensor is meant, and its element types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...ir.types import (
+    ComplexType,
+    FloatType,
+    IntegerType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+
+
+@dataclass(frozen=True)
+class Ref:
+    """A value of the graph, by its name; also one that is a number, a 0-d i64."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class GraphRef:
+    """A graph inside the node, by its name."""
+
+    name: str
+
+
+ELEMENTS: dict[str, Type] = {
+    "uint8": IntegerType(8, "u"),
+    "int8": i8,
+    "int16": i16,
+    "int32": i32,
+    "int64": i64,
+    "float16": f16,
+    "float32": f32,
+    "float64": f64,
+    "complex64": ComplexType(f32),
+    "complex128": ComplexType(f64),
+    "bool": i1,
+    "bfloat16": bf16,
+    "uint16": IntegerType(16, "u"),
+    "uint32": IntegerType(32, "u"),
+    "uint64": IntegerType(64, "u"),
+    "float8_e4m3fn": FloatType("f8E4M3FN"),
+    "float8_e5m2": FloatType("f8E5M2"),
+    "float8_e4m3fnuz": FloatType("f8E4M3FNUZ"),
+    "float8_e5m2fnuz": FloatType("f8E5M2FNUZ"),
+}
+"""By PyTorch's names."""
+
+IGNORED = frozenset(
+    {"device", "layout", "pin_memory", "memory_format", "generator", "non_blocking", "copy"}
+)
+"""Arguments that say where a tensor lies, not what is in it."""
+
+
+def words(text: str) -> tuple[str, ...]:
+    """The names that a text lists."""
+    return tuple(text.split())
+
+
+def refs_in(value: Any) -> Iterator[Ref]:
+    """The values of the graph that an argument is made of."""
+    if isinstance(value, Ref):
+        yield value
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from refs_in(item)
+    elif isinstance(value, dict):
+        yield from refs_in(list(value.values()))
+
+
+def with_refs(value: Any, change: Any) -> Any:
+    """The argument with other things in place of its values of the graph."""
+    if isinstance(value, Ref):
+        return change(value)
+    if isinstance(value, list | tuple):
+        return [with_refs(item, change) for item in value]
+    if isinstance(value, dict):
+        return {key: with_refs(item, change) for key, item in value.items()}
+    return value

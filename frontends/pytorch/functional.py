@@ -1,0 +1,217 @@
+"""Writes in place, also through views, as values of their own.
+
+A view remembers what it is a view of. A write gives its target, and all that the target is a view
+of, new values; a view of what has changed since is taken anew where it is used:
+
+    v = select(x, 0, 1)             v = select(x, 0, 1)
+    add_(v, 1)               ->     v' = add(v, 1); x' = write(x, v', "select", 0, 1)
+    y = relu(x)                     y = relu(x')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..common.graph import Node
+from .arguments import Ref, refs_in, with_refs, words
+
+if TYPE_CHECKING:
+    from .program import Layout
+
+VIEWS = words(
+    """
+    alias view _unsafe_view view_as select slice narrow unsqueeze squeeze permute transpose t
+    expand expand_as split split_with_sizes chunk unbind tensor_split diagonal detach unflatten
+    swapaxes swapdims movedim numpy_T mT matrix_H mH adjoint _reshape_alias lift_fresh unfold
+    as_strided hsplit vsplit dsplit unsafe_split unsafe_chunk
+    """
+)
+"""Operators whose results share memory with their first operand."""
+
+SOMETIMES = words(
+    """
+    reshape flatten contiguous to type_as dropout feature_dropout
+    """
+)
+"""Operators that give a view, or their operand itself, where that will do."""
+
+
+@dataclass
+class _View:
+    """A value that is part `index` of what a view's node gives of a base."""
+
+    base: str
+    node: Node
+    index: int
+    version: int
+
+
+def functional(
+    nodes: Sequence[Node], layouts: Mapping[str, Layout]
+) -> tuple[list[Node], Mapping[str, str]]:
+    """Nodes that write nothing in place, and the names that stand for those of before."""
+    if not any(_writes(node) for node in nodes):
+        return list(nodes), {}
+    return _Functional(layouts).run(nodes)
+
+
+def _name_of(node: Node) -> str:
+    return node.kind.split(".")[1] if node.kind.startswith("aten.") else ""
+
+
+def _writes(node: Node) -> bool:
+    name = _name_of(node)
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _target(node: Node) -> str | None:
+    """The value that is written, or viewed."""
+    first = next(iter(node.attributes.values()), None)
+    return first.name if isinstance(first, Ref) else None
+
+
+class _Functional:
+    def __init__(self, layouts: Mapping[str, Layout]) -> None:
+        self.layouts = layouts
+        self.views: dict[str, _View] = {}
+        self.values: dict[str, str] = {}
+        """The name of the newest value, of names that have one."""
+        self.versions: dict[str, int] = {}
+        self.nodes: list[Node] = []
+        self.fresh = 0
+
+    def run(self, nodes: Sequence[Node]) -> tuple[list[Node], Mapping[str, str]]:
+        for node in nodes:
+            if _writes(node):
+                self.write(node)
+            else:
+                self.keep(node)
+        # Views of what was written later, among them results.
+        for name in list(self.views):
+            self.newest(name)
+        return self.nodes, self.values
+
+    def keep(self, node: Node) -> None:
+        """A node as it is, on the newest values."""
+        base = self.base_of(node)
+        arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
+        inputs = list(dict.fromkeys(ref.name for ref in refs_in(arguments)))
+        node = Node(node.kind, node.name, inputs, node.outputs, arguments, node.graphs)
+        self.nodes.append(node)
+        if base is not None:
+            for i, name in enumerate(node.outputs):
+                if name:
+                    self.views[name] = _View(base, node, i, self.versions.get(base, 0))
+
+    def base_of(self, node: Node) -> str | None:
+        """What the node's results are views of."""
+        base, name = _target(node), _name_of(node)
+        if base is None or (name not in VIEWS and name not in SOMETIMES):
+            return None
+        if name in SOMETIMES and not self.shares(name, base, node):
+            return None
+        return base
+
+    def shares(self, name: str, base: str, node: Node) -> bool:
+        """Whether an operator that may copy has no need to."""
+        own, out = self.layouts.get(base), self.layouts.get(node.outputs[0])
+        if name in ("dropout", "feature_dropout"):
+            return not node.attributes.get("train", False)
+        if own is None or out is None:
+            return True
+        if name in ("reshape", "flatten"):
+            return _reshapes_in_place(own, out.shape)
+        if name == "contiguous":
+            return own.is_contiguous
+        return own.element == out.element and not node.attributes.get("copy", False)
+
+    # -- values -----------------------------------------------------------------------------------
+
+    def newest(self, name: str) -> str:
+        """The name of the value that a name stands for now."""
+        view = self.views.get(name)
+        if view is not None:
+            base = self.newest(view.base)
+            version = self.versions.get(view.base, 0)
+            if version != view.version:
+                view.version = version
+                self._replay(view, base)
+        return self.values.get(name, name)
+
+    def _replay(self, view: _View, base: str) -> None:
+        """Take a view again; all its parts."""
+        arguments = dict(view.node.attributes)
+        arguments[next(iter(arguments))] = Ref(base)
+        outputs = [self.new_name(name) if name else "" for name in view.node.outputs]
+        self.emit(view.node.kind, view.node.name, outputs, arguments)
+        for old, new in zip(view.node.outputs, outputs, strict=True):
+            if old and self.views[old].node is view.node:
+                self.views[old].version = view.version
+                self.values[old] = new
+                self.versions[old] = self.versions.get(old, 0) + 1
+
+    def new_name(self, name: str) -> str:
+        self.fresh += 1
+        return f"{name}.{self.fresh}"
+
+    def emit(
+        self, kind: str, name: str, outputs: Sequence[str], arguments: Mapping[str, Any]
+    ) -> None:
+        inputs = list(dict.fromkeys(ref.name for ref in refs_in(dict(arguments))))
+        self.nodes.append(Node(kind, name, inputs, outputs, dict(arguments)))
+
+    # -- writes -----------------------------------------------------------------------------------
+
+    def write(self, node: Node) -> None:
+        """The operator without its underscore, and its result as the new value of its target."""
+        target = _target(node)
+        assert target is not None
+        arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
+        first, *rest = node.kind.removeprefix("aten.").split(".")
+        kind = ".".join(["aten", first[:-1], *rest])
+        made = self.new_name(node.outputs[0] if node.outputs else target)
+        if kind != "aten.copy.default":
+            self.emit(kind, node.name, [made], arguments)
+            arguments = {"self": Ref(self.newest(target)), "src": Ref(made)}
+            made = self.new_name(made)
+        self.emit("aten.copy.default", node.name, [made], arguments)
+        self.assign(target, made)
+        for name in node.outputs:
+            if name:  # it is the target itself
+                self.views[name] = _View(target, _alias(target, name), 0, self.versions[target])
+                self.values[name] = made
+
+    def assign(self, target: str, value: str) -> None:
+        """Give a value, and all that it is a view of, a new value."""
+        view = self.views.get(target)
+        if view is not None:
+            base = Ref(self.newest(view.base))
+            _, *others = view.node.attributes.items()
+            arguments = {"self": base, "value": Ref(value), "view": view.node.kind}
+            arguments |= {"part": view.index, "arguments": dict(others)}
+            made = self.new_name(view.base)
+            self.emit("nnc.write", view.node.name, [made], arguments)
+            self.assign(view.base, made)
+            view.version = self.versions[view.base]
+        self.values[target] = value
+        self.versions[target] = self.versions.get(target, 0) + 1
+
+
+def _alias(target: str, name: str) -> Node:
+    return Node("aten.alias.default", name, [target], [name], {"self": Ref(target)})
+
+
+def _reshapes_in_place(own: Layout, shape: Sequence[int]) -> bool:
+    """Whether other extents need no copy."""
+    if own.is_contiguous:
+        return True
+    probe = np.lib.stride_tricks.as_strided(np.zeros(1, np.uint8), own.shape, own.strides)
+    try:
+        probe.shape = tuple(shape)
+    except (AttributeError, ValueError):
+        return False
+    return True

@@ -1,0 +1,180 @@
+"""What a converter of ATen's operators sees: numbers, shapes and element types as PyTorch's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i1, i64
+from ..common.importer import NodeLayer
+from ..common.late_axes import source_of
+from ..common.movement import as_vector
+from ..common.reshaping import expand_by, reshape_by
+from ..common.shapes import Extent, broadcast, normalize_axis
+
+Number = int | float | bool | Value
+"""A number, or a 0-d tensor."""
+
+Size = int | Value
+
+
+class AtenLayer(NodeLayer):
+    """A node of an ATen graph."""
+
+    def axis(self, dim: int, rank: int) -> int:
+        """The dimension counted from the front; a number has one dimension to name."""
+        return normalize_axis(self, self.int(dim), max(rank, 1), "dimension")
+
+    def axes(self, dims: Any, rank: int) -> tuple[int, ...]:
+        """Dimensions in order; None or none at all are all of them."""
+        if dims is None or (isinstance(dims, list) and not dims):
+            return tuple(range(rank))
+        given = dims if isinstance(dims, list | tuple) else [dims]
+        return tuple(sorted({self.axis(d, rank) for d in given})) if rank else ()
+
+    def int(self, value: Any) -> int:
+        """A number that must be known at import."""
+        return self.known_int(value, "a number") if isinstance(value, Value) else int(value)
+
+    def number(self, value: Any) -> Any:
+        """A number; a value that is not known stays one."""
+        if isinstance(value, Value) and (known := self.known(value)) is not None:
+            return known.reshape(())[()].item()
+        return value
+
+    def as_value(self, value: Any, element: Type | None = None) -> Value:
+        """A number as a 0-d tensor, by default of the type that PyTorch gives it."""
+        if isinstance(value, Value):
+            return value if element is None else self.cast(value, element)
+        return self.constant(value, element or element_of_number(value))
+
+    # -- shapes -----------------------------------------------------------------------------------
+
+    def sizes(self, sizes: Sequence[Size]) -> tuple[list[Extent | None], Value]:
+        """Extents as numbers, those of values, or None for one that only the vector has."""
+        found: list[Extent | None] = []
+        for size in sizes:
+            size = self.number(size)
+            found.append(source_of(size, 0) if isinstance(size, Value) else int(size))
+        return found, self.vector(sizes)
+
+    def vector(self, sizes: Sequence[Size]) -> Value:
+        """Numbers as a 1-D tensor of i64."""
+        numbers = [self.number(size) for size in sizes]
+        if not any(isinstance(number, Value) for number in numbers):
+            return self.constant(np.array(numbers, np.int64))
+        parts = [as_vector(self, number) for number in numbers]
+        return parts[0] if len(parts) == 1 else self(nn.Concat(parts, axis=0))
+
+    def reshape(self, x: Value, sizes: Sequence[Size]) -> Value:
+        """x in another shape; one size may be -1."""
+        extents, vector = self.sizes(sizes)
+        own = [e if not isinstance(e, tuple) or e[0] is x else None for e in extents]
+        return reshape_by(self, x, vector, own)
+
+    def expand(self, x: Value, sizes: Sequence[Size]) -> Value:
+        """x repeated to a shape, in which -1 stands for x's own extent."""
+        extents, vector = self.sizes(sizes)
+        lead = len(extents) - x.type.rank
+        for i, extent in enumerate(extents):
+            if extent == -1 and i >= lead:
+                extents[i] = (x, i - lead)
+        if None not in extents:
+            return broadcast(self, x, [e for e in extents if e is not None])
+        known = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
+        return expand_by(self, x, vector, known)
+
+    def filled(self, value: Value, sizes: Sequence[Size]) -> Value:
+        """A tensor of a shape whose elements are a 0-d one."""
+        extents, vector = self.sizes(sizes)
+        shape = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
+        out = TensorType(shape, value.type.element_type)
+        if None not in shape:
+            return self(nn.Fill(value, out=out)) if shape else value
+        return self(nn.FillDynamic(vector, value, out=out))
+
+    def size(self, x: Value, axis: int) -> Size:
+        """An extent: a number, or computed."""
+        extent = x.type.shape[axis]
+        if extent is not None:
+            return extent
+        return self(nn.Gather(self(nn.ShapeOf(x)), self.constant(axis, i64)))
+
+    def shape(self, x: Value) -> list[Size]:
+        """All extents."""
+        return [self.size(x, i) for i in range(x.type.rank)]
+
+    # -- element types ----------------------------------------------------------------------------
+
+    def promoted(self, *operands: Any) -> list[Value]:
+        """Tensors and numbers with the element type that PyTorch gives what is made of them."""
+        element = common_element(operands)
+        return [self.as_value(x, element) for x in operands]
+
+    def floating(self, x: Any) -> Value:
+        """The value as floats: integers become f32."""
+        x = self.as_value(x)
+        return x if isinstance(x.type.element_type, FloatType) else self.cast(x, f32)
+
+
+def element_of_number(value: Any) -> Type:
+    """The element type of a number of Python."""
+    if isinstance(value, bool):
+        return i1
+    return i64 if isinstance(value, int) else f32
+
+
+def _kind(element: Type | None) -> int:
+    if element is None:
+        return -1
+    if element is i1:
+        return 0
+    return 1 if isinstance(element, IntegerType) else 2
+
+
+def promote(a: Type | None, b: Type | None) -> Type:
+    """The type of both, as of two tensors with dimensions."""
+    if a is None or b is None or a is b:
+        return a or b  # type: ignore[return-value]
+    if _kind(a) != _kind(b):
+        return a if _kind(a) > _kind(b) else b
+    if _kind(a) == 2:
+        if a.width == b.width:  # type: ignore[attr-defined]
+            return f32
+        return a if a.width > b.width else b  # type: ignore[attr-defined]
+    signed = [t for t in (a, b) if t.signedness != "u"]  # type: ignore[attr-defined]
+    width = max(a.width, b.width)  # type: ignore[attr-defined]
+    if len(signed) == 1 and signed[0].width <= min(a.width, b.width):  # type: ignore[attr-defined]
+        width = min(2 * width, 64)
+    return IntegerType(width, "" if signed else "u") if signed else max(a, b, key=_width)
+
+
+def _width(element: Any) -> int:
+    return element.width
+
+
+def _combined(higher: Type | None, lower: Type | None) -> Type | None:
+    """The type where numbers of one kind count less than those of another."""
+    if _kind(higher) == 2:
+        return higher
+    if higher is i1 or (_kind(lower) == 2 and higher is not None):
+        return promote(higher, lower)
+    return higher or lower
+
+
+def common_element(operands: Sequence[Any]) -> Type:
+    """Tensors with dimensions decide, unless those without, or numbers, are of a higher kind."""
+    ranks: list[Type | None] = [None, None, None]
+    for x in operands:
+        if isinstance(x, Value):
+            place, element = (0 if x.type.rank else 1), x.type.element_type
+        else:
+            place, element = 2, element_of_number(x)
+        ranks[place] = promote(ranks[place], element)
+    found = _combined(ranks[0], _combined(ranks[1], ranks[2]))
+    assert found is not None
+    return found

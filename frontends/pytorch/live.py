@@ -1,0 +1,291 @@
+"""Programs of PyTorch in this process: what `torch.export` gives, modules, and FX graphs of ATen.
+
+Whoever has such an object has imported PyTorch already.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, Type, f64, i1, i64
+from ..common.graph import Graph
+from ..common.inputs import Input
+from ..common.source import Source
+from .arguments import ELEMENTS, GraphRef, Ref
+from .program import Layout, Program, node, tensor_input
+
+
+def read_live(source: Source) -> Graph:
+    """The graph of an `ExportedProgram`, or of a module with example inputs. Raises NncError."""
+    import torch
+
+    given = source.object
+    if isinstance(given, torch.export.ExportedProgram):
+        return exported_graph(given)
+    if isinstance(given, torch.nn.Module):
+        if source.inputs is None:
+            raise source.error("a module needs example inputs: nnc.compile(model, inputs=(x,))")
+        return exported_graph(_exported(source, given, source.inputs))
+    raise source.error(f"a {type(given).__name__} is no model")
+
+
+def _exported(source: Source, module: Any, inputs: Any) -> Any:
+    """The module's program for inference; it stays in the mode that it is in."""
+    import torch
+
+    by_name = isinstance(inputs, Mapping)
+    args = () if by_name else tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+    kwargs = dict(inputs) if by_name else None
+    training = {m: m.training for m in module.modules()}
+    try:
+        module.eval()
+        return torch.export.export(module, args, kwargs)
+    except NncError:
+        raise
+    except Exception as error:
+        text = str(error).strip().splitlines()
+        raise source.error(
+            f"torch.export cannot export it: {type(error).__name__}: {text[0] if text else ''}"
+        ) from None
+    finally:
+        for m, mode in training.items():
+            m.training = mode
+
+
+def exported_graph(program: Any) -> Graph:
+    """The graph of a `torch.export.ExportedProgram`."""
+    import torch
+
+    signature = program.graph_signature
+    weights: dict[str, Any] = {}
+    for spec in signature.input_specs:
+        name = getattr(spec.arg, "name", None)
+        if name is None or spec.target is None:
+            continue
+        for where in (program.state_dict, program.constants):
+            if spec.target in where:
+                weights[name] = where[spec.target]
+    return graph_of(
+        program.graph_module, weights, _user_outputs(signature), f"torch {torch.__version__}"
+    )
+
+
+def _user_outputs(signature: Any) -> list[bool]:
+    return [spec.kind.name == "USER_OUTPUT" for spec in signature.output_specs]
+
+
+def graph_of(
+    module: Any,
+    weights: Mapping[str, Any] | None = None,
+    wanted: Sequence[bool] | None = None,
+    producer: str = "",
+) -> Graph:
+    """The graph of an FX GraphModule of ATen operators.
+
+    `weights` are tensors for placeholders by their names, `wanted` tells which outputs count.
+    Placeholders need `meta["val"]`, as torch.export, AOTAutograd and torch.compile give it.
+    """
+    return _Reader(module, weights or {}).read(wanted).graph(producer)
+
+
+class _Reader:
+    def __init__(self, module: Any, weights: Mapping[str, Any]) -> None:
+        self.module = module
+        self.weights = weights
+        self.program = Program()
+        self.same: dict[str, str] = {}
+        """Names of a value that has several, by the one that its node defines."""
+
+    def read(self, wanted: Sequence[bool] | None) -> Program:
+        for one in self.module.graph.nodes:
+            getattr(self, one.op)(one)
+        found = self.program.outputs
+        if wanted is not None:
+            self.program.outputs = [v for v, keep in zip(found, wanted, strict=True) if keep]
+        return self.program
+
+    # -- nodes by their kind ----------------------------------------------------------------------
+
+    def placeholder(self, one: Any) -> None:
+        value = one.meta.get("val", one.meta.get("example_value"))
+        self.note(one.name, value)
+        if one.name in self.weights:
+            self.program.constants[one.name] = as_array(self.weights[one.name])
+            return
+        input_ = _input(one.name, value)
+        if input_ is not None:
+            self.program.inputs.append(input_)
+
+    def get_attr(self, one: Any) -> None:
+        found = self.module
+        for part in one.target.split("."):
+            found = getattr(found, part)
+        if hasattr(found, "graph"):
+            return
+        self.note(one.name, found)
+        self.program.constants[one.name] = as_array(found)
+
+    def output(self, one: Any) -> None:
+        given = one.args[0]
+        values = given if isinstance(given, list | tuple) else [given]
+        self.program.outputs = [self.argument(v, {}) for v in values]
+
+    def call_module(self, one: Any) -> None:
+        raise NncError(f"'{one.name}' calls a module, expected operators of ATen only")
+
+    def call_method(self, one: Any) -> None:
+        raise NncError(f"'{one.name}' calls a method, expected operators of ATen only")
+
+    def call_function(self, one: Any) -> None:
+        value = one.meta.get("val")
+        if one.target is operator.getitem:
+            return  # it is an output of its node
+        kind = _kind(one.target)
+        if isinstance(value, list | tuple) or kind.startswith("higher_order."):
+            outputs = self.parts(one, value)
+        else:
+            outputs = [one.name]
+            self.note(one.name, value)
+        graphs: dict[str, Graph] = {}
+        arguments: dict[str, Any] = {}
+        schema = getattr(one.target, "_schema", None)
+        if kind.startswith("higher_order.") or schema is None:
+            names = ["a", "b", "c", "d"]
+            values = [self.argument(v, graphs) for v in one.args]
+            if kind.startswith("higher_order."):
+                arguments["arguments"] = values
+            else:
+                arguments |= zip(names, values, strict=False)
+        else:
+            for given, argument in zip(one.args, schema.arguments, strict=False):
+                arguments[argument.name] = self.argument(given, graphs)
+        for name, given in one.kwargs.items():
+            arguments[name] = self.argument(given, graphs)
+        arguments = {key: v for key, v in arguments.items() if v is not _WHERE}
+        stack = list(one.meta.get("nn_module_stack", {}).values())
+        path = stack[-1][0] if stack else ""
+        name = f"{path}.{one.name}" if path else one.name
+        self.program.nodes.append(node(kind, name, outputs, arguments, graphs))
+
+    def parts(self, one: Any, value: Any) -> list[str]:
+        """The names of a node's outputs: those of the nodes that take them."""
+        users = [user for user in one.users if user.target is operator.getitem]
+        count = len(value) if isinstance(value, list | tuple) else 0
+        count = max([count, *(user.args[1] + 1 for user in users)])
+        names = [""] * count
+        for user in users:
+            i = user.args[1]
+            if names[i]:
+                self.same[user.name] = names[i]
+            else:
+                names[i] = user.name
+                self.note(user.name, user.meta.get("val"))
+        if not users and not isinstance(value, list | tuple):
+            return [one.name]
+        return names
+
+    def note(self, name: str, value: Any) -> None:
+        """Where the elements of a tensor lie, and what its open extents are called."""
+        if not hasattr(value, "stride") or not hasattr(value, "shape"):
+            return
+        try:
+            strides = tuple(_hint(s) for s in value.stride())
+        except RuntimeError:  # of a layout without strides
+            return
+        shape = tuple(_hint(d) for d in value.shape)
+        self.program.layouts[name] = Layout(shape, strides, str(value.dtype))
+        self.program.dims[name] = [_symbol(d) for d in value.shape]
+
+    def argument(self, value: Any, graphs: dict[str, Graph]) -> Any:
+        """A value of the graph, a number, .. as rows take it."""
+        import torch
+
+        if isinstance(value, torch.fx.Node):
+            if value.op == "get_attr":
+                inner = getattr(self.module, str(value.target), None)
+                if hasattr(inner, "graph"):
+                    graphs[str(value.target)] = graph_of(inner)
+                    return GraphRef(str(value.target))
+            if value.op == "placeholder" and value.name not in self.weights:
+                found = value.meta.get("val", value.meta.get("example_value"))
+                if found is None or isinstance(found, bool | int | float | str):
+                    return found
+            return Ref(self.same.get(value.name, value.name))
+        if isinstance(value, list | tuple):
+            return [self.argument(v, graphs) for v in value]
+        if isinstance(value, dict):
+            return {key: self.argument(v, graphs) for key, v in value.items()}
+        if isinstance(value, torch.dtype):
+            return element_of(value)
+        if isinstance(value, torch.device | torch.layout | torch.memory_format):
+            return _WHERE
+        return value
+
+
+_WHERE = object()
+_MODULES = {"_operator": "operator"}
+
+
+def _kind(target: Any) -> str:
+    """The operator's qualified name, as files have it."""
+    import torch
+
+    if isinstance(target, torch._ops.OpOverload):
+        return str(target)
+    if isinstance(target, torch._ops.HigherOrderOperator):
+        return f"higher_order.{target.name()}"
+    module = str(getattr(target, "__module__", ""))
+    return f"{_MODULES.get(module, module)}.{getattr(target, '__name__', target)}"
+
+
+def element_of(dtype: Any) -> Type:
+    """The element type of a dtype of PyTorch. Raises NncError."""
+    name = str(dtype).removeprefix("torch.")
+    if name not in ELEMENTS:
+        raise NncError(f"element type {name} is not supported")
+    return ELEMENTS[name]
+
+
+def as_array(tensor: Any) -> np.ndarray:
+    """The elements of a tensor, where they lie if that can be."""
+    import torch
+
+    plain = tensor.detach().cpu().contiguous()
+    dtype = type_to_numpy(element_of(plain.dtype))
+    if dtype.kind in "fiubc":
+        return plain.numpy()
+    return plain.view(torch.uint8 if dtype.itemsize == 1 else torch.int16).numpy().view(dtype)
+
+
+def _input(name: str, value: Any) -> Input | None:
+    import torch
+
+    for kind, element in ((torch.SymInt, i64), (torch.SymBool, i1), (torch.SymFloat, f64)):
+        if isinstance(value, kind):
+            return tensor_input(name, [], element, ())
+    if not isinstance(value, torch.Tensor):
+        return None
+    shape: list[Dim] = [d if isinstance(d, int) else None for d in value.shape]
+    names = [_symbol(d) for d in value.shape]
+    return tensor_input(name, shape, element_of(value.dtype), names)
+
+
+def _hint(size: Any) -> int:
+    if isinstance(size, int):
+        return size
+    hint = getattr(size.node, "hint", None)
+    return int(hint) if hint is not None else 2
+
+
+def _symbol(size: Any) -> str:
+    """The name of an extent that is a symbol."""
+    if isinstance(size, int):
+        return ""
+    text = str(size.node.expr)
+    return text if text.isidentifier() else ""

@@ -1,0 +1,301 @@
+"""Files of `torch.export.save`, read without PyTorch.
+
+Source: torch/_export/serde/schema.py, schema 8.20.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ir.diagnostics import NncError
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, TensorType, Type, f64, i1, i64, size_fault
+from ..common.graph import Graph
+from ..common.inputs import Input
+from ..common.source import Source
+from ..wire.archive import Archive
+from .arguments import ELEMENTS, GraphRef, Ref, words
+from .program import Layout, Program, node, tensor_input
+
+MAJOR = 8
+"""The version of the schema; later minor ones have more fields."""
+
+_FIRST = words(
+    """
+    - uint8 int8 int16 int32 int64 float16 float32 float64 - complex64 complex128 bool bfloat16
+    """
+)
+_CODES = dict(enumerate(_FIRST)) | {28: "uint16", 29: "float8_e4m3fn", 30: "float8_e5m2"}
+_CODES |= {31: "float8_e4m3fnuz", 32: "float8_e5m2fnuz", 34: "uint32", 35: "uint64"}
+
+_HOW = "write it with torch.export.save(torch.export.export(model, inputs), 'model.pt2')"
+
+_SYMBOL = re.compile(r"^Symbol\('(\w+)'")
+
+
+def read(source: Source) -> Graph:
+    """The graph of a model. Raises NncError."""
+    if source.object is not None:
+        from .live import read_live
+
+        return read_live(source)
+    if not source.head.startswith(b"PK"):
+        raise source.error(f"a pickle, which may run any code and is not read; {_HOW}")
+    archive = Archive(source)
+    models = [name for name in archive.members if re.search(r"(^|/)models/[^/]+\.json$", name)]
+    if not models:
+        raise source.error(f"{_what_it_is(archive)}; {_HOW}")
+    if len(models) > 1:
+        raise source.error(f"the archive has {len(models)} models, expected one")
+    try:
+        return _Reader(source, archive, models[0]).read()
+    except NncError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, IndexError, OverflowError) as error:
+        raise source.error(f"the program is broken: {type(error).__name__}: {error}") from None
+
+
+def _what_it_is(archive: Archive) -> str:
+    names = list(archive.members)
+    if any(name.endswith("serialized_exported_program.json") for name in names):
+        return "a program of an older PyTorch, whose weights are a pickle that is not read"
+    if any("/code/" in name or name.startswith("code/") for name in names):
+        return "a TorchScript archive, whose weights are a pickle that is not read"
+    if any(name.endswith("data.pkl") for name in names):
+        return "a pickle of torch.save, which may run any code and is not read"
+    return "an archive without a program"
+
+
+class _Reader:
+    def __init__(self, source: Source, archive: Archive, model: str) -> None:
+        self.source = source
+        self.archive = archive
+        self.root = model.rpartition("models/")[0]
+        self.name = model.rpartition("/")[2].removesuffix(".json")
+        self.program: Any = self.json(model)
+
+    def json(self, name: str) -> Any:
+        try:
+            return json.loads(self.archive.read(name).tobytes())
+        except (UnicodeDecodeError, json.JSONDecodeError) as error:
+            raise self.source.error(f"'{name}' is no JSON: {error}") from None
+
+    def read(self) -> Graph:
+        version = self.program["schema_version"]
+        if version["major"] != MAJOR:
+            raise self.source.error(
+                f"schema {version['major']}.{version['minor']}, expected {MAJOR}.x; {_HOW}"
+            )
+        module = self.program["graph_module"]
+        specs = module["signature"]
+        found = self.graph(module["graph"])
+        inputs = {value.name: value for value in found.inputs}
+        found.inputs = []
+        self.constants(found, specs["input_specs"], inputs)
+        kinds = [next(iter(spec)) for spec in specs["output_specs"]]
+        if len(kinds) != len(found.outputs):
+            raise self.source.error("the signature does not fit the program")
+        found.outputs = [
+            value for value, kind in zip(found.outputs, kinds, strict=True) if kind == "user_output"
+        ]
+        return found.graph("torch " + str(self.program.get("torch_version", "")))
+
+    def constants(self, found: Program, specs: Any, inputs: Mapping[str, Input]) -> None:
+        """Weights by the values that they are; what is left are inputs."""
+        files = {
+            "weights": self.payload("weights"),
+            "constants": self.payload("constants"),
+        }
+        for spec in specs:
+            kind, content = next(iter(spec.items()))
+            if kind == "user_input":
+                arg_kind, arg = next(iter(content["arg"].items()))
+                name = str(arg.get("name") or arg.get("as_name")) if isinstance(arg, dict) else ""
+                if arg_kind in ("as_tensor", "as_sym_int", "as_sym_float") and name in inputs:
+                    found.inputs.append(inputs[name])
+            elif kind in ("parameter", "buffer", "tensor_constant"):
+                name, key = content["arg"]["name"], content[f"{_NAMES[kind]}_name"]
+                where = files["weights"] if key in files["weights"] else files["constants"]
+                if key not in where:
+                    raise self.source.error(f"the archive has no weights '{key}'")
+                found.constants[name] = self.array(key, where[key])
+
+    def payload(self, kind: str) -> dict[str, Any]:
+        """Where weights lie, by their names."""
+        name = f"{self.root}data/{kind}/{self.name}_{kind}_config.json"
+        if name not in self.archive:
+            return {}
+        return {
+            key: one | {"member": f"{self.root}data/{kind}/{one['path_name']}"}
+            for key, one in self.json(name)["config"].items()
+        }
+
+    def array(self, key: str, config: Any) -> np.ndarray:
+        """A tensor whose elements lie somewhere in a member."""
+        if config.get("use_pickle"):
+            raise self.source.error(f"weights '{key}' are a pickle, which is not read")
+        meta = config["tensor_meta"]
+        element = self.element(meta["dtype"])
+        shape = tuple(_count(size) for size in meta["sizes"])
+        strides = tuple(_count(stride) for stride in meta["strides"])
+        first = _count(meta["storage_offset"])
+        fault = size_fault(TensorType(shape, element))
+        if fault or len(shape) != len(strides):
+            raise self.source.error(f"weights '{key}': {fault or 'strides do not fit the shape'}")
+        dtype = type_to_numpy(element)
+        if 0 in shape:
+            return np.zeros(shape, dtype)
+        data = self.archive.read(config["member"])
+        last = first + sum((d - 1) * s for d, s in zip(shape, strides, strict=True))
+        if (last + 1) * dtype.itemsize > data.size:
+            raise self.source.error(f"weights '{key}' end behind their member")
+        flat = data[first * dtype.itemsize : (last + 1) * dtype.itemsize].view(dtype)
+        steps = [s * dtype.itemsize for s in strides]
+        found = np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
+        return np.ascontiguousarray(found)
+
+    def element(self, code: Any) -> Type:
+        name = _CODES.get(code, "-")
+        if name not in ELEMENTS:
+            raise self.source.error(f"element type {code} is not supported")
+        return ELEMENTS[name]
+
+    # -- graphs -----------------------------------------------------------------------------------
+
+    def graph(self, graph: Any) -> Program:
+        found = Program()
+        for name, meta in graph["tensor_values"].items():
+            shape = tuple(_hint(size) for size in meta["sizes"])
+            strides = tuple(_hint(stride) for stride in meta["strides"])
+            found.layouts[name] = Layout(shape, strides, _CODES.get(meta["dtype"]))
+            found.dims[name] = [_symbol(size) for size in meta["sizes"]]
+        for arg in graph["inputs"]:
+            kind, content = next(iter(arg.items()))
+            if kind == "as_tensor":
+                name = content["name"]
+                meta = graph["tensor_values"][name]
+                shape = [_extent(size) for size in meta["sizes"]]
+                element = self.element(meta["dtype"])
+                found.inputs.append(tensor_input(name, shape, element, found.dims[name]))
+            elif kind in _SYMBOLIC and "as_name" in content:
+                found.inputs.append(tensor_input(content["as_name"], [], _SYMBOLIC[kind], ()))
+        for i, one in enumerate(graph["nodes"]):
+            found.nodes.append(self.node(one, i))
+        found.outputs = [self.argument(arg, {}) for arg in graph["outputs"]]
+        return found
+
+    def node(self, one: Any, number: int) -> Any:
+        kind = one["target"].removeprefix("torch.ops.").removeprefix("_")
+        outputs = [name for arg in one["outputs"] for name in _names(arg)]
+        graphs: dict[str, Graph] = {}
+        arguments: dict[str, Any] = {}
+        unnamed = []
+        for given in one["inputs"]:
+            value = self.argument(given["arg"], graphs)
+            if value is _WHERE:
+                continue
+            if (given["name"] and given.get("kind") != 1) or not kind.startswith("higher_order."):
+                arguments[given["name"]] = value
+            else:
+                unnamed.append(value)
+        if unnamed:
+            arguments["arguments"] = unnamed
+        name = one.get("name") or (outputs[0] if outputs else f"node_{number}")
+        path = one.get("metadata", {}).get("nn_module_stack", "").rpartition(";")[2].split(",")
+        if len(path) > 1 and path[1]:
+            name = f"{path[1]}.{name}"
+        return node(kind, name, outputs, arguments, graphs)
+
+    def argument(self, arg: Any, graphs: dict[str, Graph]) -> Any:
+        """A value in the union of arguments; `_WHERE` for one that says where a tensor lies."""
+        kind, content = next(iter(arg.items()))
+        match kind:
+            case "as_none":
+                return None
+            case "as_tensor":
+                return Ref(content["name"])
+            case "as_tensors":
+                return [Ref(one["name"]) for one in content]
+            case "as_sym_int" | "as_sym_bool" | "as_sym_float":
+                return _symbolic(content)
+            case "as_sym_ints" | "as_sym_bools" | "as_sym_floats":
+                return [_symbolic(one) for one in content]
+            case "as_optional_tensor":
+                return self.argument(content, graphs)
+            case "as_optional_tensors":
+                return [self.argument(one, graphs) for one in content]
+            case "as_nested_tensors":
+                return [[Ref(one["name"]) for one in row] for row in content]
+            case "as_float":  # infinity is text
+                return float(content)
+            case "as_floats":
+                return [float(one) for one in content]
+            case "as_scalar_type":
+                return self.element(content)
+            case "as_memory_format" | "as_layout" | "as_device":
+                return _WHERE
+            case "as_complex":
+                return complex(content["real"], content["imag"])
+            case "as_graph":
+                graphs[content["name"]] = self.graph(content["graph"]).graph()
+                return GraphRef(content["name"])
+            case "as_string_to_argument":
+                return {key: self.argument(one, graphs) for key, one in content.items()}
+            case "as_custom_obj":
+                raise self.source.error(
+                    f"an object of class '{content['class_fqn']}' is an argument"
+                )
+        return content
+
+
+_WHERE = object()
+_NAMES = {"parameter": "parameter", "buffer": "buffer", "tensor_constant": "tensor_constant"}
+_SYMBOLIC: dict[str, Type] = {"as_sym_int": i64, "as_sym_bool": i1, "as_sym_float": f64}
+
+
+def _names(arg: Any) -> Sequence[str]:
+    """The names of the values that an output stands for."""
+    kind, content = next(iter(arg.items()))
+    if kind == "as_tensors":
+        return [one["name"] for one in content]
+    if kind == "as_optional_tensors":
+        return [next(iter(one.values()))["name"] if "as_tensor" in one else "" for one in content]
+    if kind == "as_none":
+        return [""]
+    if isinstance(content, dict):
+        return [content.get("name") or content.get("as_name") or ""]
+    return [""]
+
+
+def _symbolic(content: Any) -> Any:
+    kind, value = next(iter(content.items()))
+    return Ref(value) if kind == "as_name" else value
+
+
+def _count(size: Any) -> int:
+    """An extent that must be known."""
+    found = size["as_int"]
+    if not isinstance(found, int) or found < 0:
+        raise ValueError(f"an extent is {found!r}")
+    return found
+
+
+def _extent(size: Any) -> Dim:
+    return _count(size) if "as_int" in size else None
+
+
+def _hint(size: Any) -> int:
+    if "as_int" in size:
+        return _count(size)
+    return int(((size["as_expr"].get("hint") or {}).get("as_int")) or 2)
+
+
+def _symbol(size: Any) -> str:
+    """The name of an extent that is a symbol."""
+    found = None if "as_int" in size else _SYMBOL.match(size["as_expr"]["expr_str"])
+    return found[1] if found else ""

@@ -1,0 +1,1 @@
+"""A row for every operator of ATen."""

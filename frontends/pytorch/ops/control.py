@@ -1,0 +1,84 @@
+"""Operators that have graphs: branches, loops, scans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common.loops import Iteration, branch, extent, while_loop
+from ...common.shapes import as_scalar
+from ..arguments import GraphRef
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+def _values(n: AtenLayer, found: list[Any]) -> list[Value]:
+    return [n.as_value(v) for v in found]
+
+
+@ROWS("higher_order.cond")
+def cond(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    pred, yes, no, *rest = arguments
+    operands = _values(n, rest[0] if rest else [])
+    known = n.number(pred)
+    if not isinstance(known, Value):
+        return n.graph((yes if known else no).name, *operands)
+    branches = [lambda g=g: n.graph(g.name, *operands) for g in (yes, no)]
+    return branch(n, as_scalar(n, pred), branches)
+
+
+@ROWS("higher_order.while_loop")
+def loop(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    test, body, carried, *rest = arguments
+    captured = _values(n, rest[0] if rest else [])
+    states = _values(n, carried)
+
+    def holds(values: list[Value]) -> Value:
+        return as_scalar(n, n.as_value(n.graph(test.name, *values, *captured)[0]))
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        following = _values(n, n.graph(body.name, *values, *captured))
+        return Iteration(following, going=holds(following))
+
+    found, _ = while_loop(n, step, states, None, holds(states))
+    return found
+
+
+@ROWS("higher_order.scan")
+def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    """States that go through the rows of tensors, and what each row gives, stacked."""
+    body, init, rows, *rest = arguments
+    captured = _values(n, rest[0] if rest else [])
+    states, sources = _values(n, init), _values(n, rows)
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        parts = [n(nn.Gather(x, number)) for x in sources]
+        found = _values(n, n.graph(body.name, *values, *parts, *captured))
+        return Iteration(found[: len(states)], found[len(states) :])
+
+    last, stacked = while_loop(n, step, states, extent(n, sources[0], 0))
+    return [*last, *stacked]
+
+
+@ROWS("higher_order.map_impl", "higher_order.map")
+def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    body, rows, *rest = arguments
+    captured = _values(n, rest[0] if rest else [])
+    sources = _values(n, rows)
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        parts = [n(nn.Gather(x, number)) for x in sources]
+        return Iteration([], _values(n, n.graph(body.name, *parts, *captured)))
+
+    return while_loop(n, step, [], extent(n, sources[0], 0))[1]
+
+
+@ROWS("higher_order.wrap_with_set_grad_enabled", "higher_order.wrap_with_autocast")
+def wrapped(n: AtenLayer, arguments: list[Any], **modes: Any) -> list[Value]:
+    """A graph that runs in a mode which says nothing here, but for autocast to other types."""
+    at = next(i for i, one in enumerate(arguments) if isinstance(one, GraphRef))
+    if "autocast" in n.kind and arguments[2:3] == [True]:
+        raise n.error("autocast is not supported: cast the model instead")
+    operands = _values(n, arguments[at + 1 :])
+    return n.graph(arguments[at].name, *operands)

@@ -1,0 +1,85 @@
+"""Tensors made of numbers and shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....ir.core import Value
+from ....ir.types import Type, f32, i64
+from ...common.terms import Term, counting
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+def _filled(n: AtenLayer, size: Any, value: Any, element: Type | None) -> Value:
+    return n.filled(n.as_value(value, element), size)
+
+
+@ROWS("aten.zeros", "aten.ones", "aten.empty", "aten.full")
+def filled(
+    n: AtenLayer,
+    size: Any,
+    fill_value: Any = None,
+    dtype: Type | None = None,
+    names: Any = None,
+) -> Value:
+    if fill_value is None:
+        fill_value = float("ones" in n.kind)
+    return _filled(n, size, fill_value, dtype)
+
+
+@ROWS(
+    *(f"aten.{name}_like" for name in ("zeros", "ones", "empty", "full")), "aten.zero", "aten.fill"
+)
+def filled_like(
+    n: AtenLayer, self: Value, fill_value: Any = None, value: Any = None, dtype=None
+) -> Value:
+    fill = fill_value if fill_value is not None else value
+    fill = int("ones" in n.kind) if fill is None else fill
+    return _filled(n, n.shape(self), fill, dtype or self.type.element_type)
+
+
+@ROWS(*(f"aten.new_{name}" for name in ("zeros", "ones", "empty", "full")))
+def filled_new(n: AtenLayer, self: Value, size: Any, fill_value: Any = None, dtype=None) -> Value:
+    fill = int("ones" in n.kind) if fill_value is None else fill_value
+    return _filled(n, size, fill, dtype or self.type.element_type)
+
+
+@ROWS("aten.empty_strided", "aten.new_empty_strided", "aten.empty_permuted")
+def empty_strided(n: AtenLayer, size: Any, dtype=None, **other: Any) -> Value:
+    return _filled(n, size, 0.0, dtype or other["self"].type.element_type)
+
+
+@ROWS("aten.scalar_tensor")
+def scalar_tensor(n: AtenLayer, s: Any, dtype: Type | None = None) -> Value:
+    return n.as_value(s, dtype or f32)
+
+
+@ROWS("aten.arange")
+def arange(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) -> Value:
+    numbers = [n.number(v) for v in (start, end, step)]
+    if dtype is None:
+        dtype = n.promoted(*numbers)[0].type.element_type
+    if not any(isinstance(v, Value) for v in numbers):
+        first, last, by = numbers
+        count = max(math.ceil((last - first) / by), 0)
+        return n.constant(first + np.arange(count) * by, dtype)
+    first, last, by = (n.as_value(v, i64) for v in numbers)
+    whole = Term(n, last) - Term(n, first)
+    steps = (whole + (Term(n, by) - 1)) / Term(n, by)
+    places = counting(n, steps.max(0)) * Term(n, by) + Term(n, first)
+    return n.cast(places.value, dtype)
+
+
+@ROWS("aten.linspace")
+def linspace(n: AtenLayer, start: Any, end: Any, steps: int, dtype=None) -> Value:
+    return n.constant(np.linspace(n.number(start), n.number(end), n.int(steps)), dtype or f32)
+
+
+@ROWS("aten.eye")
+def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Value:
+    rows = n.int(n_)
+    return n.constant(np.eye(rows, rows if m is None else n.int(m)), dtype or f32)

@@ -1,0 +1,546 @@
+"""What works element by element: arithmetic, comparisons, functions, element types."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, Type, f32, f64, i1, i64
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS, Row, table
+
+# -- functions of one tensor -----------------------------------------------------------------------
+
+
+def _same(op: Any) -> Row:
+    return lambda n, self: n(op(self))
+
+
+def _floating(op: Any) -> Row:
+    return lambda n, self: n(op(n.floating(self)))
+
+
+def _term(formula: Any) -> Row:
+    return lambda n, self: formula(Term(n, n.floating(self))).value
+
+
+def _whole(op: Any) -> Row:
+    """Integers are whole already."""
+
+    def row(n: AtenLayer, self: Value) -> Value:
+        return n(op(self)) if isinstance(self.type.element_type, FloatType) else self
+
+    return row
+
+
+table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs, sign=nn.Sign, relu=nn.Relu)
+table(_same, bitwise_not=nn.Not)
+table(_whole, ceil=nn.Ceil, floor=nn.Floor)
+table(
+    _floating,
+    exp=nn.Exp,
+    log=nn.Log,
+    sqrt=nn.Sqrt,
+    rsqrt=nn.Rsqrt,
+    reciprocal=nn.Reciprocal,
+    sin=nn.Sin,
+    cos=nn.Cos,
+    tan=nn.Tan,
+    asin=nn.Asin,
+    acos=nn.Acos,
+    atan=nn.Atan,
+    sinh=nn.Sinh,
+    cosh=nn.Cosh,
+    asinh=nn.Asinh,
+    acosh=nn.Acosh,
+    atanh=nn.Atanh,
+    erf=nn.Erf,
+    special_erf=nn.Erf,
+    tanh=nn.Tanh,
+    sigmoid=nn.Sigmoid,
+    special_expit=nn.Sigmoid,
+    mish=nn.Mish,
+)
+table(
+    _term,
+    expm1=lambda x: x.function(nn.Exp) - 1.0,
+    log1p=lambda x: (x + 1.0).function(nn.Log),
+    log2=lambda x: x.function(nn.Log) / math.log(2),
+    log10=lambda x: x.function(nn.Log) / math.log(10),
+    exp2=lambda x: (x * math.log(2)).function(nn.Exp),
+    erfc=lambda x: 1.0 - x.function(nn.Erf),
+    square=lambda x: x * x,
+    frac=lambda x: x - x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign),
+    relu6=lambda x: x.max(0.0).min(6.0),
+    log_sigmoid=lambda x: -((-x).function(nn.Softplus)),
+    deg2rad=lambda x: x * (math.pi / 180),
+    rad2deg=lambda x: x * (180 / math.pi),
+)
+
+
+@ROWS("aten.silu")
+def silu(n: AtenLayer, self: Value) -> Value:
+    return n(nn.Swish(self, alpha=1.0))
+
+
+@ROWS("aten.log_sigmoid_forward")
+def log_sigmoid_forward(n: AtenLayer, self: Value) -> list:
+    return [(-(-Term(n, self)).function(nn.Softplus)).value, None]
+
+
+@ROWS("aten.logit")
+def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
+    x = Term(n, self)
+    if eps is not None:
+        x = x.max(eps).min(1 - eps)
+    return (x / (1.0 - x)).function(nn.Log).value
+
+
+@ROWS("aten.trunc", "aten.fix")
+def trunc(n: AtenLayer, self: Value) -> Value:
+    if not isinstance(self.type.element_type, FloatType):
+        return self
+    x = Term(n, self)
+    return (x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign)).value
+
+
+@ROWS("aten.round")
+def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
+    if not isinstance(self.type.element_type, FloatType):
+        return self
+    scale = 10.0**decimals
+    x = Term(n, self)
+    return ((x * scale).function(nn.Round) / scale).value if decimals else n(nn.Round(self))
+
+
+@ROWS("aten.gelu")
+def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
+    return n(nn.Gelu(self, approximate=approximate))
+
+
+@ROWS("aten.leaky_relu")
+def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value:
+    return n(nn.LeakyRelu(self, alpha=negative_slope))
+
+
+@ROWS("aten.rrelu")
+def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
+    if training:
+        raise n.error("training is not supported")
+    return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
+
+
+@ROWS("aten.elu")
+def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
+    x = Term(n, self)
+    negative = ((x * input_scale).function(nn.Exp) - 1.0) * (alpha * scale)
+    return (x > 0.0).choose(x * scale, negative).value
+
+
+@ROWS("aten.celu")
+def celu(n: AtenLayer, self: Value, alpha: float = 1.0) -> Value:
+    return n(nn.Celu(self, alpha=alpha))
+
+
+@ROWS("aten.selu")
+def selu(n: AtenLayer, self: Value) -> Value:
+    return n(nn.Selu(self))
+
+
+@ROWS("aten.prelu", "aten._prelu_kernel")
+def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
+    slope = Term(n, weight)
+    if slope.rank == 1 and self.type.rank > 1:
+        slope = slope.spread(0, self.type.rank - 2)
+    return n(nn.Prelu(self, slope.value))
+
+
+@ROWS("aten.hardtanh")
+def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
+    return n(nn.Clip(self, n.scalar(min_val, self), n.scalar(max_val, self)))
+
+
+@ROWS("aten.hardsigmoid")
+def hardsigmoid(n: AtenLayer, self: Value) -> Value:
+    return n(nn.HardSigmoid(self, alpha=1 / 6, beta=0.5))
+
+
+@ROWS("aten.hardswish")
+def hardswish(n: AtenLayer, self: Value) -> Value:
+    return n(nn.HardSwish(self))
+
+
+@ROWS("aten.softplus")
+def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
+    if beta == 1:
+        return n(nn.Softplus(self))
+    x = Term(n, self) * float(beta)
+    return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
+
+
+@ROWS("aten.softshrink")
+def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
+    x = Term(n, self)
+    return (x - x.max(-lambd).min(lambd)).value
+
+
+@ROWS("aten.hardshrink")
+def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
+    x = Term(n, self)
+    return (x.function(nn.Abs) > lambd).choose(x, 0.0).value
+
+
+@ROWS("aten.threshold")
+def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
+    x = Term(n, self)
+    return (x > threshold).choose(x, value).value
+
+
+@ROWS("aten.glu")
+def glu(n: AtenLayer, self: Value, dim: int = -1) -> Value:
+    axis, x = n.axis(dim, self.type.rank), Term(n, self)
+    width = x.shape[axis]
+    if width is None:
+        raise n.error("the number of channels must be known")
+    first, second = (x.part(axis, i * (width // 2), (i + 1) * (width // 2)) for i in range(2))
+    return (first * second.function(nn.Sigmoid)).value
+
+
+@ROWS("aten.nan_to_num")
+def nan_to_num(n: AtenLayer, self: Value, nan=None, posinf=None, neginf=None) -> Value:
+    import numpy as np
+
+    from ....ir.numpy_types import type_to_numpy
+
+    if not isinstance(self.type.element_type, FloatType):
+        return self
+    ends = np.finfo(type_to_numpy(self.type.element_type))
+    x = Term(n, self)
+    x = x.function(nn.IsNan).choose(nan or 0.0, x)
+    high = float(ends.max) if posinf is None else posinf
+    low = float(ends.min) if neginf is None else neginf
+    x = x.equals(math.inf).choose(high, x)
+    return x.equals(-math.inf).choose(low, x).value
+
+
+# -- arithmetic ------------------------------------------------------------------------------------
+
+
+def _binary(op: Any) -> Row:
+    def row(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
+        lhs, rhs = n.promoted(self, other)
+        if alpha != 1:
+            rhs = n(nn.Mul(rhs, n.as_value(alpha, rhs.type.element_type)))
+        return n(op(lhs, rhs))
+
+    return row
+
+
+def _comparison(op: Any) -> Row:
+    def row(n: AtenLayer, self: Any, other: Any) -> Value:
+        lhs, rhs = n.promoted(self, other)
+        if op is nn.Equal or lhs.type.element_type is not i1:
+            return n(op(lhs, rhs))
+        return n(op(n.cast(lhs, i64), n.cast(rhs, i64)))
+
+    return row
+
+
+def _logical(op: Any) -> Row:
+    return lambda n, self, other: n(op(as_bool(n, self), as_bool(n, other)))
+
+
+def as_bool(n: AtenLayer, x: Any) -> Value:
+    """Whether elements are not zero."""
+    return n.cast(n.as_value(x), i1)
+
+
+table(_binary, add=nn.Add, sub=nn.Sub, subtract=nn.Sub, maximum=nn.Max, minimum=nn.Min)
+table(_binary, multiply=nn.Mul, bitwise_and=nn.And, bitwise_or=nn.Or, bitwise_xor=nn.Xor)
+table(
+    _binary, __and__=nn.And, __or__=nn.Or, __xor__=nn.Xor, fmod=lambda a, b: nn.Mod(a, b, fmod=True)
+)
+table(_binary, remainder=nn.Mod, bitwise_left_shift=nn.ShiftLeft, __lshift__=nn.ShiftLeft)
+table(
+    _binary, bitwise_right_shift=nn.ShiftRight, __rshift__=nn.ShiftRight, fmax=nn.Max, fmin=nn.Min
+)
+table(
+    _comparison,
+    eq=nn.Equal,
+    lt=nn.Less,
+    less=nn.Less,
+    le=nn.LessEqual,
+    less_equal=nn.LessEqual,
+    gt=nn.Greater,
+    greater=nn.Greater,
+    ge=nn.GreaterEqual,
+    greater_equal=nn.GreaterEqual,
+)
+table(_logical, logical_and=nn.And, logical_or=nn.Or, logical_xor=nn.Xor)
+
+
+@ROWS("aten.mul")
+def mul(n: AtenLayer, self: Any, other: Any) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    return n((nn.And if lhs.type.element_type is i1 else nn.Mul)(lhs, rhs))
+
+
+@ROWS("aten.rsub")
+def rsub(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    if alpha != 1:
+        lhs = n(nn.Mul(lhs, n.as_value(alpha, lhs.type.element_type)))
+    return n(nn.Sub(rhs, lhs))
+
+
+@ROWS("aten.ne", "aten.not_equal")
+def ne(n: AtenLayer, self: Any, other: Any) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    return n(nn.Not(n(nn.Equal(lhs, rhs))))
+
+
+@ROWS("aten.logical_not")
+def logical_not(n: AtenLayer, self: Value) -> Value:
+    return n(nn.Not(as_bool(n, self)))
+
+
+@ROWS("aten.div", "aten.divide", "aten.true_divide")
+def div(n: AtenLayer, self: Any, other: Any, rounding_mode: str | None = None) -> Value:
+    if rounding_mode == "floor":
+        return floor_divide(n, self, other)
+    lhs, rhs = n.promoted(self, other)
+    if rounding_mode is None:
+        return n(nn.Div(n.floating(lhs), n.floating(rhs)))
+    return trunc(n, n(nn.Div(lhs, rhs)))
+
+
+@ROWS("aten.floor_divide")
+def floor_divide(n: AtenLayer, self: Any, other: Any) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    if isinstance(lhs.type.element_type, FloatType):
+        return n(nn.Floor(n(nn.Div(lhs, rhs))))
+    return n(nn.Div(n(nn.Sub(lhs, n(nn.Mod(lhs, rhs)))), rhs))
+
+
+@ROWS("aten.pow")
+def pow_(n: AtenLayer, self: Any, exponent: Any) -> Value:
+    if isinstance(exponent, int | float):
+        base = n.as_value(self)
+        if isinstance(exponent, float) and not isinstance(base.type.element_type, FloatType):
+            base = n.cast(base, f32)
+        x = Term(n, base)
+        match exponent:
+            case 2:
+                return (x * x).value
+            case 3:
+                return (x * x * x).value
+            case 0.5:
+                return x.function(nn.Sqrt).value
+            case -0.5:
+                return x.function(nn.Rsqrt).value
+            case -1 if isinstance(base.type.element_type, FloatType):
+                return x.function(nn.Reciprocal).value
+        return (x**exponent).value
+    lhs, rhs = n.promoted(self, exponent)
+    return n(nn.Pow(lhs, rhs))
+
+
+@ROWS("aten.float_power")
+def float_power(n: AtenLayer, self: Any, exponent: Any) -> Value:
+    return n(nn.Pow(n.as_value(self, f64), n.as_value(exponent, f64)))
+
+
+@ROWS("aten.atan2", "aten.arctan2")
+def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
+    lhs, rhs = n.promoted(n.floating(self), n.floating(other))
+    y, x = Term(n, lhs), Term(n, rhs)
+    base = (y / x).function(nn.Atan)
+    left = (y < 0.0).choose(base - math.pi, base + math.pi)
+    half = (y < 0.0).choose(y * 0.0 - math.pi / 2, y * 0.0 + math.pi / 2)
+    at_zero = y.equals(0.0).choose(y * 0.0, half)
+    return x.equals(0.0).choose(at_zero, (x < 0.0).choose(left, base)).value
+
+
+@ROWS("aten.lerp")
+def lerp(n: AtenLayer, self: Value, end: Value, weight: Any) -> Value:
+    a, b, w = (Term(n, v) for v in n.promoted(self, end, weight))
+    return (a + w * (b - a)).value
+
+
+@ROWS("aten.addcmul", "aten.addcdiv")
+def addcmul(n: AtenLayer, self: Value, tensor1: Value, tensor2: Value, value: Any = 1) -> Value:
+    x, a, b = (Term(n, v) for v in n.promoted(self, tensor1, tensor2))
+    return (x + (a * b if "addcmul" in n.kind else a / b) * value).value
+
+
+@ROWS("aten.where")
+def where(n: AtenLayer, condition: Value, self: Any, other: Any) -> Value:
+    lhs, rhs = n.promoted(self, other)
+    return n(nn.Where(as_bool(n, condition), lhs, rhs))
+
+
+@ROWS("aten.masked_fill")
+def masked_fill(n: AtenLayer, self: Value, mask: Value, value: Any) -> Value:
+    return n(nn.Where(as_bool(n, mask), n.as_value(value, self.type.element_type), self))
+
+
+@ROWS("aten.clamp", "aten.clip", "aten.clamp_min", "aten.clamp_max")
+def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
+    bounds = [v for v in (min, max) if v is not None]
+    self = n.promoted(self, *bounds)[0]
+    x = Term(n, self)
+    numbers = not any(isinstance(v, Value) for v in bounds)
+    if len(bounds) == 2 and numbers and isinstance(self.type.element_type, FloatType):
+        return n(nn.Clip(self, n.scalar(min, self), n.scalar(max, self)))
+    if min is not None:
+        x = x.max(Term(n, n.as_value(min, x.element)))
+    if max is not None:
+        x = x.min(Term(n, n.as_value(max, x.element)))
+    return x.value
+
+
+@ROWS("aten.isnan")
+def isnan(n: AtenLayer, self: Value) -> Value:
+    return n(nn.IsNan(n.floating(self)))
+
+
+@ROWS("aten.isinf")
+def isinf(n: AtenLayer, self: Value) -> Value:
+    return n(nn.IsInf(n.floating(self)))
+
+
+@ROWS("aten.isfinite")
+def isfinite(n: AtenLayer, self: Value) -> Value:
+    x = n.floating(self)
+    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
+
+
+# -- element types and copies ----------------------------------------------------------------------
+
+
+@ROWS("aten.to", "aten._to_copy", "prims.convert_element_type")
+def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None = None) -> Value:
+    if other is not None:
+        return n.cast(self, other.type.element_type)
+    return self if dtype is None else n.cast(self, dtype)
+
+
+@ROWS("aten.type_as")
+def type_as(n: AtenLayer, self: Value, other: Value) -> Value:
+    return n.cast(self, other.type.element_type)
+
+
+def _cast_to(element: Type) -> Row:
+    return lambda n, self: n.cast(self, element)
+
+
+table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
+
+
+@ROWS(
+    *(
+        f"aten.{name}"
+        for name in ["alias", "detach", "clone", "contiguous", "lift_fresh", "lift_fresh_copy"]
+    )
+)
+def same(n: AtenLayer, self: Value) -> list[Value]:
+    return [self]
+
+
+@ROWS("aten.dropout", "aten.alpha_dropout", "aten.feature_dropout", "aten.native_dropout")
+def dropout(n: AtenLayer, input: Value, p: float, train: bool | None = False) -> list:
+    if train and p:
+        raise n.error("training is not supported: export the model in eval mode")
+    return [input, None]
+
+
+@ROWS("aten.copy")
+def copy(n: AtenLayer, self: Value, src: Value) -> Value:
+    return n.expand(n.cast(src, self.type.element_type), n.shape(self))
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _number(op: Any) -> Row:
+    return lambda n, a, b: n(op(*n.promoted(a, b)))
+
+
+ROWS.add(
+    {
+        f"operator.{name}": _number(op)
+        for name, op in {
+            "add": nn.Add,
+            "sub": nn.Sub,
+            "mul": nn.Mul,
+            "mod": nn.Mod,
+            "eq": nn.Equal,
+            "lt": nn.Less,
+            "le": nn.LessEqual,
+            "gt": nn.Greater,
+            "ge": nn.GreaterEqual,
+            "and_": nn.And,
+            "or_": nn.Or,
+        }.items()
+    }
+)
+ROWS.add({"torch.sym_max": _number(nn.Max), "torch.sym_min": _number(nn.Min)})
+
+
+@ROWS("operator.ne")
+def number_ne(n: AtenLayer, a: Any, b: Any) -> Value:
+    return ne(n, a, b)
+
+
+@ROWS("operator.neg")
+def number_neg(n: AtenLayer, a: Any) -> Value:
+    return n(nn.Neg(n.as_value(a)))
+
+
+@ROWS("operator.floordiv")
+def number_floordiv(n: AtenLayer, a: Any, b: Any) -> Value:
+    return floor_divide(n, a, b)
+
+
+@ROWS("operator.truediv", "torch._sym_truediv")
+def number_truediv(n: AtenLayer, a: Any, b: Any) -> Value:
+    return n(nn.Div(n.as_value(a, f64), n.as_value(b, f64)))
+
+
+@ROWS("operator.pow")
+def number_pow(n: AtenLayer, a: Any, b: Any) -> Value:
+    return pow_(n, a, b)
+
+
+@ROWS("torch.sym_not", "operator.not_")
+def number_not(n: AtenLayer, a: Any) -> Value:
+    return n(nn.Not(as_bool(n, a)))
+
+
+@ROWS("torch.sym_float")
+def number_float(n: AtenLayer, a: Any) -> Value:
+    return n.as_value(a, f64)
+
+
+def _rounded(op: Any) -> Row:
+    return lambda n, a: n.cast(n(op(n.as_value(a, f64))), i64)
+
+
+ROWS.add({"math.floor": _rounded(nn.Floor), "math.ceil": _rounded(nn.Ceil)})
+ROWS.add({"math.trunc": _rounded(nn.Floor), "torch.sym_int": _rounded(nn.Floor)})
+ROWS.add({"builtins.round": _rounded(nn.Round)})
+
+
+@ROWS("aten.item", "aten._local_scalar_dense")
+def item(n: AtenLayer, self: Value) -> Value:
+    from ...common.shapes import as_scalar
+
+    return as_scalar(n, self)
+
+
+@ROWS("torch.sym_sqrt", "torch._sym_sqrt")
+def number_sqrt(n: AtenLayer, a: Any) -> Value:
+    return n(nn.Sqrt(n.as_value(a, f64)))

@@ -1,0 +1,234 @@
+"""Gathering and scattering, by tensors of positions and by masks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, TensorType, i1, i64
+from ...common.movement import concat, transposed
+from ...common.shapes import as_i64, reshape
+from ...common.terms import Term, counting, extent
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .elementwise import as_bool
+from .views import broadcast_tensors, unsqueeze
+
+
+@ROWS("aten.embedding")
+def embedding(
+    n: AtenLayer, weight: Value, indices: Value, padding_idx: int = -1, **training: Any
+) -> Value:
+    return n(nn.Gather(weight, as_i64(n, indices), axis=0))
+
+
+@ROWS("aten.index_select")
+def index_select(n: AtenLayer, self: Value, dim: int, index: Value) -> Value:
+    return n(nn.Gather(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
+
+
+@ROWS("aten.take")
+def take(n: AtenLayer, self: Value, index: Value) -> Value:
+    return n(nn.Gather(Term(n, self).flat().value, as_i64(n, index), axis=0))
+
+
+@ROWS("aten.gather")
+def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+    return n(nn.GatherElements(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
+
+
+@ROWS("aten.take_along_dim")
+def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int) -> Value:
+    return gather(n, self, dim, indices)
+
+
+_REDUCTIONS = {None: "none", "sum": "add", "add": "add", "prod": "mul", "multiply": "mul"}
+_REDUCTIONS |= {"amax": "max", "amin": "min"}
+
+
+@ROWS("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
+def scatter(
+    n: AtenLayer,
+    self: Value,
+    dim: int,
+    index: Value,
+    src: Value | None = None,
+    value: Any = None,
+    reduce: str | None = None,
+    include_self: bool = True,
+) -> Value:
+    if "scatter_add" in n.kind:
+        reduce = "sum"
+    if reduce not in _REDUCTIONS or not include_self:
+        raise n.error(f"reduction '{reduce}' is not supported")
+    if not isinstance(src, Value):
+        src = n.filled(n.as_value(value, self.type.element_type), n.shape(index))
+    index, src = as_i64(n, index), n.cast(src, self.type.element_type)
+    if src.type.shape != index.type.shape and None not in index.type.shape:
+        out = TensorType(index.type.shape, src.type.element_type)
+        src = n(nn.Slice(src, starts=(0,) * src.type.rank, out=out))
+    axis = n.axis(dim, self.type.rank)
+    how = _REDUCTIONS[reduce]
+    return n(nn.ScatterElements(self, index, src, axis=axis, reduction=how))
+
+
+@ROWS("aten.index_add", "aten.index_copy", "aten.index_fill")
+def index_add(
+    n: AtenLayer,
+    self: Value,
+    dim: int,
+    index: Value,
+    source: Value | None = None,
+    value: Any = None,
+    alpha: Any = 1,
+) -> Value:
+    axis, shape = n.axis(dim, self.type.rank), n.shape(self)
+    shape[axis] = n.size(index, 0) if index.type.rank else 1
+    rows = Term(n, as_i64(n, index)).flat().spread(0, self.type.rank - 1 - axis)
+    places = n.expand(rows.value, shape)
+    if source is None:
+        source = n.filled(n.as_value(value, self.type.element_type), shape)
+    elif alpha != 1:
+        source = (Term(n, source) * alpha).value
+    how = "add" if "index_add" in n.kind else "none"
+    return n(nn.ScatterElements(self, places, source, axis=axis, reduction=how))
+
+
+# -- positions of several dimensions ---------------------------------------------------------------
+
+
+def _positions(n: AtenLayer, x: Value, indices: Sequence[Value | None]) -> list[Value | None]:
+    """Positions for each dimension; masks are the positions at which they hold."""
+    found: list[Value | None] = []
+    for index in indices:
+        if index is None:
+            found.append(None)
+        elif index.type.element_type is i1 or index.type.element_type is IntegerType(8, "u"):
+            places = Term(n, n(nn.NonZero(as_bool(n, index))))
+            found += [places.column(i, 0).value for i in range(index.type.rank)]
+        else:
+            found.append(as_i64(n, index))
+    return [*found, *[None] * (x.type.rank - len(found))]
+
+
+def _indexed(n: AtenLayer, x: Value, indices: Any) -> tuple[list[int], Value, int]:
+    """The dimensions that have positions, those side by side as rows, and where results go."""
+    found = _positions(n, x, indices)
+    axes = [i for i, index in enumerate(found) if index is not None]
+    given = broadcast_tensors(n, [index for index in found if index is not None])
+    rank = given[0].type.rank
+    rows = concat(n, [unsqueeze(n, index, rank) for index in given], rank)
+    together = axes == list(range(axes[0], axes[-1] + 1))
+    return axes, rows, axes[0] if together else 0
+
+
+@ROWS("aten.index", "aten._unsafe_index")
+def index(n: AtenLayer, self: Value, indices: list[Value | None]) -> Value:
+    found = _positions(n, self, indices)
+    axes = [i for i, one in enumerate(found) if one is not None]
+    if len(axes) == 1:
+        return n(nn.Gather(self, found[axes[0]], axis=axes[0]))  # type: ignore[arg-type]
+    axes, rows, at = _indexed(n, self, found)
+    rest = [i for i in range(self.type.rank) if i not in axes]
+    taken = n(nn.GatherNd(transposed(n, self, [*axes, *rest]), rows))
+    count = rows.type.rank - 1
+    order = list(range(count, count + at))
+    return transposed(n, taken, [*order, *range(count), *range(count + at, taken.type.rank)])
+
+
+@ROWS("aten.index_put", "aten._unsafe_index_put", "aten._index_put_impl")
+def index_put(
+    n: AtenLayer, self: Value, indices: list[Any], values: Value, accumulate=False, unsafe=False
+) -> Value:
+    values = n.cast(values, self.type.element_type)
+    (mask,) = indices if len(indices) == 1 else (None,)
+    if mask is not None and mask.type.element_type is i1 and _is_one(values) and not accumulate:
+        wide = Term(n, mask).spread(0, self.type.rank - mask.type.rank).value
+        return n(nn.Where(wide, reshape(n, values, []), self))
+    axes, rows, at = _indexed(n, self, indices)
+    rest = [i for i in range(self.type.rank) if i not in axes]
+    order = [*axes, *rest]
+    data = transposed(n, self, order)
+    count = rows.type.rank - 1
+    shape = [n.size(rows, i) for i in range(count)]
+    others = [n.size(self, i) for i in rest]
+    # The values have the dimensions of positions where the result of reading would have them.
+    wide = n.expand(values, [*others[:at], *shape, *others[at:]])
+    moved = [*range(at, at + count), *range(at), *range(at + count, wide.type.rank)]
+    how = "add" if accumulate else "none"
+    written = n(nn.ScatterNd(data, rows, transposed(n, wide, moved), reduction=how))
+    return transposed(n, written, [order.index(i) for i in range(self.type.rank)])
+
+
+def _is_one(x: Value) -> bool:
+    return all(d == 1 for d in x.type.shape)
+
+
+@ROWS("aten.masked_select")
+def masked_select(n: AtenLayer, self: Value, mask: Value) -> Value:
+    return index(n, *broadcast_tensors(n, [self])[:1], [n.expand(mask, n.shape(self))])
+
+
+@ROWS("aten.masked_scatter")
+def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Value:
+    """The elements at which a mask holds, from a source in order."""
+    flat = Term(n, n.expand(as_bool(n, mask), n.shape(self))).flat()
+    place = n(nn.Cumsum(flat.cast(i64).value, axis=0))
+    taken = (Term(n, place) - 1).max(0)
+    found = Term(n, n(nn.Gather(Term(n, source).flat().value, taken.value, axis=0)))
+    chosen = flat.choose(found, Term(n, self).flat())
+    return n.reshape(chosen.value, n.shape(self))
+
+
+@ROWS("aten.nonzero")
+def nonzero(n: AtenLayer, self: Value) -> Value:
+    return n(nn.Transpose(n(nn.NonZero(self)), permutation=(1, 0)))
+
+
+@ROWS("aten.nonzero_numpy")
+def nonzero_numpy(n: AtenLayer, self: Value) -> list[Value]:
+    places = Term(n, n(nn.NonZero(self)))
+    return [places.column(i, 0).value for i in range(self.type.rank)]
+
+
+@ROWS("aten.one_hot")
+def one_hot(n: AtenLayer, self: Value, num_classes: int = -1) -> Value:
+    count = n.int(num_classes)
+    if count < 0:
+        raise n.error("the number of classes must be known at import")
+    rows = Term(n, as_i64(n, self)).spread(0, 1)
+    return rows.equals(Term(n, n.vector(range(count)))).cast(i64).value
+
+
+@ROWS("aten.bucketize", "aten.searchsorted")
+def bucketize(
+    n: AtenLayer,
+    self: Value,
+    boundaries: Value | None = None,
+    sorted_sequence: Value | None = None,
+    right: bool = False,
+    **other: Any,
+) -> Value:
+    """How many of the boundaries are below each element."""
+    ends = boundaries if boundaries is not None else sorted_sequence
+    lhs, rhs = n.promoted(ends, self)
+    if lhs.type.rank != 1:
+        raise n.error("boundaries must be a vector")
+    row, column = Term(n, lhs), Term(n, rhs).spread(0, 1)
+    below = row <= column if right else row < column
+    return below.cast(i64).sum(self.type.rank).value
+
+
+@ROWS("aten.slice_scatter", "aten.select_scatter", "aten.diagonal_scatter")
+def scatter_view(n: AtenLayer, self: Value, src: Value, **arguments: Any) -> Value:
+    from .writes import write
+
+    return write(n, self, src, n.kind.replace("_scatter", ""), 0, arguments)
+
+
+def places_along(n: AtenLayer, x: Value, axis: int, start: int, step: int) -> Value:
+    """For each element of a part of an axis, where it lies: the shape of the part."""
+    steps = counting(n, extent(n, (x, axis))) * step + start
+    return n.expand(steps.spread(0, x.type.rank - 1 - axis).value, n.shape(x))

@@ -1,0 +1,159 @@
+"""Normalizations, and softmax."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import Type
+from ...common.normalization import batch_norm, batch_norm_now, filled_channels
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+@ROWS(
+    "aten.batch_norm",
+    "aten._native_batch_norm_legit_no_training",
+    "aten._native_batch_norm_legit",
+    "aten.native_batch_norm",
+)
+def batch_normalization(
+    n: AtenLayer,
+    input: Value,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> list:
+    count = input.type.shape[1]
+    if count is None:
+        raise n.error("the number of channels must be known")
+    scale = filled_channels(n, weight, count, 1, input)
+    shift = filled_channels(n, bias, count, 0, input)
+    if training or running_mean is None or running_var is None:
+        element = input.type.element_type
+        return [batch_norm_now(n, input, scale, shift, element, eps)[0], None, None]
+    return [batch_norm(n, input, scale, shift, running_mean, running_var, eps), None, None]
+
+
+@ROWS("aten.layer_norm", "aten.native_layer_norm")
+def layer_norm(
+    n: AtenLayer,
+    input: Value,
+    normalized_shape: list[int],
+    weight: Value | None = None,
+    bias: Value | None = None,
+    eps: float = 1e-5,
+    cudnn_enable: bool = True,
+) -> list:
+    if weight is None:
+        weight = n.constant(np.ones([n.int(d) for d in normalized_shape]), input.type.element_type)
+    axis = input.type.rank - len(normalized_shape)
+    scale, shift = (
+        None if v is None else n.cast(v, input.type.element_type) for v in (weight, bias)
+    )
+    return [n(nn.LayerNorm(input, scale, shift, axis=axis, epsilon=eps)), None, None]
+
+
+@ROWS("aten.rms_norm", "aten._fused_rms_norm")
+def rms_norm(
+    n: AtenLayer,
+    input: Value,
+    normalized_shape: list[int],
+    weight: Value | None = None,
+    eps: float | None = None,
+) -> list:
+    element: Any = input.type.element_type
+    if eps is None:
+        from ....ir.numpy_types import type_to_numpy
+
+        eps = float(np.finfo(type_to_numpy(element)).eps)
+    if weight is None:
+        weight = n.constant(np.ones([n.int(d) for d in normalized_shape]), element)
+    axis = input.type.rank - len(normalized_shape)
+    return [n(nn.RmsNorm(input, n.cast(weight, element), axis=axis, epsilon=eps)), None]
+
+
+@ROWS("aten.group_norm", "aten.native_group_norm")
+def group_norm(
+    n: AtenLayer,
+    input: Value,
+    num_groups: int | None = None,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+    N: Any = None,
+    C: Any = None,
+    HxW: Any = None,
+    group: int | None = None,
+) -> list:
+    count = input.type.shape[1]
+    groups = num_groups if num_groups is not None else group
+    if count is None or groups is None:
+        raise n.error("the number of channels must be known")
+    scale = filled_channels(n, weight, count, 1, input)
+    shift = filled_channels(n, bias, count, 0, input)
+    return [n(nn.GroupNorm(input, scale, shift, groups=groups, epsilon=eps)), None, None]
+
+
+@ROWS("aten.instance_norm")
+def instance_norm(
+    n: AtenLayer,
+    input: Value,
+    weight: Value | None = None,
+    bias: Value | None = None,
+    running_mean: Value | None = None,
+    running_var: Value | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+    cudnn_enabled: bool = True,
+) -> Value:
+    if not use_input_stats:
+        return batch_normalization(
+            n, input, weight, bias, running_mean, running_var, False, momentum, eps
+        )[0]
+    count = input.type.shape[1]
+    if count is None:
+        raise n.error("the number of channels must be known")
+    scale = filled_channels(n, weight, count, 1, input)
+    shift = filled_channels(n, bias, count, 0, input)
+    return n(nn.InstanceNorm(input, scale, shift, epsilon=eps))
+
+
+@ROWS("aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax")
+def softmax(
+    n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
+) -> Value:
+    x = n.floating(self) if dtype is None else n.cast(self, dtype)
+    axis = n.axis(dim, x.type.rank)
+    out = n(nn.Softmax(x, axis=axis))
+    if "_safe" not in n.kind:
+        return out
+    top = Term(n, n(nn.ReduceMax(x, axes=(axis,), keep_dims=True)))
+    return (top > -np.inf).choose(Term(n, out), 0.0).value
+
+
+@ROWS("aten.log_softmax", "aten._log_softmax")
+def log_softmax(
+    n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
+) -> Value:
+    x = n.floating(self) if dtype is None else n.cast(self, dtype)
+    return n(nn.LogSoftmax(x, axis=n.axis(dim, x.type.rank)))
+
+
+@ROWS("aten.cosine_similarity")
+def cosine_similarity(n: AtenLayer, x1: Value, x2: Value, dim: int = 1, eps: float = 1e-8) -> Value:
+    a, b = (Term(n, v) for v in n.promoted(x1, x2))
+    axis = n.axis(dim, max(a.rank, b.rank))
+    sizes = [x.function(lambda v: nn.ReduceL2(v, axes=(axis,))).max(eps) for x in (a, b)]
+    return ((a * b).sum(axis) / (sizes[0] * sizes[1])).value

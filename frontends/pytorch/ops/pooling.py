@@ -1,0 +1,214 @@
+"""Pooling in windows and to a number of elements, and interpolation."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32
+from ...common.movement import concat, slice_axis, swapped
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS, Row
+from .products import per_dimension
+from .views import unsqueeze
+
+
+def _batched(n: AtenLayer, x: Value, count: int, make: Any) -> Any:
+    """What works on images of a batch, on one image."""
+    if x.type.rank == count + 2:
+        return make(x)
+    found = make(unsqueeze(n, x, 0))
+    if isinstance(found, list):
+        return [None if v is None else n.reshape(v, n.shape(v)[1:]) for v in found]
+    return n.reshape(found, n.shape(found)[1:])
+
+
+def _max_pool(count: int) -> Row:
+    def row(
+        n: AtenLayer,
+        self: Value,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        dilation: Any = 1,
+        ceil_mode: bool = False,
+    ) -> Any:
+        kernel = per_dimension(kernel_size, count, 1)
+        window = {
+            "kernel": tuple(kernel),
+            "strides": tuple(per_dimension(stride, count, 0) if stride else kernel),
+            "dilations": tuple(per_dimension(dilation, count, 1)),
+            "pads": tuple(per_dimension(padding, count, 0) * 2),
+            "ceil_mode": ceil_mode,
+        }
+
+        def make(x: Value) -> Any:
+            if not n.wants(1):
+                return n(nn.MaxPool(x, **window))
+            values, places = n(nn.MaxPoolWithIndices(x, **window))
+            plane = math.prod(d or 0 for d in x.type.shape[2:])
+            return [values, (Term(n, places) % plane).value]
+
+        return _batched(n, self, count, make)
+
+    return row
+
+
+def _avg_pool(count: int) -> Row:
+    def row(
+        n: AtenLayer,
+        self: Value,
+        kernel_size: Any,
+        stride: Any = None,
+        padding: Any = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> Value:
+        kernel = per_dimension(kernel_size, count, 1)
+        window = {
+            "kernel": tuple(kernel),
+            "strides": tuple(per_dimension(stride, count, 0) if stride else kernel),
+            "pads": tuple(per_dimension(padding, count, 0) * 2),
+            "ceil_mode": ceil_mode,
+        }
+
+        def make(x: Value) -> Value:
+            if divisor_override is not None:
+                return (Term(n, n(nn.SumPool(x, **window))) / float(divisor_override)).value
+            return n(nn.AvgPool(x, count_include_pad=count_include_pad, **window))
+
+        return _batched(n, self, count, make)
+
+    return row
+
+
+def _adaptive(count: int, greatest: bool) -> Row:
+    def row(n: AtenLayer, self: Value, output_size: Any) -> Any:
+        sizes = [n.number(v) for v in per_dimension(output_size, count, 1)]
+        lead = self.type.rank - count
+        own = self.type.shape[lead:]
+        sizes = [d if s is None else s for s, d in zip(sizes, own, strict=True)]
+        reduce = nn.ReduceMax if greatest else nn.ReduceMean
+        if all(size == 1 for size in sizes):
+            axes = tuple(range(lead, self.type.rank))
+            out = n(reduce(self, axes=axes, keep_dims=True))
+        elif None in own:
+            raise n.error("the extents of what is pooled to a number of elements must be known")
+        elif all(d % s == 0 for d, s in zip(own, sizes, strict=True)):
+            kernel = tuple(d // s for d, s in zip(own, sizes, strict=True))
+            pool = nn.MaxPool if greatest else nn.AvgPool
+            out = _batched(n, self, count, lambda x: n(pool(x, kernel=kernel, strides=kernel)))
+        else:
+            out = self
+            for i, (extent, size) in enumerate(zip(own, sizes, strict=True)):
+                out = _uneven(n, out, lead + i, extent, size, greatest)
+        return [out, None] if greatest else out
+
+    return row
+
+
+def _uneven(n: AtenLayer, x: Value, axis: int, extent: int, size: int, greatest: bool) -> Value:
+    """An axis pooled to parts that overlap or differ in length."""
+    if extent == size:
+        return x
+    ends = [(i * extent // size, -(-(i + 1) * extent // size)) for i in range(size)]
+    if greatest:
+        parts = [slice_axis(n, x, axis, a, b) for a, b in ends]
+        return concat(n, [n(nn.ReduceMax(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
+    shares = np.zeros((extent, size))
+    for i, (a, b) in enumerate(ends):
+        shares[a:b, i] = 1 / (b - a)
+    last = x.type.rank - 1
+    moved = swapped(n, x, axis, last)
+    return swapped(n, n(nn.Matmul(moved, n.constant(shares, x.type.element_type))), axis, last)
+
+
+for _count in (1, 2, 3):
+    ROWS.add(
+        {
+            f"aten.max_pool{_count}d": _max_pool(_count),
+            f"aten.max_pool{_count}d_with_indices": _max_pool(_count),
+            f"aten.avg_pool{_count}d": _avg_pool(_count),
+            f"aten.adaptive_avg_pool{_count}d": _adaptive(_count, False),
+            f"aten._adaptive_avg_pool{_count}d": _adaptive(_count, False),
+            f"aten.adaptive_max_pool{_count}d": _adaptive(_count, True),
+        }
+    )
+
+
+# -- interpolation ---------------------------------------------------------------------------------
+
+
+def _upsample(mode: str, transform: str, nearest: str = "floor", **how: Any) -> Row:
+    def row(
+        n: AtenLayer,
+        self: Value | None = None,
+        output_size: Any = None,
+        align_corners: bool = False,
+        scale_factors: Any = None,
+        input: Value | None = None,
+        **scales: Any,
+    ) -> Value:
+        x = self if self is not None else input
+        assert x is not None
+        given = scale_factors
+        if given is None:
+            names = ("scales",) if x.type.rank == 3 else ("scales_d", "scales_h", "scales_w")
+            given = [scales[name] for name in names if scales.get(name) is not None] or None
+        kind = "align_corners" if align_corners else transform
+        options = {"mode": mode, "coordinate_transform": kind, "nearest_mode": nearest, **how}
+        return resized(n, x, output_size, given, options)
+
+    return row
+
+
+def resized(n: AtenLayer, x: Value, sizes: Any, factors: Any, how: dict[str, Any]) -> Value:
+    """The spatial dimensions at other extents; the scale is as given, else that of the extents."""
+    own, element = x.type.shape[2:], x.type.element_type
+    if sizes is None and None not in own:
+        sizes = [math.floor(d * s) for d, s in zip(own, factors, strict=True)]
+    numbers = None if sizes is None else [n.number(size) for size in sizes]
+    if numbers is not None and None not in own and not any(isinstance(v, Value) for v in numbers):
+        scale = factors or [s / d for s, d in zip(numbers, own, strict=True)]
+        out = TensorType((*x.type.shape[:2], *numbers), element)
+        return n(nn.Resize(x, scales=(1.0, 1.0, *map(float, scale)), out=out, **how))
+    axes = tuple(range(2, x.type.rank))
+    extents = n.cast(n.vector(n.shape(x)[2:]), f32)
+    if sizes is None:
+        scales = n.constant(np.array(factors, np.float32))
+        whole = n(nn.Floor(n(nn.Mul(extents, scales))))
+        vector = n.cast(whole, n.constant(0).type.element_type)
+    else:
+        vector = n.vector(sizes)
+        scales = n(nn.Div(n.cast(vector, f32), extents))
+    out = TensorType((*x.type.shape[:2], *(None,) * len(axes)), element)
+    return n(nn.ResizeDynamic(x, axes=axes, out=out, scales=scales, sizes=vector, roi=None, **how))
+
+
+for _count, _name in ((1, "linear1d"), (2, "bilinear2d"), (3, "trilinear3d")):
+    ROWS.add(
+        {
+            f"aten.upsample_{_name}": _upsample("linear", "half_pixel"),
+            f"aten.upsample_nearest{_count}d": _upsample("nearest", "asymmetric"),
+            f"aten._upsample_nearest_exact{_count}d": _upsample(
+                "nearest", "half_pixel", "round_prefer_ceil"
+            ),
+        }
+    )
+ROWS.add(
+    {
+        "aten.upsample_bicubic2d": _upsample("cubic", "half_pixel"),
+        "aten._upsample_bilinear2d_aa": _upsample(
+            "linear", "half_pixel", antialias=True, exclude_outside=True
+        ),
+        "aten._upsample_bicubic2d_aa": _upsample(
+            "cubic", "half_pixel", antialias=True, cubic_coeff_a=-0.5, exclude_outside=True
+        ),
+    }
+)

@@ -1,0 +1,255 @@
+"""Matrix products, convolutions and attention."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i1
+from ...common.attention import attend, causal, grouped
+from ...common.einsum import einsum
+from ...common.movement import padded_by, swapped
+from ...common.terms import Term, constant
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .views import unsqueeze
+
+
+@ROWS(
+    "aten.mm", "aten.bmm", "aten.matmul", "aten.mv", "aten.dot", "aten.vdot", "aten.linalg_matmul"
+)
+def matmul(
+    n: AtenLayer,
+    self: Value,
+    other: Value | None = None,
+    mat2: Value | None = None,
+    vec: Value | None = None,
+    tensor: Value | None = None,
+) -> Value:
+    rhs = next(v for v in (other, mat2, vec, tensor) if v is not None)
+    lhs, rhs = n.promoted(self, rhs)
+    if lhs.type.rank > 1 and rhs.type.rank > 1:
+        return n(nn.Matmul(lhs, rhs))
+    a = unsqueeze(n, lhs, 0) if lhs.type.rank == 1 else lhs
+    b = unsqueeze(n, rhs, 1) if rhs.type.rank == 1 else rhs
+    out = n(nn.Matmul(a, b))
+    drop = {out.type.rank - 1} if rhs.type.rank == 1 else set()
+    if lhs.type.rank == 1:
+        drop.add(out.type.rank - 2)
+    return n.reshape(out, [n.size(out, i) for i in range(out.type.rank) if i not in drop])
+
+
+@ROWS("aten.linear")
+def linear(n: AtenLayer, input: Value, weight: Value, bias: Value | None = None) -> Value:
+    out = matmul(n, input, swapped(n, weight, 0, 1) if weight.type.rank == 2 else weight)
+    return out if bias is None else n(nn.Add(out, bias))
+
+
+@ROWS("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm")
+def addmm(
+    n: AtenLayer,
+    self: Value,
+    mat1: Value | None = None,
+    mat2: Value | None = None,
+    batch1: Value | None = None,
+    batch2: Value | None = None,
+    beta: Any = 1,
+    alpha: Any = 1,
+) -> Value:
+    lhs, rhs = (mat1, mat2) if batch1 is None else (batch1, batch2)
+    assert lhs is not None
+    out = Term(n, matmul(n, lhs, rhs))
+    if alpha != 1:
+        out = out * alpha
+    if beta == 0:
+        return out.value
+    return (out + (Term(n, self) if beta == 1 else Term(n, self) * beta)).value
+
+
+@ROWS("aten.outer", "aten.ger")
+def outer(n: AtenLayer, self: Value, vec2: Value) -> Value:
+    return (Term(n, self).spread(0, 1) * Term(n, vec2)).value
+
+
+@ROWS("aten.einsum")
+def einsum_(n: AtenLayer, equation: str, tensors: list[Value], path: Any = None) -> Value:
+    return einsum(n, equation, n.promoted(*tensors))
+
+
+@ROWS("aten.cdist", "aten._cdist_forward")
+def cdist(n: AtenLayer, x1: Value, x2: Value, p: float = 2.0, compute_mode: Any = None) -> Value:
+    apart = Term(n, unsqueeze(n, x1, x1.type.rank - 1)) - Term(
+        n, unsqueeze(n, x2, x2.type.rank - 2)
+    )
+    op = {1.0: nn.ReduceL1, 2.0: nn.ReduceL2}.get(p)
+    if op is None:
+        raise n.error(f"a norm of {p} is not supported")
+    return n(op(apart.value, axes=(apart.rank - 1,)))
+
+
+# -- convolutions ----------------------------------------------------------------------------------
+
+
+def per_dimension(given: Any, count: int, default: int) -> list[int]:
+    """A number for each spatial dimension: as many, or one for all."""
+    if given is None or given == []:
+        return [default] * count
+    numbers = list(given) if isinstance(given, list | tuple) else [given]
+    return numbers * count if len(numbers) == 1 else numbers
+
+
+@ROWS(*(f"aten.{name}" for name in ["conv1d", "conv2d", "conv3d", "convolution", "_convolution"]))
+def convolution(
+    n: AtenLayer,
+    input: Value,
+    weight: Value,
+    bias: Value | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    transposed: bool = False,
+    output_padding: Any = 0,
+    groups: int = 1,
+    **how: Any,
+) -> Value:
+    count = weight.type.rank - 2
+    x = input if input.type.rank == count + 2 else unsqueeze(n, input, 0)
+    strides, dilations = per_dimension(stride, count, 1), per_dimension(dilation, count, 1)
+    if isinstance(padding, str):
+        reach = [(k - 1) * d for k, d in zip(weight.type.shape[2:], dilations, strict=True)]
+        reach = reach if padding == "same" else [0] * count
+        pads = [*(r // 2 for r in reach), *(r - r // 2 for r in reach)]
+    else:
+        pads = per_dimension(padding, count, 0) * 2
+    window = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
+    if not transposed:
+        out = n(nn.Conv(x, weight, bias, pads=tuple(pads), **window))
+    else:
+        more = per_dimension(output_padding, count, 0)
+        window["output_padding"] = tuple(more)
+        out = n(nn.ConvTranspose(x, weight, bias, pads=tuple(pads), **window))
+    return out if x is input else n.reshape(out, n.shape(out)[1:])
+
+
+@ROWS("aten.conv_transpose1d", "aten.conv_transpose2d", "aten.conv_transpose3d")
+def conv_transpose(
+    n: AtenLayer,
+    input: Value,
+    weight: Value,
+    bias: Value | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+) -> Value:
+    return convolution(
+        n, input, weight, bias, stride, padding, dilation, True, output_padding, groups
+    )
+
+
+@ROWS("aten.im2col")
+def im2col(
+    n: AtenLayer, self: Value, kernel_size: Any, dilation: Any, padding: Any, stride: Any
+) -> Value:
+    """[B, C, H, W] -> [B, C * kernel, windows]"""
+    k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
+    x = padded_by(n, self, [0, 0, *p, 0, 0, *p])
+    sizes = x.type.shape[2:]
+    if None in sizes:
+        raise n.error("the extents of what is unfolded must be known")
+    for i in range(2):
+        last = sizes[i] - (k[i] - 1) * d[i]
+        places = np.arange(k[i])[:, None] * d[i] + np.arange(0, last, s[i])
+        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=2 + 2 * i))
+    x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))
+    shape = n.shape(x)
+    return n.reshape(x, [shape[0], math.prod(x.type.shape[1:4]), math.prod(x.type.shape[4:])])
+
+
+# -- attention -------------------------------------------------------------------------------------
+
+
+@ROWS("aten.scaled_dot_product_attention")
+def attention(
+    n: AtenLayer,
+    query: Value,
+    key: Value,
+    value: Value,
+    attn_mask: Value | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Value:
+    q, k, v = (Term(n, x) for x in (query, key, value))
+    if enable_gqa and q.rank == 4:
+        k, v = grouped(k, q.shape[1] or 1), grouped(v, q.shape[1] or 1)
+    width = q.shape[-1]
+    if width is None:
+        raise n.error("the width of queries must be known")
+    added, seen = [], None
+    if attn_mask is not None and attn_mask.type.element_type is i1:
+        mask = Term(n, attn_mask)
+        added.append(mask.choose(constant(n, 0.0, q.element), -math.inf))
+        known = n.array(attn_mask)
+        if known is None or not known.any(axis=-1).all():
+            seen = Term(
+                n,
+                n(
+                    nn.ReduceMax(
+                        attn_mask_numbers(n, attn_mask), axes=(mask.rank - 1,), keep_dims=True
+                    )
+                ),
+            )
+    elif attn_mask is not None:
+        added.append(Term(n, attn_mask).cast(q.element))
+    if is_causal:
+        added.append(causal(n, q, k, from_end=False))
+    factor = 1 / math.sqrt(width) if scale is None else scale
+    out = attend(q, k, v, factor, added)
+    if seen is not None:  # what sees nothing is zero
+        out = (seen > 0).choose(out, 0.0)
+    return out.value
+
+
+def attn_mask_numbers(n: AtenLayer, mask: Value) -> Value:
+    """Truth values as numbers."""
+    from ....ir.types import i32
+
+    return n.cast(mask, i32)
+
+
+def _with_logsumexp(function: Any) -> Any:
+    """Kernels that give what training needs, too."""
+
+    def row(
+        n: AtenLayer,
+        query: Value,
+        key: Value,
+        value: Value,
+        attn_bias: Value | None = None,
+        attn_mask: Value | None = None,
+        dropout_p: float = 0.0,
+        is_causal: bool = False,
+        scale: float | None = None,
+        enable_gqa: bool = False,
+        **other: Any,
+    ) -> list:
+        mask = attn_bias if attn_mask is None else attn_mask
+        return [function(n, query, key, value, mask, 0.0, is_causal, scale, enable_gqa)]
+
+    return row
+
+
+ROWS.add(
+    {
+        f"aten._scaled_dot_product_{name}": _with_logsumexp(attention)
+        for name in ("flash_attention", "flash_attention_for_cpu", "efficient_attention")
+    }
+)
+ROWS.add({"aten._scaled_dot_product_attention_math": _with_logsumexp(attention)})

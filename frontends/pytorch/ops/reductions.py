@@ -1,0 +1,162 @@
+"""Reductions, scans, and what finds and orders extremes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, Type, i1, i64
+from ...common.reductions import largest, reduced, variance
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS, Row, table
+from .elementwise import as_bool
+
+
+def _reduction(op: Any, element: Type | None = None) -> Row:
+    def row(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False, dtype=None) -> Value:
+        wide = dtype
+        if wide is None and element is not None and not _is_float(self):
+            wide = element
+        x = self if wide is None else n.cast(self, wide)
+        axes = n.axes(dim, x.type.rank)
+        return reduced(n, x, op, axes, keepdim) if axes else x
+
+    return row
+
+
+def _is_float(x: Value) -> bool:
+    return isinstance(x.type.element_type, FloatType)
+
+
+table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
+table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd, nansum=nn.ReduceSum)
+table(lambda op: _reduction(op), logsumexp=nn.ReduceLogSumExp)
+
+
+@ROWS("aten.any", "aten.all")
+def any_all(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    op = nn.ReduceMax if ".any" in n.kind else nn.ReduceMin
+    return _reduction(op)(n, as_bool(n, self), dim, keepdim)
+
+
+@ROWS("aten.max", "aten.min")
+def max_min(
+    n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False, other: Any = None
+) -> Any:
+    find, op, pick = (
+        (nn.Argmax, nn.ReduceMax, nn.Max) if ".max" in n.kind else (nn.Argmin, nn.ReduceMin, nn.Min)
+    )
+    if other is not None:
+        return n(pick(*n.promoted(self, other)))
+    axes = n.axes(dim, self.type.rank)
+    if dim is None:
+        return reduced(n, self, op, axes)
+    values = reduced(n, self, op, axes, keepdim)
+    if not n.wants(1):
+        return [values, None]
+    return [values, n(find(_numbers(n, self), axis=axes[0], keep_dims=keepdim))]
+
+
+def _numbers(n: AtenLayer, x: Value) -> Value:
+    return n.cast(x, IntegerType(32)) if x.type.element_type is i1 else x
+
+
+@ROWS("aten.argmax", "aten.argmin")
+def arg_extreme(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Value:
+    find, x = nn.Argmax if "argmax" in n.kind else nn.Argmin, _numbers(n, self)
+    if dim is None:
+        x = Term(n, x).flat().value
+        return n(find(x, axis=0, keep_dims=False))
+    return n(find(x, axis=n.axis(dim, x.type.rank), keep_dims=keepdim))
+
+
+@ROWS("aten.var", "aten.std", "aten.var_mean", "aten.std_mean")
+def spread(
+    n: AtenLayer,
+    self: Value,
+    dim: Any = None,
+    unbiased: bool = True,
+    correction: Any = None,
+    keepdim: bool = False,
+) -> Any:
+    less = float(unbiased) if correction is None else correction
+    found, mean = variance(n, self, n.axes(dim, self.type.rank), keepdim, less)
+    if ".std" in n.kind:
+        found = n(nn.Sqrt(found))
+    return [found, mean] if "_mean" in n.kind else found
+
+
+@ROWS("aten.norm", "aten.linalg_vector_norm", "aten.frobenius_norm")
+def norm(
+    n: AtenLayer,
+    self: Value,
+    p: Any = 2,
+    ord: Any = None,
+    dim: Any = None,
+    keepdim=False,
+    dtype=None,
+) -> Value:
+    order = 2 if p is None else p
+    order = order if ord is None else ord
+    x = Term(n, n.floating(self if dtype is None else n.cast(self, dtype)))
+    axes = n.axes(dim, x.rank)
+    ops = {1: nn.ReduceL1, 2: nn.ReduceL2}
+    if order in ops:
+        return n(ops[order](x.value, axes=axes, keep_dims=keepdim))
+    size = x.function(nn.Abs)
+    if order in (math.inf, -math.inf):
+        op = nn.ReduceMax if order > 0 else nn.ReduceMin
+        return n(op(size.value, axes=axes, keep_dims=keepdim))
+    if order == 0:
+        ones = size.equals(0.0).choose(0.0, size * 0.0 + 1.0)
+        return ones.sum(*axes, keep=keepdim).value
+    return ((size**order).sum(*axes, keep=keepdim) ** (1 / order)).value
+
+
+@ROWS("aten.cumsum", "aten.cumprod")
+def running(n: AtenLayer, self: Value, dim: int, dtype: Type | None = None) -> Value:
+    wide = dtype or (self.type.element_type if _is_float(self) else i64)
+    x = n.cast(self, wide)
+    op = nn.Cumsum if "cumsum" in n.kind else nn.Cumprod
+    return n(op(x, axis=n.axis(dim, x.type.rank))) if x.type.rank else x
+
+
+@ROWS("aten.topk")
+def topk(
+    n: AtenLayer, self: Value, k: Any, dim: int = -1, largest: bool = True, sorted=True
+) -> list:
+    return _largest(n, self, k, dim, largest)
+
+
+def _largest(n: AtenLayer, x: Value, k: Any, dim: int, greatest: bool) -> list:
+    element = x.type.element_type
+    axis = n.axis(dim, x.type.rank)
+    values, places = largest(n, _numbers(n, x), n.as_value(k, i64), axis, greatest)
+    return [n.cast(values, element), places]
+
+
+@ROWS("aten.sort", "aten.argsort")
+def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, stable=None) -> Any:
+    if self.type.rank == 0:
+        return [self, n.constant(0, i64)]
+    count = n.size(self, n.axis(dim, self.type.rank))
+    found = _largest(n, self, count, dim, descending)
+    return found[1] if "argsort" in n.kind else found
+
+
+@ROWS("aten.median")
+def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
+    """The lower one of the middle elements."""
+    x = self if dim is not None else Term(n, self).flat().value
+    axis = n.axis(0 if dim is None else dim, x.type.rank)
+    count = x.type.shape[axis]
+    if count is None:
+        raise n.error("the extent must be known")
+    found = _largest(n, x, (count + 1) // 2, axis, False)
+    parts = [Term(n, v).part(axis, (count - 1) // 2, (count + 1) // 2) for v in found]
+    if not keepdim:
+        parts = [p.column(0, axis) for p in parts]
+    return parts[0].value if dim is None else [p.value for p in parts]

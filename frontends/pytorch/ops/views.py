@@ -1,0 +1,465 @@
+"""Other shapes and orders of the same elements, and parts of them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, i64
+from ...common.movement import (
+    column,
+    concat,
+    padded_by,
+    reversed_axes,
+    rolled,
+    slice_axis,
+    split_into,
+    transposed,
+)
+from ...common.shapes import merge, reshape
+from ...common.terms import Term, constant, extent
+from ..arguments import words
+from ..layer import AtenLayer, Size
+from ..rows import ROWS
+
+FAR = (1 << 63) - 1
+
+
+@ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias", "aten.view_copy")
+def view(
+    n: AtenLayer, self: Value, size: Any = None, shape: Any = None, stride: Any = None, dtype=None
+) -> Value:
+    if dtype is not None:
+        if nn.bit_width(dtype) != nn.bit_width(self.type.element_type):
+            raise n.error("a view of elements of another size is not supported")
+        return n(nn.Bitcast(self, out=TensorType(self.type.shape, dtype)))
+    return n.reshape(self, size if size is not None else shape)
+
+
+@ROWS("aten.view_as", "aten.reshape_as")
+def view_as(n: AtenLayer, self: Value, other: Value) -> Value:
+    return n.reshape(self, n.shape(other))
+
+
+@ROWS("aten.flatten")
+def flatten(n: AtenLayer, self: Value, start_dim: int = 0, end_dim: int = -1) -> Value:
+    rank = self.type.rank
+    if rank == 0:
+        return n.reshape(self, [1])
+    first, last = n.axis(start_dim, rank), n.axis(end_dim, rank)
+    before = [(i, i + 1) for i in range(first)]
+    after = [(i, i + 1) for i in range(last + 1, rank)]
+    return merge(n, self, [*before, (first, last + 1), *after])
+
+
+@ROWS("aten.ravel")
+def ravel(n: AtenLayer, self: Value) -> Value:
+    return flatten(n, self)
+
+
+@ROWS("aten.unflatten")
+def unflatten(n: AtenLayer, self: Value, dim: int, sizes: Sequence[Size]) -> Value:
+    axis, shape = n.axis(dim, self.type.rank), n.shape(self)
+    return n.reshape(self, [*shape[:axis], *sizes, *shape[axis + 1 :]])
+
+
+@ROWS("aten.unsqueeze")
+def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
+    axis = n.axis(dim, self.type.rank + 1)
+    own: list[Any] = [(self, i) for i in range(self.type.rank)]
+    return reshape(n, self, [*own[:axis], 1, *own[axis:]])
+
+
+@ROWS("aten.squeeze")
+def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
+    axes = n.axes(dim if dim != [] else None, self.type.rank)
+    dropped = [i for i in axes if self.type.shape[i] == 1]
+    return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
+
+
+@ROWS("aten.expand", "aten.broadcast_to", "aten.expand_copy")
+def expand(n: AtenLayer, self: Value, size: Sequence[Size], implicit: bool = False) -> Value:
+    return n.expand(self, size)
+
+
+@ROWS("aten.expand_as")
+def expand_as(n: AtenLayer, self: Value, other: Value) -> Value:
+    return n.expand(self, n.shape(other))
+
+
+@ROWS("aten.broadcast_tensors", "aten.meshgrid")
+def broadcast_tensors(n: AtenLayer, tensors: list[Value], indexing: str = "ij") -> list[Value]:
+    if "meshgrid" in n.kind:
+        count, spread = len(tensors), []
+        for i, x in enumerate(tensors):
+            at = {"xy": {0: 1, 1: 0}}.get(indexing, {}).get(i, i) if count > 1 else i
+            spread.append(Term(n, x).flat().spread(at, count - 1 - at).value)
+        tensors = spread
+    rank = max(x.type.rank for x in tensors)
+    shape: list[Size] = [1] * rank
+    for x in tensors:
+        for i in range(x.type.rank):
+            if x.type.shape[i] != 1:
+                shape[rank - x.type.rank + i] = n.size(x, i)
+    return [n.expand(x, shape) for x in tensors]
+
+
+# -- orders ----------------------------------------------------------------------------------------
+
+
+def order_of(n: AtenLayer, name: str, rank: int, arguments: dict[str, Any]) -> list[int]:
+    """The order of dimensions that an operator gives, by its name and its other arguments."""
+    order, given = list(range(rank)), list(arguments.values())
+    if name == "permute":
+        return [n.axis(d, rank) for d in given[0]]
+    if name == "movedim":
+        sides = [v if isinstance(v, list) else [v] for v in given]
+        source, target = ([n.axis(d, rank) for d in side] for side in sides)
+        rest = iter(i for i in range(rank) if i not in source)
+        places = dict(zip(target, source, strict=True))
+        return [places[i] if i in places else next(rest) for i in range(rank)]
+    if name == "numpy_T":
+        return order[::-1]
+    if rank < 2:
+        return order
+    a, b = (n.axis(d, rank) for d in (given if len(given) == 2 else (-2, -1)))
+    order[a], order[b] = order[b], order[a]
+    return order
+
+
+ORDERS = words(
+    """
+    permute movedim numpy_T transpose swapaxes swapdims t mT matrix_H mH adjoint
+    """
+)
+
+
+@ROWS(*(f"aten.{name}" for name in ORDERS), "aten.moveaxis", "aten.permute_copy")
+def ordered(n: AtenLayer, self: Value, **arguments: Any) -> Value:
+    name = n.kind.split(".")[1].replace("moveaxis", "movedim").removesuffix("_copy")
+    return transposed(n, self, order_of(n, name, self.type.rank, arguments))
+
+
+@ROWS("aten.flip")
+def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
+    axes = n.axes(dims, self.type.rank) if dims else ()
+    if any(self.type.shape[i] is None for i in axes):
+        raise n.error("the extents of what is flipped must be known")
+    return reversed_axes(n, self, axes) if axes else self
+
+
+@ROWS("aten.roll")
+def roll(n: AtenLayer, self: Value, shifts: list[int], dims: Any = ()) -> Value:
+    if not dims:
+        flat = Term(n, self).flat().value
+        return n.reshape(rolled(n, flat, 0, n.int(shifts[0])), n.shape(self))
+    for shift, dim in zip(shifts, dims, strict=True):
+        self = rolled(n, self, n.axis(dim, self.type.rank), n.int(shift))
+    return self
+
+
+@ROWS("aten.rot90")
+def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -> Value:
+    a, b = (n.axis(d, self.type.rank) for d in dims)
+    order = list(range(self.type.rank))
+    order[a], order[b] = b, a
+    if k % 4 == 2:
+        return reversed_axes(n, self, (a, b))
+    if k % 4 == 1:
+        return transposed(n, reversed_axes(n, self, (b,)), order)
+    return reversed_axes(n, transposed(n, self, order), (b,)) if k % 4 else self
+
+
+# -- parts -----------------------------------------------------------------------------------------
+
+
+@ROWS("aten.slice", "aten.slice_copy")
+def slice_(n: AtenLayer, self: Value, dim=0, start=None, end=None, step=1) -> Value:
+    begin = 0 if start is None else n.number(start)
+    stop = FAR if end is None else n.number(end)
+    return slice_axis(n, self, n.axis(dim, self.type.rank), begin, stop, n.int(step))
+
+
+@ROWS("aten.narrow")
+def narrow(n: AtenLayer, self: Value, dim: int, start: Any, length: Any) -> Value:
+    start, length = n.number(start), n.number(length)
+    if isinstance(start, int) and isinstance(length, int):
+        axis = n.axis(dim, self.type.rank)
+        begin = start if start >= 0 else start + (self.type.shape[axis] or 0)
+        return slice_axis(n, self, axis, begin, begin + length)
+    stop = n(nn.Add(n.as_value(start, i64), n.as_value(length, i64)))
+    return slice_axis(n, self, n.axis(dim, self.type.rank), start, stop)
+
+
+@ROWS("aten.select", "aten.select_copy")
+def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
+    return column(n, self, n.axis(dim, self.type.rank), n.number(index))
+
+
+def part_sizes(n: AtenLayer, name: str, x: Value, axis: int, given: Any) -> list[int]:
+    """The extents of parts of an axis: as listed, all but the last equal, or of a number."""
+    if isinstance(given, list) and name != "tensor_split":
+        return [n.int(size) for size in given]
+    whole = x.type.shape[axis]
+    if whole is None:
+        raise n.error(f"the extent of axis {axis} must be known, as it tells the number of parts")
+    if name == "tensor_split":
+        if isinstance(given, list):
+            ends = [0, *(slice(n.int(e)).indices(whole)[1] for e in given), whole]
+            return [max(b - a, 0) for a, b in pairwise(ends)]
+        count = n.int(given)
+        return [whole // count + (i < whole % count) for i in range(count)]
+    size = n.int(given)
+    if "chunk" in name:
+        size = -(-whole // size)
+    if not size:
+        return [whole]
+    return [min(size, whole - at) for at in range(0, whole, size)] or [0]
+
+
+PARTS = words(
+    """
+    split split_with_sizes chunk unsafe_split unsafe_chunk tensor_split
+    """
+)
+
+
+@ROWS(*(f"aten.{name}" for name in PARTS), "aten.split_copy", "aten.unsafe_split_with_sizes")
+def split(
+    n: AtenLayer,
+    self: Value,
+    split_size: Any = None,
+    split_sizes: Any = None,
+    chunks: Any = None,
+    sections: Any = None,
+    indices: Any = None,
+    dim: int = 0,
+) -> list[Value]:
+    given = next(v for v in (split_size, split_sizes, chunks, sections, indices) if v is not None)
+    axis = n.axis(dim, self.type.rank)
+    if isinstance(given, list) and any(isinstance(n.number(v), Value) for v in given):
+        from ...common.late_axes import parts_of_sizes
+
+        return list(parts_of_sizes(n, self, axis, n.vector(given), len(given)))
+    sizes = part_sizes(n, n.kind.split(".")[1], self, axis, given)
+    return split_into(n, self, axis, sizes)
+
+
+@ROWS("aten.unbind")
+def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
+    axis = n.axis(dim, self.type.rank)
+    count = self.type.shape[axis]
+    if count is None:
+        raise n.error("the extent of the axis must be known, as it tells the number of parts")
+    return [column(n, self, axis, i) for i in range(count)]
+
+
+def diagonal_places(shape: Sequence[int], offset: int) -> np.ndarray:
+    """Rows and columns of the elements of a diagonal: [count, 2]."""
+    rows, columns = shape
+    first = max(-offset, 0), max(offset, 0)
+    count = max(min(rows - first[0], columns - first[1]), 0)
+    return np.arange(count)[:, None] + np.array(first)
+
+
+@ROWS("aten.diagonal", "aten.diagonal_copy")
+def diagonal(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+    rank = self.type.rank
+    a, b = n.axis(dim1, rank), n.axis(dim2, rank)
+    rest = [i for i in range(rank) if i not in (a, b)]
+    shape = self.type.shape[a], self.type.shape[b]
+    if None in shape:
+        raise n.error("the extents of a matrix whose diagonal is taken must be known")
+    places = diagonal_places(shape, offset)  # type: ignore[arg-type]
+    found = n(nn.GatherNd(transposed(n, self, [a, b, *rest]), n.constant(places, i64)))
+    return transposed(n, found, [*range(1, len(rest) + 1), 0])
+
+
+@ROWS("aten.unfold")
+def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> Value:
+    """Windows of an axis, in it; their elements are the last dimension."""
+    axis, rank = n.axis(dimension, self.type.rank), self.type.rank
+    whole = self.type.shape[axis]
+    if whole is None:
+        raise n.error("the extent of what is unfolded must be known")
+    places = np.arange(0, whole - size + 1, step)[:, None] + np.arange(size)
+    found = n(nn.Gather(self, n.constant(places, i64), axis=axis))
+    order = [i for i in range(rank + 1) if i != axis + 1]
+    return transposed(n, found, [*order, axis + 1])
+
+
+@ROWS("aten.as_strided")
+def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset: Any = 0) -> Value:
+    if None in self.type.shape or any(isinstance(v, Value) for v in (*size, *stride)):
+        raise n.error("as_strided needs known extents")
+    places = np.array(storage_offset or 0)
+    for d, s in zip(size, stride, strict=True):
+        places = places[..., None] + np.arange(d) * s
+    if places.max(initial=0) >= math.prod(d or 0 for d in self.type.shape):
+        raise n.error("as_strided reads elements behind the tensor's")
+    return n(nn.Gather(Term(n, self).flat().value, n.constant(places, i64)))
+
+
+# -- joining and repeating -------------------------------------------------------------------------
+
+
+@ROWS("aten.cat", "aten.concat", "aten.concatenate")
+def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
+    parts = [x for x in tensors if x.type.shape != (0,)] or tensors[:1]
+    parts = n.promoted(*parts)
+    return concat(n, parts, n.axis(dim, parts[0].type.rank))
+
+
+@ROWS("aten.stack")
+def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
+    parts = n.promoted(*tensors)
+    axis = n.axis(dim, parts[0].type.rank + 1)
+    return concat(n, [unsqueeze(n, x, axis) for x in parts], axis)
+
+
+@ROWS("aten.hstack", "aten.vstack", "aten.column_stack")
+def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
+    if "hstack" in n.kind:
+        return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
+    if "column" in n.kind:
+        return cat(n, [unsqueeze(n, x, 1) if x.type.rank == 1 else x for x in tensors], 1)
+    return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)
+
+
+@ROWS("aten.repeat", "aten.tile")
+def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> Value:
+    counts = list(repeats if repeats is not None else dims)
+    lead = len(counts) - self.type.rank
+    if lead < 0:
+        counts = [1] * -lead + counts
+    for _ in range(max(lead, 0)):
+        self = unsqueeze(n, self, 0)
+    counts = [n.number(count) for count in counts]
+    if not any(isinstance(count, Value) for count in counts):
+        return n(nn.Tile(self, repeats=tuple(counts))) if set(counts) - {1} else self
+    shape = n.shape(self)
+    apart = n.reshape(self, [size for d in shape for size in (1, d)])
+    wide = n.expand(apart, [size for c, d in zip(counts, shape, strict=True) for size in (c, d)])
+    total = [
+        n(nn.Mul(n.as_value(c, i64), n.as_value(d, i64)))
+        for c, d in zip(counts, shape, strict=True)
+    ]
+    return n.reshape(wide, total)
+
+
+@ROWS("aten.repeat_interleave")
+def repeat_interleave(
+    n: AtenLayer, self: Value, repeats: Any, dim: int | None = None, output_size: Any = None
+) -> Value:
+    if isinstance(n.number(repeats), Value) or n.kind.endswith(".self_Tensor"):
+        known = n.known(repeats)
+        if known is None:
+            raise n.error("repeats must be known at import")
+        if dim is None:
+            self, dim = Term(n, self).flat().value, 0
+        axis = n.axis(dim, self.type.rank)
+        whole = self.type.shape[axis]
+        places = np.repeat(np.arange(whole or 0), known.reshape(-1))
+        return n(nn.Gather(self, n.constant(places, i64), axis=axis))
+    if dim is None:
+        self, dim = Term(n, self).flat().value, 0
+    axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
+    wide = n.expand(unsqueeze(n, self, axis + 1), [*shape[: axis + 1], count, *shape[axis + 1 :]])
+    size = extent(n, (self, axis)) * count
+    return n.reshape(wide, [*shape[:axis], n.number(size.value), *shape[axis + 1 :]])
+
+
+@ROWS("aten.pad", "aten.constant_pad_nd")
+def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value=None) -> Value:
+    """Pads are given in pairs, those of the last dimension first; negative ones cut."""
+    rank = self.type.rank
+    pads = [0] * (2 * rank)
+    for i in range(len(pad) // 2):
+        pads[rank - 1 - i], pads[2 * rank - 1 - i] = n.int(pad[2 * i]), n.int(pad[2 * i + 1])
+    for i in range(rank):
+        begin, end = min(pads[i], 0), min(pads[rank + i], 0)
+        if begin or end:
+            self = slice_axis(n, self, i, -begin, end if end else FAR)
+    pads = [max(p, 0) for p in pads]
+    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
+    return padded_by(n, self, pads, fill, names[mode])
+
+
+def _padding(mode: str) -> Any:
+    return lambda n, self, padding: pad(n, self, padding, mode)
+
+
+ROWS.add(
+    {
+        f"aten.{name}_pad{rank}d": _padding(mode)
+        for name, mode in (("reflection", "reflect"), ("replication", "replicate"))
+        for rank in (1, 2, 3)
+    }
+)
+
+
+@ROWS("aten.tril", "aten.triu")
+def trilu(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
+    upper = "triu" in n.kind
+    return n(nn.Trilu(self, n.as_value(diagonal, i64), upper=upper))
+
+
+@ROWS("aten.pixel_shuffle")
+def pixel_shuffle(n: AtenLayer, self: Value, upscale_factor: int) -> Value:
+    return n(nn.DepthToSpace(self, block=upscale_factor, mode="CRD"))
+
+
+@ROWS("aten.pixel_unshuffle")
+def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
+    r = downscale_factor
+    _, c, h, w = self.type.shape
+    if c is None or h is None or w is None:
+        raise n.error("the extents must be known")
+    apart = n.reshape(self, [n.size(self, 0), c, h // r, r, w // r, r])
+    moved = transposed(n, apart, [0, 1, 3, 5, 2, 4])
+    return n.reshape(moved, [n.size(self, 0), c * r * r, h // r, w // r])
+
+
+@ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")
+def channel_shuffle(n: AtenLayer, self: Value, groups: int) -> Value:
+    shape = n.shape(self)
+    channels = self.type.shape[1]
+    if channels is None:
+        raise n.error("the number of channels must be known")
+    apart = n.reshape(self, [shape[0], groups, channels // groups, *shape[2:]])
+    order = [0, 2, 1, *range(3, self.type.rank + 1)]
+    return n.reshape(transposed(n, apart, order), shape)
+
+
+# -- what is known of a tensor ---------------------------------------------------------------------
+
+
+@ROWS("aten.sym_size", "aten.size")
+def sym_size(n: AtenLayer, self: Value, dim: int) -> Value:
+    return n.as_value(n.size(self, n.axis(dim, self.type.rank)))
+
+
+@ROWS("aten.sym_numel", "aten.numel")
+def numel(n: AtenLayer, self: Value) -> Value:
+    total = constant(n, 1, i64)
+    for i in range(self.type.rank):
+        total = total * extent(n, (self, i))
+    return total.value
+
+
+@ROWS(
+    "aten.sym_constrain_range_for_size",
+    "aten.sym_constrain_range",
+    "aten._assert_async",
+    "aten._assert_scalar",
+    "aten._assert_tensor_metadata",
+)
+def nothing(n: AtenLayer, **arguments: Any) -> list:
+    return []

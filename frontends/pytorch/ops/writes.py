@@ -1,0 +1,108 @@
+"""Tensors of which a view is written: the inverses of views."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i64
+from ...common.movement import FAR, concat, slice_axis, transposed
+from ..arguments import words
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .views import ORDERS, PARTS, diagonal_places, order_of, part_sizes, unsqueeze
+
+_SAME = words(
+    """
+    alias detach contiguous to type_as dropout feature_dropout lift_fresh
+    """
+)
+_RESHAPES = words(
+    """
+    view reshape _unsafe_view _reshape_alias view_as flatten unflatten unsqueeze squeeze
+    """
+)
+
+
+@ROWS("nnc.write")
+def written(
+    n: AtenLayer, self: Value, value: Value, view: str, part: int, arguments: dict[str, Any]
+) -> Value:
+    return write(n, self, value, view, part, arguments)
+
+
+def write(
+    n: AtenLayer, x: Value, value: Value, kind: str, part: int, arguments: dict[str, Any]
+) -> Value:
+    """x with a part replaced that is what a view of it gave."""
+    name = kind.split(".")[1]
+    value = n.cast(value, x.type.element_type)
+    if name in _SAME:
+        return value
+    if name in _RESHAPES:
+        return n.reshape(value, n.shape(x))
+    if name in ORDERS:
+        order = order_of(n, name, x.type.rank, arguments)
+        return transposed(n, value, [order.index(i) for i in range(len(order))])
+    if name in PARTS or name in ("slice", "narrow", "select", "unbind"):
+        return _along(n, x, value, name, part, arguments)
+    if name == "diagonal":
+        return _diagonal(n, x, value, **arguments)
+    if name in ("expand", "expand_as") and value.type.shape == x.type.shape:
+        return value
+    raise n.error(f"a write through a view of {kind} is not supported")
+
+
+def _along(
+    n: AtenLayer, x: Value, value: Value, name: str, part: int, given: dict[str, Any]
+) -> Value:
+    """A part of an axis: what is before, the value, and what is behind."""
+    axis = n.axis(given.get("dim", 0), x.type.rank)
+    step, end = 1, None
+    if name == "slice":
+        start, step = n.number(given.get("start")) or 0, n.int(given.get("step", 1))
+    elif name == "narrow":
+        start = n.number(given["start"])
+    elif name in ("select", "unbind"):
+        start = part if name == "unbind" else n.number(given["index"])
+        value = unsqueeze(n, value, axis)
+    else:
+        others = [v for k, v in given.items() if k != "dim"]
+        start = sum(part_sizes(n, name, x, axis, others[0])[:part])
+    extent = x.type.shape[axis]
+    if isinstance(start, int) and start < 0 and extent is not None:
+        start = max(start + extent, 0)
+    if isinstance(start, Value) or step != 1 or value.type.shape[axis] is None or start < 0:
+        return _placed(n, x, value, axis, start, step)
+    if value.type.shape[axis] == extent:
+        return value
+    end = start + value.type.shape[axis]
+    behind = slice_axis(n, x, axis, end, FAR)
+    return concat(n, [slice_axis(n, x, axis, 0, start), value, behind], axis)
+
+
+def _placed(n: AtenLayer, x: Value, value: Value, axis: int, start: Any, step: int) -> Value:
+    from ...common.terms import Term, counting, extent
+
+    places = counting(n, extent(n, (value, axis))) * step + Term(n, n.as_value(start, i64))
+    wide = n.expand(places.spread(0, x.type.rank - 1 - axis).value, n.shape(value))
+    return n(nn.ScatterElements(x, wide, value, axis=axis))
+
+
+def _diagonal(
+    n: AtenLayer, x: Value, value: Value, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Value:
+    rank = x.type.rank
+    a, b = n.axis(dim1, rank), n.axis(dim2, rank)
+    order = [a, b, *(i for i in range(rank) if i not in (a, b))]
+    shape = x.type.shape[a], x.type.shape[b]
+    if None in shape:
+        raise n.error("the extents of a matrix whose diagonal is written must be known")
+    places = n.constant(np.ascontiguousarray(diagonal_places(shape, offset)), i64)  # type: ignore[arg-type]
+    last = value.type.rank - 1
+    rows = transposed(n, value, [last, *range(last)])
+    done = n(nn.ScatterNd(transposed(n, x, order), places, rows))
+    return transposed(n, done, [order.index(i) for i in range(rank)])

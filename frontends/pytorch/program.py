@@ -1,0 +1,79 @@
+"""A program of ATen as files and live objects of PyTorch have it, before it is a graph."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ...ir.types import TensorType
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from .arguments import Ref, refs_in
+from .functional import functional
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where the elements of a tensor lie: extents and strides, of an example where they vary."""
+
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    element: Any
+
+    @property
+    def is_contiguous(self) -> bool:
+        step = 1
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if extent != 1 and stride != step:
+                return False
+            step *= extent
+        return True
+
+
+@dataclass
+class Program:
+    """Nodes in order, which may write in place; `outputs` are values or None."""
+
+    inputs: list[Input] = field(default_factory=list)
+    nodes: list[Node] = field(default_factory=list)
+    outputs: list[Any] = field(default_factory=list)
+    constants: dict[str, np.ndarray] = field(default_factory=dict)
+    layouts: dict[str, Layout] = field(default_factory=dict)
+    dims: dict[str, Sequence[str]] = field(default_factory=dict)
+
+    def graph(self, producer: str = "", notes: Mapping[str, str] | None = None) -> Graph:
+        """The graph, in which no node writes in place; outputs of equal names are told apart."""
+        nodes, renamed = functional(self.nodes, self.layouts)
+        outputs: list[tuple[str, str]] = []
+        taken: set[str] = set()
+        for value in self.outputs:
+            if not isinstance(value, Ref):
+                continue
+            name, count = value.name, 0
+            while name in taken:
+                count += 1
+                name = f"{value.name}_{count}"
+            taken.add(name)
+            outputs.append((name, renamed.get(value.name, value.name)))
+        dims = {name: self.dims[name] for name, _ in outputs if name in self.dims}
+        return Graph(self.inputs, nodes, outputs, self.constants, dims, producer, dict(notes or {}))
+
+
+def node(
+    kind: str,
+    name: str,
+    outputs: Sequence[str],
+    arguments: Mapping[str, Any],
+    graphs: Mapping[str, Graph] | None = None,
+) -> Node:
+    """A node whose inputs are the values of the graph that its arguments name."""
+    inputs = list(dict.fromkeys(ref.name for ref in refs_in(dict(arguments))))
+    return Node(kind, name, inputs, outputs, dict(arguments), dict(graphs or {}))
+
+
+def tensor_input(name: str, shape: Sequence[Any], element: Any, names: Sequence[str]) -> Input:
+    """An input of a program."""
+    return Input(name, TensorType(tuple(shape), element), tuple(names))

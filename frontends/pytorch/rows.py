@@ -1,0 +1,71 @@
+"""The table of ATen's operators: converters get their arguments by the schema's names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from inspect import Parameter, signature
+from typing import Any
+
+from ..common.rows import Convert, Rows
+from .arguments import IGNORED, with_refs
+
+
+class AtenRows(Rows):
+    """A row is a function of the layer and the schema's arguments:
+
+        @ROWS("aten.relu.default")
+        def relu(n: AtenLayer, self: Value) -> Value:
+            return n(nn.Relu(self))
+
+    One name without an overload stands for all overloads that have no row of their own.
+    """
+
+    def find(self, kind: str) -> Convert | None:
+        """The converter of an operator, or None."""
+        found = super().find(kind) or super().find(kind.rpartition(".")[0]) or _own(kind)
+        return None if found is None else _called_by_names(found)
+
+
+def _own(kind: str) -> Convert | None:
+    """The converter of an operator that the user declared."""
+    from .own import find_own
+
+    return find_own(kind)
+
+
+@cache
+def _called_by_names(function: Convert) -> Convert:
+    parameters = list(signature(function).parameters.values())[1:]
+    names = {p.name for p in parameters}
+    needed = [p.name for p in parameters if p.default is Parameter.empty and p.kind is not _REST]
+    open_ = any(p.kind is _REST for p in parameters)
+
+    def convert(n: Any, *inputs: Any) -> Any:
+        values = dict(zip(n.node.inputs, inputs, strict=True))
+        given = {}
+        for name, value in n.attributes.items():
+            name = name.replace(".", "_") + ("_" if name in _WORDS else "")
+            if name in names or open_:
+                given[name] = with_refs(value, lambda ref: values[ref.name])
+            elif name not in IGNORED and value is not None:
+                raise n.error(f"argument '{name}' is not supported")
+        for name in needed:
+            if name not in given:
+                raise n.error(f"argument '{name}' is missing")
+        return function(n, **given)
+
+    return convert
+
+
+_REST = Parameter.VAR_KEYWORD
+_WORDS = ("from", "lambda", "n")
+
+ROWS = AtenRows(__package__ or "")
+
+Row = Callable[..., Any]
+
+
+def table(make: Callable[[Any], Row], **rows: Any) -> None:
+    """Rows of ATen that one function makes, by operator: `table(unary, neg=nn.Neg)`."""
+    ROWS.add({f"aten.{name}": make(given) for name, given in rows.items()})

@@ -1,0 +1,33 @@
+"""TensorFlow: folders and files of SavedModels, and graphs."""
+
+from __future__ import annotations
+
+from ..common.source import Source
+
+FILE = "saved_model.pb"
+SAVED = b"\x08\x01\x12"
+"""How a SavedModel begins: its version, and a graph. Of ONNX's versions, none is 1."""
+
+
+def is_it(source: Source) -> bool:
+    """Whether it is the folder of a SavedModel, the file in it, or a graph."""
+    if source.is_folder:
+        return source.has_beside(FILE)
+    head = source.head
+    if head[:3] == SAVED:
+        return source.path is not None and source.path.name == FILE
+    return _is_graph(head)
+
+
+def _is_graph(head: bytes) -> bool:
+    """Whether the first field is a node: a message of a name and an operator."""
+    if head[:1] != b"\n":
+        return False
+    at = 1
+    while at < len(head) and head[at] & 128:
+        at += 1
+    inner = head[at + 1 :]
+    if inner[:1] != b"\n" or len(inner) < 4 or inner[1] & 128:
+        return False
+    rest = inner[2 + inner[1] :]
+    return rest[:1] == b"\x12" and len(rest) > 2 and rest[2 : 2 + rest[1]].isalnum()

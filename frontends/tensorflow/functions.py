@@ -1,0 +1,217 @@
+"""Nodes and functions of TensorFlow as graphs.
+
+A function sees its arguments and nothing else. Its values are named by node, output argument and
+position, as in `split:output:1`; here as in graphs, `split:1`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ...ir.diagnostics import NncError
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from ..wire.protobuf import Record, WireError
+from .schema import SCHEMA, array_of, type_of
+
+OUTPUTS = {
+    "FusedBatchNorm": "y batch_mean batch_variance reserve_space_1 reserve_space_2 reserve_space_3",
+    "TopK": "values indices",
+    "Unique": "y idx",
+    "UniqueWithCounts": "y idx count",
+    "NonMaxSuppressionV4": "selected_indices valid_outputs",
+    "NonMaxSuppressionV5": "selected_indices selected_scores valid_outputs",
+    "CombinedNonMaxSuppression": "nmsed_boxes nmsed_scores nmsed_classes valid_detections",
+    "Switch": "output_false output_true",
+    "Merge": "output value_index",
+    "MaxPoolWithArgmax": "output argmax",
+    "TensorListPopBack": "output_handle tensor",
+    "TensorListConcat": "tensor lengths",
+    "ListDiff": "out idx",
+    "QuantizeV2": "output output_min output_max",
+    "TensorArrayV3": "handle flow",
+    "StatelessRandomGetKeyCounter": "key counter",
+    "SoftmaxCrossEntropyWithLogits": "loss backprop",
+    "SparseSoftmaxCrossEntropyWithLogits": "loss backprop",
+    "BlockLSTM": "i cs f o ci co h",
+    "LSTMBlockCell": "i cs f o ci co h",
+    "GRUBlockCell": "r u c h",
+}
+"""The output arguments of operators that have several, also of their later versions."""
+
+MOST_OUTPUTS = 1 << 16
+
+CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+GRAPHS = {
+    **dict.fromkeys(CALLS, ("f",)),
+    **dict.fromkeys(("If", "StatelessIf"), ("then_branch", "else_branch")),
+    **dict.fromkeys(("While", "StatelessWhile"), ("cond", "body")),
+    **dict.fromkeys(("Case", "StatelessCase"), ("branches",)),
+}
+"""The attributes of operators that name functions, which become graphs."""
+
+
+class Functions:
+    """The functions of a model by name, each read when it is first called."""
+
+    def __init__(self, source: Source, library: Record | None) -> None:
+        self.source = source
+        self._data: dict[str, Any] = {}
+        self._records: dict[str, Record] = {}
+        self._graphs: dict[str, Graph | None] = {}
+        for data in library.function if library else ():
+            self._data[SCHEMA.read("FunctionName", data).signature.name] = data
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._data
+
+    def record(self, name: str) -> Record:
+        """The definition. Raises NncError for an unknown function."""
+        if name not in self._records:
+            if name not in self._data:
+                raise self.source.error(f"function '{name}' is called, but not defined")
+            self._records[name] = SCHEMA.read("Function", self._data[name])
+        return self._records[name]
+
+    def graph(self, name: str) -> Graph:
+        """The function as a graph. Raises NncError where it calls itself."""
+        found = self._graphs.get(name)
+        if found is not None:
+            return found
+        if name in self._graphs:
+            raise self.source.error(f"function '{name}' calls itself")
+        self._graphs[name] = None
+        record = self.record(name)
+        values = FunctionValues(record)
+        inputs = [Input(arg.name, type_of(arg.type, None)) for arg in record.signature.inputs]
+        outputs = [
+            (arg.name, values.name(record.ret.get(arg.name, arg.name)))
+            for arg in record.signature.outputs
+        ]
+        found = graph_of(record.node, inputs, outputs, values, self)
+        self._graphs[name] = found
+        return found
+
+
+class GraphValues:
+    """The names of values in a graph: `node` is its first output."""
+
+    def name(self, text: str) -> str:
+        """The value's name, always with the output's number."""
+        return text if ":" in text else f"{text}:0"
+
+    def maker(self, text: str) -> str:
+        """The node of a name."""
+        return text.lstrip("^").partition(":")[0]
+
+
+class FunctionValues(GraphValues):
+    """The names of values in a function: an argument, or `node:output:position`."""
+
+    def __init__(self, record: Record) -> None:
+        self._kinds = {node.name: node.op for node in record.node}
+
+    def name(self, text: str) -> str:
+        """The value's name with the output's number, or that of an argument."""
+        node, *rest = text.split(":")
+        if not rest:
+            return text
+        names = output_arguments(self._kinds.get(node, ""))
+        first = names.index(rest[0]) if rest[0] in names else 0
+        last = rest[-1]
+        if len(rest) > 2 or not last.isdigit():
+            raise WireError(f"'{text}' names no value")
+        return f"{node}:{first + int(last)}"
+
+
+def output_arguments(kind: str) -> Sequence[str]:
+    """The output arguments of an operator, where there are several."""
+    base = kind[:-2] if kind[-2:-1] == "V" and kind not in OUTPUTS else kind
+    return OUTPUTS.get(base, "").split()
+
+
+def graph_of(
+    records: Sequence[Record],
+    inputs: Sequence[Input],
+    outputs: Sequence[tuple[str, str]],
+    values: GraphValues,
+    functions: Functions,
+    renamed: Mapping[str, str] | None = None,
+) -> Graph:
+    """The nodes that outputs need, as a graph; `renamed` are values that are inputs."""
+    renamed = renamed or {}
+    by_name = {record.name: record for record in records}
+
+    def name(text: str) -> str:
+        found = values.name(text)
+        return renamed.get(found, found)
+
+    needed: dict[str, None] = {}
+    used: set[str] = {value for _, value in outputs}
+    waiting = [values.maker(value) for value in used - set(renamed.values())]
+    while waiting:
+        one = waiting.pop()
+        if one in needed or one not in by_name or f"{one}:0" in renamed:
+            continue
+        needed[one] = None
+        for text in _data_inputs(by_name[one]):
+            used.add(name(text))
+            waiting.append(values.maker(text))
+    last = _last_outputs(used)
+    nodes, constants = [], {}
+    for one in needed:
+        record = by_name[one]
+        if record.op == "Const":
+            constants[f"{one}:0"] = _constant(record, functions.source)
+            continue
+        kind = "PartitionedCall" if record.op in functions else record.op
+        operands = [name(text) for text in _data_inputs(record)]
+        results = [f"{one}:{i}" for i in range(last.get(one, 0) + 1)]
+        graphs = _graphs(record, functions)
+        nodes.append(Node(kind, one, operands, results, record.attr, graphs))
+    return Graph(inputs, nodes, outputs, constants)
+
+
+def _data_inputs(record: Record) -> list[str]:
+    return [text for text in record.input if not text.startswith("^")]
+
+
+def _last_outputs(used: set[str]) -> dict[str, int]:
+    """The largest number of an output that is used, by the node's name."""
+    last: dict[str, int] = {}
+    for value in used:
+        node, _, number = value.partition(":")
+        if number:
+            if not number.isdigit() or int(number) > MOST_OUTPUTS:
+                raise WireError(f"'{value}' names no value")
+            last[node] = max(last.get(node, 0), int(number))
+    return last
+
+
+def _constant(record: Record, source: Source) -> Any:
+    value = record.attr.get("value")
+    if value is None or value.tensor is None:
+        raise source.error(f"layer '{record.name}' (Const): it has no value")
+    try:
+        return array_of(value.tensor)
+    except WireError as error:
+        raise source.error(f"layer '{record.name}' (Const): {error}") from None
+
+
+def _graphs(record: Record, functions: Functions) -> dict[str, Graph]:
+    """The graphs of the functions that a node calls."""
+    if record.op in functions:
+        return {"f": functions.graph(record.op)}
+    found: dict[str, Graph] = {}
+    for attribute in GRAPHS.get(record.op, ()):
+        value = record.attr.get(attribute)
+        if value is None or (value.func is None and value.list is None):
+            raise NncError(f"node '{record.name}': no function '{attribute}'", functions.source.loc)
+        if value.func is not None:
+            found[attribute] = functions.graph(value.func.name)
+            continue
+        for i, one in enumerate(value.list.func):
+            found[f"{attribute}{i}"] = functions.graph(one.name)
+    return found

@@ -1,0 +1,82 @@
+"""What TensorFlow's converters get: a node's attributes, by their names and kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.core import Value
+from ...ir.types import Type
+from ..common.importer import NodeLayer
+from ..common.rows import Rows
+from ..wire.protobuf import Record, WireError
+from .schema import dtype_of, element_of, shape_of
+
+rows = Rows(__package__ or "")
+
+
+class TfLayer(NodeLayer):
+    """A node of TensorFlow's."""
+
+    def has(self, name: str) -> bool:
+        """Whether the attribute is there."""
+        return name in self.attributes
+
+    def int(self, name: str, default: int | None = None) -> int:
+        """An integer. Raises NncError where it is missing and has no default."""
+        found = self._of(name, "i", default is None)
+        return default if found is None else found  # type: ignore[return-value]
+
+    def float(self, name: str, default: float) -> float:
+        """A number."""
+        found = self._of(name, "f", False)
+        return default if found is None else found
+
+    def flag(self, name: str, default: bool = False) -> bool:
+        """A truth value."""
+        found = self._of(name, "b", False)
+        return default if found is None else found
+
+    def text(self, name: str, default: str = "", cases: tuple[str, ...] = ()) -> str:
+        """A string, one of the cases where there are such."""
+        found = self._of(name, "s", False)
+        text = default if found is None else bytes(found).decode("utf-8", "replace")
+        if cases and text not in cases:
+            raise self.error(f"attribute '{name}' is '{text}', expected one of {', '.join(cases)}")
+        return text
+
+    def ints(self, name: str) -> tuple[int, ...]:
+        """A list of integers, empty where it is left out."""
+        found = self._of(name, "list", False)
+        return () if found is None else tuple(found.i)
+
+    def element(self, name: str) -> Type:
+        """An element type."""
+        number = self._of(name, "type", True)
+        try:
+            return element_of(number)
+        except WireError as error:
+            raise self.error(str(error)) from None
+
+    def dtype(self, name: str) -> Any:
+        """An element type as NumPy's."""
+        self.element(name)
+        return dtype_of(self._of(name, "type", True))
+
+    def shape(self, name: str) -> tuple[int | None, ...] | None:
+        """A shape, None for one of unknown rank."""
+        return shape_of(self._of(name, "shape", False))
+
+    def nhwc(self, x: Value) -> bool:
+        """Whether channels are the last dimension."""
+        layout = self.text("data_format", "NHWC")
+        if layout not in ("NHWC", "NDHWC", "NCHW", "NCDHW", "NWC", "NCW"):
+            raise self.error(f"attribute 'data_format' is '{layout}'")
+        return layout[-1] == "C"
+
+    def _of(self, name: str, kind: str, needed: bool) -> Any:
+        found = self.attributes.get(name)
+        if not isinstance(found, Record) or (not found.has(kind) and needed and kind != "i"):
+            if needed:
+                raise self.error(f"attribute '{name}' is missing")
+            return None
+        return getattr(found, kind)

@@ -1,0 +1,157 @@
+"""Lists of tensors, which functions pass on and loops write; no program has them.
+
+list = TensorList(element, count, shape)
+list = list.with_item(n, index, item)
+list.stacked(n): [count, ..]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import Dim, TensorType, Type, i64
+from ..common.layer import Layer
+from ..common.movement import Index, as_vector, column, concat, slice_axis
+from ..common.shapes import as_scalar, reshape, shape_vector
+from ..common.terms import Term
+
+MOST_ITEMS = 1 << 16
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an iteration of a loop writes into a list that it was given."""
+
+    index: Index
+    item: Value
+
+
+@dataclass(frozen=True)
+class TensorList:
+    """A list: a tensor of its elements, those that have been replaced, or neither yet.
+
+    `written` is what was written by the iteration of a loop that does not read the list.
+    """
+
+    element: Type
+    count: Index
+    shape: tuple[Dim, ...] | None = None
+    """Of an element, None where nothing tells it."""
+    stack: Value | None = None
+    items: Mapping[int, Value] = field(default_factory=dict)
+    state: int | None = None
+    """Which state it is of a loop that only writes it, for all that is known."""
+    written: Written | None = None
+
+    @staticmethod
+    def of(n: Layer, x: Value) -> TensorList:
+        """The slices of a tensor along its first dimension."""
+        extent = x.type.shape[0]
+        count = extent if extent is not None else as_scalar(n, shape_vector(n, [(x, 0)]))
+        return TensorList(x.type.element_type, count, x.type.shape[1:], x)
+
+    def item(self, n: Layer, index: Value) -> Value:
+        """An element. Raises NeedsStack in a loop that was to write only."""
+        at = _place(n, index)
+        if isinstance(at, int) and at in self.items:
+            return self.items[at]
+        if self.state is not None:
+            raise NeedsStack(self.state)
+        return column(n, self.stacked(n), 0, at)
+
+    def with_item(self, n: Layer, index: Value, item: Value) -> TensorList:
+        """The list with another element."""
+        at = _place(n, index)
+        if self.state is not None:
+            if self.written is not None:
+                raise NeedsStack(self.state)
+            return replace(self, written=Written(at, item))
+        if isinstance(at, int) and isinstance(self.count, int):
+            if not 0 <= at < self.count:
+                raise n.error(f"element {at} of a list of {self.count}")
+            return replace(self, items={**self.items, at: item})
+        base = self if self.shape is not None else replace(self, shape=item.type.shape)
+        place = reshape(n, as_vector(n, at), [1, 1])
+        row = reshape(n, item, [1, *((item, i) for i in range(item.type.rank))])
+        stack = n(nn.ScatterNd(base.stacked(n), place, row))
+        return replace(base, stack=stack, items={})
+
+    def stacked(self, n: Layer) -> Value:
+        """All elements along a new first dimension; one that was never written is 0."""
+        if self.state is not None:
+            raise NeedsStack(self.state)
+        if not self.items:
+            return self.stack if self.stack is not None else self._zeros(n)
+        assert isinstance(self.count, int)
+        like = next(iter(self.items.values()))
+        parts, at = [], 0
+        while at < self.count:
+            if at in self.items:
+                item = self.items[at]
+                parts.append(reshape(n, item, [1, *((item, i) for i in range(item.type.rank))]))
+                at += 1
+                continue
+            end = next((i for i in range(at, self.count) if i in self.items), self.count)
+            parts.append(self._untouched(n, at, end, like))
+            at = end
+        return concat(n, parts, 0)
+
+    def _untouched(self, n: Layer, begin: int, end: int, like: Value) -> Value:
+        """Elements that have not been replaced."""
+        if self.stack is not None:
+            return slice_axis(n, self.stack, 0, begin, end)
+        shape = shape_vector(n, [end - begin, *((like, i) for i in range(like.type.rank))])
+        return Term(n, n.scalar(0, like)).filled(Term(n, shape)).value
+
+    def _zeros(self, n: Layer) -> Value:
+        if self.shape is None or None in self.shape:
+            raise n.error("the shape of a list's elements must be known before it is used")
+        number = n.constant(0, self.element)
+        if isinstance(self.count, int):
+            return n(nn.Fill(number, out=TensorType((self.count, *self.shape), self.element)))
+        parts = [as_vector(n, self.count), *(as_vector(n, d) for d in self.shape if d is not None)]
+        return Term(n, number).filled(Term(n, n(nn.Concat(parts, axis=0)))).value
+
+    def length(self, n: Layer) -> Value:
+        """The number of elements, a 0-d i64."""
+        return n.constant(self.count, i64) if isinstance(self.count, int) else self.count
+
+    def pushed(self, n: Layer, item: Value) -> TensorList:
+        """With one more element."""
+        if not isinstance(self.count, int) or self.state is not None:
+            raise n.error("a list that grows in a loop of an unknown number of iterations")
+        if self.count >= MOST_ITEMS:
+            raise n.error(f"a list of more than {MOST_ITEMS} elements")
+        longer = replace(self, count=self.count + 1)
+        if self.stack is not None:
+            items = {i: self.item(n, n.constant(i, i64)) for i in range(self.count)}
+            longer = replace(longer, stack=None, items=items)
+        return replace(longer, items={**longer.items, self.count: item})
+
+    def popped(self, n: Layer) -> tuple[TensorList, Value]:
+        """Without the last element, and this."""
+        if not isinstance(self.count, int) or not self.count:
+            raise n.error("a list of an unknown number of elements, or of none, loses one")
+        last = self.count - 1
+        item = self.item(n, n.constant(last, i64))
+        items = {i: v for i, v in self.items.items() if i != last}
+        stack = self.stack
+        if stack is not None:
+            stack = slice_axis(n, stack, 0, 0, last)
+        return replace(self, count=last, stack=stack, items=items), item
+
+    def cleared(self) -> TensorList:
+        """A list of zeros like this."""
+        return replace(self, stack=None, items={})
+
+
+class NeedsStack(Exception):  # noqa: N818
+    """A loop reads a list that it also writes, its state of this number."""
+
+
+def _place(n: Layer, index: Value) -> Index:
+    known = n.known(index)
+    return n.cast(as_scalar(n, index), i64) if known is None else int(known)

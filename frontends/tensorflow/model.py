@@ -1,0 +1,108 @@
+"""SavedModel folders and frozen graphs as graphs of nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..common.graph import Graph
+from ..common.inputs import Input
+from ..common.source import Source
+from ..signs.tensorflow import FILE, SAVED
+from ..wire.protobuf import Record, WireError
+from .functions import Functions, GraphValues, graph_of
+from .schema import SCHEMA, type_of
+from .variables import bind_variables
+
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+NO_RESULTS = ("NoOp", "Assert", "Const", *PLACEHOLDERS)
+"""Operators whose values are not meant as outputs where nothing uses them."""
+
+
+def files(path: Path) -> Sequence[Path]:
+    """The files that a model is read from."""
+    home = path if path.is_dir() else path.parent
+    if path.is_dir() or path.name == FILE:
+        return [home / FILE, *sorted((home / "variables").glob("*"))]
+    return [path]
+
+
+def read(source: Source) -> Graph:
+    """The graph of a model. Raises NncError where it is none."""
+    try:
+        if source.is_folder:
+            return _saved_model(source, source.beside(FILE))
+        if source.head[:3] == SAVED:
+            return _saved_model(source, source)
+        return _frozen_graph(source)
+    except WireError as error:
+        raise source.error(f"not a TensorFlow model: {error}") from None
+
+
+def _saved_model(source: Source, file: Source) -> Graph:
+    model = SCHEMA.read("SavedModel", file.data)
+    metas = [meta for meta in model.meta_graphs if meta.graph is not None]
+    if not metas:
+        raise source.error("a SavedModel without a graph")
+    meta = next((m for m in metas if m.info and "serve" in m.info.tags), metas[0])
+    signature = _signature(source, meta)
+    values, functions = GraphValues(), Functions(source, meta.graph.library)
+    renamed, inputs, order = {}, [], {n.name: i for i, n in enumerate(meta.graph.node)}
+    for name, info in sorted(
+        signature.inputs.items(), key=lambda pair: order.get(values.maker(pair[1].name), 0)
+    ):
+        renamed[values.name(info.name)] = name
+        inputs.append(Input(name, type_of(info.dtype, info.shape)))
+    outputs = [(name, values.name(info.name)) for name, info in signature.outputs.items()]
+    outputs = [(name, renamed.get(value, value)) for name, value in sorted(outputs, key=_position)]
+    graph = graph_of(meta.graph.node, inputs, outputs, values, functions, renamed)
+    bind_variables(source, meta, graph, functions)
+    version = meta.info.tensorflow_version if meta.info else ""
+    return replace(graph, producer=f"TensorFlow {version}".strip())
+
+
+def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
+    """Where an output stands: the outputs of one call are in its order."""
+    node, _, number = pair[1].partition(":")
+    return node, int(number) if number.isdigit() else 0, pair[0]
+
+
+def _signature(source: Source, meta: Record) -> Record:
+    """The signature that a server would take first."""
+    named = {name: one for name, one in meta.signatures.items() if one.outputs}
+    wanted = [name for name in ("serving_default", "serve") if name in named]
+    wanted += [name for name, one in named.items() if one.inputs]
+    if not wanted:
+        known = ", ".join(f"'{name}'" for name in meta.signatures) or "none"
+        raise source.error(f"the SavedModel has no signature with inputs; signatures: {known}")
+    return named[wanted[0]]
+
+
+def _frozen_graph(source: Source) -> Graph:
+    """Placeholders are the inputs; the outputs, what nothing uses."""
+    record = SCHEMA.read("GraphDef", source.data)
+    values = GraphValues()
+    used = {values.maker(text) for node in record.node for text in node.input}
+    renamed, inputs = {}, []
+    for node in record.node:
+        if node.op in PLACEHOLDERS and node.name in used:
+            renamed[f"{node.name}:0"] = node.name
+            inputs.append(Input(node.name, _placeholder_type(node)))
+    outputs = [
+        (node.name, f"{node.name}:0")
+        for node in record.node
+        if node.name not in used and node.op not in NO_RESULTS
+    ]
+    if not outputs:
+        raise source.error("a TensorFlow graph without outputs")
+    functions = Functions(source, record.library)
+    graph = graph_of(record.node, inputs, outputs, values, functions, renamed)
+    return replace(graph, producer="TensorFlow")
+
+
+def _placeholder_type(node: Record):
+    dtype, shape = node.attr.get("dtype"), node.attr.get("shape")
+    if dtype is None:
+        raise WireError(f"placeholder '{node.name}' has no type")
+    return type_of(dtype.type, shape.shape if shape is not None else None)

@@ -1,0 +1,152 @@
+"""Boxes: those that overlap a better one, and parts of images in boxes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, TensorType, f32, i64
+from ...common.boxes import suppressed
+from ...common.shapes import as_i64, as_scalar, reshape
+from ...common.terms import Term, constant, extent
+from ...common.windows import pad_by_vector
+from ..layer import TfLayer, rows
+
+i32 = IntegerType(32)
+
+
+def kept_boxes(
+    n: TfLayer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
+) -> Value:
+    """The numbers of the boxes that are kept, the best first, at most so many."""
+    lists = [
+        reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
+        reshape(n, scores, [1, 1, (scores, 0)]),
+    ]
+    known = None if least is None else n.known(least)
+    if known is not None and np.isneginf(known).all():
+        least = None
+    order, kept = suppressed(n, lists[0], lists[1], most, iou, least)
+    flat = [reshape(n, v, [(v, 2)]) for v in (order, kept)]
+    places = n(nn.NonZero(flat[1]))
+    return n(nn.Gather(flat[0], n(nn.Reshape(places, out=TensorType((None,), i64)))))
+
+
+@rows("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
+def non_max_suppression(
+    n: TfLayer,
+    boxes: Value,
+    scores: Value,
+    most: Value,
+    iou: Value | None = None,
+    least: Value | None = None,
+) -> Value:
+    if iou is None:
+        iou = n.constant(n.float("iou_threshold", 0.5), f32)
+    return n.cast(kept_boxes(n, boxes, scores, most, iou, least), i32)
+
+
+@rows("NonMaxSuppressionV4")
+def non_max_suppression_padded(
+    n: TfLayer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value
+) -> list[Value]:
+    found = kept_boxes(n, boxes, scores, most, iou, least)
+    return _padded(n, [found], most)
+
+
+@rows("NonMaxSuppressionV5")
+def non_max_suppression_scored(
+    n: TfLayer,
+    boxes: Value,
+    scores: Value,
+    most: Value,
+    iou: Value,
+    least: Value,
+    sigma: Value | None = None,
+) -> list[Value]:
+    known = None if sigma is None else n.known(sigma)
+    if sigma is not None and (known is None or known.any()):
+        raise n.error("soft suppression is not supported, expected a sigma of 0")
+    found = kept_boxes(n, boxes, scores, most, iou, least)
+    return _padded(n, [found, n(nn.Gather(scores, found))], most)
+
+
+def _padded(n: TfLayer, found: list[Value], most: Value) -> list[Value]:
+    """The boxes, and how many they are; with zeros behind them where that is asked for."""
+    count = extent(n, (found[0], 0))
+    if n.flag("pad_to_max_output_size"):
+        limit = as_scalar(n, as_i64(n, most))
+        missing = (Term(n, limit) - count).reshape(1)
+        by = n(nn.Concat([n.constant(np.zeros(1, np.int64)), missing.value], axis=0))
+        known = n.known(limit)
+        wide = [pad_by_vector(n, v, by, n.scalar(0, v)) for v in found]
+        if known is not None:
+            shape = (int(known),)
+            wide = [n(nn.Reshape(v, out=TensorType(shape, v.type.element_type))) for v in wide]
+        found = wide
+    return [n.cast(found[0], i32), *found[1:], count.cast(i32).value]
+
+
+# -- parts of images -------------------------------------------------------------------------------
+
+
+@rows("CropAndResize")
+def crop_and_resize(n: TfLayer, image: Value, boxes: Value, batch: Value, size: Value) -> Value:
+    """The images in boxes, sampled at so many places; elsewhere a number.
+
+    image [N, H, W, C], boxes [B, 4] of y, x, y, x from 0 to 1 -> [B, h, w, C]
+    """
+    height, width = n.known_ints(size, "the size of the crops")
+    method = n.text("method", "bilinear", ("bilinear", "nearest"))
+    image = n.cast(image, f32)
+    ys, xs = (_samples(n, image, boxes, i, count) for i, count in ((0, height), (1, width)))
+    inside = _inside(n, image, ys, 0).spread(0, 1) & _inside(n, image, xs, 1).reshape(
+        (boxes, 0), 1, width
+    )
+    number = Term(n, as_i64(n, batch)).spread(0, 2)
+
+    def at(y: Term, x: Term) -> Term:
+        """The pixels at rows [B, h] and columns [B, w]."""
+        parts = [number, y.spread(0, 1), x.reshape((boxes, 0), 1, width)]
+        zero = (parts[1] + parts[2]) * 0
+        places = n(nn.Concat([(p + zero).spread(0, 1).value for p in parts], axis=3))
+        return Term(n, n(nn.GatherNd(image, places)))
+
+    if method == "nearest":
+        found = at(*(_index(n, image, v + 0.5, i) for i, v in enumerate((ys, xs))))
+    else:
+        low = [v.function(nn.Floor) for v in (ys, xs)]
+        corner = [[_index(n, image, v, i), _index(n, image, v + 1, i)] for i, v in enumerate(low)]
+        ry = (ys - low[0]).spread(0, 2)
+        rx = (xs - low[1]).reshape((boxes, 0), 1, width, 1)
+        rows_ = []
+        for y in corner[0]:
+            left, right = at(y, corner[1][0]), at(y, corner[1][1])
+            rows_.append(left + (right - left) * rx)
+        found = rows_[0] + (rows_[1] - rows_[0]) * ry
+    fill: Any = n.float("extrapolation_value", 0.0)
+    return inside.spread(0, 1).choose(found, fill).value
+
+
+def _samples(n: TfLayer, image: Value, boxes: Value, axis: int, count: int) -> Term:
+    """Where along an axis of the image the samples of each box lie: [B, count]."""
+    last = (extent(n, (image, 1 + axis)) - 1).cast(f32)
+    first, second = (Term(n, boxes).column(i).spread(0, 1) for i in (axis, axis + 2))
+    if count == 1:
+        return (first + second) * 0.5 * last
+    places = constant(n, np.arange(count, dtype=np.float32))
+    return first * last + places * ((second - first) * last / float(count - 1))
+
+
+def _inside(n: TfLayer, image: Value, places: Term, axis: int) -> Term:
+    last = (extent(n, (image, 1 + axis)) - 1).cast(f32)
+    return (places >= 0.0) & (places <= last)
+
+
+def _index(n: TfLayer, image: Value, places: Term, axis: int) -> Term:
+    """Positions in the image, those outside moved to its border."""
+    last = extent(n, (image, 1 + axis)) - 1
+    return places.function(nn.Floor).cast(i64).max(0).min(last)

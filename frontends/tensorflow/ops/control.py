@@ -1,0 +1,392 @@
+"""Functions, variables, branches and loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, i1, i64
+from ...common.loops import Iteration, branch, while_loop
+from ...common.shapes import as_scalar, reshape
+from ..layer import TfLayer, rows
+from ..lists import NeedsStack, TensorList
+from ..loops import Counted, counted, kept
+from ..variables import Variable
+
+_I32 = IntegerType(32)
+
+MOST_UNROLLED = 1_000
+"""Nodes that a loop may become when it is unrolled; a longer one stays a loop."""
+
+
+@rows("PartitionedCall", "StatefulPartitionedCall")
+def call(n: TfLayer, *inputs: Any) -> list[Any]:
+    return n.graph("f", *inputs)
+
+
+# -- variables -------------------------------------------------------------------------------------
+
+
+@rows("VarHandleOp")
+def variable(n: TfLayer) -> Variable:
+    return n.attributes["variable"]
+
+
+@rows("VariableV2", "Variable")
+def variable_by_reference(n: TfLayer) -> Value:
+    return n.attributes["variable"].read(n)
+
+
+@rows("ReadVariableOp")
+def read_variable(n: TfLayer, handle: Any) -> Value:
+    return handle.read(n)
+
+
+@rows("VariableShape")
+def variable_shape(n: TfLayer, handle: Any) -> Value:
+    return n.constant(handle.read(n).type.shape, n.element("out_type"))
+
+
+# -- branches --------------------------------------------------------------------------------------
+
+
+def is_true(n: TfLayer, condition: Value) -> Value:
+    """A condition as a 0-d i1: a number is one where it is not 0."""
+    if condition.type.element_type is not i1:
+        condition = n(nn.Not(n(nn.Equal(condition, n.scalar(0, condition)))))
+    return as_scalar(n, condition)
+
+
+def chosen(n: TfLayer, condition: Value, names: Sequence[str], inputs: Sequence[Any]) -> list[Any]:
+    """What the first or the second graph gives."""
+    known = n.known(condition)
+    if known is not None:
+        return n.graph(names[0] if known.reshape(-1)[0] else names[1], *inputs)
+    return unlisted_branch(
+        n, condition, [lambda name=name: n.graph(name, *inputs) for name in names]
+    )
+
+
+def unlisted_branch(n: TfLayer, condition: Value, branches: Sequence[Any]) -> list[Any]:
+    """A branch whose results may be lists, which become tensors on their way."""
+    found: list[list[Any]] = []
+
+    def make(one: Any) -> list[Any]:
+        outcome = one()
+        found.append(outcome)
+        return [
+            v.stacked(n) if isinstance(v, TensorList) else v
+            for v in outcome
+            if not isinstance(v, Variable)
+        ]
+
+    results = iter(branch(n, condition, [lambda one=one: make(one) for one in branches]))
+    return [v if isinstance(v, Variable) else _as_was(n, v, next(results)) for v in found[0]]
+
+
+def _as_was(n: TfLayer, before: Any, value: Value) -> Any:
+    return TensorList.of(n, value) if isinstance(before, TensorList) else value
+
+
+@rows("If", "StatelessIf")
+def if_(n: TfLayer, condition: Value, *inputs: Any) -> list[Any]:
+    return chosen(n, is_true(n, condition), ("then_branch", "else_branch"), inputs)
+
+
+@rows("Case", "StatelessCase")
+def case(n: TfLayer, index: Value, *inputs: Any) -> list[Any]:
+    """The last graph is also that of all numbers that are out of range."""
+    names = sorted(n.node.graphs, key=lambda name: int(name.removeprefix("branches")))
+    index = n.cast(as_scalar(n, index), i64)
+
+    def from_(i: int) -> list[Any]:
+        if i == len(names) - 1:
+            return n.graph(names[i], *inputs)
+        condition = n(nn.Equal(index, n.constant(i, i64)))
+        known = n.known(condition)
+        if known is not None:
+            return n.graph(names[i], *inputs) if known else from_(i + 1)
+        branches = (lambda: n.graph(names[i], *inputs), lambda: from_(i + 1))
+        return unlisted_branch(n, condition, branches)
+
+    return from_(0)
+
+
+# -- loops -----------------------------------------------------------------------------------------
+
+
+@rows("While", "StatelessWhile")
+def while_(n: TfLayer, *inputs: Any) -> list[Any]:
+    """Few iterations of which the number is known as so many copies of the body, else a loop."""
+    return Loop(n, list(inputs)).results()
+
+
+class Loop:
+    """A loop over values of any kind; those that no iteration changes stay outside of it."""
+
+    def __init__(self, n: TfLayer, inits: list[Any]) -> None:
+        self.n = n
+        self.inits = inits
+        self.fixed = kept(n.node.graphs["body"])
+        self.reads: set[int] = set()
+        """The lists that the body reads, so that they are tensors that it carries."""
+
+    def results(self) -> list[Any]:
+        """The values when the loop ends."""
+        while True:
+            try:
+                how = (self.given, self.fixed, self._carried())
+                plan = counted(self.n, self.inits, self.cond, self.body, *how)
+                if plan.count is not None and self._is_short(plan.count):
+                    return self._unrolled(plan.count)
+                return self._loop(plan)
+            except NeedsStack as need:
+                (i,) = need.args
+                if i in self.reads:
+                    raise self.n.error("it reads a list that is not there yet") from None
+                self.reads.add(i)
+                stack = self.inits[i].stacked(self.n)
+                self.inits[i] = replace(self.inits[i], stack=stack, items={})
+
+    def cond(self, states: Sequence[Any]) -> Value:
+        """Whether there is a next iteration."""
+        return is_true(self.n, self.n.graph("cond", *states)[0])
+
+    def body(self, states: Sequence[Any]) -> list[Any]:
+        """The states after an iteration."""
+        found = self.n.graph("body", *states)
+        if len(found) != len(states):
+            raise self.n.error(f"the body gives {len(found)} values, expected {len(states)}")
+        return found
+
+    def _is_short(self, count: int) -> bool:
+        nodes = len(self.n.node.graphs["body"].nodes)
+        return count * max(nodes, 1) <= MOST_UNROLLED
+
+    def _unrolled(self, count: int) -> list[Any]:
+        states = self.inits
+        for _ in range(count):
+            states = self.body(states)
+        return states
+
+    def given(self, i: int, arguments: Any) -> Any:
+        """What the body gets as state i, whose value in the loop `arguments` has."""
+        init = self.inits[i]
+        if i in self.fixed:
+            return init
+        if isinstance(init, TensorList):
+            if i in self.reads:
+                stack = next(arguments)
+                return replace(init, stack=stack, items={}, shape=stack.type.shape[1:])
+            return TensorList(init.element, init.count, init.shape, state=i)
+        return next(arguments) if isinstance(init, Value) else init
+
+    def _loop(self, plan: Counted) -> list[Any]:
+        n, carried = self.n, self._carried()
+        written = list(plan.written)
+        last: list[Any] = []
+
+        def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+            arguments = iter(values)
+            states = [self.given(i, arguments) for i in range(len(self.inits))]
+            after = self.body(states)
+            last[:] = after
+            going = None if plan.count is not None or plan.limit is not None else self.cond(after)
+            outs = [self._value(after[i]) for i in carried]
+            return Iteration(outs, [after[i].written.item for i in written], going)
+
+        inits = [self._value(self.inits[i]) for i in carried]
+        count = plan.limit if plan.count is None else n.constant(plan.count, i64)
+        going = None if count is not None else self.cond(self.inits)
+        states, stacks = while_loop(n, step, inits, count, going)
+        results = list(self.inits)
+        for i, value in zip(carried, states, strict=True):
+            was = self.inits[i]
+            results[i] = (
+                replace(TensorList.of(n, value), count=was.count)
+                if isinstance(was, TensorList)
+                else value
+            )
+        for i, stack in zip(written, stacks, strict=True):
+            results[i] = self._collected(i, plan, stack)
+        return results
+
+    def _carried(self) -> list[int]:
+        """The states that a loop of the program has."""
+        return [
+            i
+            for i, v in enumerate(self.inits)
+            if i not in self.fixed
+            and (isinstance(v, Value) or (isinstance(v, TensorList) and i in self.reads))
+        ]
+
+    def _value(self, state: Any) -> Value:
+        if isinstance(state, TensorList):
+            return state.stacked(self.n)
+        if not isinstance(state, Value):
+            raise self.n.error("a state of the loop is no tensor")
+        return state
+
+    def _collected(self, i: int, plan: Counted, stack: Value) -> TensorList:
+        """A list of the rows that the iterations wrote."""
+        n, before = self.n, self.inits[i]
+        shape = stack.type.shape[1:]
+        if plan.written[i] is not None:  # each iteration writes the same element
+            last = n(nn.Gather(stack, n.constant(-1, i64)))
+            at = n.constant(plan.written[i], i64)
+            return replace(before, shape=shape).with_item(n, at, last)
+        count = before.count
+        if isinstance(count, int) and stack.type.shape[0] == count:
+            return replace(before, shape=shape, stack=stack, items={})
+        if isinstance(count, int) and stack.type.shape[0] is not None:
+            if stack.type.shape[0] > count:
+                raise n.error(f"{stack.type.shape[0]} iterations write a list of {count} elements")
+            items = {
+                k: reshape(n, n(nn.Gather(stack, n.constant(k, i64))),
+                           [(stack, 1 + d) for d in range(len(shape))])
+                for k in range(stack.type.shape[0])
+            }  # fmt: skip
+            return replace(before, shape=shape, items={**before.items, **items})
+        found = TensorList.of(n, stack)
+        holds = n(nn.Equal(found.length(n), before.length(n)))
+        text = "the loop writes another number of elements than its list has"
+        checked = n(nn.Assume(stack, holds, text))
+        if isinstance(count, int):
+            checked = reshape(n, checked, [count, *((checked, 1 + d) for d in range(len(shape)))])
+        return replace(before, shape=shape, stack=checked, items={})
+
+
+# -- lists -----------------------------------------------------------------------------------------
+
+
+def element_shape(n: TfLayer, shape: Value) -> tuple[int | None, ...] | None:
+    """The shape of a list's elements, None where nothing is said."""
+    found = n.known(shape)
+    if found is None:
+        return n.extents(shape) if shape.type.rank == 1 else None
+    if found.ndim == 0:
+        return None
+    return tuple(None if d < 0 else int(d) for d in found)
+
+
+@rows("TensorListReserve")
+def list_reserve(n: TfLayer, shape: Value, count: Value) -> TensorList:
+    known = n.known(count)
+    number = n.cast(as_scalar(n, count), i64) if known is None else int(known)
+    return TensorList(n.element("element_dtype"), number, element_shape(n, shape))
+
+
+@rows("EmptyTensorList")
+def list_empty(n: TfLayer, shape: Value, most: Value) -> TensorList:
+    return TensorList(n.element("element_dtype"), 0, element_shape(n, shape))
+
+
+@rows("TensorListFromTensor")
+def list_of(n: TfLayer, x: Value, shape: Value) -> TensorList:
+    return TensorList.of(n, x)
+
+
+@rows("TensorListStack")
+def list_stack(n: TfLayer, x: TensorList, shape: Value) -> Value:
+    return x.stacked(n)
+
+
+@rows("TensorListConcatV2", "TensorListConcat")
+def list_concat(n: TfLayer, x: TensorList, *others: Value) -> list[Any]:
+    found = x.stacked(n)
+    if found.type.rank < 2:
+        raise n.error("the elements have rank 0")
+    from ...common.shapes import merge
+
+    groups = [(0, 2), *((i, i + 1) for i in range(2, found.type.rank))]
+    return [merge(n, found, groups), None]
+
+
+@rows("TensorListGetItem")
+def list_item(n: TfLayer, x: TensorList, index: Value, shape: Value) -> Value:
+    return x.item(n, index)
+
+
+@rows("TensorListSetItem")
+def list_set(n: TfLayer, x: TensorList, index: Value, item: Value) -> TensorList:
+    return x.with_item(n, index, item)
+
+
+@rows("TensorListLength")
+def list_length(n: TfLayer, x: TensorList) -> Value:
+    return n.cast(x.length(n), _I32)
+
+
+@rows("TensorListPushBack")
+def list_push(n: TfLayer, x: TensorList, item: Value) -> TensorList:
+    return x.pushed(n, item)
+
+
+@rows("TensorListPopBack")
+def list_pop(n: TfLayer, x: TensorList, shape: Value) -> list[Any]:
+    return list(x.popped(n))
+
+
+@rows("TensorListGather")
+def list_gather(n: TfLayer, x: TensorList, indices: Value, shape: Value) -> Value:
+    return n(nn.Gather(x.stacked(n), indices))
+
+
+@rows("TensorListScatterIntoExistingList")
+def list_scatter(n: TfLayer, x: TensorList, items: Value, indices: Value) -> TensorList:
+    stack = x.stacked(n)
+    places = reshape(n, n.cast(indices, i64), [(indices, 0), 1])
+    return replace(x, stack=n(nn.ScatterNd(stack, places, items)), items={})
+
+
+# Arrays of TensorFlow 1: the flow is the list.
+
+
+@rows("TensorArrayV3")
+def array(n: TfLayer, size: Value) -> list[Any]:
+    known = n.known(size)
+    number = n.cast(as_scalar(n, size), i64) if known is None else int(known)
+    found = TensorList(n.element("dtype"), number, n.shape("element_shape"))
+    return [found, found]
+
+
+@rows("TensorArrayReadV3")
+def array_read(n: TfLayer, handle: Any, index: Value, flow: TensorList) -> Value:
+    return flow.item(n, index)
+
+
+@rows("TensorArrayWriteV3")
+def array_write(n: TfLayer, handle: Any, index: Value, item: Value, flow: TensorList) -> TensorList:
+    return flow.with_item(n, index, item)
+
+
+@rows("TensorArraySizeV3")
+def array_size(n: TfLayer, handle: Any, flow: TensorList) -> Value:
+    return n.cast(flow.length(n), _I32)
+
+
+@rows("TensorArrayGatherV3")
+def array_gather(n: TfLayer, handle: Any, indices: Value, flow: TensorList) -> Value:
+    return n(nn.Gather(flow.stacked(n), indices))
+
+
+@rows("TensorArrayScatterV3")
+def array_scatter(
+    n: TfLayer, handle: Any, indices: Value, items: Value, flow: TensorList
+) -> TensorList:
+    known = n.known(indices)
+    if known is not None and list(known) == list(range(len(known))) == list(range(_count(flow))):
+        return replace(flow, stack=items, items={}, shape=items.type.shape[1:])
+    if known is None:
+        # Exporters unstack by a range of the first dimension.
+        return TensorList.of(n, items)
+    base = replace(flow, shape=items.type.shape[1:]).stacked(n)
+    places = reshape(n, n.cast(indices, i64), [(indices, 0), 1])
+    return replace(flow, stack=n(nn.ScatterNd(base, places, items)), items={})
+
+
+def _count(x: TensorList) -> int:
+    return x.count if isinstance(x.count, int) else -1

@@ -1,0 +1,224 @@
+"""What works element by element, and activations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, TensorType, f32
+from ...common.quantization import limits_of
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term, constant
+from ..layer import TfLayer, rows
+
+
+def unary(op: Any) -> Callable[[TfLayer, Value], Value]:
+    """A converter to an op of one operand."""
+    return lambda n, x: n(op(x))
+
+
+def binary(op: Any) -> Callable[[TfLayer, Value, Value], Value]:
+    """A converter to an op of two operands that broadcast."""
+    return lambda n, x, y: n(op(x, y))
+
+
+def formula(make: Callable[..., Term]) -> Callable[..., Value]:
+    """A converter to a formula of one or two terms."""
+    return lambda n, *xs: make(*(Term(n, x) for x in xs)).value
+
+
+rows.add({name: unary(getattr(nn, name)) for name in (
+    "Abs", "Exp", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
+    "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Tanh",
+    "Sigmoid", "Neg", "Relu", "Selu", "Softplus", "Softsign",
+)} | {name: unary(op) for name, op in {
+    "Inv": nn.Reciprocal, "Rint": nn.Round, "Round": nn.Round, "LogicalNot": nn.Not,
+    "Invert": nn.Not, "IsNan": nn.IsNan, "IsInf": nn.IsInf,
+}.items()})  # fmt: skip
+
+rows.add({name: binary(op) for name, op in {
+    "Add": nn.Add, "AddV2": nn.Add, "Sub": nn.Sub, "Mul": nn.Mul, "RealDiv": nn.Div,
+    "Div": nn.Div, "TruncateDiv": nn.Div, "FloorMod": nn.Mod, "Pow": nn.Pow, "Minimum": nn.Min,
+    "Maximum": nn.Max, "Equal": nn.Equal, "Less": nn.Less, "LessEqual": nn.LessEqual,
+    "Greater": nn.Greater, "GreaterEqual": nn.GreaterEqual, "LogicalAnd": nn.And,
+    "LogicalOr": nn.Or, "BitwiseAnd": nn.And, "BitwiseOr": nn.Or, "BitwiseXor": nn.Xor,
+    "LeftShift": nn.ShiftLeft, "RightShift": nn.ShiftRight,
+}.items()})  # fmt: skip
+
+rows.add({
+    "Square": formula(lambda x: x * x),
+    "SquaredDifference": formula(lambda x, y: (x - y) * (x - y)),
+    "NotEqual": formula(lambda x, y: ~x.equals(y)),
+    "Expm1": formula(lambda x: x.function(nn.Exp) - 1),
+    "Log1p": formula(lambda x: (x + 1).function(nn.Log)),
+    "Erfc": formula(lambda x: 1 - x.function(nn.Erf)),
+    "Relu6": formula(lambda x: x.max(0).min(6)),
+    "IsFinite": formula(lambda x: ~(x.function(nn.IsNan) | x.function(nn.IsInf))),
+    "DivNoNan": formula(lambda x, y: y.equals(0).choose(0, x / y.equals(0).choose(1, y))),
+    "MulNoNan": formula(lambda x, y: y.equals(0).choose(0, x * y)),
+    "Xdivy": formula(lambda x, y: x.equals(0).choose(0, x / y)),
+    "Xlogy": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log))),
+    "Xlog1py": formula(lambda x, y: x.equals(0).choose(0, x * (y + 1).function(nn.Log))),
+    "ReluGrad": formula(lambda dy, y: (y > 0).choose(dy, 0)),
+})  # fmt: skip
+
+
+@rows("Mod", "TruncateMod")
+def truncated_mod(n: TfLayer, x: Value, y: Value) -> Value:
+    return n(nn.Mod(x, y, fmod=True))
+
+
+@rows("FloorDiv")
+def floor_div(n: TfLayer, x: Value, y: Value) -> Value:
+    if isinstance(x.type.element_type, FloatType):
+        return n(nn.Floor(n(nn.Div(x, y))))
+    if isinstance(x.type.element_type, IntegerType) and x.type.element_type.signedness == "u":
+        return n(nn.Div(x, y))
+    a, b = Term(n, x), Term(n, y)
+    quotient = a / b
+    exact = (quotient * b).equals(a)
+    return (exact | ~((a < 0) ^ (b < 0))).choose(quotient, quotient - 1).value
+
+
+@rows("Atan2")
+def atan2(n: TfLayer, y: Value, x: Value) -> Value:
+    a, b = Term(n, y), Term(n, x)
+    zero = b.equals(0)
+    base = (a / zero.choose(1, b)).function(nn.Atan)
+    turned = (b < 0).choose(base + (a < 0).choose(constant(n, -np.pi, a.element), np.pi), base)
+    upright = (a > 0).choose(constant(n, np.pi / 2, a.element), (a < 0).choose(
+        constant(n, -np.pi / 2, a.element), 0))  # fmt: skip
+    return zero.choose(upright, turned).value
+
+
+@rows("AddN", "AccumulateNV2")
+def add_all(n: TfLayer, *inputs: Value) -> Value:
+    return reduce(lambda a, b: n(nn.Add(a, b)), inputs)
+
+
+@rows("LeakyRelu")
+def leaky_relu(n: TfLayer, x: Value) -> Value:
+    return n(nn.LeakyRelu(x, alpha=n.float("alpha", 0.2)))
+
+
+@rows("Elu")
+def elu(n: TfLayer, x: Value) -> Value:
+    return n(nn.Elu(x, alpha=1.0))
+
+
+@rows("Softmax")
+def softmax(n: TfLayer, x: Value) -> Value:
+    return n(nn.Softmax(x, axis=x.type.rank - 1))
+
+
+@rows("LogSoftmax")
+def log_softmax(n: TfLayer, x: Value) -> Value:
+    return n(nn.LogSoftmax(x, axis=x.type.rank - 1))
+
+
+@rows("BiasAdd", "BiasAddV1")
+def bias_add(n: TfLayer, x: Value, bias: Value) -> Value:
+    if n.nhwc(x):
+        return n(nn.Add(x, bias))
+    return n(nn.Add(x, reshape(n, bias, [(bias, 0), *[1] * (x.type.rank - 2)])))
+
+
+@rows("ClipByValue")
+def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
+    if low.type.rank == high.type.rank == 0:
+        return n(nn.Clip(x, low, high))
+    return n(nn.Min(n(nn.Max(x, low)), high))
+
+
+@rows("SelectV2")
+def select(n: TfLayer, condition: Value, yes: Value, no: Value) -> Value:
+    return n(nn.Where(condition, yes, no))
+
+
+@rows("Select")
+def select_rows(n: TfLayer, condition: Value, yes: Value, no: Value) -> Value:
+    """A vector of conditions chooses whole rows."""
+    if condition.type.rank == 1 and yes.type.rank > 1:
+        condition = reshape(n, condition, [(condition, 0), *[1] * (yes.type.rank - 1)])
+    return n(nn.Where(condition, yes, no))
+
+
+@rows("Cast")
+def cast(n: TfLayer, x: Value) -> Value:
+    return n.cast(x, n.element("DstT"))
+
+
+@rows("Bitcast")
+def bitcast(n: TfLayer, x: Value) -> Value:
+    element = n.element("type")
+    return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
+
+
+@rows("L2Loss")
+def l2_loss(n: TfLayer, x: Value) -> Value:
+    half = n(nn.ReduceSumSquare(x, axes=tuple(range(x.type.rank))))
+    return n(nn.Mul(half, n.scalar(0.5, half)))
+
+
+# -- quantization in numbers that stay real --------------------------------------------------------
+
+
+@rows("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
+def fake_quant(n: TfLayer, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
+    """x in 2 ** bits steps between bounds that are moved so that 0 is one of the steps."""
+    if low is None or high is None:
+        low = n.constant(n.float("min", -6.0), f32)
+        high = n.constant(n.float("max", 6.0), f32)
+    least = 1 if n.flag("narrow_range") else 0
+    most = 2 ** n.int("num_bits", 8) - 1
+    a, b = Term(n, low), Term(n, high)
+    scale = (b - a) / (most - least)
+    zero = (least - a / scale).max(least).min(most)
+    zero = (zero + 0.5).function(nn.Floor)
+    bottom, top = (least - zero) * scale, (most - zero) * scale
+    limited = Term(n, x).max(bottom).min(top)
+    steps = ((limited - bottom) / scale + 0.5).function(nn.Floor)
+    return (steps * scale + bottom).value
+
+
+@rows("Dequantize")
+def dequantize(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
+    if n.text("mode", "MIN_COMBINED") != "MIN_COMBINED" or n.int("axis", -1) != -1:
+        raise n.error(f"mode {n.text('mode')} is not supported")
+    least, most = limits_of(x.type.element_type)
+    scale = (Term(n, high) - Term(n, low)) / float(most - least)
+    return ((Term(n, x).cast(f32) - float(least)) * scale + Term(n, low)).value
+
+
+@rows("LogicalXor")
+def logical_xor(n: TfLayer, x: Value, y: Value) -> Value:
+    return n(nn.Xor(x, y))
+
+
+@rows("Bucketize")
+def bucketize(n: TfLayer, x: Value) -> Value:
+    """How many of the boundaries are not above each element."""
+    found = n.attributes.get("boundaries")
+    bounds = np.array(found.list.f if found is not None and found.list else (), np.float32)
+    column = Term(n, x).cast(f32).spread(0, 1)
+    return (column >= constant(n, bounds)).cast(IntegerType(32)).sum(x.type.rank).value
+
+
+@rows("ApproximateEqual")
+def nearly_equal(n: TfLayer, x: Value, y: Value) -> Value:
+    apart = (Term(n, x) - Term(n, y)).function(nn.Abs)
+    return (apart < n.float("tolerance", 1e-5)).value
+
+
+@rows("InTopKV2")
+def in_top_k(n: TfLayer, scores: Value, targets: Value, k: Value) -> Value:
+    """Whether fewer than k scores of a row are above the target's."""
+    index = reshape(n, targets, [(targets, 0), 1])
+    own = Term(n, n(nn.GatherElements(scores, index, axis=normalize_axis(n, -1, 2))))
+    above = (Term(n, scores) > own).cast(k.type.element_type).sum(1)
+    return n(nn.Less(above.value, k))

@@ -1,0 +1,311 @@
+"""A .tflite file as a graph: tensors by unique names, constants in place, states made explicit.
+
+A variable that a graph reads and assigns is an input and an output of the model, of the same
+name: what came out is to be given to the next run. `notes` say what the first run is given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ...ir.types import TensorType, Type
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from ..wire.flatbuffers import FlatbufferError, Table
+from .schema import CODES, MODEL, OPTIONS
+from .tensors import Tensors
+
+VERSION = 3
+STATE_OPERANDS = {"SVDF": (4,), "RNN": (4,), "LSTM": (18, 19)}
+"""Operands of operators for one step in which they leave a state for the next run."""
+
+NESTED = {
+    "IF": ("then", "otherwise"),
+    "WHILE": ("condition", "body"),
+    "CALL": ("graph",),
+    "CALL_ONCE": ("graph",),
+}
+"""The options of an operator that are numbers of graphs."""
+
+
+@dataclass(frozen=True)
+class Operator:
+    """What a node has besides names: its options, and its tensors with their quantization."""
+
+    options: Table
+    custom: np.ndarray
+    inputs: list[Table | None]
+    outputs: list[Table]
+
+
+@dataclass
+class State:
+    """A variable: its name outside, its tensor's type, first value, and the newest one's name."""
+
+    name: str
+    value: str
+    type: Type | None = None
+    first: np.ndarray | None = None
+
+
+def read_model(source: Source) -> Graph:
+    """The graph of a file. Raises NncError."""
+    try:
+        return _Reader(source, MODEL.read("Model", source.data)).run()
+    except FlatbufferError as error:
+        raise source.error(f"not a valid TensorFlow Lite model: {error}") from None
+
+
+class _Reader:
+    def __init__(self, source: Source, model: Table) -> None:
+        self.source = source
+        self.model = model
+        self.tensors = Tensors(source, model)
+        self.graphs: dict[int, Graph | None] = {}
+
+    def run(self) -> Graph:
+        model = self.model
+        if model.version != VERSION:
+            raise self.source.error(f"schema version {model.version}, expected {VERSION}")
+        if not model.subgraphs:
+            raise self.source.error("it has no graph")
+        one = _SubGraph(self, model.subgraphs[0])
+        signature = next((s for s in model.signatures if s.subgraph == 0), None)
+        one.read()
+        graph = one.graph(signature)
+        graph.producer = model.description
+        notes = {"signature": signature.key} if signature is not None else {}
+        graph.notes = notes | {
+            f"state {state.name}": f"starts as {_text(state)}" for state in one.states.values()
+        }
+        return graph
+
+    def nested(self, number: int) -> Graph:
+        """A graph inside of others, made once."""
+        if number in self.graphs:
+            if (found := self.graphs[number]) is None:
+                raise self.source.error(f"graph {number} calls itself")
+            return found
+        self.graphs[number] = None
+        one = _SubGraph(self, self.subgraph(number))
+        one.read()
+        if one.states:
+            name = next(iter(one.states.values())).name
+            raise self.source.error(f"variable '{name}' is used inside a loop, branch or call")
+        made = self.graphs[number] = one.graph(None)
+        return made
+
+    def subgraph(self, number: int) -> Table:
+        if not 0 <= number < len(self.model.subgraphs):
+            raise self.source.error(f"there is no graph {number}")
+        return self.model.subgraphs[number]
+
+    def kind(self, operator: Table) -> str:
+        """The operator's name; a custom one's own."""
+        codes = self.model.operator_codes
+        if operator.code >= len(codes):
+            raise self.source.error(f"there is no operator code {operator.code}")
+        code = codes[operator.code]
+        number = max(code.code, code.old_code)
+        if not 0 <= number < len(CODES):
+            raise self.source.error(f"there is no operator {number} (a newer version's?)")
+        return code.custom if CODES[number] == "CUSTOM" else CODES[number]
+
+
+@dataclass
+class _SubGraph:
+    reader: _Reader
+    table: Table
+    nodes: list[Node] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    states: dict[str, State] = field(default_factory=dict)
+    handles: dict[int, str] = field(default_factory=dict)
+    """Tensors that are handles of variables, by the variables' names."""
+    renamed: dict[str, str] = field(default_factory=dict)
+
+    def read(self) -> None:
+        """The nodes in the order of the file, which is that of execution."""
+        self.names = _unique([tensor.name for tensor in self.table.tensors])
+        for number, operator in enumerate(self.table.operators):
+            self.operator(number, operator)
+
+    def operator(self, number: int, operator: Table) -> None:
+        kind = self.reader.kind(operator)
+        ins, outs = self.numbers(operator.inputs), self.numbers(operator.outputs)
+        options = self.options(kind, operator)
+        if kind == "CALL_ONCE":
+            self.initialize(self.reader.subgraph(options.graph))
+        elif kind == "VAR_HANDLE":
+            self.handles[outs[0]] = options.name or self.names[outs[0]]
+        elif kind == "READ_VARIABLE":
+            state = self.state(ins[0], self.table.tensors[outs[0]])
+            self.renamed[self.names[outs[0]]] = state.value
+        elif kind == "ASSIGN_VARIABLE":
+            state = self.state(ins[0], self.table.tensors[ins[1]])
+            state.value = self.name(ins[1])
+        else:
+            self.node(number, kind, operator, ins, outs, options)
+
+    def node(
+        self,
+        number: int,
+        kind: str,
+        operator: Table,
+        ins: list[int],
+        outs: list[int],
+        options: Table,
+    ) -> None:
+        tensors = self.table.tensors
+        inputs = [self.name(i) for i in ins]
+        outputs = [self.names[i] if i >= 0 else "" for i in outs]
+        for place in STATE_OPERANDS.get(kind, ()):
+            if place < len(ins) and ins[place] >= 0 and tensors[ins[place]].is_variable:
+                state = self.variable_tensor(ins[place])
+                inputs[place], state.value = state.value, f"{state.name}:{number}"
+                outputs.append(state.value)
+        graphs = {name: self.reader.nested(getattr(options, name)) for name in NESTED.get(kind, ())}
+        about = Operator(
+            options,
+            self.custom(operator),
+            [tensors[i] if i >= 0 else None for i in ins],
+            [tensors[i] for i in outs if i >= 0],
+        )
+        name = outputs[0] if outputs else f"operator {number}"
+        self.nodes.append(Node(kind, name, inputs, outputs, about, graphs))
+
+    def options(self, kind: str, operator: Table) -> Table:
+        if kind not in OPTIONS.tables:
+            return Table({})
+        if not operator.has("options"):
+            return OPTIONS.empty(kind)
+        return operator.options.read(kind, OPTIONS)
+
+    def custom(self, operator: Table) -> np.ndarray:
+        size, offset = operator.custom_size, operator.custom_offset
+        if not operator.has("custom") and size and offset > 1:
+            return self.reader.tensors.behind(offset, size, "options")
+        return operator.custom
+
+    def numbers(self, found: np.ndarray) -> list[int]:
+        """Numbers of tensors, -1 for one that is left out."""
+        count = len(self.table.tensors)
+        if any(not -1 <= number < count for number in found.tolist()):
+            raise self.reader.source.error(f"an operator or graph uses tensors {found.tolist()}")
+        return found.tolist()
+
+    def name(self, number: int) -> str:
+        """The name of a tensor's value, as it is now; "" for one that is left out."""
+        if number < 0:
+            return ""
+        name = self.names[number]
+        return self.renamed.get(name, name)
+
+    # -- states --------------------------------------------------------------------------------
+
+    def state(self, handle: int, like: Table) -> State:
+        """The variable of a handle, of which a tensor like this one is read or assigned."""
+        name = self.handles.get(handle)
+        if name is None:
+            raise self.reader.source.error(f"'{self.names[handle]}' is no variable's handle")
+        state = self.states.setdefault(name, State(name, name))
+        if state.type is None or None in getattr(state.type, "shape", ()):
+            state.type = self.reader.tensors.type(like)
+        return state
+
+    def variable_tensor(self, number: int) -> State:
+        name = self.names[number]
+        if name not in self.states:
+            self.states[name] = State(
+                name, name, self.reader.tensors.type(self.table.tensors[number])
+            )
+        return self.states[name]
+
+    def initialize(self, table: Table) -> None:
+        """Take the first values of variables from a graph that assigns constants to them."""
+        inner = _SubGraph(self.reader, table)
+        inner.names = _unique([tensor.name for tensor in table.tensors])
+        for number, operator in enumerate(table.operators):
+            inner.operator(number, operator)
+        for name, state in inner.states.items():
+            place = inner.names.index(state.value) if state.value in inner.names else -1
+            first = None if place < 0 else self.reader.tensors.array(table.tensors[place])
+            if first is None:
+                raise self.reader.source.error(f"the first value of variable '{name}' is computed")
+            self.states[name] = State(name, name, state.type, first)
+
+    # -- the whole -------------------------------------------------------------------------------
+
+    def graph(self, signature: Table | None) -> Graph:
+        """The graph; a signature names inputs and outputs."""
+        tensors, reader = self.table.tensors, self.reader
+        own = self.numbers(self.table.inputs)
+        outer = _outer_names(signature.inputs if signature else [], own, self.names)
+        for number, name in zip(own, outer, strict=True):
+            self.rename(number, name)
+        results = self.numbers(self.table.outputs)
+        outside = _outer_names(signature.outputs if signature else [], results, self.names)
+        types = [reader.tensors.type(tensors[i]) for i in own]
+        named = zip(outer, types, strict=True)
+        inputs = [Input(name, type, _dimension_names(name, type)) for name, type in named]
+        outputs = list(zip(outside, map(self.name, results), strict=True))
+        for state in self.states.values():
+            assert state.type is not None
+            inputs.append(Input(state.name, state.type))
+            outputs.append((state.name, state.value))
+        made = {name for node in self.nodes for name in node.outputs}
+        constants: dict[str, np.ndarray] = {}
+        for number, name in enumerate(self.names):
+            array = reader.tensors.array(tensors[number]) if name not in (*outer, *made) else None
+            if array is not None:
+                constants[name] = array
+        return Graph(inputs, self.nodes, outputs, constants)
+
+    def rename(self, number: int, name: str) -> None:
+        """Give a tensor another name wherever it is used."""
+        old = self.names[number]
+        if old == name:
+            return
+        if name in self.names:
+            self.rename(self.names.index(name), _unique([*self.names, name])[-1])
+        self.names[number] = name
+        for node in self.nodes:
+            node.inputs = [name if used == old else used for used in node.inputs]
+        self.renamed = {k: name if v == old else v for k, v in self.renamed.items()}
+        for state in self.states.values():
+            state.value = name if state.value == old else state.value
+
+
+def _outer_names(pairs: list[Table], numbers: list[int], names: list[str]) -> list[str]:
+    """The names of inputs or outputs: a signature's where it has one."""
+    given = {pair.tensor: pair.name for pair in pairs}
+    return _unique([given.get(i) or names[i] for i in numbers])
+
+
+def _unique(names: list[str]) -> list[str]:
+    """The names, made different where two are alike or one is empty."""
+    taken, found = set(names), []
+    seen: set[str] = set()
+    for number, name in enumerate(names):
+        if not name or name in seen:
+            base = name or "tensor"
+            count = number
+            while (name := f"{base}_{count}") in taken:
+                count += 1
+            taken.add(name)
+        seen.add(name)
+        found.append(name)
+    return found
+
+
+def _dimension_names(name: str, type: TensorType) -> tuple[str, ...]:
+    """Each unknown dimension has a name of its own: nothing says which ones are equal."""
+    return tuple(f"{name}_{i}" if d is None else "" for i, d in enumerate(type.shape))
+
+
+def _text(state: State) -> str:
+    """What the first run is given."""
+    values = np.unique(state.first) if state.first is not None else np.zeros(1, np.int8)
+    return str(values[0]) if values.size == 1 else "values of the file"

@@ -1,0 +1,246 @@
+"""Convolutions, dense layers, products and pooling; channels stand last."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common.convolution import (
+    channels_first,
+    channels_last,
+    convolution,
+    transposed_convolution,
+)
+from ...common.movement import swapped, transposed
+from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.shapes import product, reshape, shape_text
+from ..layer import TfliteLayer, moved, real
+from ..rows import ROWS
+
+PADDINGS = {0: "SAME_UPPER", 1: "VALID"}
+
+
+def padding(n: TfliteLayer, number: int) -> str:
+    """How an operator pads."""
+    if number not in PADDINGS:
+        raise n.error(f"padding {number} is not known")
+    return PADDINGS[number]
+
+
+def ranked(n: TfliteLayer, x: Value, rank: int, what: str) -> None:
+    """Raises NncError where an operand has another rank."""
+    if x.type.rank != rank:
+        raise n.error(f"{what} has shape {shape_text(x)}, expected rank {rank}")
+
+
+def _windows(n: TfliteLayer, spatial: str = "hw") -> dict[str, Any]:
+    o = n.options
+    return {
+        "strides": [getattr(o, f"stride_{d}") for d in spatial],
+        "dilations": [getattr(o, f"dilation_{d}") for d in spatial],
+        "padding": padding(n, o.padding),
+    }
+
+
+@ROWS("CONV_2D")
+@real
+def conv(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    ranked(n, x, 4, "the input")
+    ranked(n, weight, 4, "the weight")
+    return _convolved(n, x, transposed(n, weight, (0, 3, 1, 2)), bias, _windows(n))
+
+
+@ROWS("DEPTHWISE_CONV_2D")
+@real
+def depthwise(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    ranked(n, x, 4, "the input")
+    ranked(n, weight, 4, "the weight")
+    return _convolved(n, x, transposed(n, weight, (3, 0, 1, 2)), bias, _windows(n))
+
+
+@ROWS("CONV_3D")
+def conv_3d(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    ranked(n, x, 5, "the input")
+    ranked(n, weight, 5, "the weight")
+    return _convolved(n, x, transposed(n, weight, (4, 3, 0, 1, 2)), bias, _windows(n, "dhw"))
+
+
+def _convolved(
+    n: TfliteLayer, x: Value, weight: Value, bias: Value | None, windows: dict[str, Any]
+) -> Value:
+    """Of weights [O, I, D..]; as many groups as their inputs go into the channels."""
+    channels, inner = x.type.shape[-1], weight.type.shape[1]
+    if channels is None or not inner or channels % inner:
+        raise n.error(f"{channels} channels do not fit weights for {inner}")
+    data, groups = channels_first(n, x), channels // inner
+    out = convolution(n, data, weight, bias, groups=groups, **windows)
+    return n.activated(channels_last(n, out))
+
+
+@ROWS("TRANSPOSE_CONV")
+@real
+def transpose_conv(
+    n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None = None
+) -> Value:
+    ranked(n, x, 4, "the input")
+    ranked(n, weight, 4, "the weight")
+    o, extents = n.options, n.known_ints(shape, "the shape of the result")
+    if len(extents) != 4:
+        raise n.error(f"the shape of the result is {list(extents)}, expected 4 numbers")
+    return n.activated(
+        transposed_image(
+            n, x, weight, bias, (o.stride_h, o.stride_w), padding(n, o.padding), extents[1:3]
+        )
+    )
+
+
+@ROWS("CONV_3D_TRANSPOSE")
+def transpose_conv_3d(
+    n: TfliteLayer, shape: Value, weight: Value, x: Value, bias: Value | None = None
+) -> Value:
+    ranked(n, x, 5, "the input")
+    ranked(n, weight, 5, "the weight")
+    extents = n.known_ints(shape, "the shape of the result")
+    out = transposed_convolution(
+        n,
+        channels_first(n, x),
+        transposed(n, weight, (4, 3, 0, 1, 2)),
+        bias,
+        extents=extents[1:4],
+        **_windows(n, "dhw"),
+    )
+    return n.activated(channels_last(n, out))
+
+
+def transposed_image(
+    n: TfliteLayer,
+    x: Value,
+    weight: Value,
+    bias: Value | None,
+    strides: tuple[int, int],
+    pads: str,
+    extents: tuple[int, ...] | None,
+) -> Value:
+    """A transposed convolution with weights [O, H, W, I]."""
+    out = transposed_convolution(
+        n,
+        channels_first(n, x),
+        transposed(n, weight, (3, 0, 1, 2)),
+        bias,
+        strides=strides,
+        dilations=(1, 1),
+        padding=pads,
+        extents=extents,
+    )
+    return channels_last(n, out)
+
+
+@ROWS("FULLY_CONNECTED")
+@real
+def fully_connected(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+    ranked(n, weight, 2, "the weight")
+    if n.options.weights_format:
+        raise n.error("shuffled weights are not supported")
+    width = weight.type.shape[1]
+    if (not n.options.keep_dims and x.type.rank != 2) or x.type.shape[-1] != width:
+        total = product(x.type.shape)
+        if total is not None and (not width or total % width):
+            raise n.error(f"{total} elements do not fit rows of {width}")
+        rows = total // width if total is not None else None
+        x = n(nn.Reshape(x, out=nn_type(x, (rows, width))))
+    out = n(nn.Matmul(x, swapped(n, weight, 0, 1)))
+    return n.activated(out if bias is None else n(nn.Add(out, bias)))
+
+
+def nn_type(x: Value, shape: tuple[int | None, ...]) -> Any:
+    """The type of a tensor of x's elements."""
+    return type(x.type)(shape, x.type.element_type)
+
+
+@ROWS("BATCH_MATMUL")
+@real
+def batch_matmul(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
+    if min(lhs.type.rank, rhs.type.rank) < 2:
+        raise n.error(f"operands of shapes {shape_text(lhs)} and {shape_text(rhs)}")
+    if n.options.adj_x:
+        lhs = swapped(n, lhs, -2, -1)
+    if n.options.adj_y:
+        rhs = swapped(n, rhs, -2, -1)
+    return n(nn.Matmul(lhs, rhs))
+
+
+# -- pooling ---------------------------------------------------------------------------------------
+
+
+def _pooled(n: TfliteLayer, x: Value, pool: Callable[[Any, Value, Windows], Value]) -> Value:
+    ranked(n, x, 4, "the input")
+    o = n.options
+    kernel, strides = (o.filter_h, o.filter_w), (o.stride_h, o.stride_w)
+    if min(*kernel, *strides) < 1:
+        raise n.error(f"windows of {kernel} with strides {strides}, expected 1 or more")
+    windows = Windows(kernel, strides, padding(n, o.padding))
+    return n.activated(channels_last(n, pool(n, channels_first(n, x), windows)))
+
+
+@ROWS("AVERAGE_POOL_2D")
+@real
+def average_pool(n: TfliteLayer, x: Value) -> Value:
+    return _pooled(n, x, average_pooled)
+
+
+@ROWS("MAX_POOL_2D")
+def max_pool(n: TfliteLayer, x: Value) -> Value:
+    convert = real if n.options.activation else moved
+    return convert(lambda n, x: _pooled(n, x, max_pooled))(n, x)
+
+
+@ROWS("L2_POOL_2D")
+def l2_pool(n: TfliteLayer, x: Value) -> Value:
+    def root(n: TfliteLayer, x: Value, windows: Windows) -> Value:
+        return n(nn.Sqrt(average_pooled(n, n(nn.Mul(x, x)), windows)))
+
+    return _pooled(n, x, root)
+
+
+@ROWS("LOCAL_RESPONSE_NORMALIZATION")
+def local_response(n: TfliteLayer, x: Value) -> Value:
+    o = n.options
+    size = 2 * o.radius + 1
+    how = {"size": size, "alpha": o.alpha * size, "beta": o.beta, "bias": o.bias}
+    return channels_last(n, n(nn.Lrn(channels_first(n, x), **how)))
+
+
+@ROWS("SPACE_TO_DEPTH")
+def space_to_depth(n: TfliteLayer, x: Value) -> Value:
+    ranked(n, x, 4, "the input")
+    return channels_last(n, n(nn.SpaceToDepth(channels_first(n, x), block=n.options.block)))
+
+
+@ROWS("DEPTH_TO_SPACE")
+def depth_to_space(n: TfliteLayer, x: Value) -> Value:
+    ranked(n, x, 4, "the input")
+    return channels_last(n, n(nn.DepthToSpace(channels_first(n, x), block=n.options.block)))
+
+
+@ROWS("DILATE")
+def dilate(n: TfliteLayer, x: Value, dilations: Value, value: Value) -> Value:
+    """Elements with `value` between them, as many as dilations - 1."""
+    steps = n.known_ints(dilations, "dilations")
+    for axis, step in enumerate(steps):
+        if step > 1:
+            extents = [(x, i) for i in range(x.type.rank)]
+            apart = reshape(n, x, [*extents[: axis + 1], 1, *extents[axis + 1 :]])
+            pads = [0] * (2 * apart.type.rank)
+            pads[apart.type.rank + axis + 1] = step - 1
+            wide = n(nn.Pad(apart, value, pads=tuple(pads)))
+            shape = list(x.type.shape)
+            known = shape[axis]
+            if known is None:
+                raise n.error("the extents must be known")
+            shape[axis] = known * step
+            whole = n(nn.Reshape(wide, out=nn_type(x, tuple(shape))))
+            shape[axis] = known * step - step + 1
+            x = n(nn.Slice(whole, starts=(0,) * x.type.rank, out=nn_type(x, tuple(shape))))
+    return x

@@ -1,0 +1,5 @@
+"""TensorFlow Lite's table of operators."""
+
+from ..common.rows import Rows
+
+ROWS = Rows(__name__.rpartition(".")[0])

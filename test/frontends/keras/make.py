@@ -1,0 +1,348 @@
+"""Writes the models of this folder's tests and what Keras computes with them.
+
+Needs Keras 3 and, for the files of Keras 2, tf_keras:
+
+    python make.py FOLDER            # .keras and .h5 of Keras 3
+    python make.py FOLDER --legacy   # .h5 of Keras 2
+
+Every model stands for a family of layers. Weights are scaled such that outputs vary.
+"""
+
+import os
+import sys
+import zipfile
+from pathlib import Path
+
+import numpy as np
+
+LEGACY = "--legacy" in sys.argv
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+if LEGACY:
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"
+    import tf_keras as keras
+else:
+    import keras
+
+L = keras.layers
+rng = np.random.default_rng(7)
+MODELS = {}
+
+
+def model(*shapes, legacy=False, ints=(), h5=False):
+    """Register a function from inputs to outputs."""
+
+    def register(function):
+        MODELS[function.__name__] = (shapes, function, legacy, ints, h5)
+        return function
+
+    return register
+
+
+def block(x, *layers):
+    for layer in layers:
+        x = layer(x)
+    return x
+
+
+# -- layers of one tensor ----------------------------------------------------------------------
+
+
+@model((8, 7, 3))
+def convolutions(x):
+    a = L.Conv2D(4, 3, strides=2, padding="same", activation="relu")(x)
+    b = L.Conv2D(4, (3, 2), dilation_rate=2, groups=1, use_bias=False)(x)
+    c = L.DepthwiseConv2D(3, depth_multiplier=2, padding="same")(x)
+    d = L.SeparableConv2D(4, 3, depth_multiplier=2, strides=2, padding="valid")(x)
+    e = L.Conv2DTranspose(4, 3, strides=2, padding="same")(a)
+    f = L.Conv2DTranspose(4, 2, strides=3, padding="valid")(a)
+    g = L.Conv2DTranspose(2, 4, strides=2, padding="same", output_padding=1)(a)
+    h = L.Conv2D(4, 1, groups=2)(a)
+    return [a, b, c, d, e, f, g, h]
+
+
+@model((10, 4))
+def convolutions_1d(x):
+    a = L.Conv1D(6, 3, padding="causal", dilation_rate=2)(x)
+    b = L.SeparableConv1D(4, 3, padding="same")(x)
+    c = L.DepthwiseConv1D(3, strides=2)(x)
+    d = L.Conv1DTranspose(3, 3, strides=2, padding="same")(x)
+    e = L.ZeroPadding1D((1, 2))(x)
+    f = L.Cropping1D((2, 1))(x)
+    g = L.UpSampling1D(3)(x)
+    h = L.MaxPooling1D(3, strides=2, padding="same")(x)
+    i = L.AveragePooling1D(2)(x)
+    j = L.GlobalAveragePooling1D()(x)
+    k = L.GlobalMaxPooling1D(keepdims=True)(x)
+    return [a, b, c, d, e, f, g, h, i, j, k]
+
+
+@model((4, 5, 4, 2))
+def volumes(x):
+    a = L.Conv3D(3, 2, padding="same", strides=(1, 2, 1))(x)
+    b = L.Conv3DTranspose(2, 2, strides=2)(a)
+    c = L.MaxPooling3D(2)(x)
+    d = L.AveragePooling3D(2, padding="same")(x)
+    e = L.ZeroPadding3D(((1, 0), (0, 1), (2, 1)))(x)
+    f = L.Cropping3D(1)(x)
+    g = L.UpSampling3D((1, 2, 1))(x)
+    h = L.GlobalAveragePooling3D()(x)
+    return [a, b, c, d, e, f, g, h, L.GlobalMaxPooling3D()(x)]
+
+
+@model((7, 5, 2))
+def images(x):
+    a = L.MaxPooling2D(3, strides=2, padding="same")(x)
+    b = L.AveragePooling2D((2, 3), padding="same")(x)
+    c = L.ZeroPadding2D(((1, 2), (0, 3)))(x)
+    d = L.Cropping2D(((1, 2), (0, 3)))(x)
+    e = L.UpSampling2D((2, 3))(x)
+    f = L.UpSampling2D(2, interpolation="bilinear")(x)
+    g = L.Resizing(5, 12)(x)
+    h = L.CenterCrop(4, 3)(x)
+    i = L.Rescaling(1 / 3.0, offset=-0.5)(x)
+    j = L.GlobalAveragePooling2D(keepdims=True)(x)
+    k = L.GlobalMaxPooling2D()(x)
+    m = L.RandomFlip()(L.SpatialDropout2D(0.5)(L.GaussianNoise(0.5)(x)))
+    return [a, b, c, d, e, f, g, h, i, j, k, m]
+
+
+@model((3, 8, 6))
+def channels_first(x):
+    how = {"data_format": "channels_first"}
+    a = L.Conv2D(4, 3, padding="same", **how)(x)
+    b = L.BatchNormalization(axis=1)(a)
+    c = L.MaxPooling2D(2, **how)(b)
+    d = L.Flatten(**how)(c)
+    e = L.ZeroPadding2D(1, **how)(c)
+    f = L.UpSampling2D(2, **how)(c)
+    g = L.GlobalAveragePooling2D(**how)(e)
+    return [b, c, d, f, g, L.DepthwiseConv2D(2, **how)(x)]
+
+
+@model((6, 8))
+def normalizations(x):
+    a = L.BatchNormalization()(x)
+    b = L.BatchNormalization(scale=False, epsilon=1e-2)(x)
+    c = L.BatchNormalization(center=False, axis=1)(x)
+    d = L.LayerNormalization()(x)
+    e = L.LayerNormalization(axis=1 if LEGACY else (1, 2))(x)
+    f = L.LayerNormalization(axis=1, scale=False)(x)
+    g = L.GroupNormalization(4)(x)
+    h = L.UnitNormalization()(x)
+    outs = [a, b, c, d, e, f, g, h]
+    n = L.Normalization(mean=[1.0] * 8, variance=[2.0] * 8)(x)
+    if not LEGACY:
+        outs += [L.RMSNormalization()(x), L.SpectralNormalization(L.Dense(3))(x)]
+    return [*outs, n]
+
+
+@model((7,), legacy=True)
+def activations(x):
+    names = ["relu", "elu", "selu", "gelu", "softmax", "softplus", "softsign", "tanh"]
+    names += ["sigmoid", "exponential", "hard_sigmoid", "swish", "linear", "mish"]
+    if not LEGACY:
+        names += ["relu6", "silu", "hard_silu", "celu", "leaky_relu", "log_softmax", "log_sigmoid"]
+        names += ["hard_tanh", "hard_shrink", "soft_shrink", "tanh_shrink", "squareplus"]
+        names += ["sparse_plus", "sparse_sigmoid"]
+    if LEGACY:
+        names = ["hard_sigmoid", "swish", "gelu", "softmax"]
+    found = [L.Activation(name)(x) for name in names]
+    found += [L.LeakyReLU()(x), L.ELU(0.5)(x), L.PReLU()(x), L.Softmax()(x)]
+    found += [L.ReLU(max_value=1.0, negative_slope=0.1, threshold=0.2)(x), L.ReLU(6.0)(x)]
+    return found
+
+
+@model((4, 6))
+def shapes(x):
+    a = L.Reshape((3, -1, 2))(x)
+    b = L.Permute((3, 1, 2))(a)
+    c = L.Flatten()(b)
+    d = L.RepeatVector(3)(c)
+    e = L.Dense(5, activation="relu")(x)
+    f = L.EinsumDense("abc,cd->abd", output_shape=(None, 3), bias_axes="d")(x)
+    g = L.TimeDistributed(L.Dense(2))(x)
+    i = L.TimeDistributed(L.TimeDistributed(L.Dense(2)))(L.Reshape((2, 2, 6))(x))
+    return [a, b, c, d, e, f, g, i, L.Dropout(0.5)(x)]
+
+
+@model((5, 4), (5, 4), (4,))
+def merging(x, y, z):
+    a = L.Add()([x, y])
+    b = L.Subtract()([x, y])
+    c = L.Multiply()([x, y, x])
+    d = L.Average()([x, y, x])
+    e = L.Maximum()([x, y])
+    f = L.Minimum()([x, y])
+    g = L.Concatenate(axis=1)([x, y])
+    h = L.Dot(axes=(2, 2))([x, y])
+    i = L.Dot(axes=1, normalize=True)([z, z])
+    j = L.Dot(axes=(1, 2))([z, x])
+    return [a, b, c, d, e, f, g, h, i, j, L.concatenate([x, y])]
+
+
+# -- sequences ---------------------------------------------------------------------------------
+
+
+@model((5, 3))
+def recurrent(x):
+    a = L.LSTM(4)(x)
+    b = L.LSTM(4, return_sequences=True, go_backwards=True, use_bias=False)(x)
+    c = L.GRU(4, return_sequences=True)(x)
+    d = L.GRU(4, reset_after=False, recurrent_activation="relu")(x)
+    e = L.SimpleRNN(4, return_sequences=True, activation="relu")(x)
+    f = L.Bidirectional(L.LSTM(3, return_sequences=True))(x)
+    g = L.Bidirectional(L.GRU(3), merge_mode="sum")(x)
+    h, s, t = L.LSTM(4, return_state=True, return_sequences=True)(x)
+    i = L.LSTM(4)(h, initial_state=[s, t])
+    j = L.RNN([L.LSTMCell(3), L.GRUCell(4)], return_sequences=True)(x)
+    return [a, b, c, d, e, f, g, h, s, t, i, j]
+
+
+@model((40, 2))
+def long_sequence(x):
+    return [L.LSTM(3, return_sequences=True)(x), L.Bidirectional(L.GRU(2))(x)]
+
+
+@model((6,), legacy=True, ints=(4,))
+def masks(x):
+    e = L.Embedding(4, 5, mask_zero=True)(x)
+    a = L.LSTM(3, return_sequences=True)(e)
+    b = L.Bidirectional(L.GRU(3, return_sequences=True))(e)
+    c = L.GlobalAveragePooling1D()(L.Dense(3)(e))
+    d = L.GRU(3)(a)
+    f = L.MultiHeadAttention(2, 3)(e, e)
+    g = L.LSTM(2)(L.Masking(0.5)(L.Reshape((6, 1))(L.Rescaling(0.5)(x))))
+    return [a, b, c, d, f, g]
+
+
+@model((5, 8), (3, 8))
+def attention(x, y):
+    a = L.MultiHeadAttention(2, 3)(x, y)
+    b = L.MultiHeadAttention(2, 3, value_dim=5, use_bias=False)(x, x, use_causal_mask=True)
+    c = L.Attention(use_scale=True)([x, y])
+    d = L.AdditiveAttention()([x, y])
+    e, f = L.MultiHeadAttention(2, 4)(x, y, return_attention_scores=True)
+    outs = [a, b, c, d, e, f]
+    if not LEGACY:
+        outs.append(L.GroupQueryAttention(3, 4, 2)(x, x))
+        outs.append(L.Attention(score_mode="concat")([x, y, y]))
+    return outs
+
+
+@model((3, 6, 5, 2))
+def convolutional_memory(x):
+    a = L.ConvLSTM2D(3, 3, padding="same", return_sequences=True)(x)
+    b, c, d = L.ConvLSTM2D(2, 2, strides=2, return_state=True)(x)
+    return [a, b, c, d]
+
+
+# -- structure ---------------------------------------------------------------------------------
+
+
+@model((4,), legacy=True, h5=True)
+def nested(x):
+    """Models in models, a layer that is called three times, a model that is called twice."""
+    shared = L.Dense(4, activation="tanh", name="shared")
+    given = keras.Input((4,))
+    inner = keras.Model(given, [L.BatchNormalization()(given), L.Dense(2)(given)])
+    first, second = inner(shared(shared(x)))
+    third, _ = inner(shared(first))
+    body = keras.Sequential([L.Dense(4), keras.Sequential([L.Dense(3), L.BatchNormalization()])])
+    other = keras.Sequential([keras.Input((2,)), L.Dense(3), L.ReLU()])
+    return [body(third), L.TimeDistributed(other)(L.Reshape((1, 2))(second))]
+
+
+if not LEGACY:
+    from keras import ops
+
+    @model((4, 6), (4, 6))
+    def operations(x, y):
+        a = (x + y) * 2.0 - y / 3.0 + 1.0
+        b = ops.mean(a, axis=1, keepdims=True) + ops.var(a, axis=(1, 2), keepdims=True)
+        c = ops.concatenate([x[:, 1:, ::2], y[:, :-1, 3:]], axis=-1)
+        d = ops.reshape(ops.transpose(x, (0, 2, 1)), (-1, 12, 2))
+        e = ops.where(x > y, ops.sqrt(ops.abs(x)), ops.exp(-ops.square(y)))
+        f = ops.matmul(x, ops.swapaxes(y, 1, 2))
+        g = ops.einsum("bij,bkj->bik", x, y)
+        h = ops.softmax(ops.stack([x, y], axis=1), axis=1)
+        i = ops.clip(ops.expand_dims(x, -1)[:, 0], -0.5, 0.5)
+        j, k = ops.split(x, 2, axis=2)
+        m = ops.cast(ops.argmax(x, axis=-1), "float32")
+        n = ops.pad(x, [[0, 0], [1, 2], [0, 1]])
+        o = ops.maximum(ops.cumsum(x, axis=1), ops.roll(y, 2, axis=2))
+        p = ops.gelu(x) + ops.relu(y) ** 2 + ops.silu(x) + ops.leaky_relu(y)
+        q = ops.repeat(ops.flip(x, axis=2), 2, axis=1)
+        r = ops.top_k(x, 2)[0] + ops.logsumexp(x, axis=-1, keepdims=True)
+        s = ops.take(x, [2, 0], axis=1) + ops.max(y, axis=1, keepdims=True)
+        t = ops.squeeze(ops.sum(x, axis=2, keepdims=True), -1) + ops.std(x, axis=-1)
+        u = ops.normalize(x) + ops.norm(y, axis=2, keepdims=True) + ops.log1p(ops.abs(x))
+        return [a, b, c, d, e, f, g, h, i, j, k, m, n, o, p, q, r, s, t, u]
+
+else:
+    import tensorflow as tf
+
+    @model((4, 6), legacy=True)
+    def operations(x):
+        y = tf.nn.relu(x + 1.0) * 2.0 - x
+        return [y[:, 1:, ::2], tf.reduce_mean(y, axis=1), tf.concat([x, y], axis=2), 1.0 - y, 2 / y]
+
+
+def randomized(net):
+    """The model with weights and statistics such that outputs vary."""
+    for layer in net.weights:
+        value = np.asarray(layer)
+        if value.dtype.kind != "f":
+            continue
+        spread = 1.5 / np.sqrt(max(1, np.prod(value.shape[:-1]))) if value.ndim > 1 else 0.4
+        found = rng.normal(0, spread, value.shape)
+        if any(word in layer.name for word in ("variance", "gamma", "scale")):
+            found = rng.uniform(0.5, 1.5, value.shape)
+        layer.assign(found.astype(value.dtype))
+    return net
+
+
+def compress(path):
+    """The same archive with its members deflated."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def write(folder, name, net, given, suffix):
+    path = folder / f"{name}{suffix}"
+    net.save(path)
+    if suffix == ".keras" and name != "nested":
+        compress(path)
+    expected = net.predict(given if len(given) > 1 else given[0], verbose=0)
+    expected = expected if isinstance(expected, list | tuple) else [expected]
+    arrays = {f"in:{i.name.split(':')[0]}": v for i, v in zip(net.inputs, given, strict=True)}
+    arrays |= {f"out:{i:03}": v for i, v in enumerate(expected)}
+    np.savez_compressed(path.with_name(path.name + ".npz"), **arrays)
+
+
+def main():
+    folder = Path(sys.argv[1])
+    for name, (shapes, function, legacy, ints, h5) in MODELS.items():
+        if LEGACY and not legacy:
+            continue
+        keras.backend.clear_session()
+        inputs = [keras.Input(shape, name=f"x{i}") for i, shape in enumerate(shapes)]
+        outputs = function(*inputs)
+        net = randomized(keras.Model(inputs if len(inputs) > 1 else inputs[0], outputs))
+        given = [rng.normal(0, 1, (2, *shape)).astype(np.float32) for shape in shapes]
+        if ints:
+            given = [rng.integers(0, ints[0], v.shape).astype(np.float32) for v in given]
+            given[0][:, 0] = 1
+        if LEGACY:
+            write(folder, f"{name}_2", net, given, ".h5")
+        else:
+            write(folder, name, net, given, ".keras")
+            if h5:
+                write(folder, name, net, given, ".h5")
+
+
+if __name__ == "__main__":
+    main()

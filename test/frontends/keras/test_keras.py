@@ -1,0 +1,196 @@
+"""Files of Keras 2 and 3 against what Keras computes with them; `make.py` writes both."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import h5py
+import nnc
+import numpy as np
+import pytest
+
+FILES = Path(__file__).parent / "files"
+MODELS = sorted(p.name for p in FILES.iterdir() if p.suffix in (".keras", ".h5"))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_outputs_are_those_of_keras(name):
+    arrays = np.load(FILES / f"{name}.npz")
+    given = {k[3:]: arrays[k] for k in arrays.files if k.startswith("in:")}
+    expected = [arrays[k] for k in arrays.files if k.startswith("out:")]
+    found = list(nnc.compile(FILES / name).run(given).values())
+    assert len(found) == len(expected)
+    for i, (a, b) in enumerate(zip(found, expected, strict=True)):
+        assert a.shape == b.shape, i
+        assert np.abs(a - b).max() <= 1e-4 * np.abs(b).max(), i
+
+
+def layer(kind, inbound=(), name=None, **config):
+    name = name or kind.lower()
+    config = {"name": name, "trainable": True, **config}
+    calls = [
+        {
+            "args": [
+                {"class_name": "__keras_tensor__", "config": {"keras_history": [one, 0, 0]}}
+                for one in inbound
+            ],
+            "kwargs": {},
+        }
+    ]
+    return {
+        "module": "keras.layers",
+        "class_name": kind,
+        "config": config,
+        "name": name,
+        "inbound_nodes": calls if inbound else [],
+    }
+
+
+def archive(config, weights=(), extra=None):
+    """The bytes of a `.keras` file."""
+    data = io.BytesIO()
+    with h5py.File(data, "w") as file:
+        for path, value in dict(weights).items():
+            file[path] = value
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as made:
+        made.writestr("metadata.json", '{"keras_version": "3.9.0"}')
+        made.writestr("config.json", config if isinstance(config, str) else json.dumps(config))
+        made.writestr("model.weights.h5", data.getvalue())
+        for name, value in (extra or {}).items():
+            made.writestr(name, value)
+    return out.getvalue()
+
+
+def functional(*layers, ends=None):
+    given = layer("InputLayer", name="x", batch_shape=[None, 3])
+    config = {
+        "name": "net",
+        "layers": [given, *layers],
+        "input_layers": ["x", 0, 0],
+        "output_layers": [ends or layers[-1]["name"], 0, 0],
+    }
+    return {"module": "keras", "class_name": "Functional", "config": config}
+
+
+KERNEL = np.arange(6, dtype=np.float32).reshape(3, 2)
+DENSE = layer("Dense", ["x"], use_bias=False)
+DENSE_WEIGHTS = {"layers/dense/vars/0": KERNEL}
+
+
+def test_names_and_shapes_of_inputs_and_outputs_are_kept():
+    model = nnc.compile(archive(functional(DENSE), DENSE_WEIGHTS))
+    found = model.run({"x": np.ones((4, 3), np.float32)})
+    assert list(found) == ["dense"]
+    assert np.array_equal(found["dense"], np.tile(KERNEL.sum(0), (4, 1)))
+
+
+def test_all_missing_layers_are_in_one_error():
+    net = functional(layer("Foo", ["x"]), layer("Bar", ["foo"]), layer("Dense", ["bar"]))
+    with pytest.raises(nnc.NncError) as error:
+        nnc.load(archive(net))
+    assert "layer 'foo' (Foo)" in str(error.value)
+    assert "layer 'bar' (Bar)" in str(error.value)
+    assert "Dense" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    "net, message",
+    [
+        (functional(layer("Lambda", ["x"], function="f")), "Python code, which is never executed"),
+        (functional(DENSE), r"layer 'dense' \(Dense\): it has 0 weights, expected 1"),
+        (functional(layer("Dense", ["y"])), "broken configuration"),
+        (functional(layer("Dropout", ["dropout"])), "its inputs are never computed"),
+        (functional(layer("Activation", ["x"], activation="what")), "activation 'what' is not"),
+        (functional(layer("Permute", ["x"], dims="no")), "'dims' is 'no', expected 1 integers"),
+        (functional(layer("Reshape", ["x"], target_shape=[2, 2])), "3 elements do not"),
+        ({"class_name": "Mine", "config": {}}, "only sequential and functional models"),
+        ({"class_name": "Sequential"}, "broken configuration: KeyError: 'config'"),
+        ({"class_name": "Sequential", "config": {"name": "s", "layers": []}}, "it was not built"),
+        ("[1]", "the configuration is no JSON object"),
+        ("{", "the configuration is no JSON"),
+    ],
+)  # fmt: skip
+def test_errors_name_what_is_wrong(net, message):
+    with pytest.raises(nnc.NncError, match=message):
+        nnc.load(archive(net))
+
+
+def test_models_that_contain_themselves_are_an_error():
+    text = '{"class_name": "Sequential", "config": {"name": "s", "layers": [' * 200
+    text += "]}}" * 200
+    with pytest.raises(nnc.NncError, match=r"nested too deeply|not built"):
+        nnc.load(archive(text))
+
+
+def test_weights_without_a_model_are_an_error(tmp_path):
+    path = tmp_path / "only.weights.h5"
+    with h5py.File(path, "w") as file:
+        file["layers/dense/vars/0"] = KERNEL
+    with pytest.raises(nnc.NncError, match=r"weights only; save the whole model"):
+        nnc.load(path)
+
+
+def test_links_to_other_files_are_not_followed(tmp_path):
+    with h5py.File(tmp_path / "secret.h5", "w") as file:
+        file["a"] = KERNEL
+    data = io.BytesIO()
+    with h5py.File(data, "w") as file:
+        file["layers/dense/vars/1"] = KERNEL
+        file["layers/dense/vars/0"] = h5py.ExternalLink(str(tmp_path / "secret.h5"), "a")
+        file.create_dataset(
+            "layers/dense_1/vars/0", (3, 2), "f4", external=[(str(tmp_path / "secret.h5"), 0, 24)]
+        )
+    for name, message in (("dense", ""), ("dense_1", "lies in other files")):
+        first = DENSE if name == "dense" else layer("Dense", ["x"], "dense_1", use_bias=False)
+        nets = [first] if name == "dense" else [DENSE, first]
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w") as made:
+            made.writestr("metadata.json", "{}")
+            made.writestr("config.json", json.dumps(functional(*nets)))
+            made.writestr("model.weights.h5", data.getvalue())
+        if message:
+            with pytest.raises(nnc.NncError, match=message):
+                nnc.load(out.getvalue())
+        else:
+            assert nnc.load(out.getvalue())  # the link is not there, the other weight is
+
+
+def test_large_weights_are_views_of_the_file(tmp_path):
+    """A file of 64 MB is read without its bytes."""
+    kernel = np.zeros((4096, 4096), np.float32)
+    net = functional(layer("Dense", ["x"], use_bias=False))
+    net["config"]["layers"][0]["config"]["batch_shape"] = [None, 4096]
+    path = tmp_path / "large.keras"
+    path.write_bytes(archive(net, {"layers/dense/vars/0": kernel}))
+    from nnc.frontends.common.source import Source
+    from nnc.frontends.keras.model import read
+
+    graph = read(Source(path))
+    (found,) = graph.constants.values()
+    base = found
+    while isinstance(base.base, np.ndarray):
+        base = base.base
+    assert isinstance(base, np.memmap) or not base.flags.owndata
+    assert not found.flags.writeable
+
+
+def mutations(data, count, seed):
+    rng = np.random.default_rng(seed)
+    for _ in range(count):
+        made = bytearray(data)
+        for _ in range(rng.integers(1, 8)):
+            made[rng.integers(len(made))] = rng.integers(256)
+        if rng.random() < 0.3:
+            made = made[: rng.integers(len(made))]
+        yield bytes(made)
+
+
+@pytest.mark.parametrize("name", ["nested.keras", "nested_2.h5"])
+def test_broken_files_give_errors(name):
+    for data in mutations((FILES / name).read_bytes(), 60, 3):
+        try:
+            nnc.load(data)
+        except nnc.NncError:
+            continue

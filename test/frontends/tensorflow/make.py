@@ -1,0 +1,313 @@
+"""Writes `files/`: models of TensorFlow 2.21, with inputs and what TensorFlow makes of them.
+
+    python test/frontends/tensorflow/make.py
+
+Graphs are frozen, with functions for branches and loops, and also with Switch and Merge for those
+whose names end in `_v1`. Folders are SavedModels.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+os.environ["CUDA_VISIBLE_DEVICES"] = ""
+
+import keras
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+
+FILES = Path(__file__).parent / "files"
+F32 = tf.float32
+rng = np.random.default_rng(0)
+
+
+def normal(*shape):
+    return rng.normal(size=shape).astype(np.float32)
+
+
+def expected(name, function, inputs):
+    found = function(*(tf.constant(x) for x in inputs))
+    found = found if isinstance(found, tuple | list) else [found]
+    arrays = {f"in{i}": x for i, x in enumerate(inputs)}
+    arrays |= {f"out{i}": np.asarray(v) for i, v in enumerate(found)}
+    np.savez_compressed(FILES / f"{name}.npz", **arrays)
+
+
+def graph(name, function, *inputs, shapes=None, v1=False):
+    """A frozen graph; with `shapes`, its inputs have these."""
+    specs = [
+        tf.TensorSpec(x.shape if shapes is None else s, x.dtype, name=f"x{i}")
+        for i, (x, s) in enumerate(zip(inputs, shapes or inputs, strict=True))
+    ]
+    compiled = tf.function(lambda *xs: function(*xs), input_signature=specs)
+    concrete = compiled.get_concrete_function()
+    for suffix, lower in (("", False), ("_v1", True)) if v1 else (("", False),):
+        frozen = convert_variables_to_constants_v2(concrete, lower_control_flow=lower)
+        data = frozen.graph.as_graph_def().SerializeToString()
+        (FILES / f"{name}{suffix}.pb").write_bytes(data)
+        expected(f"{name}{suffix}", compiled, inputs)
+
+
+def folder(name, module, *inputs, shapes=None):
+    """A SavedModel of a module's `__call__`."""
+    specs = [
+        tf.TensorSpec(x.shape if shapes is None else s, x.dtype, name=f"x{i}")
+        for i, (x, s) in enumerate(zip(inputs, shapes or inputs, strict=True))
+    ]
+    holder = tf.Module()
+    holder.module = module
+    holder.run = tf.function(lambda *xs: {"y": module(*xs)}, input_signature=specs)
+    shutil.rmtree(FILES / name, ignore_errors=True)
+    tf.saved_model.save(holder, FILES / name, signatures=holder.run)
+    for part in ("assets", "fingerprint.pb"):
+        path = FILES / name / part
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    expected(name, lambda *xs: holder.run(*xs)["y"], inputs)
+
+
+def trained(model):
+    """The model with statistics that make outputs vary."""
+    for weight in model.weights:
+        low, high = (0.5, 1.5) if "variance" in weight.name or "gamma" in weight.name else (-1, 1)
+        scale = 1 if weight.ndim == 1 else np.sqrt(1.5 / np.prod(weight.shape[:-1]))
+        weight.assign(rng.uniform(low, high, weight.shape) * scale)
+    return model
+
+
+# -- operators -------------------------------------------------------------------------------------
+
+
+def arithmetic(x, y):
+    i = tf.cast(x * 10, tf.int32)
+    return (
+        *(x // y, x % y, tf.truncatediv(i, 3), i // 3, i % 3, i // -3, tf.truncatemod(i, 4)),
+        *(tf.atan2(x, y), tf.minimum(x, y), tf.math.squared_difference(x, y), tf.pow(x * x, y)),
+        *(tf.math.divide_no_nan(x, tf.nn.relu(y)), tf.add_n([x, y, x]), tf.cast(x > y, F32)),
+        *(tf.math.logical_xor(x > 0, y > 0), tf.where(x > 0, x, y), tf.math.is_finite(x)),
+        *(tf.math.xlogy(tf.nn.relu(x), tf.abs(y)), tf.clip_by_value(x, -0.5, 0.5), x != y),
+        *(
+            tf.bitwise.bitwise_and(i, 5),
+            tf.bitwise.left_shift(i, 2),
+            tf.raw_ops.Bucketize(input=x, boundaries=[-1.0, 0.0, 1.0]),
+        ),
+    )
+
+
+def activations(x):
+    return (
+        *(tf.nn.gelu(x), tf.nn.gelu(x, approximate=True), tf.nn.silu(x), tf.nn.elu(x)),
+        *(tf.nn.selu(x), tf.nn.leaky_relu(x), tf.nn.softplus(x), tf.round(x * 3), tf.sign(x)),
+        *(tf.math.erf(x), tf.math.log1p(tf.abs(x)), tf.math.expm1(x), tf.nn.relu6(x * 6)),
+        *(tf.math.rsqrt(tf.abs(x)), tf.nn.crelu(x), tf.nn.softmax(x), tf.nn.log_softmax(x)),
+        tf.quantization.fake_quant_with_min_max_args(x, -1.0, 2.0),
+        tf.quantization.fake_quant_with_min_max_vars(x, -1.3, 0.7, narrow_range=True),
+    )
+
+
+def reductions(x):
+    values, indices = tf.math.top_k(x, 2)
+    return (
+        *(tf.reduce_sum(x, [0, 2]), tf.reduce_mean(x, -1, keepdims=True), values, indices),
+        *(tf.reduce_logsumexp(x), tf.argmax(x, 1), tf.argmin(x, 2, tf.int32)),
+        *(tf.reduce_any(x > 1, 1), tf.reduce_all(x > -1, 1), tf.cumsum(x, 1, exclusive=True)),
+        *(tf.math.cumprod(x, 2, reverse=True), tf.nn.l2_normalize(x, -1), tf.nn.l2_loss(x)),
+        *(tf.math.reduce_std(x), tf.reduce_prod(x, 1), tf.reduce_max(x, [1, 2])),
+        *(tf.norm(x, axis=1), tf.math.unsorted_segment_max(x, [1, 0], 3), tf.where(x > 0)),
+    )
+
+
+def slices(x):
+    return (
+        *(x[:, 1:-1:2, ..., tf.newaxis, 0], x[..., ::-1], x[-1, :, 2], x[1:, tf.newaxis, -2:]),
+        tf.strided_slice(x, [0, 0, 0], [2, 3, 4], [1, 2, 2]),
+        tf.slice(x, [0, 1, 0], [-1, 2, 3]),
+        tf.reshape(x, [tf.shape(x)[0], -1]),
+        tf.tile(x, [1, tf.shape(x)[0], 2]),
+        tf.reverse(x, [1]),
+        tf.broadcast_to(x[:, :1], tf.shape(x)),
+        tf.zeros(tf.shape(x)[:2]) + 1,
+    )
+
+
+def movement(x, i):
+    return (
+        *(tf.gather(x, i, axis=1), tf.gather(x, i, batch_dims=1, axis=2)),
+        *(tf.gather_nd(x, [[0, 1], [1, 2]]), tf.one_hot(i, 5), tf.one_hot([-1, 2], 3, 4.0, -1.0)),
+        *(tf.stack([x[0], x[1]], 1), *tf.split(x, [1, 3], 1), tf.unstack(x, axis=1)[2]),
+        *(tf.transpose(x, [2, 0, 1]), tf.expand_dims(x, -1), tf.squeeze(x[:, :1], 1)),
+        *(tf.roll(x, [1, 2], [1, 2]), tf.reverse_sequence(x, [2, 3], 1, 0)),
+        *(tf.scatter_nd([[1], [3], [1]], x[0, :3], [5, 5]), tf.linalg.band_part(x, 1, 0)),
+        *(tf.tensor_scatter_nd_add(x, [[0, 1]], x[1, :1]), tf.linalg.diag(x[0])),
+        *(tf.pad(x, [[0, 0], [1, 2], [2, 1]], m, 0.5) for m in ("CONSTANT",)),
+        *(tf.pad(x, [[0, 0], [1, 2], [2, 1]], m) for m in ("REFLECT", "SYMMETRIC")),
+        *(tf.einsum("bij,bkj->bik", x, x), tf.matmul(x, x, transpose_b=True), tf.range(5)),
+        *(tf.linspace(0.0, 1.0, 5), tf.fill([2, 3], x[0, 0, 0]), tf.sequence_mask([1, 3], 4)),
+    )
+
+
+def images(x):
+    old = tf.compat.v1.image
+    return (
+        *(tf.image.resize(x, [7, 9]), tf.image.resize(x, [3, 3], method="nearest")),
+        *(old.resize_bilinear(x, [9, 9], align_corners=True), old.resize_bilinear(x, [4, 7])),
+        *(old.resize_nearest_neighbor(x, [9, 4]), old.resize_nearest_neighbor(x, [12, 12])),
+        old.resize_nearest_neighbor(x, [9, 4], align_corners=True),
+        *(tf.nn.depth_to_space(x, 2), tf.nn.space_to_depth(x, 2), tf.image.flip_left_right(x)),
+        tf.nn.space_to_batch(x, [2, 2], [[0, 0], [1, 1]]),
+        tf.nn.local_response_normalization(x),
+        *(tf.image.per_image_standardization(x), tf.image.central_crop(x, 0.5)),
+        *(tf.image.resize_with_pad(x, 10, 8), tf.image.rgb_to_grayscale(x[..., :3])),
+    )
+
+
+def bicubic(x):
+    return tf.image.resize(x, [12, 5], method="bicubic")
+
+
+def boxes(places, scores, image):
+    first = tf.image.non_max_suppression(places, scores, 5, 0.5, score_threshold=0.1)
+    second, own = tf.image.non_max_suppression_with_scores(places, scores, 5, 0.5)
+    third, count = tf.raw_ops.NonMaxSuppressionV4(
+        boxes=places,
+        scores=scores,
+        max_output_size=9,
+        iou_threshold=0.3,
+        score_threshold=0.2,
+        pad_to_max_output_size=True,
+    )
+    return (
+        *(first, tf.gather(places, first), second, own, third, count),
+        tf.image.crop_and_resize(image, places[:3], [0, 1, 0], [4, 5]),
+        tf.image.crop_and_resize(image, places[:2] - 0.4, [0, 1], [3, 1], "nearest", 7.0),
+    )
+
+
+def convolutions(x):
+    w, depthwise, narrow = normal(3, 3, 4, 6), normal(3, 3, 4, 2), normal(3, 3, 2, 6)
+    back, cube = normal(3, 3, 5, 4), normal(2, 2, 2, 3, 4)
+    nn = tf.nn
+    return (
+        *(nn.conv2d(x, w, 2, "SAME"), nn.conv2d(x, w, 1, "VALID", dilations=2)),
+        nn.conv2d(x, w, [1, 2, 1, 1], [[0, 0], [1, 2], [0, 1], [0, 0]]),
+        *(nn.conv2d_transpose(x, back, [2, 2 * n, 2 * n, 5], 2, "SAME") for n in (8,)),
+        *(nn.conv2d_transpose(x, back, [2, n, n, 5], 2, "SAME") for n in (15,)),
+        nn.conv2d_transpose(x, back, [2, 17, 18, 5], 2, "VALID"),
+        *(nn.conv2d(x, narrow, 1, "SAME"), nn.depthwise_conv2d(x, depthwise, [1, 2, 2, 1], "SAME")),
+        *(nn.max_pool2d(x, 3, 2, "SAME"), nn.avg_pool2d(x, 3, 2, "SAME")),
+        nn.conv3d(x[:, tf.newaxis, ..., :3] + tf.zeros([2, 3, 1, 1, 1]), cube, [1] * 5, "VALID"),
+        nn.bias_add(x, [1.0, 2.0, 3.0, 4.0]),
+    )
+
+
+# -- branches and loops ----------------------------------------------------------------------------
+
+
+def branches(x, i):
+    y = tf.cond(tf.reduce_sum(x) > 0, lambda: x * 2 + 1, lambda: tf.nn.relu(x) - 3)
+    z = tf.switch_case(i, [lambda: x + 1, lambda: x * 2, lambda: tf.exp(x)])
+    return y, z
+
+
+def until(x):
+    """Only the run tells the number of iterations."""
+    return tf.while_loop(
+        lambda i, v: tf.reduce_sum(v) < 100.0, lambda i, v: (i + 1, v * 1.5 + 1), [0, x]
+    )
+
+
+def nested(x):
+    def body(i, v):
+        v = tf.cond(tf.equal(i % 2, 0), lambda: v + 1.0, lambda: v * tf.reduce_mean(v))
+        _, v = tf.while_loop(
+            lambda j, w: j < 3, lambda j, w: (j + 1, w + tf.cast(j, F32) * 0.1), [0, v]
+        )
+        return i + 1, v
+
+    return tf.while_loop(lambda i, v: i < 4, body, [0, x])[1]
+
+
+def rows(x):
+    """A list that a loop writes."""
+
+    def body(i, total, found):
+        total = total + tf.tanh(x[i])
+        return i + 1, total, found.write(i, total * 2)
+
+    count = tf.shape(x)[0]
+    found = tf.TensorArray(F32, size=count)
+    _, total, found = tf.while_loop(lambda i, *_: i < count, body, [0, tf.zeros([4]), found])
+    return found.stack(), total, tf.map_fn(lambda row: tf.nn.softmax(row * 2), x)
+
+
+def remembered(x):
+    """A list that a loop writes and reads."""
+    found = tf.TensorArray(F32, size=60, element_shape=[4], clear_after_read=False)
+    return tf.while_loop(
+        lambda i, _: i < 60,
+        lambda i, a: (i + 1, a.write(i, a.read(i - 1) * 0.5 + x[i % 6])),
+        [1, found.write(0, x[0])],
+    )[1].stack()
+
+
+class Network(tf.Module):
+    """Convolutions, statistics and pooling as Keras writes them."""
+
+    def __init__(self):
+        super().__init__()
+        layers = keras.layers
+        self.model = trained(keras.Sequential([
+            layers.Input((16, 16, 3)),
+            layers.Conv2D(8, 3, strides=2, padding="same", activation="relu"),
+            layers.BatchNormalization(),
+            layers.DepthwiseConv2D(3, padding="same"),
+            layers.ReLU(6.0),
+            layers.MaxPooling2D(),
+            layers.Conv2DTranspose(4, 3, strides=2, padding="same"),
+            layers.AveragePooling2D(2, 1, padding="same"),
+            layers.Flatten(),
+            layers.Dense(5),
+        ]))  # fmt: skip
+
+    def __call__(self, x):
+        return self.model(x, training=False)
+
+
+class Recurrent(tf.Module):
+    def __init__(self):
+        super().__init__()
+        layers = keras.layers
+        self.model = trained(keras.Sequential([
+            layers.Input((None, 6)), layers.LSTM(4, return_sequences=True), layers.GRU(3),
+        ]))  # fmt: skip
+
+    def __call__(self, x):
+        return self.model(x, training=False)
+
+
+def main():
+    FILES.mkdir(exist_ok=True)
+    graph("arithmetic", arithmetic, normal(3, 4), normal(3, 4))
+    graph("activations", activations, normal(3, 4))
+    graph("reductions", reductions, normal(2, 4, 5))
+    graph("slices", slices, normal(3, 5, 6))
+    graph("slices_open", slices, normal(3, 5, 6), shapes=[[None, None, None]])
+    graph("movement", movement, normal(2, 4, 5), np.array([[0, 1], [2, 3]], np.int32))
+    graph("images", images, normal(2, 6, 6, 4))
+    graph("bicubic", bicubic, normal(1, 6, 7, 2))
+    corners = np.abs(normal(20, 2))
+    places = np.concatenate([corners, corners + np.abs(normal(20, 2))], 1) / 2
+    graph("boxes", boxes, places, np.abs(normal(20)), normal(2, 8, 9, 3))
+    graph("convolutions", convolutions, normal(2, 8, 8, 4))
+    graph("branches", branches, normal(3, 4), np.int32(1), v1=True)
+    graph("until", until, normal(3, 4), v1=True)
+    graph("nested", nested, normal(3, 4), v1=True)
+    graph("rows", rows, normal(5, 4), shapes=[[None, 4]], v1=True)
+    graph("remembered", remembered, normal(6, 4))
+    folder("network", Network(), normal(2, 16, 16, 3), shapes=[[None, 16, 16, 3]])
+    graph("recurrent", Recurrent(), normal(2, 7, 6), shapes=[[None, None, 6]], v1=True)
+
+
+if __name__ == "__main__":
+    main()
