@@ -17,7 +17,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common.shapes import as_i64
-from ...common.terms import Term, constant
+from ...common.terms import Term, constant, extent
 from ..complexes import Pair, by_parts
 from ..layer import HloLayer
 from ..rows import rows
@@ -166,7 +166,11 @@ def gather(n: HloLayer, x: Value, indices: Value) -> Value:
 @by_parts
 def dynamic_gather(n: HloLayer, x: Value, indices: Value, sizes: Value) -> Value:
     dims = n.op.dimension_numbers
-    return _gathered(n, x, indices, dims, n.known_ints(sizes, "slice_sizes"))
+    found = n.extents(sizes) or (None,) * x.type.rank
+    # What is not known is a whole dimension: JAX slices parts by numbers only.
+    whole = [d if s is None else s for s, d in zip(found, x.type.shape, strict=True)]
+    gone = dims.value("collapsed_slice_dims")
+    return _gathered(n, x, indices, dims, [1 if i in gone else s for i, s in enumerate(whole)])
 
 
 def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> Value:
@@ -219,14 +223,14 @@ def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -
     vector = dims.value("index_vector_dim")
     whole = Term(n, as_i64(n, indices))
     one = len(index_map) == 1 and tuple(dims.value("collapsed_slice_dims")) == tuple(index_map)
-    if not one or dims.value("operand_batching_dims") or x.type.shape[index_map[0]] is None:
+    if not one or dims.value("operand_batching_dims"):
         raise n.error(f"'{x.type}': this gather needs known shapes")
     axis = index_map[0]
     if any(s != d for i, (s, d) in enumerate(zip(sizes, x.type.shape, strict=True)) if i != axis):
         raise n.error(f"'{x.type}': this gather needs known shapes")
     if vector < whole.rank:
         whole = _without(whole, [vector])
-    places = whole.max(0).min(x.type.shape[axis] - 1)
+    places = whole.max(0).min(extent(n, (x, axis)) - 1)
     found = Term(n, x).gather(places, axis)
     offsets = dims.value("offset_dims")
     own = iter(i for i in range(found.rank) if not axis <= i < axis + places.rank)

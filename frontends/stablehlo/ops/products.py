@@ -13,7 +13,7 @@ from ...common.terms import Term
 from ..complexes import Pair, pair
 from ..layer import HloLayer
 from ..rows import rows
-from .movement import padded, spread
+from .movement import spread
 
 
 def _bilinear(n: HloLayer, lhs: Any, rhs: Any, multiply: Any) -> Any:
@@ -125,8 +125,7 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
             return found
         x = spread(n, x, (1, 1, *apart), None)
     if any(p < 0 for pair_ in pads for p in pair_):
-        low, high = ([0, 0, *(min(p[i], 0) for p in pads)] for i in (0, 1))
-        x = padded(n, x, low, high, None)
+        x = _cut(n, x, pads)
         pads = tuple((max(a, 0), max(b, 0)) for a, b in pads)
     return n(
         nn.Conv(
@@ -139,6 +138,18 @@ def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spati
             groups=groups,
         )
     )
+
+
+def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
+    """x without what negative padding takes away."""
+    starts = [0, 0, *(max(-low, 0) for low, _ in pads)]
+    shape = list(x.type.shape)
+    for i, (low, high) in enumerate(pads, 2):
+        if shape[i] is None:
+            raise n.error("negative padding needs known extents")
+        shape[i] += min(low, 0) + min(high, 0)
+    out = TensorType(tuple(shape), x.type.element_type)
+    return n(nn.Slice(x, starts=starts, out=out))
 
 
 def _transposed(

@@ -218,8 +218,9 @@ def reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
     scan = _scan(values[0].type.shape, op.window_dimensions, strides, dilations, pads)
     if scan is not None:
         return _scanned(n, values, inits, scan, name)
-    if count == 1 and _pools(n, values[0], inits[0], name):
-        return [_pooled(n, values[0], name, op.window_dimensions, strides, dilations, pads)]
+    if count == 1 and _pools(values[0], name):
+        found = _pooled(n, values[0], name, op.window_dimensions, strides, dilations, pads)
+        return [_with_init(n, found, inits[0], name)]
     return _by_offsets(n, values, inits, op.window_dimensions, strides, dilations, pads)
 
 
@@ -265,12 +266,10 @@ def _scanned(
     return values
 
 
-def _pools(n: HloLayer, x: Any, init: Any, name: str) -> bool:
-    """Whether a pooling of `nn` does it."""
-    if isinstance(x, Pair) or x.type.element_type is i1 or name not in REDUCTIONS:
-        return False
-    floats = isinstance(x.type.element_type, FloatType)
-    return name in ("add", "maximum") and floats and _is_neutral(n, init, name)
+def _pools(x: Any, name: str) -> bool:
+    """Whether a pooling of `nn` does it. As in XLA, padding counts for nothing."""
+    floats = not isinstance(x, Pair) and isinstance(x.type.element_type, FloatType)
+    return floats and name in ("add", "maximum")
 
 
 def _pooled(
