@@ -17,7 +17,8 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common.shapes import as_i64
-from ...common.terms import Term, constant, extent
+from ...common.terms import Term, constant
+from ...common.terms import extent as extent_of
 from ..complexes import Pair, by_parts
 from ..layer import HloLayer
 from ..rows import rows
@@ -230,7 +231,7 @@ def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -
         raise n.error(f"'{x.type}': this gather needs known shapes")
     if vector < whole.rank:
         whole = _without(whole, [vector])
-    places = whole.max(0).min(extent(n, (x, axis)) - 1)
+    places = whole.max(0).min(extent_of(n, (x, axis)) - 1)
     found = Term(n, x).gather(places, axis)
     offsets = dims.value("offset_dims")
     own = iter(i for i in range(found.rank) if not axis <= i < axis + places.rank)

@@ -11,6 +11,7 @@ import numpy as np
 FILES = Path(__file__).parent / "files"
 
 UNSUPPORTED = {
+    "apply_at": "a function of elements at places that may repeat",
     "eigh": "eigenvalues, which the machine's LAPACK computes",
     "svd": "singular values, which the machine's LAPACK computes",
     "qr": "a factorization that the machine's LAPACK computes",

@@ -522,7 +522,7 @@ case("convolve", lambda a, c: jnp.convolve(a, c), V, f(3))
 case("correlate", lambda a, c: jnp.correlate(a, c, "same"), V, f(3))
 case(
     "conv_negpad",
-    lambda x, w: conv(x, w, window_strides=(1, 1), padding=((-1, 1), (0, -1))),
+    lambda x, w: conv(x, w, window_strides=(1, 1), padding=((-1, -1), (0, -1))),
     im,
     f(4, 3, 3, 3),
 )
