@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,7 @@ def _along(n: HloLayer, x: Complex, axis: int, bins: int, inverse: bool) -> Comp
     shape = x[0].shape
     order = [*(i for i in range(len(shape)) if i != axis), axis]
     size = shape[axis] or 0
-    count = int(np.prod([d for i, d in enumerate(shape) if i != axis] or [1]))
+    count = math.prod(d or 0 for i, d in enumerate(shape) if i != axis)
     rows_ = each(x, lambda part: part.transpose(*order).reshape(count, size))
     found = fourier(rows_, constant(n, size, i64), constant(n, bins, i64), inverse)
     turned = [shape[i] or 0 for i in order[:-1]]
