@@ -60,7 +60,7 @@ def _load(
         return module
     if isinstance(model, str | Path):
         path = Path(model)
-        if path.suffix == ".mlir":
+        if path.suffix == ".mlir" and not _is_model(path):
             _reject(choices)
             return _read_ir(path)
         if not path.exists():
@@ -70,6 +70,14 @@ def _load(
     module = import_model(model, progress=progress, **choices)
     module.verify()
     return module
+
+
+def _is_model(path: Path) -> bool:
+    """Whether MLIR text is a model to be imported, and no IR of a stage."""
+    from ..frontends.common.source import Source
+    from ..frontends.signs.stablehlo import is_it
+
+    return path.exists() and is_it(Source(path))
 
 
 def _reject(choices: Mapping[str, Mapping[str, Any]]) -> None:

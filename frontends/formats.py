@@ -39,6 +39,7 @@ class Format:
 FORMATS: Sequence[Format] = (
     Format("Keras", "keras"),  # before PyTorch: a model of Keras may be a module of PyTorch
     Format("PyTorch", "pytorch"),
+    Format("StableHLO", "stablehlo"),
     Format("TensorFlow Lite", "tflite"),
     Format("Keras", "keras"),
     Format("GGUF", "gguf"),

@@ -25,7 +25,13 @@ class Return(Op, name="stablehlo.return", traits=(Pure, Terminator)):
     values: Operands = operands()
 
     format = "custom<ReturnValues>($values) attr-dict custom<ReturnTypes>($values)"
-    example = "stablehlo.return %x, %y : tensor<4xf32>, tensor<i1>"
+    example = """
+        %r:2 = "stablehlo.if"(%p) ({
+          stablehlo.return %x, %y : tensor<4xf32>, tensor<i1>
+        }, {
+          stablehlo.return %x, %p : tensor<4xf32>, tensor<i1>
+        }) : (tensor<i1>) -> (tensor<4xf32>, tensor<i1>)
+    """
 
 
 class While(Op, name="stablehlo.while", traits=REGION):

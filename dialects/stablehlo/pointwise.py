@@ -304,7 +304,8 @@ class ReducePrecision(Op, name="stablehlo.reduce_precision", traits=PURE):
 
     format = (
         "custom<SomeOperands>(operands) `,` `format` `=` "
-        "custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:` custom<SameOperandsAndResultType>(operands, type(results))"
+        "custom<ExponentMantissa>($exponent_bits, $mantissa_bits) attr-dict `:` "
+        "custom<SameOperandsAndResultType>(operands, type(results))"
     )
     example = "%r = stablehlo.reduce_precision %x, format = e5m10 : tensor<4xf32>"
 

@@ -1,0 +1,37 @@
+"""What a converter of StableHLO sees of an operation: its attributes, types and regions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...ir.core import Operation, Value
+from ...ir.types import TensorType
+from ..common.importer import NodeLayer
+
+
+class HloLayer(NodeLayer):
+    """An operation that is being imported; `op` is it, typed."""
+
+    @property
+    def op(self) -> Any:
+        """The operation."""
+        return self.attributes
+
+    def out(self, i: int = 0) -> TensorType:
+        """The type of a result, which must be a tensor."""
+        type = self.op.results[i].type
+        if not isinstance(type, TensorType):
+            raise self.error(f"result {i} is '{type}', expected a tensor of known rank")
+        return type
+
+    def region(self, at: int, *arguments: Any) -> list[Any]:
+        """What a region of the operation returns for these arguments."""
+        return self.graph(str(at), *arguments)
+
+    def last(self, at: int) -> Operation:
+        """The operation that ends a region."""
+        return list(self.op.regions[at].blocks[0].ops)[-1]
+
+    def integer(self, x: Value) -> bool:
+        """Whether a tensor has integers."""
+        return x.type.element_type.__class__.__name__ == "IntegerType"

@@ -1,0 +1,141 @@
+"""From StableHLO in any form to a graph of nodes, one for each operation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import count
+from typing import Any
+
+from ...dialects import func
+from ...ir.core import Block, Operation, Value
+from ...ir.diagnostics import NncError
+from ...ir.location import FileLineColLoc, NameLoc
+from ...ir.syntax.parser import parse_module
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from ..common.source import Source
+from .complexes import is_complex, outside
+from .forms import text_of
+
+DEEPEST_CALLS = 64
+
+
+def read(source: Source) -> Graph:
+    """The graph of the public function. Raises NncError."""
+    text = text_of(source)
+    module = parse_module(text, source.name, allow_unregistered=True)
+    module.verify()
+    functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+    public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
+    chosen = [f for f in public if f.sym_name == "main"] or public[:1]
+    if not chosen:
+        raise source.error("the module has no public function with a body")
+    return _Reader(functions, source).main(chosen[0])
+
+
+class _Reader:
+    """Makes graphs of functions and regions, each function once."""
+
+    def __init__(self, functions: Mapping[str, Any], source: Source) -> None:
+        self.functions = functions
+        self.source = source
+        self.names: dict[Value, str] = {}
+        self.graphs: dict[str, Graph] = {}
+        self.open: list[str] = []
+        self.numbers = count()
+
+    def name(self, value: Value) -> str:
+        """The name of a value, unique in the module."""
+        if value not in self.names:
+            self.names[value] = f"{value.name_hint or ''}%{next(self.numbers)}"
+        return self.names[value]
+
+    def main(self, function: Any) -> Graph:
+        """The graph of the function that is the model."""
+        block = function.body.blocks[0]
+        inputs, nodes = [], []
+        for i, arg in enumerate(block.args):
+            name = _name_of(function.arg_attrs, i, ("jax.arg_name", "nn.name"))
+            name = name or arg.name_hint or f"arg{i}"
+            inputs.append(Input(name, outside(arg.type)))
+            self.names[arg] = name
+            if is_complex(arg.type):
+                inner = self.names[arg] = f"{name}%complex"
+                nodes.append(Node("complex input", name, [name], [inner]))
+        if len({value.name for value in inputs}) != len(inputs):
+            raise self.source.error("two arguments of the function have one name")
+        body, returned = self.nodes(block)
+        outputs = []
+        for i, value in enumerate(returned):
+            name = _name_of(function.res_attrs, i, ("jax.result_info",)) or f"result{i}"
+            inner = self.name(value)
+            if is_complex(value.type):
+                real = f"%output{i}"
+                body.append(Node("complex output", name, [inner], [real]))
+                inner = real
+            outputs.append((_unique(name, [known for known, _ in outputs]), inner))
+        return Graph(inputs, [*nodes, *body], outputs, producer="JAX")
+
+    def function(self, name: str, op: Operation) -> Graph:
+        """The graph of a function that is called."""
+        if name in self.graphs:
+            return self.graphs[name]
+        called = self.functions.get(name)
+        if called is None or not called.body.blocks:
+            raise NncError(f"function '@{name}' is not in the module", op.loc)
+        if name in self.open:
+            raise NncError(f"function '@{name}' calls itself", op.loc)
+        if len(self.open) > DEEPEST_CALLS:
+            raise NncError(f"functions call each other more than {DEEPEST_CALLS} deep", op.loc)
+        self.open.append(name)
+        self.graphs[name] = self.block(called.body.blocks[0])
+        self.open.pop()
+        return self.graphs[name]
+
+    def block(self, block: Block) -> Graph:
+        """A region or a function that is called."""
+        inputs = [Input(self.name(arg), arg.type) for arg in block.args]
+        nodes, returned = self.nodes(block)
+        return Graph(inputs, nodes, [(str(i), self.name(v)) for i, v in enumerate(returned)])
+
+    def nodes(self, block: Block) -> tuple[list[Node], Sequence[Value]]:
+        """The nodes of a block, and what it returns."""
+        *ops, last = block.ops
+        return [self.node(op) for op in ops], last.operands
+
+    def node(self, op: Operation) -> Node:
+        """An operation as a node; what it calls and its regions are graphs inside of it."""
+        kind, graphs = op.name, {}
+        if isinstance(op, func.Call):
+            graphs["body"] = self.function(op.callee, op)
+        elif op.name == "stablehlo.composite":
+            graphs["body"] = self.function(op.decomposition, op)  # type: ignore[attr-defined]
+        elif op.name == "stablehlo.custom_call":
+            kind = f"custom_call @{op.call_target_name}"  # type: ignore[attr-defined]
+        for i, region in enumerate(op.regions):
+            if len(region.blocks) != 1:
+                raise NncError(f"'{op.name}' op has a region of several blocks", op.loc)
+            graphs[str(i)] = self.block(region.blocks[0])
+        inputs = [self.name(v) for v in op.operands]
+        outputs = [self.name(v) for v in op.results]
+        return Node(kind, _place(op), inputs, outputs, op, graphs)
+
+
+def _place(op: Operation) -> str:
+    """How messages name an operation: as JAX does, or by the line of its text."""
+    match op.loc:
+        case NameLoc(name):
+            return name
+        case FileLineColLoc() as place:
+            return f"line {place.line}"
+    return op.name
+
+
+def _name_of(attrs: Any, i: int, keys: Sequence[str]) -> str:
+    """A name that an argument or result is given by its attributes."""
+    entries = dict(attrs[i].items()) if attrs is not None else {}
+    return next((entries[key].value for key in keys if key in entries), "")
+
+
+def _unique(name: str, taken: Sequence[str]) -> str:
+    return next(n for i in count() if (n := f"{name}_{i}" if i else name) not in taken)

@@ -1,0 +1,1 @@
+"""The converters of StableHLO's operators, a module for each family."""

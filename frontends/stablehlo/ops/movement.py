@@ -1,0 +1,218 @@
+"""What makes, moves and reshapes tensors, of known and of open shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import ComplexType, TensorType, i64
+from ...common.loops import reversed_along
+from ...common.shapes import as_i64, as_scalar, broadcast_by, reshape, shape_vector
+from ...common.terms import Term, counting
+from ...common.windows import pad_by_vector
+from ..complexes import Pair, by_parts, split, together
+from ..layer import HloLayer
+from ..rows import rows
+
+
+@rows("complex input")
+def complex_input(n: HloLayer, x: Value) -> Pair:
+    return split(n, x)
+
+
+@rows("complex output")
+def complex_output(n: HloLayer, x: Pair) -> Value:
+    return together(n, x)
+
+
+@rows("stablehlo.constant", "chlo.constant")
+def constant(n: HloLayer) -> Any:
+    value = n.op.value
+    if not hasattr(value, "to_numpy"):
+        raise n.error("the elements of the constant are not there")
+    array = value.to_numpy()
+    if isinstance(n.out().element_type, ComplexType):
+        return Pair(*(n.constant(np.array(p)) for p in (array.real, array.imag)))
+    if array.size > 1 and value.__class__.__name__ == "DenseElements" and value.is_splat:
+        single = n.constant(array.reshape(-1)[0], n.out().element_type)
+        return n(nn.BroadcastTo(single, out=n.out()))
+    return n.constant(np.asarray(array, order="C"), n.out().element_type)
+
+
+@rows("stablehlo.iota")
+def iota(n: HloLayer) -> Any:
+    out, at = n.out(), n.op.iota_dimension
+    element: Any = out.element_type
+    if isinstance(element, ComplexType):
+        element = element.element_type
+    shape = [1] * out.rank
+    shape[at] = out.shape[at] or 0
+    places = np.arange(shape[at]).astype(type_to_numpy(element)).reshape(shape)
+    whole = n.constant(places)
+    if out.shape != whole.type.shape:
+        whole = n(nn.BroadcastTo(whole, out=TensorType(out.shape, element)))
+    if element is out.element_type:
+        return whole
+    return Pair(whole, n(nn.Sub(whole, whole)))
+
+
+@rows("stablehlo.dynamic_iota")
+def dynamic_iota(n: HloLayer, shape: Value) -> Value:
+    out, at = n.out(), n.op.iota_dimension
+    shape = as_i64(n, shape)
+    count = Term(n, n(nn.Gather(shape, n.constant(at, i64))))
+    places = counting(n, count).cast(out.element_type).spread(0, out.rank - 1 - at)
+    return broadcast_by(n, places.value, shape)
+
+
+@rows("stablehlo.reshape")
+@by_parts
+def reshape_(n: HloLayer, x: Value) -> Value:
+    out = TensorType(n.out().shape, x.type.element_type)
+    return x if out is x.type else n(nn.Reshape(x, out=out))
+
+
+@rows("stablehlo.dynamic_reshape", "chlo.dynamic_reshape")
+@by_parts
+def dynamic_reshape(n: HloLayer, x: Value, shape: Value) -> Value:
+    return Term(n, x).shaped(Term(n, as_i64(n, shape))).value
+
+
+@rows("stablehlo.broadcast_in_dim")
+@by_parts
+def broadcast_in_dim(n: HloLayer, x: Value) -> Value:
+    out = TensorType(n.out().shape, x.type.element_type)
+    placed = _placed(n, x, n.op.broadcast_dimensions, out.rank)
+    return placed if placed.type is out else n(nn.BroadcastTo(placed, out=out))
+
+
+def _placed(n: HloLayer, x: Value, dims: Any, rank: int) -> Value:
+    """x with its dimensions at these places, which may be in any order, and 1 elsewhere."""
+    order = sorted(range(len(dims)), key=lambda i: dims[i])
+    if order != list(range(len(dims))):
+        x = n(nn.Transpose(x, permutation=order))
+        dims = sorted(dims)
+    extents: list[Any] = [1] * rank
+    for i, dim in enumerate(dims):
+        extents[dim] = (x, i)
+    return reshape(n, x, extents)
+
+
+@rows("stablehlo.dynamic_broadcast_in_dim")
+@by_parts
+def dynamic_broadcast_in_dim(n: HloLayer, x: Value, shape: Value) -> Value:
+    placed = _placed(n, x, n.op.broadcast_dimensions, n.out().rank)
+    return broadcast_by(n, placed, as_i64(n, shape))
+
+
+@rows("stablehlo.broadcast")
+@by_parts
+def broadcast(n: HloLayer, x: Value) -> Value:
+    shape = (*n.op.broadcast_sizes, *x.type.shape)
+    return n(nn.BroadcastTo(x, out=TensorType(shape, x.type.element_type)))
+
+
+@rows("stablehlo.transpose")
+@by_parts
+def transpose(n: HloLayer, x: Value) -> Value:
+    return n(nn.Transpose(x, permutation=n.op.permutation))
+
+
+@rows("stablehlo.reverse")
+@by_parts
+def reverse(n: HloLayer, x: Value) -> Value:
+    if None in x.type.shape:
+        for axis in n.op.dimensions:
+            x = reversed_along(n, x, axis)
+        return x
+    if x.type.num_elements == 0 or not n.op.dimensions:
+        return x
+    turned = [i in n.op.dimensions for i in range(x.type.rank)]
+    starts = [d - 1 if t else 0 for t, d in zip(turned, x.type.shape, strict=True)]
+    steps = [-1 if t else 1 for t in turned]
+    return n(nn.Slice(x, starts=starts, steps=steps, out=x.type))
+
+
+@rows("stablehlo.concatenate")
+def concatenate(n: HloLayer, *inputs: Any) -> Any:
+    if isinstance(inputs[0], Pair):
+        parts = ([getattr(v, part) for v in inputs] for part in ("real", "imag"))
+        return Pair(*(n(nn.Concat(part, axis=n.op.dimension)) for part in parts))
+    return inputs[0] if len(inputs) == 1 else n(nn.Concat(inputs, axis=n.op.dimension))
+
+
+@rows("stablehlo.slice")
+@by_parts
+def slice_(n: HloLayer, x: Value) -> Value:
+    out = TensorType(n.out().shape, x.type.element_type)
+    if 0 in out.shape:
+        return n.constant(np.zeros(out.shape, type_to_numpy(out.element_type)))
+    return n(nn.Slice(x, starts=n.op.start_indices, steps=n.op.strides, out=out))
+
+
+@rows("stablehlo.real_dynamic_slice")
+@by_parts
+def real_dynamic_slice(n: HloLayer, x: Value, starts: Value, ends: Value, steps: Value) -> Value:
+    axes = n.constant(np.arange(x.type.rank))
+    bounds = (as_i64(n, v) for v in (starts, ends))
+    out = TensorType(n.out().shape, x.type.element_type)
+    return n(nn.SliceDynamic(x, *bounds, axes, as_i64(n, steps), out=out))
+
+
+@rows("stablehlo.pad")
+@by_parts
+def pad(n: HloLayer, x: Value, fill: Value) -> Value:
+    op = n.op
+    x = spread(n, x, [i + 1 for i in op.interior_padding], fill)
+    return padded(n, x, op.edge_padding_low, op.edge_padding_high, fill)
+
+
+def padded(n: HloLayer, x: Value, low: Any, high: Any, fill: Value | None) -> Value:
+    """x with elements before and behind it, or cut where numbers are negative."""
+    if not any(low) and not any(high):
+        return x
+    return n(nn.Pad(x, fill, pads=(*low, *high)))
+
+
+def spread(n: HloLayer, x: Value, steps: Any, fill: Value | None) -> Value:
+    """x with its elements so many places apart, and a value between them."""
+    for axis, step in enumerate(steps):
+        if step == 1 or x.type.shape[axis] in (0, 1):
+            continue
+        own: list[Any] = [(x, i) for i in range(x.type.rank)]
+        apart = reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]])
+        pads = [0] * (2 * apart.type.rank)
+        pads[apart.type.rank + axis + 1] = step - 1
+        apart = n(nn.Pad(apart, fill, pads=pads))
+        extent = x.type.shape[axis]
+        if extent is None:
+            raise n.error("elements spread along a dimension of unknown extent are not supported")
+        shape = list(x.type.shape)
+        shape[axis] = extent * step
+        whole = n(nn.Reshape(apart, out=TensorType(tuple(shape), x.type.element_type)))
+        cut = [0] * (2 * x.type.rank)
+        cut[x.type.rank + axis] = 1 - step
+        x = n(nn.Pad(whole, None, pads=cut))
+    return x
+
+
+@rows("stablehlo.dynamic_pad")
+@by_parts
+def dynamic_pad(
+    n: HloLayer, x: Value, fill: Value, low: Value, high: Value, interior: Value
+) -> Value:
+    if any(n.known_ints(interior, "interior padding")):
+        raise n.error("interior padding that is computed is not supported")
+    pads = n(nn.Concat([as_i64(n, low), as_i64(n, high)], axis=0))
+    return pad_by_vector(n, x, pads, fill)
+
+
+@rows("stablehlo.get_dimension_size")
+def get_dimension_size(n: HloLayer, x: Any) -> Value:
+    value = x.real if isinstance(x, Pair) else x
+    extent = as_scalar(n, shape_vector(n, [(value, n.op.dimension)]))
+    return n.cast(extent, n.out().element_type)

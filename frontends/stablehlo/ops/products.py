@@ -1,0 +1,224 @@
+"""Contractions and convolutions with dimensions in any order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType
+from ...common.shapes import merge, reshape
+from ...common.terms import Term
+from ..complexes import Pair, pair
+from ..layer import HloLayer
+from ..rows import rows
+from .movement import spread
+
+
+def _bilinear(n: HloLayer, lhs: Any, rhs: Any, multiply: Any) -> Any:
+    """A product that may be one of complex numbers."""
+    if not isinstance(lhs, Pair) and not isinstance(rhs, Pair):
+        return multiply(lhs, rhs)
+    parts = [(v.real, v.imag) for v in (lhs, rhs)]
+    found = [[Term(n, multiply(a, b)) for b in parts[1]] for a in parts[0]]
+    return pair(found[0][0] - found[1][1], found[0][1] + found[1][0])
+
+
+@rows("stablehlo.dot_general")
+def dot_general(n: HloLayer, lhs: Any, rhs: Any) -> Any:
+    (lhs_batch, lhs_sum), (rhs_batch, rhs_sum) = n.op.dims
+    return _bilinear(
+        n, lhs, rhs, lambda a, b: contracted(n, a, b, lhs_batch, lhs_sum, rhs_batch, rhs_sum)
+    )
+
+
+@rows("stablehlo.dot")
+def dot(n: HloLayer, lhs: Any, rhs: Any) -> Any:
+    last = (lhs.type.rank - 1,)
+    return _bilinear(n, lhs, rhs, lambda a, b: contracted(n, a, b, (), last, (), (0,)))
+
+
+def contracted(
+    n: HloLayer,
+    lhs: Value,
+    rhs: Value,
+    lhs_batch: Sequence[int],
+    lhs_sum: Sequence[int],
+    rhs_batch: Sequence[int],
+    rhs_sum: Sequence[int],
+) -> Value:
+    """[batch, m.., k..] times [batch, k.., n..], by one product of matrices."""
+    element: Any = n.out().element_type
+    element = getattr(element, "element_type", element)
+    lhs, rhs = (_factor(n, v, element) for v in (lhs, rhs))
+    lhs_free = [i for i in range(lhs.type.rank) if i not in (*lhs_batch, *lhs_sum)]
+    rhs_free = [i for i in range(rhs.type.rank) if i not in (*rhs_batch, *rhs_sum)]
+    extents: list[Any] = [(lhs, i) for i in (*lhs_batch, *lhs_free)]
+    extents += [(rhs, i) for i in rhs_free]
+    batch = len(lhs_batch)
+    left = _matrices(n, lhs, (lhs_batch, lhs_free, lhs_sum))
+    right = _matrices(n, rhs, (rhs_batch, rhs_sum, rhs_free))
+    found = n(nn.Matmul(left, right))
+    if len(lhs_free) == len(rhs_free) == 1 and found.type.rank == batch + 2:
+        return found
+    return reshape(n, found, extents)
+
+
+def _factor(n: HloLayer, x: Value, element: Any) -> Value:
+    """A factor in the type that sums are in."""
+    return n.cast(x, element)
+
+
+def _matrices(n: HloLayer, x: Value, groups: Any) -> Value:
+    """x with its batch dimensions first, and those of the two other groups merged."""
+    order = [i for group in groups for i in group]
+    if order != list(range(x.type.rank)):
+        x = n(nn.Transpose(x, permutation=order))
+    batch, first, second = (len(group) for group in groups)
+    spans = [(i, i + 1) for i in range(batch)]
+    spans += [(batch, batch + first), (batch + first, batch + first + second)]
+    return merge(n, x, spans)
+
+
+# -- convolutions ----------------------------------------------------------------------------------
+
+
+@rows("stablehlo.convolution")
+def convolution(n: HloLayer, lhs: Any, rhs: Any) -> Any:
+    return _bilinear(n, lhs, rhs, lambda a, b: convolved(n, a, b))
+
+
+def convolved(n: HloLayer, x: Value, weight: Value) -> Value:
+    """The convolution with channels first, and its result in the order that is asked for."""
+    op, numbers = n.op, n.op.dimension_numbers
+    element: Any = n.out().element_type
+    element = getattr(element, "element_type", element)
+    x, weight = n.cast(x, element), n.cast(weight, element)
+    x = _ordered(n, x, numbers.order("lhs", "b", "f"))
+    weight = _ordered(n, weight, numbers.order("rhs", "o", "i"))
+    spatial = x.type.rank - 2
+    if op.window_reversal is not None:
+        weight = _reversed(n, weight, [i + 2 for i, r in enumerate(_flags(op)) if r])
+    groups = op.feature_group_count
+    if op.batch_group_count > 1:
+        groups = op.batch_group_count
+        x = _batches_as_channels(n, x, groups)
+    if spatial == 0:
+        x, weight = (_with_extent(n, v) for v in (x, weight))
+    found = _convolved(n, op, x, weight, groups, spatial)
+    if spatial == 0:
+        found = reshape(n, found, [(found, 0), (found, 1)])
+    order = numbers.order("out", "b", "f")
+    back = sorted(range(len(order)), key=lambda i: order[i])
+    return _ordered(n, found, back)
+
+
+def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spatial: int) -> Value:
+    ones = (1,) * max(spatial, 1)
+    strides = op.steps(op.window_strides) or ones
+    dilations, apart = op.steps(op.rhs_dilation) or ones, op.steps(op.lhs_dilation) or ones
+    pads = op.pads or ((0, 0),)
+    if any(step > 1 for step in apart):
+        found = _transposed(n, x, weight, strides, dilations, apart, pads, groups)
+        if found is not None:
+            return found
+        x = spread(n, x, (1, 1, *apart), None)
+    if any(p < 0 for pair_ in pads for p in pair_):
+        x = _cut(n, x, pads)
+        pads = tuple((max(a, 0), max(b, 0)) for a, b in pads)
+    return n(
+        nn.Conv(
+            x,
+            weight,
+            None,
+            strides=strides,
+            dilations=dilations,
+            pads=(*(p[0] for p in pads), *(p[1] for p in pads)),
+            groups=groups,
+        )
+    )
+
+
+def _cut(n: HloLayer, x: Value, pads: Any) -> Value:
+    """x without what negative padding takes away."""
+    starts = [0, 0, *(max(-low, 0) for low, _ in pads)]
+    shape = list(x.type.shape)
+    for i, (low, high) in enumerate(pads, 2):
+        if shape[i] is None:
+            raise n.error("negative padding needs known extents")
+        shape[i] += min(low, 0) + min(high, 0)
+    out = TensorType(tuple(shape), x.type.element_type)
+    return n(nn.Slice(x, starts=starts, out=out))
+
+
+def _transposed(
+    n: HloLayer,
+    x: Value,
+    weight: Value,
+    strides: Any,
+    dilations: Any,
+    apart: Any,
+    pads: Any,
+    groups: int,
+) -> Value | None:
+    """A convolution of spread elements as the transpose of one, where it is that."""
+    kernel = weight.type.shape[2:]
+    if any(step > 1 for step in strides) or None in kernel or groups != 1:
+        return None
+    reach = [(k - 1) * d for k, d in zip(kernel, dilations, strict=True)]
+    begin = [r - low for r, (low, _) in zip(reach, pads, strict=True)]
+    end = [r - high for r, (_, high) in zip(reach, pads, strict=True)]
+    extra = [max(0, -e) for e in end]
+    if any(b < 0 for b in begin) or any(e >= s for e, s in zip(extra, apart, strict=True) if e):
+        return None
+    turned = _reversed(n, weight, range(2, weight.type.rank))
+    turned = n(nn.Transpose(turned, permutation=(1, 0, *range(2, weight.type.rank))))
+    return n(
+        nn.ConvTranspose(
+            x,
+            turned,
+            None,
+            strides=apart,
+            dilations=dilations,
+            pads=(*begin, *(max(e, 0) for e in end)),
+            output_padding=extra,
+        )
+    )
+
+
+def _flags(op: Any) -> list[bool]:
+    value = op.window_reversal
+    flags = value.values if hasattr(value, "element_type") else value.to_numpy().reshape(-1)
+    return [bool(v) for v in flags]
+
+
+def _ordered(n: HloLayer, x: Value, order: Sequence[int]) -> Value:
+    if list(order) == list(range(x.type.rank)):
+        return x
+    return n(nn.Transpose(x, permutation=order))
+
+
+def _reversed(n: HloLayer, x: Value, axes: Any) -> Value:
+    axes = [axis for axis in axes if x.type.shape[axis] != 1]
+    if not axes:
+        return x
+    starts = [d - 1 if i in axes else 0 for i, d in enumerate(x.type.shape)]
+    steps = [-1 if i in axes else 1 for i in range(x.type.rank)]
+    return n(nn.Slice(x, starts=starts, steps=steps, out=x.type))
+
+
+def _with_extent(n: HloLayer, x: Value) -> Value:
+    return reshape(n, x, [(x, 0), (x, 1), 1])
+
+
+def _batches_as_channels(n: HloLayer, x: Value, groups: int) -> Value:
+    """[g * b, c, ..] as [b, g * c, ..], so that groups of images are groups of channels."""
+    batch, channels, *spatial = x.type.shape
+    if batch is None or channels is None:
+        raise n.error("groups of images need a known number of images and channels")
+    element = x.type.element_type
+    apart = n(nn.Reshape(x, out=TensorType((groups, batch // groups, *x.type.shape[1:]), element)))
+    apart = n(nn.Transpose(apart, permutation=(1, 0, *range(2, apart.type.rank))))
+    out = TensorType((batch // groups, groups * channels, *spatial), element)
+    return n(nn.Reshape(apart, out=out))

@@ -1,0 +1,365 @@
+"""Reductions along dimensions and in windows, by the operation that a region applies."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....dialects.stablehlo.reductions import pairs
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, TensorType, i1
+from ...common.shapes import reshape
+from ...common.terms import Term, joined
+from ..complexes import Pair, flat, like
+from ..layer import HloLayer
+from ..rows import rows
+from .movement import padded, spread
+from .pointwise import add, maximum, minimum, multiply
+
+REDUCTIONS = {
+    "add": nn.ReduceSum,
+    "multiply": nn.ReduceProd,
+    "maximum": nn.ReduceMax,
+    "minimum": nn.ReduceMin,
+}
+OF_TRUTH = {
+    "or": nn.ReduceMax,
+    "add": nn.ReduceMax,
+    "maximum": nn.ReduceMax,
+    "and": nn.ReduceMin,
+    "multiply": nn.ReduceMin,
+    "minimum": nn.ReduceMin,
+}
+COMBINE: dict[str, Callable[[Term, Term], Term]] = {
+    "add": add,
+    "multiply": multiply,
+    "maximum": maximum,
+    "minimum": minimum,
+    "and": lambda x, y: x & y,
+    "or": lambda x, y: x | y,
+}
+
+
+def combiner(n: HloLayer, at: int = 0) -> str:
+    """The operation of a region that applies one to its two arguments; else an empty string."""
+    block = n.op.regions[at].blocks[0]
+    if len(block.args) != 2:
+        return ""
+    made = getattr(n.last(at).operands[0], "owner", None)
+    name = getattr(made, "name", "")
+    if set(getattr(made, "operands", ())) != set(block.args):
+        return ""
+    return name.removeprefix("stablehlo.")
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+@rows("stablehlo.reduce")
+def reduce(n: HloLayer, *inputs: Any) -> list[Any]:
+    count, axes = len(inputs) // 2, n.op.dimensions
+    values, inits = inputs[:count], inputs[count:]
+    if count == 1:
+        name = combiner(n)
+        found = _reduced(n, values[0], name, axes)
+        if found is not None:
+            return [_with_init(n, found, inits[0], name)]
+    elif (at := _extreme(n)) is not None:
+        return _argument(n, values, at, axes[0])
+    return _by_halves(n, list(values), list(inits), axes)
+
+
+def _reduced(n: HloLayer, x: Any, name: str, axes: Sequence[int]) -> Any:
+    """By one operation; None where there is none for it."""
+    if isinstance(x, Pair):
+        if name != "add":
+            return None
+        return Pair(*(n(nn.ReduceSum(part, axes=axes)) for part in (x.real, x.imag)))
+    if not axes:
+        return x
+    element = x.type.element_type
+    if element is i1:
+        if name not in OF_TRUTH:
+            return None
+        numbers = n.cast(x, IntegerType(32))
+        return n.cast(n(OF_TRUTH[name](numbers, axes=axes)), i1)
+    return n(REDUCTIONS[name](x, axes=axes)) if name in REDUCTIONS else None
+
+
+def _with_init(n: HloLayer, found: Any, init: Any, name: str) -> Any:
+    """The value to start with combined with the rest, unless it changes nothing."""
+    if isinstance(found, Pair):
+        if all(_is_neutral(n, part, name) for part in (init.real, init.imag)):
+            return found
+        parts = ((found.real, init.real), (found.imag, init.imag))
+        return Pair(*(n(nn.Add(a, b)) for a, b in parts))
+    if _is_neutral(n, init, name):
+        return found
+    return COMBINE[name](Term(n, found), Term(n, init)).value
+
+
+def _is_neutral(n: HloLayer, init: Value, name: str) -> bool:
+    known = n.known(init)
+    if known is None:
+        return False
+    value, element = known.reshape(-1)[0], init.type.element_type
+    if element is i1:
+        return bool(value) == (name in ("and", "multiply", "minimum"))
+    if name in ("add", "or", "multiply"):
+        return value == (1 if name == "multiply" else 0)
+    return value == _end(element, name == "maximum")
+
+
+def _end(element: Any, low: bool) -> float:
+    """The least or the greatest number of an element type."""
+    if isinstance(element, FloatType):
+        return -math.inf if low else math.inf
+    if element.signedness == "u":
+        return 0 if low else (1 << element.width) - 1
+    return -(1 << element.width - 1) if low else (1 << element.width - 1) - 1
+
+
+_FIRST_EXTREME = ("compare", "compare", "or", "compare", "compare", "and", "or", "select", "select")
+
+
+def _extreme(n: HloLayer) -> str | None:
+    """GT or LT where the region finds an extreme and its first position, as JAX's argmax does."""
+    ops = [op for op in n.op.body.blocks[0].ops if op.name != "stablehlo.constant"]
+    names = tuple(op.name.removeprefix("stablehlo.") for op in ops[:-1])
+    if names != _FIRST_EXTREME or len(n.op.dimensions) != 1:
+        return None
+    made: Any = getattr(n.op.operands[1], "owner", None)
+    counts = getattr(made, "name", "") == "stablehlo.iota"
+    if not counts or made.iota_dimension != n.op.dimensions[0]:
+        return None
+    direction = ops[0].comparison_direction  # type: ignore[attr-defined]
+    return direction if direction in ("GT", "LT") else None
+
+
+def _argument(n: HloLayer, values: Sequence[Value], direction: str, axis: int) -> list[Value]:
+    x, element = values[0], n.out(1).element_type
+    if x.type.element_type is i1:
+        x = n.cast(x, IntegerType(32))
+    largest = direction == "GT"
+    extreme = n((nn.ReduceMax if largest else nn.ReduceMin)(x, axes=(axis,)))
+    at = n((nn.Argmax if largest else nn.Argmin)(x, axis=axis))
+    return [n.cast(extreme, values[0].type.element_type), n.cast(at, element)]
+
+
+def _by_halves(n: HloLayer, values: list[Any], inits: list[Any], axes: Sequence[int]) -> list[Any]:
+    """By any region: the two halves of a dimension are combined until one element is left."""
+    for axis in axes:
+        extent = values[0].type.shape[axis]
+        if extent is None:
+            raise n.error("a reduction by this region needs a known extent")
+        if extent == 0:
+            values = _filled(n, values, inits, axis)
+        while (extent := values[0].type.shape[axis]) > 1:
+            half = extent // 2
+            first = [_part(n, v, axis, 0, half) for v in values]
+            second = [_part(n, v, axis, half, 2 * half) for v in values]
+            found = n.region(0, *first, *second)
+            if extent % 2:
+                rest = [_part(n, v, axis, extent - 1, extent) for v in values]
+                found = [_joined(n, a, b, axis) for a, b in zip(found, rest, strict=True)]
+            values = found
+    kept = [i for i in range(values[0].type.rank) if i not in axes]
+    values = [_each(v, lambda x: reshape(n, x, [(x, i) for i in kept])) for v in values]
+    return n.region(0, *inits, *values)
+
+
+def _filled(n: HloLayer, values: list[Any], inits: list[Any], axis: int) -> list[Any]:
+    """Values of one element instead of none."""
+    found = []
+    for value, init in zip(values, inits, strict=True):
+        shape = tuple(1 if i == axis else d for i, d in enumerate(value.type.shape))
+        found.append(
+            _each(init, lambda x: n(nn.BroadcastTo(x, out=TensorType(shape, x.type.element_type))))  # noqa: B023
+        )
+    return found
+
+
+def _each(value: Any, work: Callable[[Value], Value]) -> Any:
+    """A tensor, or both parts of a complex one."""
+    if isinstance(value, Pair):
+        return Pair(work(value.real), work(value.imag))
+    return work(value)
+
+
+def _part(n: HloLayer, value: Any, axis: int, begin: int, end: int) -> Any:
+    return _each(value, lambda x: Term(n, x).part(axis, begin, end).value)
+
+
+def _joined(n: HloLayer, a: Any, b: Any, axis: int) -> Any:
+    parts = zip(flat([a]), flat([b]), strict=True)
+    return like([joined([Term(n, x), Term(n, y)], axis).value for x, y in parts], [a])[0]
+
+
+# -- windows ---------------------------------------------------------------------------------------
+
+
+@rows("stablehlo.reduce_window")
+def reduce_window(n: HloLayer, *inputs: Any) -> list[Any]:
+    op, count = n.op, len(inputs) // 2
+    rank = len(op.window_dimensions)
+    ones = (1,) * rank
+    strides, apart = op.window_strides or ones, op.base_dilations or ones
+    dilations, pads = op.window_dilations or ones, pairs(op.padding, rank)
+    values, inits = list(inputs[:count]), list(inputs[count:])
+    values = [
+        _each_with(v, i, lambda x, fill: spread(n, x, apart, fill))
+        for v, i in zip(values, inits, strict=True)
+    ]
+    name = combiner(n)
+    scan = _scan(values[0].type.shape, op.window_dimensions, strides, dilations, pads)
+    if scan is not None:
+        return _scanned(n, values, inits, scan, name)
+    if count == 1 and _pools(values[0], name):
+        found = _pooled(n, values[0], name, op.window_dimensions, strides, dilations, pads)
+        return [_with_init(n, found, inits[0], name)]
+    return _by_offsets(n, values, inits, op.window_dimensions, strides, dilations, pads)
+
+
+def _each_with(value: Any, fill: Any, work: Callable[[Value, Value], Value]) -> Any:
+    if isinstance(value, Pair):
+        return Pair(work(value.real, fill.real), work(value.imag, fill.imag))
+    return work(value, fill)
+
+
+def _scan(shape: Any, window: Any, strides: Any, dilations: Any, pads: Any) -> Any:
+    """(axis, whether from the end) where windows hold all elements up to each one."""
+    wide = [i for i, size in enumerate(window) if size != 1]
+    if len(wide) != 1 or any(s != 1 for s in (*strides, *dilations)):
+        return None
+    axis = wide[0]
+    if any(p != (0, 0) for i, p in enumerate(pads) if i != axis) or window[axis] != shape[axis]:
+        return None
+    if pads[axis] == (window[axis] - 1, 0):
+        return axis, False
+    return (axis, True) if pads[axis] == (0, window[axis] - 1) else None
+
+
+def _scanned(
+    n: HloLayer, values: list[Any], inits: list[Any], scan: tuple[int, bool], name: str
+) -> list[Any]:
+    """Running results along an axis."""
+    (axis, reverse), x = scan, values[0]
+    plain = len(values) == 1 and not isinstance(x, Pair) and x.type.element_type is not i1
+    op = {"add": nn.Cumsum, "multiply": nn.Cumprod}.get(name)
+    if plain and op is not None and _is_neutral(n, inits[0], name):
+        return [n(op(x, axis=axis, reverse=reverse))]
+    shift, extent = 1, x.type.shape[axis]
+    while shift < extent:  # each element has those of twice as many places in it
+        low = [0] * x.type.rank
+        high = list(low)
+        low[axis], high[axis] = (-shift, shift) if reverse else (shift, -shift)
+        moved = [
+            _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))  # noqa: B023
+            for v, i in zip(values, inits, strict=True)
+        ]
+        values = n.region(0, *moved, *values)
+        shift *= 2
+    return values
+
+
+def _pools(x: Any, name: str) -> bool:
+    """Whether a pooling of `nn` does it. As in XLA, padding counts for nothing."""
+    floats = not isinstance(x, Pair) and isinstance(x.type.element_type, FloatType)
+    return floats and name in ("add", "maximum")
+
+
+def _pooled(
+    n: HloLayer, x: Value, name: str, window: Any, strides: Any, dilations: Any, pads: Any
+) -> Value:
+    """A pooling over the dimensions with windows, brought behind two others."""
+    rank = x.type.rank
+    moving = [
+        i for i in range(rank)
+        if (window[i], strides[i], tuple(pads[i])) != (1, 1, (0, 0))
+    ]  # fmt: skip
+    moving = moving or [rank - 1]
+    others = [i for i in range(rank) if i not in moving]
+    order = [*others, *moving]
+    term = Term(n, x)
+    turned = term if order == list(range(rank)) else term.transpose(*order)
+    lead = [(turned.value, i) for i in range(len(others))]
+    inner = [(turned.value, len(others) + i) for i in range(len(moving))]
+    shape: list[Any] = [*[1] * (2 - len(lead)), *lead, *inner]
+    if len(lead) > 2:
+        first = math.prod(x.type.shape[i] for i in others[:-1])  # type: ignore[misc]
+        shape = [first, lead[-1], *inner]
+    images = turned.reshape(*shape)
+    if any(p < 0 for i in moving for p in pads[i]):
+        low, high = ([0, 0, *(min(pads[i][side], 0) for i in moving)] for side in (0, 1))
+        images = Term(n, padded(n, images.value, low, high, None))
+    ends = [max(pads[i][side], 0) for side in (0, 1) for i in moving]
+    found = (nn.MaxPool if name == "maximum" else nn.SumPool)(
+        images.value,
+        kernel=[window[i] for i in moving],
+        strides=[strides[i] for i in moving],
+        dilations=[dilations[i] for i in moving],
+        pads=ends,
+    )
+    whole = Term(n, n(found))
+    back: list[Any] = [(turned.value, i) for i in range(len(others))]
+    back += [(whole.value, 2 + i) for i in range(len(moving))]
+    apart = whole.reshape(*back)
+    inverse = sorted(range(rank), key=lambda i: order[i])
+    return (apart if order == list(range(rank)) else apart.transpose(*inverse)).value
+
+
+def _by_offsets(
+    n: HloLayer,
+    values: list[Any],
+    inits: list[Any],
+    window: Any,
+    strides: Any,
+    dilations: Any,
+    pads: Any,
+) -> list[Any]:
+    """By any region: all elements at one place of the windows are combined with the next ones."""
+    low, high = ([p[side] for p in pads] for side in (0, 1))
+    values = [
+        _each_with(v, i, lambda x, fill: padded(n, x, low, high, fill))
+        for v, i in zip(values, inits, strict=True)
+    ]
+    shape = n.out().shape
+    found = inits
+    for place in np.ndindex(*window):
+        starts = [p * d for p, d in zip(place, dilations, strict=True)]
+
+        def slice_(x: Value, starts: Any = starts) -> Value:
+            out = TensorType(shape, x.type.element_type)
+            return n(nn.Slice(x, starts=starts, steps=strides, out=out))
+
+        found = n.region(0, *found, *[_each(v, slice_) for v in values])
+    return found
+
+
+@rows("stablehlo.select_and_scatter")
+def select_and_scatter(n: HloLayer, x: Value, source: Value, init: Value) -> Value:
+    """The gradient of a pooling: each number goes where its window's extreme stands."""
+    select = n.last(0).operands[0].owner
+    direction = getattr(select, "comparison_direction", "")
+    if direction not in ("GE", "GT", "LE", "LT") or combiner(n, 1) != "add":
+        raise n.error("only elements chosen by an order and added are supported")
+    shape, rank = x.type.shape, x.type.rank
+    if None in shape:
+        raise n.error("the operand needs a known shape")
+    ones = (1,) * rank
+    window, strides = n.op.window_dimensions or ones, n.op.window_strides or ones
+    pads = pairs(n.op.padding, rank)
+    ends = [p[side] for side in (0, 1) for p in pads]
+    signed = Term(n, x) if direction[0] == "G" else -Term(n, x)
+    images = signed.reshape(1, 1, *shape)
+    _, indices = n(nn.MaxPoolWithIndices(images.value, kernel=window, strides=strides, pads=ends))
+    places = Term(n, indices).reshape(math.prod(source.type.shape), 1)
+    numbers = Term(n, source).reshape(math.prod(source.type.shape))
+    total = math.prod(shape)
+    zeros = n(nn.BroadcastTo(init, out=TensorType((total,), x.type.element_type)))
+    found = n(nn.ScatterNd(zeros, places.value, numbers.value, reduction="add"))
+    return Term(n, found).reshape(*shape).value

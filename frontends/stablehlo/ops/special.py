@@ -1,0 +1,204 @@
+"""The functions of chlo, most of them formulas of those that `nn` has."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import IntegerType, TensorType, f64
+from ...common.terms import Term
+from ..complexes import product
+from ..layer import HloLayer
+from ..rows import rows
+from .pointwise import function, real_or_complex, square
+
+
+def _polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial with these coefficients, the highest power first."""
+    first, second, *rest = coefficients
+    found = x * first + second
+    for c in rest:
+        found = found * x + c
+    return found
+
+
+# t * exp(-x^2 + P(t)) with t = 1 / (1 + |x| / 2). Source: Numerical Recipes, erfcc.
+_ERFC = (
+    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418,
+    0.37409196, 1.00002368, -1.26551223,
+)  # fmt: skip
+
+
+def erfc(x: Term) -> Term:
+    """1 - erf(x), which keeps its digits where erf(x) is close to 1."""
+    size = x.function(nn.Abs)
+    t = 1.0 / (size * 0.5 + 1.0)
+    tail = t * (_polynomial(t, _ERFC) - size * size).function(nn.Exp)
+    far = (x < 0.0).choose(2.0 - tail, tail)
+    return (size < 0.5).choose(1.0 - x.function(nn.Erf), far)
+
+
+# Source: M. Giles, Approximating the erfinv function (2012), single precision.
+_ERF_INV_NEAR = (
+    2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
+    -0.00125372503, -0.00417768164, 0.246640727, 1.50140941,
+)  # fmt: skip
+_ERF_INV_FAR = (
+    -0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613,
+    0.00943887047, 1.00167406, 2.83297682,
+)  # fmt: skip
+
+
+def erf_inv(x: Term) -> Term:
+    """The number whose error function is x; two steps of Newton's method for f64."""
+    w = -((1.0 - x) * (x + 1.0)).function(nn.Log)
+    near = _polynomial(w - 2.5, _ERF_INV_NEAR)
+    far = _polynomial(w.max(5.0).function(nn.Sqrt) - 3.0, _ERF_INV_FAR)
+    found = (w < 5.0).choose(near, far) * x
+    if x.element is f64:
+        for _ in range(2):
+            slope = (found * found).function(nn.Exp) * (math.sqrt(math.pi) / 2)
+            found = found - (found.function(nn.Erf) - x) * slope
+    end = x.function(nn.Abs).equals(1.0)
+    return end.choose(x * math.inf, found)
+
+
+# Source: Lanczos approximation with g = 7 and nine terms.
+_LANCZOS = (
+    676.520368121885098567, -1259.13921672240287047, 771.32342877765307885,
+    -176.61502916214059906, 12.507343278686904814, -0.13857109526572011690,
+    9.9843695780195708595e-6, 1.50563273514931155834e-7,
+)  # fmt: skip
+_G = 7.5
+
+
+def _lanczos(x: Term) -> tuple[Term, Term, Term, Term]:
+    """For z = x - 1, or -x where x < 1/2: whether reflected, z, the sum, and its derivative."""
+    reflected = x < 0.5
+    z = reflected.choose(-x, x - 1.0)
+    total, slope = z * 0.0 + 0.99999999999980993227684700473478, z * 0.0
+    for i, c in enumerate(_LANCZOS):
+        inverse = 1.0 / (z + float(i + 1))
+        total = total + inverse * c
+        slope = slope - inverse * inverse * c
+    return reflected, z, total, slope
+
+
+def lgamma(x: Term) -> Term:
+    """log|gamma(x)|; below 1/2 by reflection."""
+    reflected, z, total, _ = _lanczos(x)
+    t = z + _G
+    log_t = (z / _G + 1.0).function(nn.Log) + math.log(_G)
+    plain = (z + 0.5 - t / log_t) * log_t + total.function(nn.Log) + math.log(2 * math.pi) / 2
+    size = x.function(nn.Abs)
+    part = size - size.function(nn.Floor)
+    part = (part > 0.5).choose(1.0 - part, part)
+    sine = (part * math.pi).function(nn.Sin).function(nn.Log)
+    mirrored = math.log(math.pi) - sine - plain
+    found = reflected.choose(mirrored, plain)
+    return size.equals(math.inf).choose(math.inf, found)
+
+
+def digamma(x: Term) -> Term:
+    """The derivative of lgamma; below 1/2 by reflection."""
+    reflected, z, total, slope = _lanczos(x)
+    t = z + _G
+    log_t = (z / _G + 1.0).function(nn.Log) + math.log(_G)
+    plain = log_t + slope / total - 7.0 / t
+    part = x + (-x + 0.5).function(nn.Floor)
+    angle = part * math.pi
+    mirrored = plain - angle.function(nn.Cos) / angle.function(nn.Sin) * math.pi
+    pole = (x <= 0.0) & x.equals(x.function(nn.Floor))
+    return pole.choose(math.nan, reflected.choose(mirrored, plain))
+
+
+# B(2k) / (2k)!, of the sum of Euler and Maclaurin.
+_BERNOULLI = (1 / 12, -1 / 720, 1 / 30240, -1 / 1209600, 1 / 47900160, -691 / 1307674368000)
+_FIRST_TERMS = 10
+
+
+def zeta(x: Term, q: Term) -> Term:
+    """The sum of (q + k)^-x: ten terms, an integral for the rest, and corrections of it."""
+    total = q ** (-x)
+    for k in range(1, _FIRST_TERMS):
+        total = total + (q + float(k)) ** (-x)
+    end = q + float(_FIRST_TERMS)
+    tail = end ** (-x)
+    total = total + tail * end / (x - 1.0) + tail * 0.5
+    factor = tail * x / end
+    for k, b in enumerate(_BERNOULLI):
+        total = total + factor * b
+        factor = factor * (x + float(2 * k + 1)) * (x + float(2 * k + 2)) / (end * end)
+    return x.equals(1.0).choose(math.inf, total)
+
+
+def polygamma(order: Term, x: Term) -> Term:
+    """The derivative of an order of digamma."""
+    following = order + 1.0
+    value = zeta(following, x) * lgamma(following).function(nn.Exp)
+    odd = (order * 0.5).function(nn.Floor) * 2.0 < order
+    return order.equals(0.0).choose(digamma(x), odd.choose(value, -value))
+
+
+def next_after(x: Term, y: Term) -> Term:
+    """The next number on the way from x to y, by the integers that the bits are."""
+    element: Any = x.element
+    integer = IntegerType(element.width)
+    least = x.made(nn.Bitcast(_one(x, integer), out=TensorType((), element)))
+    bits = x.made(nn.Bitcast(x.value, out=TensorType(x.shape, integer)))
+    away = (x > 0.0).choose(x < y, x > y)
+    one = Term(x.n, x.n.constant(1, integer))
+    moved = away.choose(bits + one, bits - one)
+    found = x.made(nn.Bitcast(moved.value, out=TensorType(moved.shape, element)))
+    first = (y > 0.0).choose(least, -least)
+    found = x.equals(0.0).choose(first, found)
+    found = x.equals(y).choose(y, found)
+    return (x.equals(x) & y.equals(y)).choose(found, math.nan)
+
+
+def _one(x: Term, integer: IntegerType) -> Value:
+    return x.n.constant(1, integer)
+
+
+def is_inf(x: Term) -> Term:
+    return x.function(nn.Abs).equals(math.inf)
+
+
+_FORMULAS = {
+    "acos": function(nn.Acos),
+    "acosh": function(nn.Acosh),
+    "asin": function(nn.Asin),
+    "asinh": function(nn.Asinh),
+    "atan": function(nn.Atan),
+    "atanh": function(nn.Atanh),
+    "cosh": function(nn.Cosh),
+    "sinh": function(nn.Sinh),
+    "tan": function(nn.Tan),
+    "erf": function(nn.Erf),
+    "erfc": erfc,
+    "erf_inv": erf_inv,
+    "lgamma": lgamma,
+    "digamma": digamma,
+    "zeta": zeta,
+    "polygamma": polygamma,
+    "next_after": next_after,
+    "is_inf": is_inf,
+    "is_pos_inf": lambda x: x.equals(math.inf),
+    "is_neg_inf": lambda x: x.equals(-math.inf),
+}
+rows.add({f"chlo.{name}": real_or_complex(formula) for name, formula in _FORMULAS.items()})
+rows.add({"chlo.square": real_or_complex(square, lambda x: product(x, x))})
+
+
+@rows("custom_call @shape_assertion")
+def shape_assertion(n: HloLayer, *inputs: Any) -> list[Any]:
+    return []
+
+
+@rows("custom_call @Sharding", "custom_call @annotate_device_placement", "sdy.sharding_constraint")
+def marked(n: HloLayer, x: Any) -> Any:
+    """A mark of where a value lies, which is here."""
+    return x

@@ -1,0 +1,57 @@
+"""The stored cases: functions of JAX as text, with inputs and JAX's own results."""
+
+import io
+import tarfile
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+FILES = Path(__file__).parent / "files"
+
+UNSUPPORTED = {
+    "apply_at": "a function of elements at places that may repeat",
+    "eigh": "eigenvalues, which the machine's LAPACK computes",
+    "svd": "singular values, which the machine's LAPACK computes",
+    "qr": "a factorization that the machine's LAPACK computes",
+    "rbg": "the bits of another generator than threefry",
+    "s_i1": "a Bessel function",
+    "s_i1e": "a Bessel function",
+}
+"""Cases whose operators are not there, and why."""
+
+LOOSE = {
+    "dot_bf16": 2e-3,  # JAX does not round where the text says so
+}
+"""Other tolerances than 1e-4 of the largest value."""
+
+
+@cache
+def stored() -> Mapping[str, bytes]:
+    """All files of the archive by name."""
+    with tarfile.open(FILES / "cases.tar.xz") as archive:
+        members = ((m.name, archive.extractfile(m)) for m in archive.getmembers())
+        return {name: file.read() for name, file in members if file is not None}
+
+
+def names() -> list[str]:
+    """The names of all cases."""
+    return sorted(name.removesuffix(".mlir") for name in stored() if name.endswith(".mlir"))
+
+
+def text(name: str) -> str:
+    """A case's text as JAX wrote it."""
+    return stored()[f"{name}.mlir"].decode()
+
+
+def arrays(name: str) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """A case's inputs and results; complex numbers as pairs."""
+    found = np.load(io.BytesIO(stored()[f"{name}.npz"]))
+    lists = [], []
+    for key in found.files:
+        array = found[key]
+        if array.dtype.kind == "c":
+            array = np.stack([array.real, array.imag], -1)
+        lists[key.startswith("out")].append(array)
+    return lists

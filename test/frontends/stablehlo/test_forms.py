@@ -1,0 +1,120 @@
+"""The forms that StableHLO comes in, names, open shapes, complex numbers, and broken text."""
+
+import contextlib
+import random
+
+import nnc
+import numpy as np
+import pytest
+
+from .cases import arrays, names, text
+
+OPEN = """
+module @jit_f {
+  func.func public @main(%arg0: tensor<?x4xf32>) -> (tensor<?x4xf32> {jax.result_info = "['y']"}) {
+    %0 = stablehlo.get_dimension_size %arg0, dim = 0 : (tensor<?x4xf32>) -> tensor<i32>
+    %1 = call @inner(%0, %arg0) : (tensor<i32>, tensor<?x4xf32>) -> tensor<?x4xf32>
+    return %1 : tensor<?x4xf32>
+  }
+  func.func private @inner(%arg0: tensor<i32>, %arg1: tensor<?x4xf32>) -> tensor<?x4xf32> {
+    %0 = stablehlo.reshape %arg0 : (tensor<i32>) -> tensor<1xi32>
+    %c = stablehlo.constant dense<4> : tensor<1xi32>
+    %1 = stablehlo.concatenate %0, %c, dim = 0 : (tensor<1xi32>, tensor<1xi32>) -> tensor<2xi32>
+    %cst = stablehlo.constant dense<2.000000e+00> : tensor<f32>
+    %2 = stablehlo.dynamic_broadcast_in_dim %cst, %1, dims = [] : \
+(tensor<f32>, tensor<2xi32>) -> tensor<?x4xf32>
+    %3 = stablehlo.multiply %arg1, %2 : tensor<?x4xf32>
+    return %3 : tensor<?x4xf32>
+  }
+}
+"""
+
+
+def test_open_shapes_and_names():
+    model = nnc.compile(OPEN.encode(), cache=False)
+    for rows in (1, 5):
+        x = np.random.default_rng(rows).standard_normal((rows, 4)).astype(np.float32)
+        found = model.run({"arg0": x})
+        assert list(found) == ["['y']"]
+        np.testing.assert_array_equal(found["['y']"], 2 * x)
+
+
+def test_file_is_found_by_what_is_in_it(tmp_path):
+    path = tmp_path / "jax.mlir"
+    path.write_text(text("matmul"))
+    (x, y), (want,) = arrays("matmul")
+    np.testing.assert_allclose(nnc.compile(str(path))(x, y), want, rtol=1e-5, atol=1e-5)
+
+
+def test_shapes_may_be_given(tmp_path):
+    path = tmp_path / "jax.mlir"
+    path.write_text(OPEN)
+    main = nnc.load(str(path), shapes={"arg0": [3, 4]}).body_block.ops[0]
+    assert str(main.function_type) == "(tensor<3x4xf32>) -> tensor<3x4xf32>"
+
+
+class Lowered:
+    """Stands for an object of JAX, which is known by where its class comes from."""
+
+    __module__ = "jax._src.stages"
+
+    def as_text(self):
+        """The module."""
+        return text("transpose")
+
+
+def test_object_of_jax():
+    (x,), (want,) = arrays("transpose")
+    np.testing.assert_array_equal(nnc.compile(Lowered(), cache=False)(x), want)
+
+
+def test_bytecode_without_jax(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "jax", None)
+    monkeypatch.setitem(sys.modules, "jaxlib", None)
+    with pytest.raises(nnc.NncError, match="needs the package 'jax'"):
+        nnc.load(b"ML\xefR" + bytes(64))
+
+
+def test_missing_operators_are_listed_with_their_places():
+    body = OPEN.replace("multiply %arg1, %2", "power %arg1, %2").replace("public @main", "@main")
+    made = body.replace("stablehlo.power %arg1, %2", "chlo.bessel_i1e %arg1").replace(
+        "%arg1 : tensor<?x4xf32>\n", "%arg1 : tensor<?x4xf32> -> tensor<?x4xf32>\n"
+    )
+    with pytest.raises(nnc.NncError, match=r"a layer is not supported:\n .*chlo.bessel_i1e"):
+        nnc.load(made.encode())
+
+
+def test_recursion_is_an_error():
+    with pytest.raises(nnc.NncError, match="calls itself"):
+        nnc.load(
+            OPEN.replace("%3 = stablehlo.multiply %arg1, %2", "%3 = call @inner(%arg0, %arg1)")
+            .replace(
+                "%arg1) : tensor<?x4xf32>",
+                "%arg1) : (tensor<i32>, tensor<?x4xf32>) -> tensor<?x4xf32>",
+            )
+            .encode()
+        )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mutated_text_is_an_error_or_a_model(seed):
+    rng = random.Random(seed)
+    for name in rng.sample(names(), 12):
+        given = text(name)
+        at = rng.randrange(len(given))
+        match rng.randrange(4):
+            case 0:
+                given = given[:at]
+            case 1:
+                given = given[:at] + rng.choice('%@#<>[]{}(),:x0-9\0"') + given[at + 1 :]
+            case 2:
+                end = min(len(given), at + rng.randrange(40))
+                given = given[:at] + given[end:]
+            case 3:
+                lines = given.split("\n")
+                lines[rng.randrange(len(lines))] = rng.choice(lines)
+                given = "\n".join(lines)
+        with contextlib.suppress(nnc.NncError):
+            nnc.load(given.encode("utf-8", "surrogateescape"))
