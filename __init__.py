@@ -40,8 +40,9 @@ def compile(
     """A callable executable from a model.
 
     `model` is the path of a model in any format that nnc reads, or of IR text (`.mlir`, any
-    stage), the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a `torch.nn.Module` with example `inputs`
-    (a tuple, or by name), or a module. `shapes` fixes the shapes of inputs by name;
+    stage), the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a
+    `torch.nn.Module` or a function of JAX with example `inputs` (a tuple, or by name), or a
+    module. `shapes` fixes the shapes of inputs by name;
     `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then; `ops`
     are Python files that declare operators of one's own. `target` is what to compile for, a name
     that `nnc targets` lists or "host"; by default what the module says, else this machine

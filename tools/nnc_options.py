@@ -40,8 +40,9 @@ def argument_parser() -> argparse.ArgumentParser:
         sub = commands.add_parser(name, help=help, description=help, allow_abbrev=False)
         sub.add_argument(
             "model",
-            help="a model's file or folder in any format that nnc reads, IR of any stage in an .mlir "
-            "file, or onnx:NAME, a model that ships in the onnx package (onnx: alone lists them)",
+            help="a model's file or folder in any format that nnc reads, IR of any stage in an "
+            ".mlir file, or onnx:NAME, a model that ships in the onnx package (onnx: alone lists "
+            "them)",
         )
         sub.add_argument(
             "--shape",

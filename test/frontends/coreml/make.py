@@ -15,7 +15,7 @@ from typing import Any
 import coremltools as ct
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 from torch import nn
 
 FILES = Path(__file__).parent / "files"

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch.nn.functional as F  # noqa: N812
+import torch.nn.functional as F
 from torch._higher_order_ops import scan, while_loop
 from torch.export import Dim
 from torch.utils._pytree import tree_leaves
