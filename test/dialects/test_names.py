@@ -18,5 +18,5 @@ def test_a_dialect_has_what_its_modules_declare(name):
     module, dialect = import_module(f"nnc.dialects.{name}"), registry.dialect(name)
     declared = [*dialect.ops.values(), *dialect.types.values(), *dialect.attributes.values()]
     found = [c for c in declared if isinstance(c, type) and stands_in_its_file(c)]
-    assert found
+    assert found or dialect.is_opaque
     assert [c.name for c in found if getattr(module, c.__name__, None) is not c] == []
