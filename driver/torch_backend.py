@@ -22,8 +22,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
-from torch._dynamo.backends.common import aot_autograd
+import torch  # pyright: ignore[reportMissingImports]
+from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[reportMissingImports]
 
 from ..frontends.common.importer import Importer
 from ..frontends.common.inputs import InputChoices

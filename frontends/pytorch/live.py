@@ -23,7 +23,7 @@ from .program import Layout, Program, node, tensor_input
 
 def read_live(source: Source) -> Graph:
     """The graph of an `ExportedProgram`, or of a module with example inputs. Raises NncError."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     given = source.object
     if isinstance(given, torch.export.ExportedProgram):
@@ -37,7 +37,7 @@ def read_live(source: Source) -> Graph:
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
     """The module's program for inference; it stays in the mode that it is in."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     by_name = isinstance(inputs, Mapping)
     args = () if by_name else tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
@@ -60,7 +60,7 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
 
 def exported_graph(program: Any) -> Graph:
     """The graph of a `torch.export.ExportedProgram`."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     signature = program.graph_signature
     weights: dict[str, Any] = {}
@@ -204,7 +204,7 @@ class _Reader:
 
     def argument(self, value: Any, graphs: dict[str, Graph]) -> Any:
         """A value of the graph, a number, .. as rows take it."""
-        import torch
+        import torch  # pyright: ignore[reportMissingImports]
 
         if isinstance(value, torch.fx.Node):
             if value.op == "get_attr":
@@ -216,7 +216,7 @@ class _Reader:
                 found = value.meta.get("val", value.meta.get("example_value"))
                 if found is None or isinstance(found, bool | int | float | str):
                     return found
-            return Ref(self.same.get(value.name, value.name))
+            return Ref(self.same.get(str(value.name), str(value.name)))
         if isinstance(value, list | tuple):
             return [self.argument(v, graphs) for v in value]
         if isinstance(value, dict):
@@ -234,7 +234,7 @@ _MODULES = {"_operator": "operator"}
 
 def _kind(target: Any) -> str:
     """The operator's qualified name, as files have it."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     if isinstance(target, torch._ops.OpOverload):
         return str(target)
@@ -254,7 +254,7 @@ def element_of(dtype: Any) -> Type:
 
 def as_array(tensor: Any) -> np.ndarray:
     """The elements of a tensor, where they lie if that can be."""
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     plain = tensor.detach().cpu().contiguous()
     dtype = type_to_numpy(element_of(plain.dtype))
@@ -264,7 +264,7 @@ def as_array(tensor: Any) -> np.ndarray:
 
 
 def _input(name: str, value: Any) -> Input | None:
-    import torch
+    import torch  # pyright: ignore[reportMissingImports]
 
     for kind, element in ((torch.SymInt, i64), (torch.SymBool, i1), (torch.SymFloat, f64)):
         if isinstance(value, kind):
