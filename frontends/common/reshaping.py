@@ -76,8 +76,12 @@ def expand_by(n: Layer, x: Value, vector: Value, wanted: tuple[Dim, ...]) -> Val
             shape.append(d if w == 1 or d != 1 else None)
         else:
             shape.append(w)
-    # An unknown w against an unknown extent, or against 1, is decided at run time.
-    late = any(w is None and d in (1, None) for w, d in zip(wanted, own, strict=True))
+    # An unknown w against an unknown extent, or against 1, is decided at run time; and whether
+    # an unknown extent is the w that is known, or 1.
+    late = any(
+        d in (1, None) if w is None else d is None and w != 1
+        for w, d in zip(wanted, own, strict=True)
+    )
     if late:
         vector_rank = vector.type.shape[0]
         if vector_rank < rank:

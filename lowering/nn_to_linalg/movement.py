@@ -210,6 +210,8 @@ def lower_broadcast_dynamic(e: Emitter, op: nn.BroadcastDynamic) -> None:
         if known is not None:
             e.require_equal(wanted, known, text, or_one=True)
             sizes.append(known)
+            if axis >= lead and isinstance(source.type, MemRefType):
+                e.require_equal(e.size(source, axis - lead), known, text, or_one=True)
             continue
         if axis >= lead and isinstance(source.type, MemRefType):
             extent = e.size(source, axis - lead)

@@ -254,8 +254,14 @@ def reshape_to_known(op: nn.ReshapeDynamic, rewriter: Rewriter) -> None:
 
 @rewrite(nn.BroadcastDynamic)
 def broadcast_to_known(op: nn.BroadcastDynamic, rewriter: Rewriter) -> None:
-    """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known"""
-    if op.out.type.has_static_shape:
+    """broadcast_dynamic(x, shape) -> broadcast_to(x) where the shape is known
+
+    An unknown extent of x may be 1 or that of the shape: only the run tells.
+    """
+    shape = op.out.type.shape
+    own = shape_of(op.x)
+    pairs = zip(own, shape[len(shape) - len(own) :], strict=True)
+    if op.out.type.has_static_shape and all(d is not None or w == 1 for d, w in pairs):
         rewriter.replace(op, nn.BroadcastTo(op.x, out=op.out.type))
 
 
