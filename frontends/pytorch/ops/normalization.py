@@ -15,6 +15,16 @@ from ..layer import AtenLayer
 from ..rows import ROWS
 
 
+def _per_channel(
+    n: AtenLayer, input: Value, weight: Value | None, bias: Value | None
+) -> tuple[Value, Value]:
+    """Scale and shift, 1 and 0 where they are left out."""
+    count = input.type.shape[1]
+    if count is None:
+        raise n.error("the number of channels must be known")
+    return filled_channels(n, weight, count, 1, input), filled_channels(n, bias, count, 0, input)
+
+
 @ROWS(
     "aten.batch_norm",
     "aten._native_batch_norm_legit_no_training",
@@ -33,11 +43,7 @@ def batch_normalization(
     eps: float = 1e-5,
     cudnn_enabled: bool = True,
 ) -> list:
-    count = input.type.shape[1]
-    if count is None:
-        raise n.error("the number of channels must be known")
-    scale = filled_channels(n, weight, count, 1, input)
-    shift = filled_channels(n, bias, count, 0, input)
+    scale, shift = _per_channel(n, input, weight, bias)
     if training or running_mean is None or running_var is None:
         element = input.type.element_type
         return [batch_norm_now(n, input, scale, shift, element, eps)[0], None, None]
@@ -122,11 +128,7 @@ def instance_norm(
         return batch_normalization(
             n, input, weight, bias, running_mean, running_var, False, momentum, eps
         )[0]
-    count = input.type.shape[1]
-    if count is None:
-        raise n.error("the number of channels must be known")
-    scale = filled_channels(n, weight, count, 1, input)
-    shift = filled_channels(n, bias, count, 0, input)
+    scale, shift = _per_channel(n, input, weight, bias)
     return n(nn.InstanceNorm(input, scale, shift, epsilon=eps))
 
 
