@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import onnx
 from google.protobuf.message import DecodeError
 
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 from ..common.source import Source
+from ..signs.unknown import what_it_is
 from .names import undecodable_name
 from .tensors import TensorReader
 from .wire import OWN_FILE, WireError, without_weights
@@ -170,9 +170,9 @@ def _parse(source: Source) -> Any:
     try:
         proto.ParseFromString(without_weights(data))
     except (DecodeError, WireError, RecursionError) as error:
-        raise NncError(f"{_no_model(source)}: {_guess(data) or _reason(error)}", loc) from None
+        raise NncError(f"{_no_model(source)}: {_reason(source, error)}", loc) from None
     if not proto.HasField("graph") or not proto.ir_version:
-        raise NncError(f"{_no_model(source)}: {_guess(data) or 'it has no graph'}", loc)
+        raise NncError(f"{_no_model(source)}: {_reason(source, None)}", loc)
     return proto
 
 
@@ -183,29 +183,8 @@ def _no_model(source: Source) -> str:
     return "not an ONNX model"
 
 
-def _reason(error: Exception) -> str:
-    return f"it cannot be decoded; is it truncated? ({error})"
-
-
-_MAGIC = (
-    (b"PK\x03\x04", "it is a ZIP archive (a PyTorch checkpoint?)"),
-    (b"\x80\x02", "it is a Python pickle (a PyTorch checkpoint?)"),
-    (b"\x89HDF", "it is an HDF5 file (a Keras model?)"),
-    (b"<", "it is XML or HTML text"),
-    (b"{", "it is JSON text"),
-    (b"\x7fELF", "it is an executable"),
-    (b"version https://git-lfs", "it is a Git LFS pointer; the model was not downloaded"),
-)
-
-
-def _guess(contents: np.ndarray) -> str | None:
-    """What a file is that is no ONNX model."""
-    data = contents[:64].tobytes()
-    for magic, words in _MAGIC:
-        if data.startswith(magic):
-            return words
-    if data[4:8] == b"ORTM":
-        return "it is a model in ONNX Runtime's own format"
-    if data[4:8] == b"TFL3":
-        return "it is a TensorFlow Lite model"
-    return None
+def _reason(source: Source, error: Exception | None) -> str:
+    """Why it is none."""
+    if words := what_it_is(source):
+        return f"it is {words}"
+    return f"it cannot be decoded; is it truncated? ({error})" if error else "it has no graph"
