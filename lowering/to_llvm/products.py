@@ -8,6 +8,7 @@ from ...ir.core import Value
 from ...ir.packing import PACKINGS
 from ...ir.types import IntegerType, VectorType, i32
 from ...targets.base import Target
+from ...targets.llvm.target import have
 from .conversion import FunctionLowering, lowers
 from .elementwise import by_rows
 from .rearrange import element, from_scalars, shuffle
@@ -16,7 +17,8 @@ from .rearrange import element, from_scalars, shuffle
 def dot_intrinsic(target: Target, packing: str, lanes: int) -> str | None:
     """The target's intrinsic of `sum + dot` on so many lanes; None where it has none."""
     bits = 32 * lanes
-    if packing != "u8s8" or not target.machine.has_byte_products or target.family != "x86":
+    features = have(getattr(target, "features", ""))
+    if packing != "u8s8" or features.isdisjoint(("avx512vnni", "avxvnni")):
         return None
     fits = bits in (128, 256, 512) and bits <= target.machine.vector_bits
     return f"llvm.x86.avx512.vpdpbusd.{bits}" if fits else None
