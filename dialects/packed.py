@@ -32,7 +32,8 @@ class Dot(Op, name="packed.dot", traits=(Pure, Elementwise)):
     """The sum of the products of the integers in two words: it wraps, as sums of i32 do.
 
     `packing` says what the words hold, see `ir/packing.py`: "u8s8" is four unsigned bytes on the
-    left and four signed ones on the right, "s16" two signed numbers of 16 bits on both sides.
+    left and four signed ones on the right, "s8" four signed ones on both sides, "s16" two signed
+    numbers of 16 bits on both.
     """
 
     lhs: Operand = operand(Words)

@@ -41,6 +41,7 @@ def part(words: np.ndarray, number: int, type: IntegerType) -> np.ndarray:
 
 PACKINGS = {
     "u8s8": Packing(IntegerType(8, "u"), IntegerType(8)),
+    "s8": Packing(IntegerType(8), IntegerType(8)),
     "s16": Packing(IntegerType(16), IntegerType(16)),
 }
 """The packings by name."""

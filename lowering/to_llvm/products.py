@@ -6,7 +6,7 @@ from ...dialects import arith, llvm, packed
 from ...ir.attributes import StringAttr
 from ...ir.core import Value
 from ...ir.packing import PACKINGS
-from ...ir.types import IntegerType, VectorType, i32
+from ...ir.types import IntegerType, VectorType, i8, i32
 from ...targets.base import Target
 from ...targets.llvm.target import have
 from .conversion import FunctionLowering, lowers
@@ -16,12 +16,14 @@ from .rearrange import element, from_scalars, shuffle
 
 def dot_intrinsic(target: Target, packing: str, lanes: int) -> str | None:
     """The target's intrinsic of `sum + dot` on so many lanes; None where it has none."""
-    bits = 32 * lanes
-    features = have(getattr(target, "features", ""))
-    if packing != "u8s8" or features.isdisjoint(("avx512vnni", "avxvnni")):
-        return None
-    fits = bits in (128, 256, 512) and bits <= target.machine.vector_bits
-    return f"llvm.x86.avx512.vpdpbusd.{bits}" if fits else None
+    features = have(getattr(target, "features", "")) | getattr(target, "needs", frozenset())
+    if packing == "u8s8" and not features.isdisjoint(("avx512vnni", "avxvnni")):
+        bits = 32 * lanes
+        fits = bits in (128, 256, 512) and bits <= target.machine.vector_bits
+        return f"llvm.x86.avx512.vpdpbusd.{bits}" if fits else None
+    if packing == "s8" and "dotprod" in features and lanes == 4:
+        return "llvm.aarch64.neon.sdot.v4i32.v16i8"
+    return None
 
 
 def pair_intrinsic(target: Target, lanes: int) -> str | None:
@@ -65,6 +67,8 @@ def _joins(f: FunctionLowering, dot: packed.Dot) -> str | None:
 
 
 def _call(f: FunctionLowering, name: str, total: Value, a: Value, b: Value) -> Value:
+    if "neon" in name:
+        a, b = (f.emit(llvm.Bitcast, [v], VectorType((16,), i8)) for v in (a, b))
     return f.emit(llvm.CallIntrinsic, [total, a, b], total.type, {"intrin": StringAttr(name)})
 
 

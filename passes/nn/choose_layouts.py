@@ -26,7 +26,7 @@ from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
-from ...ir.types import Dim, FloatType, TensorType
+from ...ir.types import Dim, FloatType, TensorType, Type, i32
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
 from .building import arranged, element_of, reshape, scalar, shape_of
@@ -96,10 +96,10 @@ class ChooseLayouts(
                 block_conv(conv, *found, costs, integers.get(conv))
                 context.statistic("convolutions-blocked")
         for product in products:
-            if layouts.is_packable(product):
-                pack_matmul(product, layouts.columns_of(product))
-            elif (words := integer_matmul(product, machine)) is not None:
+            if (words := integer_matmul(product, machine)) is not None:
                 pack_integer_matmul(product, words, layouts.columns_of(product))
+            elif layouts.is_packable(product):
+                pack_matmul(product, layouts.columns_of(product))
             else:
                 continue
             context.statistic("matrices-packed")
@@ -143,8 +143,7 @@ class Layouts:
         if None in (x[1], *weight) or conv.weight.defined_by(nn.Constant) is None:
             return None
         words = self.integers.get(conv)
-        has_blocks = words or conv.is_depthwise or isinstance(element_of(conv.x), FloatType)
-        if not has_blocks or 0 in (*x[1:], *weight):
+        if not _is_blocked_type(element_of(conv.x)) or 0 in (*x[1:], *weight):
             return None
         C, M, groups = x[1], out[1], conv.groups
         if words is not None:
@@ -185,7 +184,7 @@ class Layouts:
             product.rhs.defined_by(nn.Constant) is not None
             and len(shape_of(product.rhs)) == 2
             and len(shape_of(product.lhs)) >= 2
-            and isinstance(element_of(product.rhs), FloatType)
+            and _is_blocked_type(element_of(product.rhs))
             and columns is not None
             and (columns % block == 0 or columns >= self.costs.padded_blocks * self.block)
         )
@@ -217,6 +216,11 @@ class Layouts:
         half = max(1, self.block // 2)
         part = size / (half * -(-size // half))
         return part if size > half else part * self.costs.half_filled
+
+
+def _is_blocked_type(element: Type) -> bool:
+    """Whether products of such elements are computed in blocks."""
+    return isinstance(element, FloatType) or element is i32
 
 
 # -- changes of layout -----------------------------------------------------------------------
@@ -285,7 +289,7 @@ def block_conv(
     attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
     pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
     if integers is not None:
-        x = integers.words(b, integers.padded(b, integers.unsigned(b, x), pads))
+        x = integers.words(b, integers.padded(b, integers.aligned(b, x), pads))
         attributes["packing"] = integers.name
     elif form is nn.BlockedPaddedConv:
         attributes["pads"] = (*window.begin, *window.end)

@@ -1,11 +1,11 @@
 """Products of integers of 8 bits by constant weights, on words that hold several of them.
 
-    (x - zero) @ w  ->  packed(words(x), words(w)) - zero * colsum(w)     bytes, "u8s8"
+    (x - zero) @ w  ->  packed(words(x), words(w)) - zero * colsum(w)     bytes, "u8s8" and "s8"
     (x - zero) @ w  ->  packed(pairs(x - zero), pairs(w))                 16 bits, "s16"
 
 All sums are those of i32, which wrap, so both are exact. Bytes are taken where the machine
-multiplies them and the weights, their own zero point taken off, fit; signed x becomes unsigned by
-adding 128.
+multiplies them and the weights, their own zero point taken off, fit; x gets the sign that the
+machine wants by adding 128 or -128.
 See docs/decisions/0024-integer-products.md.
 """
 
@@ -69,6 +69,17 @@ class IntegerProduct:
     def packing(self) -> Packing:
         return PACKINGS[self.name]
 
+    @property
+    def has_bytes(self) -> bool:
+        return self.packing.count == 4
+
+    @property
+    def shift(self) -> int:
+        """What is added to the operand so that its bytes are signed as the packing wants them."""
+        if not self.has_bytes or self.operand.is_signed == (self.packing.lhs.signedness != "u"):
+            return 0
+        return _MIDDLE if self.operand.is_signed else -_MIDDLE
+
     def weights(self, b: Builder, arranged: Value) -> Value:
         """Constant weights [.., K, A] as words [.., K / count, A]."""
         count = self.packing.count
@@ -76,52 +87,55 @@ class IntegerProduct:
         apart = reshape(b, arranged, (*lead, K // count, count, A))
         rank = len(lead)
         last = b.insert(nn.Transpose(apart, (*range(rank), rank, rank + 2, rank + 1))).result
-        if self.name == "u8s8":
+        if self.has_bytes:
             words = b.insert(nn.Words(cast(b, last, i8)))
         else:
             words = b.insert(nn.Pairs(last, scalar(b, 0, i32)))
         return reshape(b, words, (*lead, K // count, A))
 
     def words(self, b: Builder, x: Value) -> Value:
-        """What `unsigned` and `padded` made of the operand, [.., N], as words."""
-        if self.name == "u8s8":
+        """What `aligned` and `padded` made of the operand, [.., N], as words."""
+        if self.has_bytes:
             return b.insert(nn.Words(x)).result
         zero = self.operand.zero
         number = scalar(b, 0, i32) if zero is None else as_number(b, zero)
         return b.insert(nn.Pairs(x, number)).result
 
-    def unsigned(self, b: Builder, x: Value) -> Value:
-        """x as unsigned bytes where these are multiplied."""
-        if not (self.operand.is_signed and self.name == "u8s8"):
+    def aligned(self, b: Builder, x: Value) -> Value:
+        """x plus the shift, in bytes of the sign that the packing wants."""
+        if not self.shift:
             return x
-        same = b.insert(nn.Bitcast(x, out=TensorType(shape_of(x), _BYTE))).result
-        return b.insert(nn.Add(same, scalar(b, _MIDDLE, _BYTE))).result
+        kind = self.packing.lhs if self.packing.lhs.signedness else i8
+        same = b.insert(nn.Bitcast(x, out=TensorType(shape_of(x), kind))).result
+        # Of either sign, half of all numbers is one bit.
+        return b.insert(
+            nn.Xor(same, scalar(b, _MIDDLE if kind is _BYTE else -_MIDDLE, kind))
+        ).result
 
     def corrected(self, b: Builder, out: Value, sums: np.ndarray) -> Value:
         """The product less what the zero point adds to it; `sums` are those of the weights."""
         operand = self.operand
-        if self.name != "u8s8" or (operand.zero is None and not operand.is_signed):
+        if not self.has_bytes or (operand.zero is None and not self.shift):
             return out
-        middle = _MIDDLE if operand.is_signed else 0
         zero = np.int32(0) if operand.zero is None else constant_array(operand.zero)
         if zero is not None:
-            moved = (sums.astype(np.int64) * (int(zero.reshape(())) + middle)).astype(np.int32)
+            moved = (sums.astype(np.int64) * (int(zero.reshape(())) + self.shift)).astype(np.int32)
             return b.insert(nn.Sub(out, b.insert(make_constant(moved)))).result
         assert operand.zero is not None
         number = as_number(b, operand.zero)
-        if middle:
-            number = b.insert(nn.Add(number, scalar(b, middle, i32))).result
+        if self.shift:
+            number = b.insert(nn.Add(number, scalar(b, self.shift, i32))).result
         moved = b.insert(nn.Mul(b.insert(make_constant(sums.astype(np.int32))), number))
         return b.insert(nn.Sub(out, moved)).result
 
     def padded(self, b: Builder, x: Value, pads: Sequence[int]) -> Value:
-        """x, of the operand's type or its unsigned form, with what stands for zero around it."""
+        """x, `aligned` or as the operand has it, with what stands for zero around it."""
         if not any(pads):
             return x
         zero, element = self.operand.zero, element_of(x)
         number = scalar(b, 0, i32) if zero is None else as_number(b, zero)
         if element is not element_of(self.operand.x):
-            number = b.insert(nn.Add(number, scalar(b, _MIDDLE, i32))).result
+            number = b.insert(nn.Add(number, scalar(b, self.shift, i32))).result
         return b.insert(nn.Pad(x, cast(b, number, element), pads=tuple(pads))).result
 
 
@@ -137,9 +151,12 @@ def integer_product(operand: Value, weight: Value, machine: Machine) -> IntegerP
     if steps is None or numbers is None or not numbers.size:
         return None
     least, most = int(numbers.min()), int(numbers.max())
-    if machine.has_byte_products and least >= -128 and most <= 127:
-        return IntegerProduct(steps, numbers, "u8s8")
-    if least >= -(1 << 15) and most < 1 << 15:
+    if least >= -128 and most <= 127:
+        if machine.has_byte_products:
+            return IntegerProduct(steps, numbers, "u8s8")
+        if machine.has_signed_byte_products:
+            return IntegerProduct(steps, numbers, "s8")
+    if machine.has_pair_products and least >= -(1 << 15) and most < 1 << 15:
         return IntegerProduct(steps, numbers, "s16")
     return None
 
@@ -171,7 +188,7 @@ def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -
     apart = reshape(b, weight, (depth, whole // block, block))
     weights = found.weights(b, b.insert(nn.Transpose(apart, (1, 0, 2))).result)
     rank = len(shape_of(product.lhs))
-    x = found.unsigned(b, found.operand.x)
+    x = found.aligned(b, found.operand.x)
     x = found.padded(b, x, (*(0,) * (2 * rank - 1), depth - K))
     out = b.insert(nn.PackedMatmul(found.words(b, x), weights, packing=found.name)).result
     rows = shape_of(product.out)[:-1]

@@ -10,7 +10,7 @@ func.func @width(%a: i64) -> i64 {
 // -----
 
 func.func @packing(%a: i32) -> i32 {
-  // expected-error @+1 {{one of "u8s8", "s16"}}
+  // expected-error @+1 {{one of "u8s8", "s8", "s16"}}
   %0 = packed.dot "s4" %a, %a : i32
   return %0 : i32
 }
