@@ -13,6 +13,7 @@ MODULES = (
     "ub",
     "arith",
     "math",
+    "packed",
     "scf",
     "linalg",
     "vector",

@@ -9,7 +9,7 @@ Numerics: f16, bf16 and smaller floats are computed in f32 and rounded once at t
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from .comprehension import Apply, Comprehension, Load, Number, Scalar, combiner_
 from .conversions import CASTS, convert, is_small_integer
 from .diagnostics import NncError
 from .numpy_types import numpy_to_type, type_to_numpy
+from .packing import DOTS, PACKINGS
 from .types import IntegerType, Type
 
 
@@ -51,6 +52,10 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
     with np.errstate(all="ignore"):
         if _is_contraction(form):
             result = _contract(form, views, sizes)
+        elif _is_contraction(form, DOTS):
+            packing = PACKINGS[DOTS[form.value.function]]  # type: ignore[union-attr]
+            terms = [_contract(form, list(pair), sizes) for pair in packing.parts(*views)]
+            result = np.add.reduce(terms, dtype=np.int32)
         else:
             result = _reduce(form, _scalar(form.value, views), sizes)
         kept = convert(result, numpy_to_type(dtype))
@@ -116,9 +121,9 @@ def _index(expr: AffineExpr, grid: Sequence[np.ndarray]) -> Any:
 # -- sums of products ------------------------------------------------------------------------------
 
 
-def _is_contraction(form: Comprehension) -> bool:
+def _is_contraction(form: Comprehension, products: Collection[str] = ("mul",)) -> bool:
     match form.value:
-        case Apply("mul", (Load(a), Load(b))) if a != b:
+        case Apply(function, (Load(a), Load(b))) if a != b and function in products:
             return form.combiner == "add"
     return False
 
@@ -382,6 +387,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "le": np.less_equal,
     "gt": np.greater,
     "ge": np.greater_equal,
+    **{name: PACKINGS[packing].dot for name, packing in DOTS.items()},
     "select": np.where,
 }
 

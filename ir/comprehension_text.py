@@ -17,6 +17,7 @@ from functools import lru_cache
 
 from .conversions import CASTS
 from .diagnostics import NncError
+from .packing import DOTS
 
 COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
@@ -28,12 +29,13 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max"), 2),
     **dict.fromkeys(("and", "or", "xor", "shift_left", "shift_right"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), 2),
+    **dict.fromkeys(DOTS, 2),
     "select": 3,
 }
 """The scalar functions and their numbers of arguments. `div` of integers truncates, `mod` has
 the divisor's sign and `fmod` the dividend's, `round` takes halves to even, `max` and `min` give
 NaN if one is NaN, the `CASTS` convert to the result's element type, shifts past the width give what
-shifting bit by bit would."""
+shifting bit by bit would. The `DOTS` multiply what words hold."""
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}

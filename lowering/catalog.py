@@ -38,6 +38,7 @@ PASS_MODULES: dict[str, str] = {
     "split-batch": "..passes.nn.split_batch",
     "strip-debuginfo": "..passes.strip_debuginfo",
     "symbol-dce": "..passes.dead_code",
+    "use-integers": "..passes.nn.use_integers",
 }
 
 

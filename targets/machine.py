@@ -46,6 +46,13 @@ class Machine:
     """Without `has_masks`: the sizes of elements whose masked loads and stores are instructions."""
     has_lane_operands: bool = False
     """A multiply-add may take one lane of a vector for all lanes."""
+    has_byte_products: bool = False
+    """An instruction adds the products of four unsigned and four signed bytes to each lane of 32
+    bits, as fast as a multiply-add of floats."""
+    has_signed_byte_products: bool = False
+    """The same of signed bytes on both sides."""
+    has_pair_products: bool = False
+    """An instruction multiplies two vectors of 16-bit integers and adds up each two neighbours."""
     loads_early: bool = False
     """What makes machine code of a loop's body puts all its loads before its arithmetic, so that
     all that is loaded is in registers at once."""

@@ -28,6 +28,9 @@ _TYPICAL = {0: "native", 1: "x86-64", 2: "nehalem", 3: "haswell", 4: "skylake-av
 _CORES = 2
 _machine_level: int | None = None  # before another was pretended
 
+# Those of them that multiply bytes.
+_BYTE_PRODUCTS = {"znver4"}
+
 # Features that only levels from this one on have.
 _SINCE = {
     4: re.compile(r"avx512|avx10|amx|evex"),
@@ -76,6 +79,8 @@ def pretend(name: str) -> None:
     for since, names in _SINCE.items():
         if level < since:
             features.update({one: False for one in features if names.match(one)})
+    if name not in _BYTE_PRODUCTS:
+        features.update({one: False for one in features if one.endswith("vnni")})
     patch = pytest.MonkeyPatch()
     patch.setattr(llvm, "get_host_cpu_name", lambda: name)
     patch.setattr(llvm, "get_host_cpu_features", lambda: features)

@@ -43,6 +43,8 @@ EXPLAINED = {
     ("lowering/to_llvm/checks.py", "MOST"): "what a status tells apart",
     ("lowering/to_llvm/failing.py", "LIKELY"): "weights of a branch that is hardly ever taken",
     ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
+    ("passes/nn/integer_products.py", "_MIDDLE"): "numbers of 8 bits",
+    ("passes/nn/use_integers.py", "MOST_TERMS"): "numbers of 8 and of 32 bits",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",
     ("lowering/loop_work.py", "UNKNOWN_WORK"): "what cannot be known: larger than any piece",
     ("lowering/nn_to_linalg/bounds.py", "LANES"): "divided by the vectors of all machines",

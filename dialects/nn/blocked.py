@@ -16,7 +16,7 @@ from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.types import TensorType
 from .base import check_length, numbers
-from .products import ProductOp
+from .products import PACKING, ProductOp, product_body
 from .traits import Fusion
 
 
@@ -32,6 +32,7 @@ class BlockedConvOp(ProductOp):
     weight: Operand = operand(AnyRankedTensor)
     strides: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
     dilations: tuple[int, ...] = attribute(INT_ARRAY, optional=True)
+    packing: str = attribute(PACKING, default="none")
     out: Result = result(AnyRankedTensor)
 
     prologue = (Fusion.MOVEMENT, Fusion.PADDING)
@@ -53,7 +54,7 @@ class BlockedConvOp(ProductOp):
             "strides": numbers(attrs.strides, spatial, 1, "strides"),
             "dilations": numbers(attrs.dilations, spatial, 1, "dilations"),
         }
-        return cls.bind(cls.body, types, scope)
+        return cls.bind(product_body(cls.body, attrs.packing), types, scope)
 
 
 class BlockedConv(BlockedConvOp, name="nn.blocked_conv"):
@@ -189,9 +190,15 @@ class PackedMatmul(ProductOp, name="nn.packed_matmul"):
 
     lhs: Operand = operand(AnyRankedTensor)
     rhs: Operand = operand(AnyRankedTensor)
+    packing: str = attribute(PACKING, default="none")
     out: Result = result(AnyRankedTensor)
 
     body = "out[b.., m, no, ni] += lhs[b.., m, k] * rhs[b.., no, k, ni]"
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        return cls.bind(product_body(cls.body, attrs.packing), types, {})
+
     example = (
         "%c = nn.packed_matmul %a, %b : (tensor<4x8xf32>, tensor<3x8x16xf32>) -> tensor<4x3x16xf32>"
     )

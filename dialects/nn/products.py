@@ -18,7 +18,8 @@ from ...ir.declare import (
 )
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
-from .base import NnOp, numbers, tensor
+from ...ir.packing import PACKINGS
+from .base import NnOp, numbers, one_of, tensor
 from .traits import Fusion
 from .windows import Window
 
@@ -29,6 +30,20 @@ class ProductOp(NnOp):
     fusion = Fusion.PRODUCT
     prologue = (Fusion.MOVEMENT,)
     weight_operand = 1
+
+
+PACKING = one_of("none", *PACKINGS)
+"""Of a product's operands: words of smaller integers, see `ir/packing.py`, or elements."""
+
+
+def product_body(body: str | None, packing: str) -> str:
+    """The body of a sum of products, `out[..] += x[..] * weight[..]`, of elements or of words."""
+    assert body is not None
+    if packing == "none":
+        return body
+    out, _, product = body.partition(" += ")
+    lhs, rhs = product.split(" * ")
+    return f"{out} += dot_{packing}({lhs}, {rhs})"
 
 
 class Matmul(ProductOp, name="nn.matmul"):

@@ -8,7 +8,7 @@ from ...ir.constraints import AnyRankedTensor
 from ...ir.declare import Operand, Result, operand, result
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
-from ...ir.types import Dim
+from ...ir.types import Dim, IntegerType, i32
 from .base import NnOp, broadcast_shapes, known_product, shape_operand_length, tensor
 from .traits import Arranging, Fusion, Total
 
@@ -132,6 +132,61 @@ class ReshapeDynamic(NnOp, name="nn.reshape_dynamic"):
         if any(d < -1 for d in shape):  # which NumPy takes for -1
             raise self.error(f"an extent is less than -1: {shape.tolist()}")
         return x.reshape([int(d) for d in shape])
+
+
+class Words(NnOp, name="nn.words", traits=(Total, Arranging)):
+    """Four neighbouring integers of 8 bits as a word, the first in the lowest bits: a view.
+
+    Shapes: x [.., N] -> out [.., N / 4].
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    fusion = Fusion.VIEW
+    example = "%y = nn.words %x : (tensor<4x8xui8>) -> tensor<4x2xi32>"
+
+    @classmethod
+    def infer(cls, types, attrs):
+        (x,) = types
+        if not isinstance(x.element_type, IntegerType) or x.element_type.width != 8:
+            raise NncError(f"expected integers of 8 bits, but got '{x}'")
+        if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % 4:
+            raise NncError(f"the last dimension is no multiple of 4: '{x}'")
+        return [tensor((*x.shape[:-1], x.shape[-1] // 4), i32)]
+
+    def evaluate(self, x):
+        return np.ascontiguousarray(x).view("<i4").astype(np.int32, copy=False)
+
+
+class Pairs(NnOp, name="nn.pairs"):
+    """Neighbouring integers, less a number, as words of two signed ones of 16 bits.
+
+    Shapes: x [.., N] of integers of 8 bits, zero [] -> out [.., N / 2].
+    """
+
+    x: Operand = operand(AnyRankedTensor)
+    zero: Operand = operand(AnyRankedTensor)
+    out: Result = result(AnyRankedTensor)
+
+    body = (
+        "out[b.., k] = or(and(cast(x[b.., k*2]) - zero[], 65535),"
+        " shift_left(cast(x[b.., k*2 + 1]) - zero[], 16))"
+    )
+    example = "%y = nn.pairs %x, %z : (tensor<4x8xui8>, tensor<i32>) -> tensor<4x4xi32>"
+
+    @classmethod
+    def comprehend(cls, types, attrs, results=()):
+        return cls.bind(cls.body, types, {}, None, i32)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        x, zero = types
+        if x.rank == 0 or x.shape[-1] is None or x.shape[-1] % 2:
+            raise NncError(f"the last dimension is no multiple of 2: '{x}'")
+        if zero.element_type is not i32:
+            raise NncError(f"expected a number of type i32, but got '{zero}'")
+        return [tensor(cls.comprehend(types, attrs).shape, i32)]
 
 
 class BroadcastTo(NnOp, name="nn.broadcast_to"):

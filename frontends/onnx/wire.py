@@ -25,6 +25,8 @@ _MODEL_GRAPH = 7
 _GRAPH_INITIALIZER = 5
 _TENSOR_DATA = (4, 9, 10)
 """Fields that hold a tensor's bytes: `float_data` and `double_data`, packed, are as `raw_data`."""
+_TENSOR_LOCATION = 14
+"""Where a tensor's data is, which ONNX Runtime's quantizer says even if it is in the file."""
 _LENGTH_DELIMITED = 2
 
 
@@ -45,6 +47,8 @@ def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes
     for number, kind, start, at, stop in _fields(data, begin, end):
         if whole and number in _TENSOR_DATA and stop - at >= _SMALLEST:
             parts.append(_reference(at, stop - at))
+        elif whole and number == _TENSOR_LOCATION:
+            continue
         elif path and number == path[0] and kind == _LENGTH_DELIMITED:
             inner = _rewritten(data, at, stop, path[1:])
             parts.append(_varint(number << 3 | kind) + _varint(len(inner)) + inner)

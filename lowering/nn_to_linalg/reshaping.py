@@ -104,6 +104,19 @@ def lower_reshape(e: Emitter, op: nn.Reshape) -> None:
     e.bind(op.out, view)
 
 
+@lowers(nn.Words)
+def lower_words(e: Emitter, op: nn.Words) -> None:
+    """A view of the same bytes."""
+    buffer = e.buffer(op.x)
+    shape = buffer_type(op.out.type).shape
+    total = e.product(e.sizes(buffer))
+    flat = reinterpreted(e, buffer, [total])
+    sizes = [e.size(buffer, axis) for axis, d in enumerate(shape) if d is None]
+    type = buffer_type(op.out.type)
+    view = memref.View(flat, e.index(0), [e.value(size) for size in sizes], result=type)
+    e.bind(op.out, e.insert(view).result)
+
+
 @lowers(nn.Assume)
 def lower_assume(e: Emitter, op: nn.Assume) -> None:
     """A check, and the operand."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ...dialects import arith, math
+from ...dialects import arith, math, packed
 from ...ir.comprehension import Apply, Load, Number, Scalar
 from ...ir.conversions import CASTS, PLAIN, Conversion, is_small, is_small_float, is_small_integer
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
+from ...ir.packing import DOTS
 from ...ir.types import FloatType, IntegerType, Type, f32, f64, i1
 from .emitter import Emitter
 from .float_codes import decode, encode
@@ -240,6 +241,8 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
         return e.insert(_TRUTH_OPS[function](*args)).result
     if function in _INTEGER_OPS:
         return e.insert(_INTEGER_OPS[function](*args)).result
+    if function in DOTS:
+        return e.insert(packed.Dot(*args, packing=DOTS[function])).result
     special = _INTEGER_FUNCTIONS.get(function)
     if special is None:
         raise PassError(f"'{function}' is not defined for {type}", e.loc)

@@ -15,6 +15,7 @@ from . import (  # noqa: F401 - they fill LOWERINGS
     loops,
     mathematics,
     memory,
+    products,
     reductions,
     vector_memory,
     vectors,

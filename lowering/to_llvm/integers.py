@@ -15,6 +15,7 @@ from ...ir.types import (
 from .conversion import FunctionLowering, element_of, lowers
 from .elementwise import by_rows, overflow
 from .emitter import Linear
+from .products import accumulated
 from .types import is_rows
 
 # -- integers --------------------------------------------------------------------------------
@@ -49,6 +50,8 @@ def _add_or_sub(f: FunctionLowering, op: Operation) -> None:
         a, b = (f.linear(v) for v in op._operands)
         sign = 1 if isinstance(op, arith.AddI) else -1
         f.bind(op.results[0], a.plus(b.scaled(sign)))
+        return
+    if isinstance(op, arith.AddI) and accumulated(f, op):
         return
     cls = llvm.Add if isinstance(op, arith.AddI) else llvm.Sub
     flags = overflow(op)

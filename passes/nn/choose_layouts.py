@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ...dialects import nn
@@ -23,9 +23,10 @@ from ...dialects.nn.windows import Window, runs
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
+from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
-from ...ir.types import Dim, FloatType, TensorType
+from ...ir.types import Dim, FloatType, TensorType, Type, i32
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
 from .building import arranged, element_of, reshape, scalar, shape_of
@@ -35,6 +36,13 @@ from .grouped_layouts import (
     shuffle_operand,
     shuffled,
     unshuffle_result,
+)
+from .integer_products import (
+    IntegerProduct,
+    integer_conv,
+    integer_matmul,
+    pack_integer_matmul,
+    with_whole_words,
 )
 from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
 
@@ -74,19 +82,26 @@ class ChooseLayouts(
 
     def run(self, op: Operation, context: PassContext) -> None:
         """Products first, one by one; then layout changes sink and cancel."""
-        costs = target_of(op, self.target).machine.costs.layouts
-        layouts = Layouts(replace(costs, block=self.block or costs.block))
+        machine = target_of(op, self.target).machine
+        costs = machine.costs.layouts
         convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
+        integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
+        layouts = Layouts(replace(costs, block=self.block or costs.block), integers)
         products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
         wanted = layouts.wanted_blocks(convolutions)
         blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
         # Narrow groups shuffle channels while those before and after are still plain.
         for conv in sorted(convolutions, key=lambda c: not layouts.is_shuffled(c)):
             if (found := blocks[conv]) is not None:
-                block_conv(conv, *found, costs)
+                block_conv(conv, *found, costs, integers.get(conv))
                 context.statistic("convolutions-blocked")
-        for product in filter(layouts.is_packable, products):
-            pack_matmul(product, layouts.columns_of(product))
+        for product in products:
+            if (words := integer_matmul(product, machine)) is not None:
+                pack_integer_matmul(product, words, layouts.columns_of(product))
+            elif layouts.is_packable(product):
+                pack_matmul(product, layouts.columns_of(product))
+            else:
+                continue
             context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
 
@@ -96,6 +111,8 @@ class Layouts:
     """Which blocks products get."""
 
     costs: LayoutCosts
+    integers: Mapping[nn.Conv, IntegerProduct] = field(default_factory=dict)
+    """The convolutions that are computed on words."""
 
     @property
     def block(self) -> int:
@@ -125,9 +142,12 @@ class Layouts:
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
         if None in (x[1], *weight) or conv.weight.defined_by(nn.Constant) is None:
             return None
-        if not isinstance(element_of(conv.x), FloatType) or 0 in (*x[1:], *weight):
+        words = self.integers.get(conv)
+        if not _is_blocked_type(element_of(conv.x)) or 0 in (*x[1:], *weight):
             return None
         C, M, groups = x[1], out[1], conv.groups
+        if words is not None:
+            return self.blocks_of_words(conv, words.packing.count, wanted)
         if groups == 1:
             before = wanted.get(conv.x) or self.block_of(C)
             after = wanted.get(conv.out) or self.block_of(M)
@@ -143,6 +163,19 @@ class Layouts:
                 return None
         return None if before is None or after is None else (before, after)
 
+    def blocks_of_words(
+        self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
+    ) -> tuple[int, int] | None:
+        """The blocks of a convolution on words of so many integers: whole words of channels."""
+        C, M, groups = shape_of(conv.x)[1], shape_of(conv.out)[1], conv.groups
+        if groups == 1:
+            C += -C % count
+        before = wanted.get(conv.x) or self.block_of(C // groups)
+        after = wanted.get(conv.out) or self.block_of(M // groups)
+        if before is None or after is None or before % count:
+            return None
+        return before, after
+
     def is_packable(self, product: nn.Matmul) -> bool:
         """Whether the weights are constant, and columns fill blocks."""
         *_, columns = shape_of(product.rhs)
@@ -151,7 +184,7 @@ class Layouts:
             product.rhs.defined_by(nn.Constant) is not None
             and len(shape_of(product.rhs)) == 2
             and len(shape_of(product.lhs)) >= 2
-            and isinstance(element_of(product.rhs), FloatType)
+            and _is_blocked_type(element_of(product.rhs))
             and columns is not None
             and (columns % block == 0 or columns >= self.costs.padded_blocks * self.block)
         )
@@ -183,6 +216,11 @@ class Layouts:
         half = max(1, self.block // 2)
         part = size / (half * -(-size // half))
         return part if size > half else part * self.costs.half_filled
+
+
+def _is_blocked_type(element: Type) -> bool:
+    """Whether products of such elements are computed in blocks."""
+    return isinstance(element, FloatType) or element is i32
 
 
 # -- changes of layout -----------------------------------------------------------------------
@@ -228,23 +266,39 @@ def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp
     return nn.BlockedNarrowConv if is_narrow(conv, block) else nn.BlockedGroupedConv
 
 
-def block_conv(conv: nn.Conv, before: int, after: int, costs: LayoutCosts) -> None:
-    """Replace a convolution by one on blocked tensors."""
+def block_conv(
+    conv: nn.Conv,
+    before: int,
+    after: int,
+    costs: LayoutCosts,
+    integers: IntegerProduct | None = None,
+) -> None:
+    """Replace a convolution by one on blocked tensors; one of integers by one of words."""
     M, _, *kernel = shape_of(conv.weight)
     form = form_of(conv, after, costs)
+    if integers is not None and form is nn.BlockedPaddedConv:
+        form = nn.BlockedConv
     shuffles = form is nn.BlockedNarrowConv
     operand = shuffle_operand(conv, after) if shuffles else conv.x
+    weight = conv.weight
+    if integers is not None:
+        operand, weight = with_whole_words(conv, integers)
     b = Builder.before_op(conv)
     window = conv.window(conv.operand_types, conv)
     x = blocked(b, operand, before)
     attributes: dict[str, Any] = {"strides": conv.strides, "dilations": conv.dilations}
-    if form is nn.BlockedPaddedConv:
+    pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
+    if integers is not None:
+        x = integers.words(b, integers.padded(b, integers.aligned(b, x), pads))
+        attributes["packing"] = integers.name
+    elif form is nn.BlockedPaddedConv:
         attributes["pads"] = (*window.begin, *window.end)
     elif window.has_padding:
-        pads = (0, 0, *window.begin, 0, 0, 0, *window.end, 0)
         x = b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
     sizes = {"mi": after, "ci": before, "gi": after, "g": conv.groups, "m": M // conv.groups}
-    weight = arranged(b, conv.weight, form.arrangement, sizes)
+    weight = arranged(b, weight, form.arrangement, sizes)
+    if integers is not None:
+        weight = integers.weights(b, weight)
     if form.outer_rank:
         N, blocks, *rest = shape_of(x)
         outer = shape_of(weight)[0]
@@ -253,11 +307,14 @@ def block_conv(conv: nn.Conv, before: int, after: int, costs: LayoutCosts) -> No
     if form.outer_rank:
         N, _, _, *rest = shape_of(out)
         out = reshape(b, out, (N, M // after, *rest))
+    ones = (1,) * len(kernel)
+    if integers is not None:
+        sums = integers.weight.reshape(M // after, after, -1).sum(axis=2, dtype=np.int64)
+        out = integers.corrected(b, out, sums.reshape(M // after, *ones, after))
     if conv.bias is not None:
         bias = conv.bias
         if shuffles:
             bias = shuffled(b, bias, 0, (conv.groups // after, after, M // conv.groups))
-        ones = (1,) * len(kernel)
         out = b.insert(nn.Add(out, reshape(b, bias, (M // after, *ones, after)))).result
     result = plain(b, out, shape_of(conv.out))
     if shuffles:

@@ -48,6 +48,7 @@ _A72 = Machine(
 _A76 = replace(
     _A72,
     full_width_units=2,
+    has_signed_byte_products=True,
     unit_bits=128,
     fma_latency=4,
     loads_per_cycle=2,
@@ -96,6 +97,7 @@ _V1 = replace(
     loads_per_cycle=2,
     load_bytes_per_cycle=64,
     has_lane_operands=False,
+    has_signed_byte_products=False,
     issue_width=8,
     l2_bytes=1 << 20,
     gigahertz=2.6,
@@ -154,7 +156,14 @@ def _processor(
     )
 
 
-_ANY = _processor("aarch64", "any 64-bit Arm", _A76, frozenset(), "generic", "cortex-a53")
+_ANY = _processor(
+    "aarch64",
+    "any 64-bit Arm",
+    replace(_A76, has_signed_byte_products=False),
+    frozenset(),
+    "generic",
+    "cortex-a53",
+)
 _APPLE = _processor(
     "apple-m1", "Apple M1 and later", _M1, _V8_2 | {"fp16fml", "sha3"}, "apple-m1", "max"
 )

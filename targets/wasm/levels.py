@@ -34,6 +34,7 @@ _SIMD = Machine(
     has_fma=False,
     has_masks=False,
     has_broadcast_operands=False,
+    has_pair_products=True,
     loads_early=True,
     line_bytes=64,
     l1_bytes=32 << 10,
@@ -51,7 +52,7 @@ _SIMD = Machine(
     ),
 )
 
-_SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32)
+_SCALAR = replace(_SIMD, vector_bits=32, unit_bits=32, has_pair_products=False)
 
 _RELAXED = replace(_SIMD, has_fma=True)
 

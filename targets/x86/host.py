@@ -72,6 +72,7 @@ def host() -> LlvmTarget | None:
         load_bytes_per_cycle=64 if split or not wide else 128,
         unit_bits=256 if split or found.level == 3 else machine.vector_bits,
         memory_bandwidth=memory_bandwidth(machine, known),
+        has_byte_products=bool(features.get("avx512vnni" if wide else "avxvnni")),
     )
     if server:
         machine = replace(machine, l3_bandwidth=SERVER_L3_BANDWIDTH / machine.gigahertz)

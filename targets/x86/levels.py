@@ -21,6 +21,7 @@ _AVX512 = Machine(
     has_fma=True,
     has_masks=True,
     has_broadcast_operands=True,
+    has_pair_products=True,
     line_bytes=64,
     l1_bytes=32 << 10,
     l1_way_bytes=4 << 10,

@@ -1,0 +1,51 @@
+"""The packed dialect: products of small integers that lie side by side in words of 32 bits.
+
+A word holds four integers of 8 bits or two of 16, the first in the lowest bits, as memory has them
+on a little-endian machine. Processors multiply two vectors of words and add up the products within
+each word by one instruction. See docs/decisions/0024-integer-products.md.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ir.attributes import StringAttr
+from ..ir.constraints import Constraint, Same
+from ..ir.declare import AttrKind, Op, Operand, Result, attribute, operand, result
+from ..ir.dialect import registry
+from ..ir.lazy import np
+from ..ir.packing import PACKINGS
+from ..ir.traits import Elementwise, Pure
+from ..ir.types import element_type, i32
+
+Words = Constraint("32-bit words", lambda t: element_type(t) is i32)
+
+_PACKING = AttrKind[str](
+    "string attribute, one of " + ", ".join(f'"{name}"' for name in PACKINGS),
+    lambda a: isinstance(a, StringAttr) and a.value in PACKINGS,
+    lambda a: a.value,
+    StringAttr,
+)
+
+
+class Dot(Op, name="packed.dot", traits=(Pure, Elementwise)):
+    """The sum of the products of the integers in two words: it wraps, as sums of i32 do.
+
+    `packing` says what the words hold, see `ir/packing.py`: "u8s8" is four unsigned bytes on the
+    left and four signed ones on the right, "s8" four signed ones on both sides, "s16" two signed
+    numbers of 16 bits on both.
+    """
+
+    lhs: Operand = operand(Words)
+    rhs: Operand = operand(Same("lhs"))
+    packing: str = attribute(_PACKING)
+    out: Result = result(Same("lhs"))
+
+    format = "$packing $lhs `,` $rhs attr-dict `:` type($out)"
+    example = '%0 = packed.dot "u8s8" %a, %b : vector<16xi32>'
+
+    def evaluate(self, lhs: Any, rhs: Any) -> Any:
+        return PACKINGS[self.packing].dot(np.asarray(lhs), np.asarray(rhs))[()]
+
+
+registry.dialect("packed").doc = __doc__ or ""

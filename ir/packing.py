@@ -1,0 +1,50 @@
+"""Integers that lie side by side in a word of 32 bits, the first in the lowest bits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .lazy import np
+from .types import IntegerType
+
+
+@dataclass(frozen=True)
+class Packing:
+    """What the words on both sides of a product hold."""
+
+    lhs: IntegerType
+    rhs: IntegerType
+
+    @property
+    def count(self) -> int:
+        """The integers in a word."""
+        return 32 // self.lhs.width
+
+    def dot(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """The sum of the products in each word, which wraps, as i32."""
+        with np.errstate(over="ignore"):
+            return sum(x * y for x, y in self.parts(a, b)).astype(np.int32)  # type: ignore[union-attr]
+
+    def parts(self, a: np.ndarray, b: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The first integers of all words as i32, then the second ones, .."""
+        for number in range(self.count):
+            yield part(a, number, self.lhs), part(b, number, self.rhs)
+
+
+def part(words: np.ndarray, number: int, type: IntegerType) -> np.ndarray:
+    """One integer of each word, as i32."""
+    up = 32 - type.width * (number + 1)
+    bits = words.view(np.uint32 if type.signedness == "u" else np.int32)
+    return ((bits << up) >> (32 - type.width)).view(np.int32)
+
+
+PACKINGS = {
+    "u8s8": Packing(IntegerType(8, "u"), IntegerType(8)),
+    "s8": Packing(IntegerType(8), IntegerType(8)),
+    "s16": Packing(IntegerType(16), IntegerType(16)),
+}
+"""The packings by name."""
+
+DOTS = {f"dot_{name}": name for name in PACKINGS}
+"""The functions of comprehensions for products of words, and their packings."""

@@ -1,0 +1,220 @@
+"""Products of integers of 8 bits by constant weights, on words that hold several of them.
+
+    (x - zero) @ w  ->  packed(words(x), words(w)) - zero * colsum(w)     bytes, "u8s8" and "s8"
+    (x - zero) @ w  ->  packed(pairs(x - zero), pairs(w))                 16 bits, "s16"
+
+All sums are those of i32, which wrap, so both are exact. Bytes are taken where the machine
+multiplies them and the weights, their own zero point taken off, fit; x gets the sign that the
+machine wants by adding 128 or -128.
+See docs/decisions/0024-integer-products.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.builder import Builder
+from ...ir.core import Value
+from ...ir.lazy import np
+from ...ir.packing import PACKINGS, Packing
+from ...ir.types import IntegerType, TensorType, i8, i32
+from ...targets.machine import Machine
+from .building import cast, element_of, reshape, scalar, shape_of
+from .constants import constant_array, make_constant
+
+_BYTE = IntegerType(8, "u")
+_MIDDLE = 128
+"""What makes signed bytes unsigned ones."""
+
+
+@dataclass(frozen=True)
+class Steps:
+    """An operand of i32 as `x - zero`: x of 8 bits, and one number of i32, or None for 0."""
+
+    x: Value
+    zero: Value | None
+
+    @property
+    def is_signed(self) -> bool:
+        return element_of(self.x).signedness != "u"  # type: ignore[attr-defined]
+
+
+def steps_of(value: Value) -> Steps | None:
+    """What a tensor of i32 is made of, where that is integers of 8 bits less a zero point."""
+    if element_of(value) is not i32:
+        return None
+    zero, wide = None, value
+    if (moved := value.defined_by(nn.Sub)) is not None:
+        wide, zero = moved.lhs, moved.rhs
+        if shape_of(wide) != shape_of(value) or set(shape_of(zero)) - {1}:
+            return None
+    narrow = wide.defined_by(nn.Cast)
+    element = element_of(narrow.x) if narrow is not None else None
+    if narrow is None or not isinstance(element, IntegerType) or element.width != 8:
+        return None
+    return Steps(narrow.x, zero)
+
+
+@dataclass(frozen=True)
+class IntegerProduct:
+    """A product that is computed on words: its operand, its weights' numbers, and the packing."""
+
+    operand: Steps
+    weight: np.ndarray
+    name: str
+
+    @property
+    def packing(self) -> Packing:
+        return PACKINGS[self.name]
+
+    @property
+    def has_bytes(self) -> bool:
+        return self.packing.count == 4
+
+    @property
+    def shift(self) -> int:
+        """What is added to the operand so that its bytes are signed as the packing wants them."""
+        if not self.has_bytes or self.operand.is_signed == (self.packing.lhs.signedness != "u"):
+            return 0
+        return _MIDDLE if self.operand.is_signed else -_MIDDLE
+
+    def weights(self, b: Builder, arranged: Value) -> Value:
+        """Constant weights [.., K, A] as words [.., K / count, A]."""
+        count = self.packing.count
+        *lead, K, A = shape_of(arranged)
+        apart = reshape(b, arranged, (*lead, K // count, count, A))
+        rank = len(lead)
+        last = b.insert(nn.Transpose(apart, (*range(rank), rank, rank + 2, rank + 1))).result
+        if self.has_bytes:
+            words = b.insert(nn.Words(cast(b, last, i8)))
+        else:
+            words = b.insert(nn.Pairs(last, scalar(b, 0, i32)))
+        return reshape(b, words, (*lead, K // count, A))
+
+    def words(self, b: Builder, x: Value) -> Value:
+        """What `aligned` and `padded` made of the operand, [.., N], as words."""
+        if self.has_bytes:
+            return b.insert(nn.Words(x)).result
+        zero = self.operand.zero
+        number = scalar(b, 0, i32) if zero is None else as_number(b, zero)
+        return b.insert(nn.Pairs(x, number)).result
+
+    def aligned(self, b: Builder, x: Value) -> Value:
+        """x plus the shift, in bytes of the sign that the packing wants."""
+        if not self.shift:
+            return x
+        kind = self.packing.lhs if self.packing.lhs.signedness else i8
+        same = b.insert(nn.Bitcast(x, out=TensorType(shape_of(x), kind))).result
+        # Of either sign, half of all numbers is one bit.
+        return b.insert(
+            nn.Xor(same, scalar(b, _MIDDLE if kind is _BYTE else -_MIDDLE, kind))
+        ).result
+
+    def corrected(self, b: Builder, out: Value, sums: np.ndarray) -> Value:
+        """The product less what the zero point adds to it; `sums` are those of the weights."""
+        operand = self.operand
+        if not self.has_bytes or (operand.zero is None and not self.shift):
+            return out
+        zero = np.int32(0) if operand.zero is None else constant_array(operand.zero)
+        if zero is not None:
+            moved = (sums.astype(np.int64) * (int(zero.reshape(())) + self.shift)).astype(np.int32)
+            return b.insert(nn.Sub(out, b.insert(make_constant(moved)))).result
+        assert operand.zero is not None
+        number = as_number(b, operand.zero)
+        if self.shift:
+            number = b.insert(nn.Add(number, scalar(b, self.shift, i32))).result
+        moved = b.insert(nn.Mul(b.insert(make_constant(sums.astype(np.int32))), number))
+        return b.insert(nn.Sub(out, moved)).result
+
+    def padded(self, b: Builder, x: Value, pads: Sequence[int]) -> Value:
+        """x, `aligned` or as the operand has it, with what stands for zero around it."""
+        if not any(pads):
+            return x
+        zero, element = self.operand.zero, element_of(x)
+        number = scalar(b, 0, i32) if zero is None else as_number(b, zero)
+        if element is not element_of(self.operand.x):
+            number = b.insert(nn.Add(number, scalar(b, self.shift, i32))).result
+        return b.insert(nn.Pad(x, cast(b, number, element), pads=tuple(pads))).result
+
+
+def as_number(b: Builder, x: Value) -> Value:
+    """A tensor of one element as one without dimensions."""
+    return reshape(b, x, ())
+
+
+def integer_product(operand: Value, weight: Value, machine: Machine) -> IntegerProduct | None:
+    """How a product of tensors of i32 is computed on words; None where it cannot be."""
+    steps = steps_of(operand)
+    numbers = constant_array(weight) if steps is not None else None
+    if steps is None or numbers is None or not numbers.size:
+        return None
+    least, most = int(numbers.min()), int(numbers.max())
+    if least >= -128 and most <= 127:
+        if machine.has_byte_products:
+            return IntegerProduct(steps, numbers, "u8s8")
+        if machine.has_signed_byte_products:
+            return IntegerProduct(steps, numbers, "s8")
+    if machine.has_pair_products and least >= -(1 << 15) and most < 1 << 15:
+        return IntegerProduct(steps, numbers, "s16")
+    return None
+
+
+def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | None:
+    """How a product with a constant matrix is computed on words; None where it is not."""
+    lhs, rhs = shape_of(product.lhs), shape_of(product.rhs)
+    if len(rhs) != 2 or len(lhs) < 2 or lhs[-1] is None:
+        return None
+    return integer_product(product.lhs, product.rhs, machine)
+
+
+def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
+    """How a convolution with constant weights is computed on words; None where it is not."""
+    if conv.groups > 1 and shape_of(conv.weight)[1] % 4:
+        return None
+    if conv.bias is not None and element_of(conv.bias) is not i32:
+        return None
+    return integer_product(conv.x, conv.weight, machine)
+
+
+def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -> None:
+    """Replace a product of integers by one of words, with weights in blocks of columns."""
+    b = Builder.before_op(product)
+    K, N = shape_of(product.rhs)
+    count = found.packing.count
+    depth, whole = -(-K // count) * count, -(-N // block) * block
+    weight = behind(b, product.rhs, (depth - K, whole - N))
+    apart = reshape(b, weight, (depth, whole // block, block))
+    weights = found.weights(b, b.insert(nn.Transpose(apart, (1, 0, 2))).result)
+    rank = len(shape_of(product.lhs))
+    x = found.aligned(b, found.operand.x)
+    x = found.padded(b, x, (*(0,) * (2 * rank - 1), depth - K))
+    out = b.insert(nn.PackedMatmul(found.words(b, x), weights, packing=found.name)).result
+    rows = shape_of(product.out)[:-1]
+    out = b.insert(nn.Reshape(out, out=TensorType((*rows, whole), i32))).result
+    sums = found.weight.sum(axis=0, dtype=np.int64)
+    out = found.corrected(b, out, np.pad(sums, (0, whole - N)))
+    if whole != N:
+        out = b.insert(nn.Slice(out, (0,) * rank, out=product.out.type)).result
+    out.name_hint = product.out.name_hint
+    product.out.replace_all_uses_with(out)
+    product.erase()
+
+
+def behind(b: Builder, x: Value, counts: Sequence[int]) -> Value:
+    """x with so many zeros behind each dimension."""
+    if not any(counts):
+        return x
+    pads = (*(0,) * len(counts), *counts)
+    return b.insert(nn.Pad(x, scalar(b, 0, element_of(x)), pads=pads)).result
+
+
+def with_whole_words(conv: nn.Conv, found: IntegerProduct) -> tuple[Value, Value]:
+    """The operand, of 8 bits, and the weights of a convolution, with channels that fill words."""
+    b, x, weight = Builder.before_op(conv), found.operand.x, conv.weight
+    rest = -(shape_of(weight)[1] % -found.packing.count) if conv.groups == 1 else 0
+    rank = len(shape_of(x))
+    pads = (*(0,) * (rank + 1), rest, *(0,) * (rank - 2))
+    lead = (0, rest, *(0,) * (rank - 2))
+    return found.padded(b, x, pads), behind(b, weight, lead)

@@ -1,0 +1,219 @@
+"""Products of numbers that integers of 8 bits stand for are computed on the integers.
+
+    x = (xi - xz) * xs,  w = (wi - wz) * ws
+    x @ w + ..           ->    f32((xi - xz) @ (wi - wz)) * (xs * ws) + ..
+
+The sum of integers is exact, where one of f32 is rounded at each step. What stands around a product
+in a quantized model stays: the division by the next scale and the rounding come after it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from math import prod
+
+from ...dialects import nn
+from ...dialects.strict_math import is_strict
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext
+from ...ir.types import Dim, IntegerType, f32, i32
+from .building import cast, element_of, per_channel, reshape, shape_of
+from .constants import constant_array
+
+MOST_TERMS = (1 << 31) // (255 * 255)
+"""Products of such numbers whose sum i32 holds."""
+
+
+@dataclass(frozen=True)
+class UseIntegers(
+    Pass,
+    name="use-integers",
+    anchor="func.func",
+    statistics={"integer-products": "Number of products that are computed on integers"},
+):
+    """Compute products of dequantized tensors on their integers.
+
+    %x = (%xi - %xz) * %xs                       %i = nn.conv (%xi - %xz), (%wi - %wz)
+    %w = (%wi - %wz) * %ws                ->     %y = nn.cast %i
+    %y = nn.conv %x, %w                          nn.mul %y, (%xs * %ws)
+
+    The weights must be constant, with one scale for all or one for each channel of the result.
+    A module that wants its math as written keeps its products of floats.
+    """
+
+    numerics = "rounding"
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """Each product for itself."""
+        if is_strict(op):
+            return
+        for product in list(op.walk()):
+            if isinstance(product, nn.Conv):
+                context.statistic("integer-products", use_in_conv(product))
+            elif isinstance(product, nn.Matmul):
+                context.statistic("integer-products", use_in_matmul(product))
+
+
+@dataclass(frozen=True)
+class Quantized:
+    """A tensor as `(steps - zero) * scale`, behind `moves`, which are changes of shape or order."""
+
+    steps: Value
+    zero: Value | None
+    scale: Value
+    scales_shape: tuple[Dim, ...]
+    """The shape of the scales behind the moves."""
+    moves: tuple[Callable[[Builder, Value], Value], ...] = ()
+
+    @property
+    def has_one_scale(self) -> bool:
+        return _is_one(self.scale)
+
+    def integers(self, b: Builder) -> Value:
+        """steps - zero as i32."""
+        found = cast(b, self.steps, i32)
+        if self.zero is not None:
+            found = b.insert(nn.Sub(found, cast(b, self.zero, i32))).result
+        for move in self.moves:
+            found = move(b, found)
+        return found
+
+    def scales(self, b: Builder) -> Value:
+        """The scale, moved along where it is not one number."""
+        found = self.scale
+        if self.has_one_scale:
+            return reshape(b, found, ())
+        for move in self.moves:
+            found = move(b, found)
+        return found
+
+
+def quantized(value: Value) -> Quantized | None:
+    """What integers a tensor of f32 is made from, if it is."""
+    if (view := value.defined_by(nn.Reshape)) is not None:
+        found = quantized(view.x)
+        if found is None or not found.has_one_scale:
+            return None
+        shape = shape_of(value)
+        return replace(found, moves=(*found.moves, partial(reshape, shape=shape)))
+    if (moved := value.defined_by(nn.Transpose)) is not None:
+        found, order = quantized(moved.x), moved.permutation
+        if found is None or (not found.has_one_scale and _rank(found.scale) != len(order)):
+            return None
+        shape = () if found.has_one_scale else tuple(found.scales_shape[i] for i in order)
+        turn = partial(_transposed, order=order)
+        return replace(found, scales_shape=shape, moves=(*found.moves, turn))
+    scaled = value.defined_by(nn.Mul)
+    if scaled is None or element_of(value) is not f32 or shape_of(scaled.lhs) != shape_of(value):
+        return None
+    moved, zero = scaled.lhs, None
+    if (less := moved.defined_by(nn.Sub)) is not None:
+        moved, zero = less.lhs, less.rhs
+    narrow = moved.defined_by(nn.Cast)
+    element = element_of(narrow.x) if narrow is not None else None
+    if narrow is None or not isinstance(element, IntegerType) or element.width != 8:
+        return None
+    if shape_of(narrow.x) != shape_of(value) or (zero is not None and not _is_whole(zero)):
+        return None
+    return Quantized(narrow.x, zero, scaled.rhs, shape_of(scaled.rhs))
+
+
+def _transposed(b: Builder, x: Value, order: tuple[int, ...]) -> Value:
+    return b.insert(nn.Transpose(x, order)).result
+
+
+def _is_one(value: Value) -> bool:
+    return prod(d or 0 for d in shape_of(value)) == 1
+
+
+def _rank(value: Value) -> int:
+    return len(shape_of(value))
+
+
+def _is_whole(zero: Value) -> bool:
+    """Whether a zero point of f32 is certainly a whole number."""
+    while (view := zero.defined_by(nn.Reshape)) is not None:
+        zero = view.x
+    if (made := zero.defined_by(nn.Cast)) is not None:
+        return isinstance(element_of(made.x), IntegerType)
+    constant = zero.defined_by(nn.Constant)
+    if constant is None:
+        return False
+    array = constant_array(zero)
+    return array is not None and bool((array == array.round()).all())
+
+
+def factors(x: Value, weight: Value) -> tuple[Quantized, Quantized] | None:
+    """A product's operands, where the first has one scale and the second is constant."""
+    first, second = quantized(x), quantized(weight)
+    if first is None or second is None or second.steps.defined_by(nn.Constant) is None:
+        return None
+    has_one_zero = first.zero is None or _is_one(first.zero)
+    return (first, second) if first.has_one_scale and has_one_zero else None
+
+
+def use_in_matmul(product: nn.Matmul) -> int:
+    """(x, w) -> integers, where the columns of w have their scales; 1 if so."""
+    found = factors(product.lhs, product.rhs)
+    if found is None or _rank(product.rhs) != 2 or _rank(product.lhs) < 2:
+        return 0
+    x, w = found
+    terms, columns = shape_of(product.rhs)
+    if terms > MOST_TERMS or not (w.has_one_scale or w.scales_shape == (1, columns)):
+        return 0
+    b = Builder.before_op(product)
+    exact = b.insert(nn.Matmul(x.integers(b), w.integers(b))).result
+    _replace(b, product, exact, x, w.scales(b))
+    return 1
+
+
+def use_in_conv(product: nn.Conv) -> int:
+    """(x, w) -> integers, where the channels of the result have their scales; 1 if so."""
+    found = factors(product.x, product.weight)
+    if found is None:
+        return 0
+    x, w = found
+    M, *terms = shape_of(product.weight)
+    ones = (1,) * len(terms)
+    if None in terms or prod(terms) > MOST_TERMS:
+        return 0
+    if not (w.has_one_scale or w.scales_shape == (M, *ones)):
+        return 0
+    b = Builder.before_op(product)
+    exact = b.insert(
+        nn.Conv(
+            x.integers(b),
+            w.integers(b),
+            strides=product.strides,
+            dilations=product.dilations,
+            pads=product.pads,
+            groups=product.groups,
+        )
+    ).result
+    scales = w.scales(b)
+    if not w.has_one_scale:
+        scales = reshape(b, scales, (M, *ones[1:]))
+    bias = None if product.bias is None else per_channel(b, product.bias, _rank(product.x))
+    _replace(b, product, exact, x, scales, bias)
+    return 1
+
+
+def _replace(
+    b: Builder,
+    product: nn.Conv | nn.Matmul,
+    exact: Value,
+    x: Quantized,
+    scales: Value,
+    bias: Value | None = None,
+) -> None:
+    """Let the product be that of integers times the scales, and the bias."""
+    factor = b.insert(nn.Mul(scales, x.scales(b))).result
+    out = b.insert(nn.Mul(cast(b, exact, f32), factor)).result
+    if bias is not None:
+        out = b.insert(nn.Add(out, bias)).result
+    out.name_hint = product.out.name_hint
+    product.out.replace_all_uses_with(out)
+    product.erase()
