@@ -20,12 +20,12 @@ class HeapCode:
     def __init__(self):
         target = host()
         functions = heap_functions(target.pointer_bits, target.system)
-        module = ModuleOp(Region([Block((), functions)]))
-        module.verify()
-        names = [f"nnc_heap_{word}" for word in ("start", "take", "give", "end")]
-        for function in module.body_block:
+        names = tuple(f"nnc_heap_{word}" for word in ("start", "take", "give", "end"))
+        for function in functions:
             if function.sym_name in names:
                 function.linkage = "external"
+        module = ModuleOp(Region([Block((), functions)]))
+        module.verify()
         self.code = load_object(emit_object(llvm_ir(module), target), names)
         pointer, size = ctypes.c_void_p, ctypes.c_size_t
         types = [(None, pointer), (pointer, pointer, size), (None, pointer, pointer)]
