@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -64,8 +65,7 @@ class Executable(Model):
             if status:
                 raise self._failed(status, inputs)
             return [
-                frame.heap_array(i, self.output_types[i]) if array is None else array
-                for i, array in enumerate(arrays)
+                frame.heap_array(i) if array is None else array for i, array in enumerate(arrays)
             ]
         finally:
             self._frames.append(frame)
@@ -96,9 +96,9 @@ class _Frame:
         self._given, self._made = (
             (ctypes.c_size_t * (2 * max(1, len(types))))() for types in (inputs, outputs)
         )
-        self._shapes = {i: _shape_of_rank(t) for i, t in _of_unknown_shape(outputs)}
-        for i, shape in self._shapes.items():
-            self._made[2 * i + 1] = ctypes.addressof(shape)
+        self._results = {i: _HeapResult(type) for i, type in _of_unknown_shape(outputs)}
+        for i, result in self._results.items():
+            self._made[2 * i + 1] = ctypes.addressof(result.extents)
         self._input_shapes = {i: _shape_of_rank(t) for i, t in _of_unknown_shape(inputs)}
         for i, shape in self._input_shapes.items():
             self._given[2 * i + 1] = ctypes.addressof(shape)
@@ -120,12 +120,9 @@ class _Frame:
             if array is not None:
                 made[2 * i] = address_of(array)
 
-    def heap_array(self, i: int, type: TensorType) -> np.ndarray:
+    def heap_array(self, i: int) -> np.ndarray:
         """The tensor that the callee made, as an array that frees it."""
-        dtype = type_to_numpy(type.element_type)
-        shape = tuple(self._shapes[i][: type.rank])
-        buffer = _HeapBuffer(self._made[2 * i], shape, dtype.itemsize)
-        return np.asarray(buffer).view(dtype)
+        return self._results[i].array(self._made[2 * i])
 
 
 def _of_unknown_shape(types: Sequence[TensorType]) -> list[tuple[int, TensorType]]:
@@ -145,24 +142,48 @@ def address_of(array: np.ndarray) -> int:
         return array.ctypes.data
 
 
+class _HeapResult:
+    """Makes the arrays of an output that the callee puts on C's heap: `extents` are its shape."""
+
+    def __init__(self, type: TensorType) -> None:
+        self.extents = _shape_of_rank(type)
+        self._rank = type.rank
+        dtype = type_to_numpy(type.element_type)
+        # The array interface knows no bfloat16 and the like: those are seen as bytes first.
+        self._view = None if dtype.isbuiltin == 1 else dtype
+        self._code = (
+            dtype.str if self._view is None else f"{'|<'[dtype.itemsize > 1]}u{dtype.itemsize}"
+        )
+
+    def array(self, address: int) -> np.ndarray:
+        """The elements at an address as an array that frees them."""
+        shape = tuple(self.extents[: self._rank])
+        found = np.asarray(_HeapBuffer(address, shape, self._code))
+        return found if self._view is None else found.view(self._view)
+
+
 class _HeapBuffer:
     """A buffer from C's heap, freed with the last array that looks at it."""
 
-    def __init__(self, address: int, shape: tuple[int, ...], itemsize: int) -> None:
+    __slots__ = ("__array_interface__", "_address", "_free")
+
+    def __init__(self, address: int, shape: tuple[int, ...], code: str) -> None:
         self._address = address
+        self._free = _c_free()  # kept, since at exit this module's names go before its arrays
         self.__array_interface__ = {
             "data": (address, False),
             "shape": shape,
-            "typestr": f"{'|' if itemsize == 1 else '<'}u{itemsize}",
+            "typestr": code,
             "version": 3,
         }
 
     def __del__(self) -> None:
-        _c_free(self._address)
+        self._free(self._address)
 
 
-def _c_free(address: int) -> None:
+@cache
+def _c_free() -> Callable[[int], None]:
     free = ctypes.CDLL(None).free
     free.argtypes = [ctypes.c_void_p]
     free.restype = None
-    free(address)
+    return free

@@ -154,24 +154,26 @@ class _Input:
         self.name, self.type = name, type
         self.dtype = type_to_numpy(type.element_type)
         self.shape = type.shape
+        self._known = [(i, n) for i, n in enumerate(type.shape) if n is not None]
 
     def checked(self, value: Any) -> np.ndarray:
         """The input as a contiguous array of the right type. Raises NncError."""
         if (
             type(value) is np.ndarray
-            and value.dtype is self.dtype
-            and value.shape == self.shape
+            and (value.dtype is self.dtype or value.dtype == self.dtype)
             and value.flags.c_contiguous
+            and self._fits(value.shape)
         ):
             return value
         array = np.asarray(value)
-        fits = array.ndim == len(self.shape) and all(
-            want is None or want == have
-            for want, have in zip(self.shape, array.shape, strict=False)
-        )
-        if array.dtype.newbyteorder("=") != self.dtype or not fits:
+        if array.dtype.newbyteorder("=") != self.dtype or not self._fits(array.shape):
             expected = f"expected {self.type}, got {array.dtype} {array.shape}"
             raise NncError(f"input '{self.name}': {expected}")
         if array.dtype != self.dtype:
             array = array.astype(self.dtype)
         return np.ascontiguousarray(array) if array.ndim else array.reshape(())
+
+    def _fits(self, shape: tuple[int, ...]) -> bool:
+        if shape == self.shape:
+            return True
+        return len(shape) == len(self.shape) and all(shape[i] == n for i, n in self._known)

@@ -6,13 +6,14 @@ import argparse
 import multiprocessing
 import statistics
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fnmatch import fnmatch
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from .check import Finding, check
+from .chosen import FORTY, asked_for
 
 FORKED = multiprocessing.get_context("fork")
 
@@ -24,6 +25,7 @@ def main() -> None:
         description="Export many architectures, compile them, compare with ONNX Runtime.",
     )
     parser.add_argument("names", nargs="*", default=["*"], help="rows or files, may have a '*'")
+    parser.add_argument("--forty", action="store_true", help="the files of forty.py")
     parser.add_argument("--to", type=Path, default=Path("exports"), help="the folder of files")
     parser.add_argument("--export", action="store_true", help="only write the files")
     parser.add_argument("--check", action="store_true", help="only check the files that are there")
@@ -31,6 +33,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.0, help="of timing at each size")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one file")
     options = parser.parse_args()
+    options.names = FORTY if options.forty else options.names
     options.to.mkdir(parents=True, exist_ok=True)
     if not options.check:
         write(options.to, options.names, options.again)
@@ -40,7 +43,7 @@ def main() -> None:
         sys.exit(not all(one.agrees for one in found))
 
 
-def write(folder: Path, names: list[str], again: bool) -> None:
+def write(folder: Path, names: Sequence[str], again: bool) -> None:
     """Export the rows that are asked for."""
     from . import language, several, vision  # noqa: F401 - they are the table
     from .export import export_row
@@ -54,7 +57,7 @@ def write(folder: Path, names: list[str], again: bool) -> None:
             if name in OTHERS:
                 export_other(name, OTHERS[name], folder, again)
                 continue
-            for file, text in export_row(ROWS.rows[name], folder, again).items():
+            for file, text in export_row(ROWS.rows[name], folder, again, names).items():
                 print(f"{file}: not exported: {_short(text)}", flush=True)
         except Exception as error:  # a library that is not there, a network that is not so
             print(f"{name}: not made: {type(error).__name__}: {_short(error)}", flush=True)
@@ -65,7 +68,7 @@ def check_all(options: argparse.Namespace) -> Iterator[Finding]:
     print(f"{'file':55} {'error':>8} {'compile s':>9}  times as fast as ONNX Runtime")
     for path in sorted(options.to.glob("*.onnx")):
         name = path.name.removesuffix(".onnx")
-        if not any(fnmatch(name, p) or fnmatch(name.split(".")[0], p) for p in options.names):
+        if not asked_for(name, options.names):
             continue
         found = check_apart(path, options.to / f"{name.split('.')[0]}.npz", options)
         print(line(found), flush=True)

@@ -11,6 +11,7 @@ import contextlib
 import io
 import logging
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,19 +21,23 @@ import torch
 from torch import Tensor, nn
 
 from ..models import strip_debug_info
+from .chosen import asked_for
 from .rows import Row, flatten
 
 EXPORTERS = ("dynamo", "script")
 FORMS = ("static", "dynamic")
 
 
-def export_row(row: Row, folder: Path, again: bool = False) -> dict[str, str]:
-    """Write what is not there yet; what failed, by file name."""
-    wanted = {
+def export_row(
+    row: Row, folder: Path, again: bool = False, names: Sequence[str] = ("*",)
+) -> dict[str, str]:
+    """Write what is asked for and not there yet; what failed, by file name."""
+    every = {
         f"{row.name}.{exporter}.{form}": (exporter, form)
         for exporter in EXPORTERS
         for form in FORMS
     }
+    wanted = {name: how for name, how in every.items() if asked_for(name, names)}
     files = {name: folder / f"{name}.onnx" for name in wanted}
     failures = {name: path.with_suffix(".failed.txt") for name, path in files.items()}
     torch.set_num_threads(1)

@@ -40,10 +40,9 @@ class PoolingOp(NnOp):
         if x.rank < 3:
             raise NncError(f"x must have at least rank 3, but got '{x}'")
         window = Window.of(attrs, x, kernel=attrs.kernel)
-        spatial = [extent for extent in x.shape[2:] if extent is not None]
-        if not attrs.ceil_mode or len(spatial) != x.rank - 2:
+        if not attrs.ceil_mode:
             return window
-        more = window.ceil_padding(spatial)
+        more = window.ceil_padding(x.shape[2:])
         end = tuple(e + m for e, m in zip(window.end, more, strict=True))
         return Window(window.kernel, window.strides, window.dilations, window.begin, end)
 
@@ -69,6 +68,15 @@ class PoolingOp(NnOp):
         if any(isinstance(d, int) and d < 1 for d in form.shape[2:]):
             raise NncError("the window does not fit into the padded input")
         return [tensor(form.shape, types[0].element_type)]
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether `window` says it all: what rounding up adds does not depend on the extents."""
+        if not self.ceil_mode:
+            return True
+        plain = Window.of(self, self.x.type, kernel=self.kernel)
+        unknown = [i for i, extent in enumerate(self.x.type.shape[2:]) if extent is None]
+        return all(map(plain.rounds_up_alike, unknown))
 
     def padded(self, x, fill):
         """The operand padded with `fill`, as NumPy."""

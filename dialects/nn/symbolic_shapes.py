@@ -212,7 +212,7 @@ class SymbolicShapes:
             case nn.Conv() if None not in op.weight.type.shape:
                 window = op.window(op.operand_types, op)
                 return (self.of(op.x)[0], op.weight.type.shape[0], *self._slid(window, op.x))
-            case PoolingOp() if not op.ceil_mode:
+            case PoolingOp() if op.is_resolved:
                 window = op.window(op.operand_types, op)
                 return (*self.of(op.x)[:2], *self._slid(window, op.x))
             case nn.Resize() if op.scales is not None:

@@ -50,14 +50,22 @@ class Window:
         assert extent is not None
         return (extent - 1) * self.dilations[axis] + 1
 
-    def ceil_padding(self, spatial: Sequence[int]) -> tuple[int, ...]:
+    def rounds_up_alike(self, axis: int) -> bool:
+        """Whether no last window starts in the padding at the end, whatever the extent."""
+        return self.end[axis] + self.strides[axis] <= self.reach(axis)
+
+    def ceil_padding(self, spatial: Sequence[Dim]) -> tuple[int, ...]:
         """What to add to `end` so that rounding down gives the extents that rounding up would.
 
-        A last window that would start in the padding at the end is left out. Source: ONNX
-        MaxPool-22, `ceil_mode`.
+        A last window that would start in the padding at the end is left out. Of an unknown extent
+        it is the most that may be needed, right if it `rounds_up_alike`. Source: ONNX MaxPool-22,
+        `ceil_mode`.
         """
         more = []
         for i, extent in enumerate(spatial):
+            if extent is None:
+                more.append(self.strides[i] - 1)
+                continue
             span = extent + self.begin[i] + self.end[i] - self.reach(i)
             count = -(-span // self.strides[i]) + 1
             if (count - 1) * self.strides[i] >= extent + self.begin[i]:

@@ -36,7 +36,11 @@ def _call(f: FunctionLowering, op: func.Call) -> None:
     if op.callee == POOL_COUNTS:
         need_pool(f)
     result = result_with_status(f, op.callee, op.result_types)
-    call = f.append(llvm.Call.of(op.callee, flatten(f, op._operands), result))
+    arguments = flatten(f, op._operands)
+    if op.callee in f.module.heap.users:
+        assert f.call_heap is not None
+        arguments.append(f.call_heap)
+    call = f.append(llvm.Call.of(op.callee, arguments, result))
     values = call_results(f, call)
     if f.module.checks.of(op.callee):
         require_success(f, values.pop(0), op)

@@ -42,8 +42,10 @@ class FunctionLowering(Emitter):
         self.module = module
         self.values: dict[Value, Any] = {}
         self.blocks: dict[Block, Block] = {}
+        self.call_heap: Value | None = None
+        """The heap of the call, of a function that uses it; see `heap.py`."""
         self.heap: list[Value] = []
-        """The addresses of buffers that are to be freed where a check fails."""
+        """The addresses of C's heap that are to be freed where a check fails."""
         self.cleanups: dict[tuple[Value, ...], Block] = {}
         """What frees such buffers and returns."""
 

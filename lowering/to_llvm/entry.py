@@ -49,6 +49,7 @@ from .calls import call_results
 from .casts import resize_integer
 from .conversion import FunctionLowering
 from .failing import result_with_status
+from .heap import begin, end
 
 if TYPE_CHECKING:
     from .module import ModuleLowering
@@ -209,9 +210,12 @@ class _Entry(FunctionLowering):
             special = [v for key, v in self.special.items() if op.arg_attribute(i, key) is not None]
             arguments += special or self._tensor_argument(*next(rest), type)
         result = result_with_status(self, op.sym_name, op.function_type.results)
-        call = llvm.Call.of(op.sym_name, arguments, result)
+        heap = [begin(self)] if op.sym_name in self.module.heap.users else []
+        call = llvm.Call.of(op.sym_name, [*arguments, *heap], result)
         self.append(call)
         values = call_results(self, call)
+        for one in heap:
+            end(self, one)
         if self.module.checks.of(op.sym_name):
             self._return_failure(values.pop(0))
         dynamic = [i for i, t in enumerate(signature.outputs) if not t.has_static_shape]

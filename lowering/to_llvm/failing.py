@@ -148,7 +148,9 @@ def owned_by(loop: scf.While) -> tuple[list[bool], list[bool]]:
 
 
 def pointers(f: FunctionLowering, values: Sequence[Value], owned: Sequence[bool]) -> list[Value]:
-    """The addresses of the values that are owned buffers."""
+    """The addresses of the values that are owned buffers of C's heap."""
+    if f.call_heap is not None:
+        return []
     return [f.memref(v).pointer for v, own in zip(values, owned, strict=True) if own]
 
 
@@ -162,8 +164,9 @@ def _is_buffer(value: Value) -> bool:
 
 
 def made_on_heap(f: FunctionLowering, buffer: Value, pointer: Value) -> None:
-    """Note a buffer that is to be freed if something fails from here on."""
-    if is_freed_here(buffer):
+    """Note a buffer of C's heap that is to be freed if something fails from here on."""
+    given_away = buffer.defining_op in f.module.heap.given_away
+    if given_away or (f.call_heap is None and is_freed_here(buffer)):
         f.heap.append(pointer)
 
 

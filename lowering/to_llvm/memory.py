@@ -23,6 +23,7 @@ from ...runtime.abi import ALIGNMENT
 from .conversion import FunctionLowering, lowers
 from .emitter import Linear
 from .failing import freed, made_on_heap, require
+from .heap import give, take
 from .loops import counted_loop
 from .types import MemRef, Size, TypeConverter, byte_width, memref_layout, storage_type
 
@@ -150,9 +151,9 @@ def _check_new(types: TypeConverter, type: MemRefType) -> None:
 def allocate(
     f: FunctionLowering, sizes: Sequence[Size], op: memref.Alloc | memref.Realloc
 ) -> Value:
-    """A heap buffer of these extents; `op` fails where there is no memory, if that is told.
+    """A buffer of these extents; `op` fails where there is no memory, if that is told.
 
-    Its size is rounded up to the alignment.
+    Its size is rounded up to the alignment. It lies on the call's heap or on C's: see `heap.py`.
     """
     element = op.results[0].type.element_type  # type: ignore[attr-defined]
     alignment = max(op.alignment or 0, ALIGNMENT)
@@ -166,9 +167,12 @@ def allocate(
         # At least one alignment, since an allocation of nothing may give no address.
         padded = f.materialize(count.plus(Linear((), 2 * alignment - 1)))
         size = f.emit(llvm.And, [padded, f.integer(-alignment)], padded.type)
-    f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
-    call = llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)
-    pointer = f.append(call).results[0]
+    if f.call_heap is not None and op not in f.module.heap.given_away:
+        pointer = take(f, size)
+    else:
+        f.module.need_function("aligned_alloc", [size.type, size.type], llvm.ptr)
+        call = llvm.Call.of("aligned_alloc", [f.integer(alignment), size], llvm.ptr)
+        pointer = f.append(call).results[0]
     if told:
         null = f.emit(llvm.Zero, [], llvm.ptr)
         require(f, f.append(llvm.ICmp("ne", pointer, null)).results[0], op)
@@ -219,8 +223,7 @@ def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
     operands = [pointer, old.pointer, length]
     f.emit(llvm.IntrMemcpy, operands, None, {"isVolatile": BoolAttr(False)})
     freed(f, old.pointer)
-    f.module.need_function("free", [llvm.ptr])
-    f.append(llvm.Call.of("free", [old.pointer]))
+    give(f, old.pointer)
     f.bind(op.results[0], contiguous(f, pointer, (size,)))
 
 
@@ -228,8 +231,7 @@ def _realloc(f: FunctionLowering, op: memref.Realloc) -> None:
 def _dealloc(f: FunctionLowering, op: memref.Dealloc) -> None:
     pointer = f.memref(op.memref).pointer
     freed(f, pointer)
-    f.module.need_function("free", [llvm.ptr])
-    f.append(llvm.Call.of("free", [pointer]))
+    give(f, pointer)
 
 
 @lowers(memref.Alloca)

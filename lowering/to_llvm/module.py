@@ -17,6 +17,7 @@ from .checks import Checks
 from .control import lower_graph
 from .conversion import FunctionLowering
 from .entry import make_entry
+from .heap import CallHeap
 from .loops import bind_all
 from .memory import lower_global
 from .messages import make_failure
@@ -35,6 +36,7 @@ class ModuleLowering:
         self.compares_f64 = target.machine.widest_lane < 8
         self.system = target.system
         self.needed: dict[str, llvm.Func] = {}
+        self.heap = CallHeap(module)
         self.checks = Checks(module)
 
     @property
@@ -131,7 +133,8 @@ class ModuleLowering:
     def function(self, op: func.FuncOp) -> llvm.Func:
         """The LLVM function of a function of the loop level."""
         type = op.function_type
-        inputs = tuple(t for i in type.inputs for t in self.types.flat(i))
+        inputs = [t for i in type.inputs for t in self.types.flat(i)]
+        inputs += [llvm.ptr] if op.sym_name in self.heap.users else []
         status = [i32] if self.checks.of(op.sym_name) else []
         result = self.types.function_results([*status, *type.results])
         made = llvm.Func.define(
@@ -154,6 +157,8 @@ class ModuleLowering:
         f = FunctionLowering(self, made)
         f.loc = op.loc
         entry = made.regions[0].blocks[0]
+        if op.sym_name in self.heap.users:
+            f.call_heap = entry.args[-1]
         bind_all(f, op.args, entry.args)
         for arg in entry.args:
             f.depths[arg] = 0
@@ -176,6 +181,7 @@ class ModuleLowering:
                     own["llvm.noalias"] = UnitAttr()
             found.append(own)
             found += [{}] * (len(self.types.flat(type)) - 1)
+        found += [{}] if op.sym_name in self.heap.users else []
         return found if any(found) else None
 
 

@@ -68,9 +68,10 @@ def conv_bias_apart(op: nn.Conv, rewriter: Rewriter) -> None:
 
 def pool_window(op: nn.pooling.PoolingOp) -> Window:
     """The pooling's window. Raises PassError where `ceil_mode` cannot be resolved."""
-    if op.ceil_mode and None in shape_of(op.x)[2:]:
+    if not op.is_resolved:
         raise PassError(
-            f"'{op.name}' with ceil_mode needs static spatial dimensions, but got '{op.x.type}'",
+            f"'{op.name}' with ceil_mode, whose last window may start in the padding, needs static "
+            f"spatial dimensions, but got '{op.x.type}'",
             op.loc,
         )
     return op.window([op.x.type], op)
@@ -162,7 +163,13 @@ def _shares(b: Rewriter, op: nn.AvgPool, x: Value, window: Window) -> Value:
         return b(nn.Constant(DenseElements.from_numpy(shares))).result
     ones = b(nn.FillDynamic(b(nn.ShapeOf(x)), scalar(b, 1, element)))
     ones.results[0].type = TensorType(shape_of(x), element)
-    return b(nn.Reciprocal(sums_of(b, ones.result, op))).result
+    if not op.count_include_pad:
+        return b(nn.Reciprocal(sums_of(b, ones.result, op))).result
+    # The padding counts, what rounding up adds behind it does not.
+    given = Window.of(op, op.x.type, kernel=op.kernel)
+    counting = padded(b, ones.result, given, 1)
+    form = {"strides": op.strides, "dilations": op.dilations, "ceil_mode": True}
+    return b(nn.Reciprocal(b(nn.SumPool(counting, op.kernel, **form)).result)).result
 
 
 @rewrite(nn.LpPool)

@@ -62,16 +62,11 @@ TABLES = {
 }
 
 _KERNEL = "a transposed convolution whose window is open, which the interpreter takes and no kernel"
-_CEIL = "pooling of open images by ceil_mode, which the interpreter takes and no kernel"
+_CEIL = "pooling of open images by ceil_mode whose last window may lie in the padding, which the interpreter takes and no kernel"
 _CHANNELS = "an open number of channels, which the interpreter takes and no kernel"
 
 NOT_COMPILED_OPEN: dict[str, str] = {
-    "test_averagepool_2d_ceil": _CEIL,
     "test_averagepool_2d_ceil_last_window_starts_on_pad": _CEIL,
-    "test_averagepool_2d_dilations": _CEIL,
-    "test_averagepool_3d_dilations_large_count_include_pad_is_0_ceil_mode_is_True": _CEIL,
-    "test_averagepool_3d_dilations_large_count_include_pad_is_1_ceil_mode_is_True": _CEIL,
-    "test_averagepool_3d_dilations_small": _CEIL,
     "test_convtranspose": _KERNEL,
     "test_convtranspose_1d": _KERNEL,
     "test_convtranspose_3d": _KERNEL,
@@ -85,9 +80,7 @@ NOT_COMPILED_OPEN: dict[str, str] = {
     "test_group_normalization_example": _CHANNELS,
     "test_lrn": _CHANNELS,
     "test_lrn_default": _CHANNELS,
-    "test_maxpool_2d_ceil": _CEIL,
     "test_maxpool_2d_ceil_output_size_reduce_by_one": _CEIL,
-    "test_maxpool_3d_dilations_use_ref_impl_large": _CEIL,
 }
 """Those that with open shapes are interpreted and not compiled."""
 

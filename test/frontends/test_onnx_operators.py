@@ -258,6 +258,22 @@ def test_indices_of_max_pooling_of_open_extents():
     check(model, x)
 
 
+@pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 1, 1]])
+@pytest.mark.parametrize(
+    ("op_type", "attributes"),
+    [("MaxPool", {}), ("AveragePool", {}), ("AveragePool", {"count_include_pad": 1})],
+)
+def test_pooling_of_open_extents_rounded_up(op_type, attributes, pads):
+    window = {"kernel_shape": [3, 4], "strides": [2, 3], "pads": pads, "ceil_mode": 1}
+    model = one(op_type, [random(2, 3, 7, 9)], open=True, **window, **attributes)
+    model.ir_version = 10
+    compiled = nnc.compile(model)
+    for shape in ((2, 3, 7, 9), (1, 3, 8, 11), (2, 3, 9, 10), (1, 3, 12, 5)):
+        x = random(*shape)
+        (expected,) = by_onnxruntime(model, x)
+        np.testing.assert_allclose(compiled(x), expected, rtol=1e-5, atol=1e-6)
+
+
 @pytest.mark.parametrize("shape", [[13, 18], [14, 19], [15, 16]])
 @pytest.mark.parametrize("auto_pad", ["NOTSET", "SAME_UPPER"])
 def test_transposed_convolution_of_open_extents_to_a_shape(shape, auto_pad):

@@ -1,5 +1,6 @@
 // A check that fails ends the run: buffers are freed, callers return the number that they are given,
-// counted on from their own checks, and nnc_run turns it into a status.
+// counted on from their own checks, and nnc_run turns it into a status. Here all buffers are on C's
+// heap: one has an alignment that the heap of a call does not know.
 // RUN: nn-opt --lower-to-llvm --split-input-file %s | filecheck %s
 
 // CHECK:       module attributes {
@@ -47,7 +48,7 @@ func.func private @kernel(%x: memref<?xf32>) -> memref<?xf32> {
   %n = memref.dim %x, %c0 : memref<?xf32>
   %positive = arith.cmpi sge, %n, %c0 : index
   cf.assert %positive, "negative" loc("first (Add)")
-  %y = memref.alloc(%n) : memref<?xf32> loc("first (Add)")
+  %y = memref.alloc(%n) {alignment = 128 : i64} : memref<?xf32> loc("first (Add)")
   %c1 = arith.constant 1 : index
   scf.for %i = %c0 to %n step %c1 {
     %v = memref.load %x[%i] : memref<?xf32>

@@ -1,0 +1,223 @@
+"""Which buffers of unknown size lie on the heap of a call, and which on C's.
+
+What an entry makes on its way is nobody else's: it comes from a heap that lasts as long as the call
+(`runtime/heap.mlir`), whose address the functions get that take from it or give back to it.
+
+    nnc_run:  %heap = alloca; nnc_heap_start(%heap)
+              main(.., %heap)      nnc_heap_take(%heap, bytes), nnc_heap_give(%heap, block)
+              nnc_heap_end(%heap)
+
+C's heap holds what the caller of the entry is to free, and what functions make that several threads
+may run at once, or that run outside of any call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...dialects import arith, func, llvm, memref
+from ...dialects.marks import ENTRY, MAKER, PARALLEL
+from ...ir.attributes import I64Attr
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.traits import Terminator
+from ...ir.types import MemRefType, Type, i8
+from ...runtime.abi import ALIGNMENT
+from ...runtime.heap import BYTES, heap_functions
+from .conversion import FunctionLowering
+
+TAKE, GIVE = "nnc_heap_take", "nnc_heap_give"
+_MAKING = (memref.Alloc, memref.Realloc)
+_OWNING = (*_MAKING, memref.Dealloc)
+
+
+class CallHeap:
+    """The functions of a module that use the heap of a call, and the buffers that do not."""
+
+    def __init__(self, module: Operation) -> None:
+        self.users: frozenset[str] = frozenset()
+        self.given_away: frozenset[Operation] = frozenset()
+        functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
+        entries = [op for op in functions.values() if ENTRY in op.attributes]
+        if len(entries) != 1 or entries[0].is_declaration:
+            return
+        (entry,) = entries
+        apart = _reached(_roots_apart(module, entry), functions, parallel=True)
+        inside = _reached([entry.sym_name], functions, parallel=False)
+        if any(_moves_buffers(functions[name]) for name in apart & inside):
+            return
+        own = [functions[name] for name in inside - apart]
+        if entry.sym_name in apart or not all(map(_knows_its_buffers, own)):
+            return
+        self.given_away = frozenset(_give_away(entry))
+        self.users = self._users(own)
+
+    def _users(self, functions: list[func.FuncOp]) -> frozenset[str]:
+        """The functions that make buffers or free them, and those that call such."""
+        callers: dict[str, set[str]] = {}
+        found: set[str] = set()
+        waiting: list[str] = []
+        for function in functions:
+            for op in function.walk():
+                if isinstance(op, func.Call):
+                    callers.setdefault(op.callee, set()).add(function.sym_name)
+                elif isinstance(op, _OWNING) and op not in self.given_away:
+                    waiting.append(function.sym_name)
+        while waiting:
+            name = waiting.pop()
+            if name not in found:
+                found.add(name)
+                waiting += callers.get(name, ())
+        return frozenset(found)
+
+
+def _roots_apart(module: Operation, entry: func.FuncOp) -> Iterator[str]:
+    """The functions that run in several threads at once, or outside of a call of the entry."""
+    for op in module.walk():
+        match op:
+            case func.Call() if PARALLEL in op.attributes:
+                yield op.callee
+            case func.Constant():
+                yield op.value
+            case func.FuncOp() if op is not entry:
+                if op.sym_visibility not in ("private", "nested") or MAKER in op.attributes:
+                    yield op.sym_name
+
+
+def _reached(
+    roots: Iterable[str], functions: dict[str, func.FuncOp], parallel: bool
+) -> frozenset[str]:
+    """The functions that roots lead to, themselves counted, with or without parallel calls."""
+    found: set[str] = set()
+    waiting = [name for name in roots if name in functions]
+    while waiting:
+        name = waiting.pop()
+        if name in found:
+            continue
+        found.add(name)
+        calls = (op for op in functions[name].walk() if isinstance(op, func.Call))
+        waiting += [
+            op.callee
+            for op in calls
+            if op.callee in functions and (parallel or PARALLEL not in op.attributes)
+        ]
+    return frozenset(found)
+
+
+def _moves_buffers(function: func.FuncOp) -> bool:
+    """Whether a function may give a buffer to its caller, or free one of it."""
+    if function.is_declaration:
+        return any(map(_is_memref, function.function_type.results))
+    return any(map(_is_memref, function.function_type.results)) or any(
+        isinstance(op, memref.Dealloc | memref.Realloc)
+        and memref.base_buffer(op.operands[0]) in function.args
+        for op in function.walk()
+    )
+
+
+def _knows_its_buffers(function: func.FuncOp) -> bool:
+    """Whether all buffers of a function come from where this file sees it, aligned as usual."""
+    for op in function.walk():
+        match op:
+            case memref.Alloc() | memref.Realloc():
+                if (op.alignment or 0) > ALIGNMENT:
+                    return False
+            case func.CallIndirect():
+                if any(_is_memref(type) for type in op.result_types):
+                    return False
+    return not function.is_declaration or not _moves_buffers(function)
+
+
+def _is_memref(type: Type) -> bool:
+    return isinstance(type, MemRefType)
+
+
+def _give_away(entry: func.FuncOp) -> Iterator[Operation]:
+    """The allocations that an entry's results are; a result that is none is copied into one."""
+    found: set[Operation] = set()
+    for last in [op for op in entry.walk() if isinstance(op, func.Return)]:
+        for i, value in enumerate(last.operands):
+            if not isinstance(value.type, MemRefType):
+                continue
+            made = memref.base_buffer(value).defined_by(memref.Alloc)
+            if made is None or made in found or not _is_only_returned(made.memref):
+                made = _copy_before(last, i)
+            found.add(made)
+            yield made
+
+
+def _is_only_returned(buffer: Value) -> bool:
+    """Whether nothing but a return takes a buffer: no free, branch, loop, or function's result."""
+    for user in buffer.users:
+        viewed = user.results if user.has_trait(memref.ViewLike) else ()
+        if isinstance(user, memref.Dealloc | memref.Realloc) or user.regions:
+            return False
+        if user.has_trait(Terminator) and not isinstance(user, func.Return):
+            return False
+        if not viewed and any(_is_memref(result.type) for result in user.results):
+            return False
+        if not all(_is_only_returned(view) for view in viewed):
+            return False
+    return True
+
+
+def _copy_before(last: func.Return, i: int) -> memref.Alloc:
+    """Let a return give a new buffer with the elements of what it gave."""
+    value = last.operands[i]
+    type = value.type
+    assert isinstance(type, MemRefType)
+    builder = Builder.before_op(last)
+    extents = [
+        builder.insert(memref.Dim(value, builder.insert(arith.Constant.index(axis)).result)).result
+        for axis, extent in enumerate(type.shape)
+        if extent is None
+    ]
+    source = memref.base_buffer(value).defining_op
+    loc = last.loc if source is None else source.loc
+    made = builder.insert(memref.Alloc(extents, memref=type, loc=loc))
+    builder.insert(memref.Copy(value, made.memref))
+    last.operands = [*last.operands[:i], made.memref, *last.operands[i + 1 :]]
+    return made
+
+
+# -- code ------------------------------------------------------------------------------------------
+
+
+def take(f: FunctionLowering, bytes: Value) -> Value:
+    """A block of the call's heap."""
+    assert f.call_heap is not None
+    _need_heap(f)
+    return f.append(llvm.Call.of(TAKE, [f.call_heap, bytes], llvm.ptr)).results[0]
+
+
+def give(f: FunctionLowering, pointer: Value) -> None:
+    """Give a block back: to the call's heap, or to C's where the function has none."""
+    if f.call_heap is not None:
+        _need_heap(f)
+        f.append(llvm.Call.of(GIVE, [f.call_heap, pointer]))
+    else:
+        f.module.need_function("free", [llvm.ptr])
+        f.append(llvm.Call.of("free", [pointer]))
+
+
+def begin(f: FunctionLowering) -> Value:
+    """A heap without blocks, on the stack."""
+    _need_heap(f)
+    properties = {"elem_type": llvm.ArrayType(BYTES, i8), "alignment": I64Attr(ALIGNMENT)}
+    heap = f.emit(llvm.Alloca, [f.integer(1)], llvm.ptr, properties)
+    f.append(llvm.Call.of("nnc_heap_start", [heap]))
+    return heap
+
+
+def end(f: FunctionLowering, heap: Value) -> None:
+    """Free what is left on a heap."""
+    f.append(llvm.Call.of("nnc_heap_end", [heap]))
+
+
+def _need_heap(f: FunctionLowering) -> None:
+    """Put the heap's functions into the module, once."""
+    needed = f.module.needed
+    if TAKE not in needed:
+        target = f.module.target
+        for function in heap_functions(target.pointer_bits, target.system):
+            needed.setdefault(function.sym_name, function)

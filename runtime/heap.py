@@ -1,0 +1,20 @@
+"""The code of a call's heap, to be linked into a module that makes buffers of unknown size."""
+
+from __future__ import annotations
+
+from ..dialects import llvm
+from .c_library import define_missing, source
+
+BYTES = 64 * 8
+"""What a heap takes itself, at most: `!heap` of `heap.mlir`, with pointers of 8 bytes."""
+
+
+def heap_functions(pointer_bits: int, system: str) -> list[llvm.Func]:
+    """The functions of the heap and the declarations that they need, detached."""
+    found: dict[str, llvm.Func] = {
+        op.sym_name: op.clone()  # type: ignore[misc]
+        for op in source("heap", pointer_bits).body_block
+        if isinstance(op, llvm.Func)
+    }
+    define_missing(found, system)
+    return list(found.values())
