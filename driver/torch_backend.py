@@ -8,7 +8,8 @@ PyTorch finds it by the entry point that nnc's package declares. Graph breaks, g
 recompilation are PyTorch's. Weights are taken into the compiled code as they are at the first
 call; where they are changed or exchanged later, the graph is compiled again. A graph with an
 operator that nnc does not have is left to PyTorch, with a warning that names it. Training is
-excluded: with gradients to be computed, compilation fails and says so.
+excluded: with gradients to be computed, compilation fails and says so. Importing this lets Dynamo
+capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
 `options` of torch.compile are `threads` (default: torch.get_num_threads()), `fast_math`, `cache`
 as those of nnc.compile, and `fallback`, which False turns off.
@@ -34,6 +35,10 @@ from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
 from .torch_call import Call, call_of, in_memory_order
+from .torch_recurrent import made_known, made_opaque
+
+torch._dynamo.config.allow_rnn = True
+"""Of Dynamo: graphs have recurrent layers in them and do not break there."""
 
 _TRAINING = (
     "nnc compiles for inference, but gradients are to be computed: call the model inside "
@@ -76,11 +81,13 @@ def backend(
     ]
 
     def inference(functional: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        made_known(functional)
         return CompiledGraph(functional, constant, chosen)
 
     def training(*_: Any) -> Any:
         raise NncError(_TRAINING)
 
+    made_opaque(graph)
     compiler = aot_autograd(
         fw_compiler=training, bw_compiler=training, inference_compiler=inference
     )
