@@ -8,7 +8,8 @@ PyTorch finds it by the entry point that nnc's package declares. Graph breaks, g
 recompilation are PyTorch's. Weights are taken into the compiled code as they are at the first
 call; where they are changed or exchanged later, the graph is compiled again. A graph with an
 operator that nnc does not have is left to PyTorch, with a warning that names it. Training is
-excluded: with gradients to be computed, compilation fails and says so.
+excluded: with gradients to be computed, compilation fails and says so. Importing this lets Dynamo
+capture recurrent layers (`torch._dynamo.config.allow_rnn`).
 
 `options` of torch.compile are `threads` (default: torch.get_num_threads()), `fast_math`, `cache`
 as those of nnc.compile, and `fallback`, which False turns off.
@@ -17,23 +18,27 @@ as those of nnc.compile, and `fallback`, which False turns off.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
-import numpy as np
 import torch  # pyright: ignore[reportMissingImports]
 from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[reportMissingImports]
 
 from ..frontends.common.importer import Importer
 from ..frontends.common.inputs import InputChoices
 from ..frontends.pytorch.layer import AtenLayer
-from ..frontends.pytorch.live import as_array, graph_of
+from ..frontends.pytorch.live import graph_of
 from ..frontends.pytorch.rows import ROWS
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
 from ..ir.location import FileLineColLoc
-from ..runtime.model import Model
+from .torch_call import Call, call_of, in_memory_order
+from .torch_recurrent import made_known, made_opaque
+
+torch._dynamo.config.allow_rnn = True
+"""Of Dynamo: graphs have recurrent layers in them and do not break there."""
 
 _TRAINING = (
     "nnc compiles for inference, but gradients are to be computed: call the model inside "
@@ -76,11 +81,13 @@ def backend(
     ]
 
     def inference(functional: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
+        made_known(functional)
         return CompiledGraph(functional, constant, chosen)
 
     def training(*_: Any) -> Any:
         raise NncError(_TRAINING)
 
+    made_opaque(graph)
     compiler = aot_autograd(
         fw_compiler=training, bw_compiler=training, inference_compiler=inference
     )
@@ -100,38 +107,36 @@ class CompiledGraph:
         self.constant = tuple(constant)
         self.options = options
         held = set(constant)
-        names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
-        self.names = names
-        self.fed = [(i, name) for i, name in enumerate(names) if i not in held]
-        (output,) = (node for node in graph.graph.nodes if node.op == "output")
-        self.results = list(output.args[0])
-        self._programs: dict[tuple[int, ...], Model | None] = {}
+        self.names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
+        self.fed = [i for i in range(len(self.names)) if i not in held]
+        self._programs: dict[Any, Call | None] = {}
 
     def __call__(self, given: list[Any]) -> list[Any]:
         arguments = tuple(given)
         given.clear()
-        key = tuple(_state(arguments[i]) for i in self.constant)
-        if key not in self._programs:
-            self._programs[key] = self._compile(arguments)
-        program = self._programs[key]
-        if program is None:
+        state = _state([arguments[i] for i in self.constant])
+        if state not in self._programs:
+            self._programs[state] = self._compile(arguments)
+        call = self._programs[state]
+        if call is None:
             return self.graph.forward(*arguments)
-        outputs = iter(program.run({name: _fed(arguments[i]) for i, name in self.fed}).values())
-        return [_result(node, outputs) for node in self.results]
+        return call([arguments[i] for i in self.fed])
 
-    def _compile(self, arguments: Sequence[Any]) -> Model | None:
+    def _compile(self, arguments: Sequence[Any]) -> Call | None:
         """The program for these weights; None where it is left to PyTorch."""
         from .compile import compile_model
 
         weights = {self.names[i]: arguments[i] for i in self.constant}
         try:
             self._check_devices(arguments)
-            return compile_model(
-                _module(self.graph, weights),
+            stored = in_memory_order(self.graph, weights)
+            model = compile_model(
+                _module(stored, weights),
                 threads=self.options.threads or torch.get_num_threads(),
                 fast_math=self.options.fast_math,
                 cache=self.options.cache,
             )
+            return call_of(model, self.graph, [self.names[i] for i in self.fed])
         except NncError as error:
             if not self.options.fallback:
                 raise
@@ -155,41 +160,13 @@ def _module(graph: torch.fx.GraphModule, weights: Mapping[str, torch.Tensor]) ->
     return module
 
 
-def _result(node: Any, outputs: Iterator[np.ndarray]) -> Any:
-    """An output as the caller of the graph expects it; what is no value of the graph is itself."""
-    if not isinstance(node, torch.fx.Node):
-        return node
-    array, expected = next(outputs), node.meta["val"]
-    if not isinstance(expected, torch.Tensor):
-        return array.item()
-    if array.dtype.kind == "V" or array.dtype.name not in np.sctypeDict:
-        bits = torch.from_numpy(array.view(np.dtype(f"i{array.itemsize}")))
-        return _strided(bits.view(expected.dtype), expected)
-    return _strided(torch.from_numpy(array), expected)
+_version = attrgetter("_version")
 
 
-def _strided(tensor: torch.Tensor, expected: torch.Tensor) -> torch.Tensor:
-    """The tensor with its dimensions in memory in the order that PyTorch would have given them."""
-    steps = [_hint(stride) for stride in expected.stride()]
-    order = sorted(range(len(steps)), key=lambda axis: -steps[axis])
-    if order == sorted(order):
-        return tensor
-    back = sorted(range(len(order)), key=order.__getitem__)
-    return tensor.permute(order).contiguous().permute(back)
-
-
-def _hint(size: Any) -> int:
-    """An extent or stride, of which a symbolic one has an example."""
-    return size if isinstance(size, int) else size.node.hint
-
-
-def _state(weight: torch.Tensor) -> int:
-    """What changes when a weight does: its place, and how often it was written to."""
-    version = 0 if weight.is_inference() else weight._version
-    return hash((weight.data_ptr(), version))
-
-
-def _fed(value: Any) -> np.ndarray:
-    if not isinstance(value, torch.Tensor):
-        return np.asarray(value)
-    return as_array(value.resolve_conj().resolve_neg())
+def _state(weights: Sequence[torch.Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """What changes when weights do: their places, and how often they were written to."""
+    try:
+        versions = tuple(map(_version, weights))
+    except RuntimeError:  # of tensors made in inference mode, which nobody counts
+        versions = tuple(0 if w.is_inference() else w._version for w in weights)
+    return tuple(map(torch.Tensor.data_ptr, weights)), versions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -49,26 +49,45 @@ class Executable(Model):
     def threads(self, count: int) -> None:
         self._pool.resize(count)
 
-    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+    def call_at(self, given: Sequence[int], made: Sequence[int]) -> int:
+        """The status of a run on memory of the caller's, at the addresses of inputs and outputs.
+
+        For models of static shapes only. Nothing is checked.
+        """
+        frame = self._frame()
         try:
-            frame = self._frames.pop()
-        except IndexError:
-            frame = _Frame(self.input_types, self.output_types, self._arena_bytes)
+            frame.enter(given, made)
+            return self._run_in(frame)
+        finally:
+            self._frames.append(frame)
+
+    def _call(self, inputs: list[np.ndarray]) -> list[np.ndarray]:
+        frame = self._frame()
         try:
             arrays = [None if memory is None else memory.array() for memory in self._outputs]
             frame.fill(inputs, arrays)
-            pool = self._pool.borrow()
-            try:
-                status = self._run(*frame.addresses, self._weights_address, pool)
-            finally:
-                self._pool.give_back(pool)
-            if status:
+            if status := self._run_in(frame):
                 raise self._failed(status, inputs)
             return [
                 frame.heap_array(i) if array is None else array for i, array in enumerate(arrays)
             ]
         finally:
             self._frames.append(frame)
+
+    def _frame(self) -> _Frame:
+        """A frame that no other call uses, to be given back to `_frames`."""
+        try:
+            return self._frames.pop()
+        except IndexError:
+            return _Frame(self.input_types, self.output_types, self._arena_bytes)
+
+    def _run_in(self, frame: _Frame) -> int:
+        """The status of a run on what the frame says."""
+        pool = self._pool.borrow()
+        try:
+            return self._run(*frame.addresses, self._weights_address, pool)
+        finally:
+            self._pool.give_back(pool)
 
 
 def _prepared_weights(code: LoadedCode, program: Program) -> np.ndarray:
@@ -111,14 +130,21 @@ class _Frame:
 
     def fill(self, inputs: list[np.ndarray], outputs: list[np.ndarray | None]) -> None:
         """Enter the arrays, which have to outlive the call; None for what the callee makes."""
-        given, made = self._given, self._made
-        for i, array in enumerate(inputs):
-            given[2 * i] = address_of(array)
+        self.enter(
+            map(address_of, inputs),
+            [0 if array is None else address_of(array) for array in outputs],
+        )
         for i, shape in self._input_shapes.items():
             shape[:] = inputs[i].shape or (0,)
-        for i, array in enumerate(outputs):
-            if array is not None:
-                made[2 * i] = address_of(array)
+
+    def enter(self, given: Iterable[int], made: Iterable[int]) -> None:
+        """Enter the addresses of inputs and outputs."""
+        tensors = self._given
+        for i, address in enumerate(given):
+            tensors[2 * i] = address
+        tensors = self._made
+        for i, address in enumerate(made):
+            tensors[2 * i] = address
 
     def heap_array(self, i: int) -> np.ndarray:
         """The tensor that the callee made, as an array that frees it."""

@@ -24,6 +24,7 @@ def compiled(torch):
     def compile(model, **options):
         return torch.compile(model, backend=backend, options=options)
 
+    compile.backend = backend
     return compile
 
 
@@ -119,3 +120,92 @@ def test_training_is_excluded(torch, compiled):
 def test_options_are_checked(torch, compiled):
     with pytest.raises(Exception, match="backend nnc has no option 'thread', only threads"):
         compiled(torch.relu, thread=2)(torch.ones(2))
+
+
+def test_memory_in_another_order(torch, compiled):
+    """Inputs and outputs that are not contiguous are read and written where they lie."""
+    conv = torch.nn.Conv2d(3, 5, 3).eval()
+    images = torch.randn(2, 3, 9, 8).to(memory_format=torch.channels_last)
+
+    def function(x, y):
+        return conv(x).relu(), y.t() + 1, y[:, 1:] * 2, None
+
+    y = torch.randn(4, 6)
+    for given in ((images, y), (images.contiguous(), y.t()[1:5, :3])):
+        with torch.inference_mode():
+            found, wanted = compiled(function)(*given), function(*given)
+        for one, other in zip(found[:3], wanted[:3], strict=True):
+            torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+        assert found[1].stride() == wanted[1].stride()
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_recurrent_layers_are_captured(torch, compiled, kind):
+    torch.manual_seed(0)
+    layer = getattr(torch.nn, kind)(6, 8, 2, batch_first=True, bidirectional=True).eval()
+    run = torch.compile(layer, backend=compiled.backend, fullgraph=True)
+    with torch.inference_mode(), warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for batch, steps in ((1, 3), (2, 5), (3, 4)):
+            x = torch.randn(batch, steps, 6)
+            torch.testing.assert_close(run(x), layer(x), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+def test_encoder_layers_of_one_operator(torch, compiled, norm_first):
+    torch.manual_seed(0)
+    layer = torch.nn.TransformerEncoderLayer(
+        8,
+        2,
+        16,
+        batch_first=True,
+        norm_first=norm_first,
+        activation="gelu" if norm_first else "relu",
+    ).eval()
+    x = torch.randn(2, 5, 8)
+    padding = torch.tensor([[False] * 5, [False] * 3 + [True] * 2])
+    causal = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    run = compiled(layer, fallback=False)
+    with torch.inference_mode():
+        for masks in (
+            {},
+            {"src_mask": causal},
+            {"src_key_padding_mask": padding},
+            {"src_mask": causal, "src_key_padding_mask": padding},
+        ):
+            found, wanted = run(x, **masks), layer(x, **masks)
+            torch.testing.assert_close(found[:, :3], wanted[:, :3], rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["bfloat16", "float16"])
+def test_autocast(torch, compiled, name):
+    model, element = network(torch), getattr(torch, name)
+
+    def function(x):
+        with torch.autocast("cpu", dtype=element):
+            return model(x)[0]
+
+    x = torch.randn(2, 3, 8, 8)
+    with torch.inference_mode():
+        found, wanted = compiled(function, fallback=False)(x), function(x)
+        exact = model(x)[0]
+    assert found.dtype is element
+    bound = 2 * (wanted.float() - exact).abs().max() + 1e-3
+    assert (found.float() - exact).abs().max() <= bound
+
+
+def test_open_shapes_are_compiled_once(torch, compiled, monkeypatch):
+    from nnc.driver import compile as driver
+
+    counts = []
+    original = driver.compile_model
+    monkeypatch.setattr(
+        driver, "compile_model", lambda *a, **k: counts.append(1) or original(*a, **k)
+    )
+    model = network(torch)
+    run = torch.compile(model, backend=compiled.backend, dynamic=True)
+    with torch.inference_mode():
+        for batch, size in ((2, 8), (3, 11), (5, 14)):
+            x = torch.randn(batch, 3, size, size)
+            agree(torch, run(x), model(x))
+    assert len(counts) == 1

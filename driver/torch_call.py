@@ -1,0 +1,193 @@
+"""Calls of a compiled graph of PyTorch: from tensors to tensors.
+
+Tensors are read and written where they lie. PyTorch guards the extents and strides of a graph
+without symbols, so that what depends on them is settled once.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Container, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch  # pyright: ignore[reportMissingImports]
+
+from ..frontends.pytorch.live import as_array
+from ..ir.diagnostics import NncError
+from ..runtime.executable import Executable
+from ..runtime.model import Model
+
+Call = Callable[[list[Any]], list[Any]]
+"""The graph's outputs from what is fed to it."""
+
+_data_ptr = torch.Tensor.data_ptr
+
+
+def call_of(model: Model, graph: torch.fx.GraphModule, fed: Sequence[str]) -> Call:
+    """How a model is called that was compiled of `in_memory_order(graph, ..)`."""
+    nodes = {node.name: node for node in graph.graph.nodes}
+    inputs = [nodes[name].meta["val"] for name in fed]
+    results = _results(graph)
+    made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
+    if isinstance(model, Executable) and all(map(_is_static, [*inputs, *made])):
+        return StaticCall(model, inputs, results)
+    return OpenCall(model, fed, inputs, results)
+
+
+def _results(graph: torch.fx.GraphModule) -> list[Any]:
+    (output,) = (node for node in graph.graph.nodes if node.op == "output")
+    return list(output.args[0])
+
+
+def _is_static(value: Any) -> bool:
+    """Whether it is a tensor whose extents are known, and who has elements at all."""
+    return isinstance(value, torch.Tensor) and all(
+        type(size) is int and size for size in value.shape
+    )
+
+
+class StaticCall:
+    """Of a graph whose extents are all known."""
+
+    def __init__(self, model: Executable, inputs: Sequence[Any], results: Sequence[Any]) -> None:
+        self.model = model
+        self._strides = [None if x.is_contiguous() else _dense_strides(x) for x in inputs]
+        made = [node.meta["val"] for node in results if isinstance(node, torch.fx.Node)]
+        self._made = [(tuple(x.shape), _dense_strides(x), x.dtype) for x in made]
+        self._results = list(results) if len(made) < len(results) else None
+        """Where some of them are no values of the graph."""
+
+    def __call__(self, given: list[Any]) -> list[Any]:
+        inputs = [
+            x
+            if (x.is_contiguous() if strides is None else x.stride() == strides) and not x.is_neg()
+            else _laid_out(x, strides)
+            for x, strides in zip(given, self._strides, strict=True)
+        ]
+        outputs = [
+            torch.empty_strided(shape, strides, dtype=dtype) for shape, strides, dtype in self._made
+        ]
+        status = self.model.call_at(list(map(_data_ptr, inputs)), list(map(_data_ptr, outputs)))
+        if status:
+            raise NncError(self.model.signature.failure(status))
+        if self._results is None:
+            return outputs
+        tensors = iter(outputs)
+        return [next(tensors) if isinstance(n, torch.fx.Node) else n for n in self._results]
+
+
+class OpenCall:
+    """Of a graph with extents that are known in a call only."""
+
+    def __init__(
+        self, model: Model, names: Sequence[str], inputs: Sequence[Any], results: Sequence[Any]
+    ) -> None:
+        self.model = model
+        self.names = names
+        self._orders = [_memory_order(x) for x in inputs]
+        self._results = [
+            (node, _memory_order(node.meta["val"]) if isinstance(node, torch.fx.Node) else None)
+            for node in results
+        ]
+
+    def __call__(self, given: list[Any]) -> list[Any]:
+        arrays = map(_fed, given, self._orders)
+        outputs = iter(self.model.run(dict(zip(self.names, arrays, strict=True))).values())
+        return [_result(node, order, outputs) for node, order in self._results]
+
+
+def in_memory_order(graph: torch.fx.GraphModule, weights: Container[str]) -> torch.fx.GraphModule:
+    """The graph with its inputs and outputs in the order that their elements have in memory.
+
+    So a tensor whose last dimension in memory is not its last (one that is transposed, or
+    channels-last) is read and written where it lies, and the transposition is one of the graph's.
+    """
+    stored = torch.fx.GraphModule(graph, copy.deepcopy(graph.graph))
+    nodes = list(stored.graph.nodes)
+    for node in nodes:
+        fed = node.op == "placeholder" and node.name not in weights
+        if fed and (order := _memory_order(node.meta.get("val"))):
+            _read_permuted(stored.graph, node, order)
+    (output,) = (node for node in nodes if node.op == "output")
+    results = []
+    for node in output.args[0]:
+        order = _memory_order(node.meta["val"]) if isinstance(node, torch.fx.Node) else None
+        with stored.graph.inserting_before(output):
+            results.append(_permuted(stored.graph, node, order) if order else node)
+    output.args = (results,)
+    return stored
+
+
+def _read_permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: tuple[int, ...]) -> None:
+    """Take an input in the order of memory, and permute it back for all that read it."""
+    value, back = node.meta["val"], _inverse(order)
+    node.meta["val"] = value.permute(order)
+    with graph.inserting_after(node):
+        found = _permuted(graph, node, back)
+    node.replace_all_uses_with(found, lambda user: user is not found)
+
+
+def _permuted(graph: torch.fx.Graph, node: torch.fx.Node, order: tuple[int, ...]) -> torch.fx.Node:
+    permute: Any = torch.ops.aten.permute.default
+    found = graph.call_function(permute, (node, list(order)))
+    found.meta["val"] = node.meta["val"].permute(order)
+    return found
+
+
+def _memory_order(value: Any) -> tuple[int, ...] | None:
+    """The dimensions from the outermost in memory; None for a tensor that has them in order."""
+    if not isinstance(value, torch.Tensor):
+        return None
+    steps = [_hint(stride) for stride in value.stride()]
+    order = tuple(sorted(range(len(steps)), key=lambda axis: -steps[axis]))
+    return None if order == tuple(range(len(steps))) else order
+
+
+def _inverse(order: Sequence[int]) -> tuple[int, ...]:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _dense_strides(value: torch.Tensor) -> tuple[int, ...]:
+    """The strides of a tensor without gaps whose dimensions are in this one's order in memory."""
+    order = _memory_order(value) or range(value.dim())
+    strides = [0] * value.dim()
+    step = 1
+    for axis in reversed(order):
+        strides[axis] = step
+        step *= value.shape[axis]
+    return tuple(strides)
+
+
+def _hint(size: Any) -> int:
+    """An extent or stride, of which a symbolic one has an example."""
+    return size if isinstance(size, int) else size.node.hint
+
+
+def _laid_out(x: torch.Tensor, strides: tuple[int, ...] | None) -> torch.Tensor:
+    """A copy with the strides; None are those of a contiguous tensor."""
+    if strides is None:
+        return x.resolve_neg().contiguous()
+    return torch.empty_strided(x.shape, strides, dtype=x.dtype).copy_(x)
+
+
+def _fed(value: Any, order: tuple[int, ...] | None) -> np.ndarray:
+    if not isinstance(value, torch.Tensor):
+        return np.asarray(value)
+    value = value.resolve_neg()
+    return as_array(value if order is None else value.permute(order))
+
+
+def _result(node: Any, order: tuple[int, ...] | None, outputs: Iterator[np.ndarray]) -> Any:
+    """An output as the caller of the graph expects it; what is no value of the graph is itself."""
+    if not isinstance(node, torch.fx.Node):
+        return node
+    array, expected = next(outputs), node.meta["val"]
+    if not isinstance(expected, torch.Tensor):
+        return array.item()
+    if array.dtype.kind == "V" or array.dtype.name not in np.sctypeDict:
+        bits = torch.from_numpy(array.view(np.dtype(f"i{array.itemsize}")))
+        tensor = bits.view(expected.dtype)
+    else:
+        tensor = torch.from_numpy(array)
+    return tensor if order is None else tensor.permute(_inverse(order))
