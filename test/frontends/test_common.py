@@ -82,3 +82,22 @@ def test_operations_that_are_not_kept_use_nothing(text):
     for op in module.walk():
         for result in op.results:
             assert all(id(user) in kept for user in result.users), op.name
+
+
+PARTLY_KNOWN = """<ir_version: 8, opset_import: ["" : 17]>
+g (int64 k, float[N,6] x) => (float[A,B,C] y)
+{
+  three = Constant<value_ints=[3]>()
+  zero = Constant<value_ints=[0]>()
+  kk = Unsqueeze(k, zero)
+  shape = Concat<axis=0>(zero, kk, three)
+  y = Reshape(x, shape)
+}"""
+
+
+def test_a_shape_of_which_a_part_is_computed():
+    """The 0 stands for an extent of the operand, though another element is only known later."""
+    module = import_model(onnx.parser.parse_model(PARTLY_KNOWN))
+    x = np.arange(24, dtype=np.float32).reshape(4, 6)
+    (found,) = Interpreter(module).call("main", [np.array(2), x])
+    np.testing.assert_array_equal(found, x.reshape(4, 2, 3))
