@@ -242,3 +242,36 @@ def _zero_taps(at: Term, size: int) -> list[Tap]:
         inside = (place >= 0) & (place < size)
         taps.append((place.max(0).min(size - 1), inside.choose(weight, 0.0)))
     return taps
+
+
+def average_of_own_channels(
+    n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
+) -> Value:
+    """The mean of each bin of a region, each bin in channels of its own; 0 of no element.
+
+    x [B, C * PH * PW, H, W], rois [R, 5] -> [R, C, PH, PW]. Source: R-FCN's PSROIPooling.
+    """
+    rows, columns = bins
+    given = Term(n, rois).cast(f32)
+    corners = (given.part(1, 1, 5) + 0.5).function(nn.Floor)
+    image = Term(n, x).gather(given.column(0).cast(i64))
+    first, *own = ((image.value, i) for i in (0, 2, 3))
+    channels = (x.type.shape[1] or 0) // (rows * columns)
+    image = image.reshape(first, channels, rows, columns, *own)
+    masks, counts = [], []
+    for d, count in ((0, rows), (1, columns)):
+        begin, end = corners.column(1 - d) * scale, (corners.column(3 - d) + 1.0) * scale
+        step = ((end - begin).max(0.1) / float(count)).spread(0, 1)
+        number = constant(n, arange(count)).cast(f32)
+        low = (number * step + begin.spread(0, 1)).function(nn.Floor).spread(0, 1)
+        high = ((number + 1.0) * step + begin.spread(0, 1)).function(nn.Ceil).spread(0, 1)
+        place = counting(n, extent(n, (x, 2 + d))).cast(f32)
+        mask = ((place >= low) & (place < high)).cast(f32)
+        masks.append(mask)
+        counts.append(mask.sum(2))
+    of_rows, of_columns = ([(m.value, i) for i in range(3)] for m in masks)
+    upright = masks[0].reshape(of_rows[0], 1, of_rows[1], 1, 1, of_rows[2])
+    flat = masks[1].reshape(of_columns[0], 1, 1, of_columns[1], of_columns[2], 1)
+    total = (upright @ image @ flat).reshape(first, channels, rows, columns)
+    area = (counts[0].spread(0, 1) * counts[1].reshape((rois, 0), 1, columns)).max(1.0)
+    return (total / area.reshape((rois, 0), 1, rows, columns)).value
