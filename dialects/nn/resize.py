@@ -97,11 +97,13 @@ class Resampling(NnOp):
         weights in f64; and [P], whether the element lies outside (and is extrapolated).
         """
         i = np.arange(length, dtype=np.float64)
-        at = self._coordinates(i, extent, length, scale, region)
+        exact = is_ratio(extent, length, scale)
+        at = self._coordinates(i, extent, length, scale, region, exact)
         outside = np.zeros(length, np.bool_)
         if self.crops:
             outside = (at < 0) | (at > extent - 1)
         if self.mode == "nearest":
+            at = at if exact else at.astype(np.float32).astype(np.float64)
             return self._nearest(at, extent)[:, None], np.ones((length, 1)), outside
         # Antialiasing widens the kernel by the factor that the sampling gets coarser.
         stretch = min(scale, 1.0) if self.antialias else 1.0
@@ -119,20 +121,22 @@ class Resampling(NnOp):
         clamped = np.clip(positions, 0, max(extent - 1, 0)).astype(np.int64)
         return clamped, weights, outside
 
-    def _coordinates(self, i, extent: int, length: int, scale: float, region):
+    def _coordinates(self, i, extent: int, length: int, scale: float, region, exact: bool):
         """Where the result's positions `i` lie in the operand."""
+        factor, divisor = (extent, length) if exact else (1, scale)
+        centre = (i + 0.5) * factor / divisor - 0.5
         match self.coordinate_transform:
             case "half_pixel":
-                return (i + 0.5) / scale - 0.5
+                return centre
             case "half_pixel_symmetric":
                 adjustment = length / (scale * extent)
-                return extent / 2 * (1 - adjustment) + (i + 0.5) / scale - 0.5
+                return extent / 2 * (1 - adjustment) + centre
             case "pytorch_half_pixel":
-                return (i + 0.5) / scale - 0.5 if length > 1 else i * 0.0
+                return centre if length > 1 else i * 0.0
             case "align_corners":
                 return i * (extent - 1) / (length - 1) if length > 1 else i * 0.0
             case "asymmetric":
-                return i / scale
+                return i * factor / divisor
         first, last = region
         if length > 1:
             return first * (extent - 1) + i * (last - first) * (extent - 1) / (length - 1)
@@ -189,6 +193,20 @@ class Resampling(NnOp):
         return out.astype(x.dtype)
 
 
+def scaled(extent: int, scale: float) -> int:
+    """An extent times a scale, in f32 so that 0.7 of 10 is 7, rounded down."""
+    return int(np.float32(extent * scale))
+
+
+def is_ratio(extent: int, length: int, scale: float) -> bool:
+    """Whether a scale, an f32, is the ratio of the extents, which is taken exactly then.
+
+    Otherwise positions that should be whole lie a little beside it, and the nearest element is
+    another one. With other scales, positions are rounded to f32, as those that compute in it do.
+    """
+    return length > 0 < extent and np.float32(length / extent) == np.float32(scale)
+
+
 class Resize(Resampling, name="nn.resize"):
     """x sampled anew, so that it has the result's shape.
 
@@ -233,7 +251,7 @@ class Resize(Resampling, name="nn.resize"):
         """The result's shape for an operand's."""
         scales = numbers(self.scales, len(shape), 1.0, "scales")
         return tuple(
-            int(d * s) if out is None else out
+            scaled(d, s) if out is None else out
             for d, s, out in zip(shape, scales, self.out.type.shape, strict=True)
         )
 
@@ -241,7 +259,7 @@ class Resize(Resampling, name="nn.resize"):
         """The taps of a dimension of this extent."""
         length = self.out.type.shape[axis]
         if length is None:
-            length = int(extent * self.scales[axis]) if self.scales is not None else extent
+            length = scaled(extent, self.scales[axis]) if self.scales is not None else extent
         return self.taps(extent, length, self._scale(axis, extent, length), self.region(axis))
 
     def _scale(self, axis: int, extent: int, length: int) -> float:

@@ -32,6 +32,7 @@ from .known_values import MOVES, SPREADS, KnownValues, is_short
 from .normalization import NormalizationOp
 from .pooling import PoolingOp
 from .reductions import ArgOp, ReductionOp, RunningOp
+from .resize import scaled
 from .views import copied_axes
 from .windows import Window
 
@@ -302,7 +303,7 @@ class SymbolicShapes:
         """An extent times a scale, rounded down."""
         if scale == int(scale):
             return extent * int(scale)
-        return int(extent * scale) if isinstance(extent, int) else None
+        return scaled(extent, scale) if isinstance(extent, int) else None
 
     def reshaped(self, x: ValueLike, shape: Sequence[Dim]) -> Part | None:
         """What `nn.reshape` of a value to a type of this shape gives."""

@@ -137,6 +137,10 @@ class Builder:
         """The elements of a 1-D integer tensor, unknown ones as None; see `Layer.extents`."""
         if (elements := self.known.elements(value)) is not None:
             return tuple(elements)
+        if value.type.rank == 1 and (op := value.defined_by(nn.Concat)) is not None:
+            parts = [self.extents(part) for part in op.inputs]
+            if None not in parts:
+                return tuple(d for part in parts for d in part or ())
         count = value.type.shape[0] if value.type.rank == 1 else None
         return None if count is None else (None,) * count
 

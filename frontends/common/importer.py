@@ -168,6 +168,10 @@ class Importer(Builder):
             self._graphs.pop()
 
 
+MISFITS = (LookupError, TypeError, ValueError, ArithmeticError, AttributeError)
+"""What converters run into where a damaged model has ranks, counts or kinds that none can have."""
+
+
 @contextmanager
 def errors_of(n: Layer):
     """Errors inside become ones that name the layer."""
@@ -179,6 +183,9 @@ def errors_of(n: Layer):
         raise n.error(op_message(error.message)) from None
     except MemoryError:
         raise n.error("a constant needs more memory than there is") from None
+    except MISFITS as error:
+        what = f"{type(error).__name__}: {error}"
+        raise n.error(f"its inputs or attributes do not fit ({what})") from error
 
 
 def op_message(message: str) -> str:

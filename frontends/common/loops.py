@@ -61,6 +61,7 @@ def while_loop(
             ]
         if wider == types:
             break
+        _forget(after)
         types = wider
     always = _is_always(n, going) and (made.going is flag or _is_always(n, made.going))
     exact = count if always else None
@@ -95,6 +96,12 @@ def while_loop(
     )
     results = insert(n, loop)
     return results[2 : 2 + len(types)], results[2 + len(types) :]
+
+
+def _forget(block: Block) -> None:
+    """Nothing is used any more by the operations of a block that is not kept."""
+    for op in block:
+        op.drop_all_references()
 
 
 def _bounded(n: Layer, count: Value) -> Value:
@@ -142,6 +149,8 @@ def branch(n: Layer, condition: Value, branches: Sequence[Callable[[], list[Any]
             continue
         if any(v.type.shape.count(1) != v.type.rank for v in pair):
             ranks = [sum(v.type.rank for v in values) for values in leaves]
+            for block in blocks:
+                _forget(block)
             return _assumed(n, condition, branches, ranks.index(min(ranks)))
         for block, values in zip(blocks, leaves, strict=True):
             with n.builder.inside(block):

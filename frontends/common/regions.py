@@ -3,20 +3,23 @@
 A position is a number of elements in each spatial dimension. It reads the two neighbours of
 each, so 2**dimensions rows of channels, and weights them.
 
-Source: ONNX RoiAlign-22, MaxRoiPool-22.
+Source: ONNX RoiAlign-22, MaxRoiPool-22, DeformConv-22.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import product as combinations
+
+import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, i64
 from .layer import Layer
-from .shapes import Extent
+from .shapes import Extent, shape_text
 from .terms import Term, arange, constant, counting, extent
 
 Tap = tuple[Term, Term]
@@ -146,3 +149,129 @@ def _bins(n: Layer, begin: Term, end: Term, bins: int, size: Extent) -> Term:
     high = ((number + 1.0) * length).function(nn.Ceil) + begin.spread(0, 1)
     place = counting(n, extent(n, size)).cast(f32)
     return (place >= low.spread(0, 1)) & (place < high.spread(0, 1))
+
+
+@dataclass(frozen=True)
+class DeformableWindows:
+    """Where the places of a kernel read without offsets; `pads` are those of all begins first."""
+
+    kernel: Sequence[int]
+    strides: Sequence[int]
+    dilations: Sequence[int]
+    pads: Sequence[int]
+    groups: int = 1
+    parts: int = 1
+    """How many groups of channels have offsets of their own."""
+
+
+def deformable_convolution(
+    n: Layer,
+    x: Value,
+    weight: Value,
+    offset: Value,
+    bias: Value | None,
+    mask: Value | None,
+    windows: DeformableWindows,
+) -> Value:
+    """A product of the weight with the elements that each place of the kernel reads.
+
+    x [N, C, D..], offset [N, OG * K * d, O..] for d dimensions and the K places of a kernel ->
+    columns [N, OG, K, O, C / OG] -> [N, M, O..]
+    """
+    if offset.type.rank != x.type.rank:
+        raise n.error(f"input 'offset' has shape {shape_text(offset)}, 'X' {shape_text(x)}")
+    kernel = windows.kernel
+    dims, extents, out = len(kernel), x.type.shape[2:], offset.type.shape[2:]
+    if None in (*x.type.shape[1:], *weight.type.shape, *out):
+        raise n.error(f"all extents but the batch must be known, but 'X' is {shape_text(x)}")
+    groups, parts = windows.groups, windows.parts
+    channels, places, count = x.type.shape[1], math.prod(kernel), math.prod(out)
+    if channels % parts or offset.type.shape[1] != parts * places * dims:
+        raise n.error(
+            f"offsets are {shape_text(offset)}, expected {parts * places * dims} channels for "
+            f"{parts} groups of {channels} channels"
+        )
+    batch = (x, 0)
+    moved = Term(n, offset).reshape(batch, parts, places, dims, count)
+    sides = []
+    for d in range(dims):
+        at = _regular(n, windows, out, d) + moved.column(d, axis=3)
+        sides.append(_zero_taps(at, extents[d]))
+    inner = channels // parts
+    image = Term(n, x).reshape(batch, parts, inner, math.prod(extents)).transpose(0, 1, 3, 2)
+    rows = image.flattened(3)
+    first = counting(n, extent(n, batch)).spread(0, 1) * parts + constant(n, arange(parts))
+    base = (first * math.prod(extents)).spread(0, 2)
+    total = None
+    for taps in combinations(*sides):
+        index, part = base, None
+        for d, (place, own) in enumerate(taps):
+            index = index + place * math.prod(extents[d + 1 :])
+            part = own if part is None else part * own
+        assert part is not None
+        read = rows.gather(index) * part.cast(rows.element).spread(0, 1)
+        total = read if total is None else total + read
+    assert total is not None
+    if mask is not None:
+        total = total * Term(n, mask).reshape(batch, parts, places, count, 1)
+    columns = total.transpose(0, 1, 4, 2, 3).reshape(
+        batch, groups, channels // groups * places, count
+    )
+    made = weight.type.shape[0]
+    matrices = Term(n, weight).reshape(groups, made // groups, channels // groups * places)
+    y = (matrices @ columns).reshape(batch, made, *out)
+    if bias is not None:
+        y = y + Term(n, bias).spread(0, dims)
+    return y.value
+
+
+def _regular(n: Layer, windows: DeformableWindows, out: Sequence[int], d: int) -> Term:
+    """Where places of the kernel read in dimension d without offsets: [K, O]."""
+    places = np.indices(windows.kernel)[d].reshape(-1, 1) * windows.dilations[d]
+    begins = np.indices(out)[d].reshape(1, -1) * windows.strides[d]
+    return constant(n, places + begins - windows.pads[d]).cast(f32)
+
+
+def _zero_taps(at: Term, size: int) -> list[Tap]:
+    """The two neighbours of positions; those outside of the image weigh nothing."""
+    low = at.function(nn.Floor)
+    rest = at - low
+    first = low.cast(i64)
+    taps = []
+    for place, weight in ((first, 1.0 - rest), (first + 1, rest)):
+        inside = (place >= 0) & (place < size)
+        taps.append((place.max(0).min(size - 1), inside.choose(weight, 0.0)))
+    return taps
+
+
+def average_of_own_channels(
+    n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
+) -> Value:
+    """The mean of each bin of a region, each bin in channels of its own; 0 of no element.
+
+    x [B, C * PH * PW, H, W], rois [R, 5] -> [R, C, PH, PW]. Source: R-FCN's PSROIPooling.
+    """
+    rows, columns = bins
+    given = Term(n, rois).cast(f32)
+    corners = (given.part(1, 1, 5) + 0.5).function(nn.Floor)
+    image = Term(n, x).gather(given.column(0).cast(i64))
+    first, *own = ((image.value, i) for i in (0, 2, 3))
+    channels = (x.type.shape[1] or 0) // (rows * columns)
+    image = image.reshape(first, channels, rows, columns, *own)
+    masks, counts = [], []
+    for d, count in ((0, rows), (1, columns)):
+        begin, end = corners.column(1 - d) * scale, (corners.column(3 - d) + 1.0) * scale
+        step = ((end - begin).max(0.1) / float(count)).spread(0, 1)
+        number = constant(n, arange(count)).cast(f32)
+        low = (number * step + begin.spread(0, 1)).function(nn.Floor).spread(0, 1)
+        high = ((number + 1.0) * step + begin.spread(0, 1)).function(nn.Ceil).spread(0, 1)
+        place = counting(n, extent(n, (x, 2 + d))).cast(f32)
+        mask = ((place >= low) & (place < high)).cast(f32)
+        masks.append(mask)
+        counts.append(mask.sum(2))
+    of_rows, of_columns = ([(m.value, i) for i in range(3)] for m in masks)
+    upright = masks[0].reshape(of_rows[0], 1, of_rows[1], 1, 1, of_rows[2])
+    flat = masks[1].reshape(of_columns[0], 1, 1, of_columns[1], of_columns[2], 1)
+    total = (upright @ image @ flat).reshape(first, channels, rows, columns)
+    area = (counts[0].spread(0, 1) * counts[1].reshape((rois, 0), 1, columns)).max(1.0)
+    return (total / area.reshape((rois, 0), 1, rows, columns)).value

@@ -13,6 +13,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...dialects.nn.known_values import LIMIT, KnownValues
+from ...dialects.nn.resize import scaled
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, f32, f64, i64
 from .late_axes import source_of
@@ -35,11 +36,11 @@ def resized_by_scales(
             own = shape[axis]
             if not 0 < factor < 2**31:
                 raise n.error(f"a scale is {factor:g}, expected a positive number")
-            factors[axis], shape[axis] = factor, None if own is None else math.floor(own * factor)
+            factors[axis], shape[axis] = factor, None if own is None else scaled(own, factor)
         return _resize(n, x, shape, factors, axes, region, how)
     stays = [factor == 1 for factor in _elements(scales, len(axes))]
-    own = n.cast(_extents(n, x, axes), f64)
-    sizes = n.cast(n(nn.Floor(n(nn.Mul(own, n.cast(scales, f64))))), i64)
+    own = n.cast(_extents(n, x, axes), f32)
+    sizes = n.cast(n(nn.Floor(n(nn.Mul(own, scales)))), i64)
     return _resize_dynamic(n, x, (scales, sizes, roi), axes, stays, how)
 
 

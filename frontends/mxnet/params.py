@@ -88,7 +88,7 @@ class _Reader:
         if not 0 <= rank <= MOST_DIMENSIONS:
             raise self.source.error(f"an array has rank {rank} (byte {self.at})")
         shape = tuple(self.number(type) for _ in range(rank))
-        if min(shape, default=0) < 0:
+        if min(shape, default=0) < 0 or math.prod(d or 1 for d in shape) >= 1 << 60:
             raise self.source.error(f"an array has shape {list(shape)} (byte {self.at})")
         return shape
 

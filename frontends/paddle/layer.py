@@ -67,6 +67,15 @@ class PaddleLayer(NodeLayer):
             raise self.error(f"attribute '{name}' is {value!r}, expected integers")
         return tuple(int(v) for v in value)
 
+    def floats(self, name: str) -> tuple[float, ...]:
+        """A list of numbers."""
+        value = self.get(name, ())
+        if not isinstance(value, list | tuple) or not all(
+            isinstance(v, int | float) for v in value
+        ):
+            raise self.error(f"attribute '{name}' is {value!r}, expected numbers")
+        return tuple(float(v) for v in value)
+
     def element(self, name: str, default: Type) -> Type:
         """An element type that an attribute names."""
         value = self.get(name)

@@ -131,6 +131,22 @@ shuffle_channel shuffle_channel X -> Out group=groups
 rnn rnn Input *PreState *WeightList SequenceLength -> Out none *State
 select_input select_input Mask *X -> Out
 einsum einsum *Operands -> Out
+unfold unfold X -> Y
+fold fold X -> Y
+maxout maxout X -> Out
+temporal_shift temporal_shift X -> Out
+grid_sampler grid_sample X Grid -> Output
+affine_grid affine_grid Theta OutputShape@output_shape -> Output
+deformable_conv deformable_conv Input Offset Filter Mask -> Output
+deformable_conv_v1 deformable_conv Input Offset Filter -> Output
+yolo_box yolo_box X ImgSize -> Boxes Scores
+prior_box prior_box Input Image -> Boxes Variances
+box_coder box_coder PriorBox PriorBoxVar TargetBox -> OutputBox
+nms nms Boxes -> KeepBoxesIdxs iou_threshold=threshold
+multiclass_nms3 multiclass_nms3 BBoxes Scores RoisNum -> Out Index NmsRoisNum
+roi_align roi_align X ROIs RoisNum -> Out
+roi_pool roi_pool X ROIs RoisNum -> Out Argmax
+psroi_pool psroi_pool X ROIs RoisNum -> Out
 """
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ...dialects import arith, math
 from ...dialects.nn.resize import Resampling
 from ...ir.core import Value
-from ...ir.types import Type, f64, i1, i32, i64
+from ...ir.types import Type, f32, f64, i1, i32, i64
 from .emitter import Emitter, Size
 from .scalars import convert
 
@@ -74,9 +74,34 @@ class Reals:
         """The nearest number of a range; its beginning for NaN."""
         return self._two(arith.MinNumF, self._two(arith.MaxNumF, a, low), high)
 
+    def rounded(self, a: Value) -> Value:
+        """The nearest f32."""
+        return convert(self.e, convert(self.e, a, f64, f32), f32, f64)
+
     def to_index(self, a: Value) -> Value:
         """A whole number as an index."""
         return self.e.to_index(self.e.insert(arith.FPToSI(a, out=i64)).result)
+
+
+@dataclass(frozen=True)
+class Inverse:
+    """The inverse of a scale as a fraction, and whether it is that of the extents (`is_ratio`)."""
+
+    factor: Value
+    divisor: Value
+    exact: Value
+
+    @staticmethod
+    def of(e: Emitter, r: Reals, along: Along) -> Inverse:
+        """That of a dimension."""
+        own = r.rounded(ratio(e, along.length, along.extent))
+        exact = r.compare("oeq", own, r.rounded(along.scale))
+        factor = r.select(exact, along.extent, 1.0)
+        return Inverse(factor, r.select(exact, along.length, along.scale), exact)
+
+    def times(self, r: Reals, a: Value) -> Value:
+        """A position of the result as one of the operand."""
+        return r.div(r.mul(a, self.factor), self.divisor)
 
 
 def ratio(e: Emitter, length: Size, extent: Size) -> Value:
@@ -85,9 +110,9 @@ def ratio(e: Emitter, length: Size, extent: Size) -> Value:
 
 
 def scaled_extent(e: Emitter, extent: Size, scale: Value) -> Size:
-    """An extent times a scale, rounded down."""
+    """An extent times a scale, in f32, rounded down."""
     r = Reals(e)
-    found = r.clamp(r.floor(r.mul(extent, scale)), 0, _most(e))
+    found = r.clamp(r.floor(r.rounded(r.mul(extent, scale))), 0, _most(e))
     return e.max(r.to_index(found), 0)
 
 
@@ -105,20 +130,22 @@ def sampling_tables(
     """
     r, count = Reals(e), along.length
     _check(e, r, along)
+    inverse = Inverse.of(e, r, along)
     last = e.max(e.sub(along.extent, 1), 0)
     outside = e.alloc([count], i1) if op.crops else None
     if op.mode == "nearest":
         places = e.alloc([1, count], i32)
         with e.loop(count) as i:
-            at = _coordinate(e, r, op, along, i)
+            at = _coordinate(e, r, op, along, inverse, i)
             _note_outside(e, r, at, along.extent, outside, i)
+            at = r.select(inverse.exact, at, r.rounded(at))
             _place(e, r, _nearest(r, op.nearest_mode, at), last, places, (0, i))
         return places, None, outside
     stretch, reach = _kernel(e, r, op, along)
     taps = e.mul(2, reach)
     places, weights = e.alloc([taps, count], i32), e.alloc([taps, count], wide)
     with e.loop(count) as i:
-        at = _coordinate(e, r, op, along, i)
+        at = _coordinate(e, r, op, along, inverse, i)
         _note_outside(e, r, at, along.extent, outside, i)
         first = r.sub(r.floor(at), r.of(e.sub(reach, 1)))
 
@@ -155,26 +182,28 @@ def _kernel(e: Emitter, r: Reals, op: Resampling, along: Along) -> tuple[Value, 
     return stretch, r.to_index(reach)
 
 
-def _coordinate(e: Emitter, r: Reals, op: Resampling, along: Along, i: Value) -> Value:
+def _coordinate(
+    e: Emitter, r: Reals, op: Resampling, along: Along, inverse: Inverse, i: Value
+) -> Value:
     """Where the result's position `i` lies in the operand."""
     extent, length, scale = along.extent, along.length, along.scale
     many = e.compare("sgt", length, 1)
     far = e.sub(extent, 1)
     steps = e.max(e.sub(length, 1), 1)
-    centre = r.sub(r.div(r.add(i, 0.5), scale), 0.5)
+    centre = r.sub(inverse.times(r, r.add(i, 0.5)), 0.5)
     match op.coordinate_transform:
         case "half_pixel":
             return centre
         case "half_pixel_symmetric":
             adjustment = r.div(length, r.mul(scale, extent))
             shift = r.mul(r.div(extent, 2), r.sub(1, adjustment))
-            return r.sub(r.add(shift, r.div(r.add(i, 0.5), scale)), 0.5)
+            return r.add(shift, centre)
         case "pytorch_half_pixel":
             return r.select(many, centre, 0.0)
         case "align_corners":
             return r.div(r.mul(i, far), steps)
         case "asymmetric":
-            return r.div(i, scale)
+            return inverse.times(r, r.of(i))
     assert along.region is not None
     begin, end = along.region
     path = r.mul(r.mul(i, r.sub(end, begin)), far)

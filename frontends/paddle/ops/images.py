@@ -10,14 +10,17 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, f32, i64
+from ...common.columns import folded, unfolded
 from ...common.convolution import (
     channels_first,
     channels_last,
     convolution,
     transposed_convolution,
 )
-from ...common.movement import slice_axis
+from ...common.grids import affine_grid, grid_sample
+from ...common.movement import FAR, concat, padded_by, slice_axis, split_into
 from ...common.pooling import Windows, average_pooled, max_pooled, max_pooled_with_indices
+from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.resize import resized, resized_by_scales
 from ...common.shapes import reshape
 from ...common.terms import Term
@@ -327,6 +330,95 @@ def _shuffled(n: PaddleLayer, x: Value) -> Value:
 
 
 rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(_shuffled)})
+
+
+def _temporal_shift(n: PaddleLayer, x: Value) -> Value:
+    """Some channels are those of the frame before, as many those of the next; [B * T, C, H, W]."""
+    steps, channels = n.int("seg_num", 1), x.type.shape[1]
+    if channels is None or steps < 1:
+        raise n.error(f"a shift of {steps} frames with {channels or '?'} channels")
+    ratio = n.float("shift_ratio", 0.25)
+    first, second = int(channels * ratio), int(channels * 2 * ratio)
+    if x.type.shape[0] is None:
+        raise n.error("the number of frames must be known")
+    own = [(x, i) for i in range(4)]
+    frames = reshape(n, x, [x.type.shape[0] // steps, steps, *own[1:]])
+    sizes = [first, second - first, channels - second]
+    before, behind, rest = split_into(n, frames, 2, sizes)
+    none = (0, 0, 0)
+    before = padded_by(n, slice_axis(n, before, 1, 0, -1), (0, 1, *none, 0, 0, *none))
+    behind = padded_by(n, slice_axis(n, behind, 1, 1, FAR), (0, 0, *none, 0, 1, *none))
+    return reshape(n, concat(n, [before, behind, rest], 2), own)
+
+
+rows.add({"temporal_shift": _in_front(_temporal_shift)})
+
+
+@rows("maxout")
+def maxout(n: PaddleLayer, x: Value) -> Value:
+    """The largest of each group of neighbouring channels."""
+    axis, groups = n.axis(x, n.int("axis", 1)), n.int("groups", 1)
+    channels = x.type.shape[axis]
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into groups of {groups}")
+    own = [(x, i) for i in range(x.type.rank)]
+    apart = reshape(n, x, [*own[:axis], channels // groups, groups, *own[axis + 1 :]])
+    return n(nn.ReduceMax(apart, axes=(axis + 1,)))
+
+
+# -- columns, grids, deformable convolutions -------------------------------------------------------
+
+
+def _windows(n: PaddleLayer) -> tuple[Sequence[int], ...]:
+    """Kernel, strides, dilations and pads; these are of all begins, then of all ends."""
+    kernel, strides, dilations = (_each(n, k, 2) for k in ("kernel_sizes", "strides", "dilations"))
+    pads = n.ints("paddings", (0, 0))
+    pads = (*pads, *pads) if len(pads) == 2 else pads
+    if len(pads) != 4:
+        raise n.error(f"attribute 'paddings' is {list(pads)}, expected 2 or 4 numbers")
+    return kernel, strides, dilations, pads
+
+
+@rows("unfold")
+def unfold(n: PaddleLayer, x: Value) -> Value:
+    return unfolded(n, x, *_windows(n))
+
+
+@rows("fold")
+def fold(n: PaddleLayer, x: Value) -> Value:
+    return folded(n, x, n.ints("output_sizes"), *_windows(n))
+
+
+@rows("grid_sample")
+def sampled(n: PaddleLayer, x: Value, grid: Value) -> Value:
+    modes = {"bilinear": "linear", "nearest": "nearest"}
+    mode, padding = modes.get(n.text("mode", "bilinear")), n.text("padding_mode", "zeros")
+    if mode is None or padding not in ("zeros", "border", "reflection"):
+        raise n.error(f"mode '{n.text('mode')}' with padding '{padding}'")
+    corners = n.flag("align_corners", True)
+    return grid_sample(n, x, grid, mode=mode, padding=padding, corners=corners)
+
+
+@rows("affine_grid")
+def grid_of(n: PaddleLayer, theta: Value, shape: Any) -> Value:
+    size, known = n.wanted(shape)
+    return affine_grid(n, theta, size, len(known) - 2, n.flag("align_corners", True))
+
+
+@rows("deformable_conv")
+def deformable(
+    n: PaddleLayer, x: Value, offset: Value, weight: Value, mask: Value | None = None
+) -> Value:
+    pads = n.ints("paddings", (0, 0))
+    windows = DeformableWindows(
+        [d or 0 for d in weight.type.shape[2:]],
+        _each(n, "strides", 2),
+        _each(n, "dilations", 2),
+        (*pads, *pads),
+        n.int("groups", 1),
+        n.int("deformable_groups", 1),
+    )
+    return deformable_convolution(n, x, weight, offset, None, mask, windows)
 
 
 def _pixels(n: PaddleLayer, x: Value) -> Value:

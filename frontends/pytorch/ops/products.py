@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1
 from ...common.attention import attend, causal, grouped
+from ...common.columns import folded, unfolded
 from ...common.einsum import einsum
-from ...common.movement import padded_by, swapped
+from ...common.movement import swapped
 from ...common.terms import Term, constant
 from ..layer import AtenLayer
 from ..rows import ROWS
@@ -158,17 +157,7 @@ def im2col(
 ) -> Value:
     """[B, C, H, W] -> [B, C * kernel, windows]"""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
-    x = padded_by(n, self, [0, 0, *p, 0, 0, *p])
-    sizes = x.type.shape[2:]
-    if None in sizes:
-        raise n.error("the extents of what is unfolded must be known")
-    for i in range(2):
-        last = sizes[i] - (k[i] - 1) * d[i]
-        places = np.arange(k[i])[:, None] * d[i] + np.arange(0, last, s[i])
-        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=2 + 2 * i))
-    x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))
-    shape = n.shape(x)
-    return n.reshape(x, [shape[0], math.prod(x.type.shape[1:4]), math.prod(x.type.shape[4:])])
+    return unfolded(n, self, k, s, d, (*p, *p))
 
 
 @ROWS("aten.col2im")
@@ -183,16 +172,7 @@ def col2im(
 ) -> Value:
     """[B, C * kernel, windows] -> [B, C, H, W]: what overlaps is added."""
     k, d, s, p = (per_dimension(v, 2, 1) for v in (kernel_size, dilation, stride, padding))
-    sizes = [n.int(size) for size in output_size]
-    spans = [e + 2 * q - (c - 1) * r - 1 for e, q, c, r in zip(sizes, p, k, d, strict=True)]
-    count = k[0] * k[1]
-    channels = (self.type.shape[1] or 0) // count
-    windows = [span // step + 1 for span, step in zip(spans, s, strict=True)]
-    images = n.reshape(self, [-1, count, *windows])
-    weight = n.constant(np.eye(count).reshape(count, 1, *k), self.type.element_type)
-    more = [span % step for span, step in zip(spans, s, strict=True)]
-    out = convolution(n, images, weight, None, s, p, d, True, more)
-    return n.reshape(out, [n.size(self, 0), channels, *sizes])
+    return folded(n, self, [n.int(size) for size in output_size], k, s, d, (*p, *p))
 
 
 @ROWS("aten._weight_norm", "aten._weight_norm_interface")

@@ -17,8 +17,8 @@ from ...common.terms import Term, joined
 from ..complexes import Pair, flat, like
 from ..layer import HloLayer
 from ..rows import rows
+from .formulas import add, maximum, minimum, multiply
 from .movement import padded, spread
-from .pointwise import add, maximum, minimum, multiply
 
 REDUCTIONS = {
     "add": nn.ReduceSum,

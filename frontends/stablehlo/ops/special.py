@@ -13,7 +13,8 @@ from ...common.terms import Term
 from ..complexes import product
 from ..layer import HloLayer
 from ..rows import rows
-from .pointwise import function, real_or_complex, square
+from .formulas import square
+from .pointwise import function, real_or_complex
 
 
 def _polynomial(x: Term, coefficients: Sequence[float]) -> Term:

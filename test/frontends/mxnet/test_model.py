@@ -212,3 +212,20 @@ def test_broken_files():
                 import_model(json.dumps(given).encode(), shapes=shapes).verify()
             except NncError as error:
                 assert "<bytes>" in str(error)
+
+
+def test_ranks_that_no_operator_can_have(tmp_path):
+    """What a converter runs into in a damaged model is an error with the layer's name."""
+    given = symbol()
+    given["nodes"][2] |= {"op": "stack", "attrs": {"axis": "0", "num_args": "2"}}
+    path = write(tmp_path, given, params({"arg:w": W[0]}))
+    with pytest.raises(
+        NncError, match=r"layer 'fc' \(stack\): its inputs or attributes do not fit"
+    ):
+        import_model(path, shapes={"data": (2, 3)})
+
+
+def test_an_array_of_no_element_with_absurd_extents(tmp_path):
+    weights = params({"arg:w": W}).replace(struct.pack("<qq", 4, 3), struct.pack("<qq", 0, 1 << 62))
+    with pytest.raises(NncError, match="an array has shape"):
+        import_model(write(tmp_path, None, weights), shapes={"data": (2, 3)})

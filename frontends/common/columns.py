@@ -1,0 +1,76 @@
+"""Windows of images as columns, and columns added where their windows lie."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import TensorType
+from .convolution import transposed_convolution
+from .layer import Layer
+from .movement import padded_by
+from .shapes import reshape
+
+
+def unfolded(
+    n: Layer,
+    x: Value,
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> Value:
+    """[B, C, H, W] -> [B, C * kernel, windows]; pads of both begins, then of both ends."""
+    x = padded_by(n, x, [0, 0, *pads[:2], 0, 0, *pads[2:]])
+    sizes = x.type.shape[1:]
+    if None in sizes:
+        raise n.error("the extents of what is unfolded must be known")
+    for i in range(2):
+        last = sizes[1 + i] - (kernel[i] - 1) * dilations[i]
+        places = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(0, last, strides[i])
+        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=2 + 2 * i))
+    x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))
+    shape = x.type.shape
+    return reshape(n, x, [(x, 0), math.prod(shape[1:4]), math.prod(shape[4:])])
+
+
+def folded(
+    n: Layer,
+    x: Value,
+    extents: Sequence[int],
+    kernel: Sequence[int],
+    strides: Sequence[int],
+    dilations: Sequence[int],
+    pads: Sequence[int],
+) -> Value:
+    """[B, C * kernel, windows] -> [B, C, *extents]: what overlaps is added.
+
+    It is a transposed convolution whose weight has a 1 for each place of the kernel.
+    """
+    count, channels = math.prod(kernel), x.type.shape[1]
+    spans = [
+        e + pads[i] + pads[2 + i] - (kernel[i] - 1) * dilations[i] - 1
+        for i, e in enumerate(extents)
+    ]
+    windows = [span // step + 1 for span, step in zip(spans, strides, strict=True)]
+    if channels is None or channels % count or min(windows) < 1:
+        raise n.error(f"{channels} channels and {windows} windows of kernel {list(kernel)}")
+    batch, element = x.type.shape[0], x.type.element_type
+    lead = None if batch is None else batch * channels // count
+    images = n(nn.Reshape(x, out=TensorType((lead, count, *windows), element)))
+    weight = n.constant(np.eye(count).reshape(count, 1, *kernel), element)
+    more = [span % step for span, step in zip(spans, strides, strict=True)]
+    out = transposed_convolution(
+        n,
+        images,
+        weight,
+        strides=strides,
+        dilations=dilations,
+        padding=pads,
+        output_padding=more,
+    )
+    return reshape(n, out, [(x, 0), channels // count, *extents])

@@ -1,0 +1,168 @@
+"""What detectors share: priors, boxes as offsets from them, the best boxes of each class.
+
+Boxes are corners, x then y, in the last dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import TensorType, i1, i64
+from .layer import Layer
+from .terms import Term, constant, counting, extent, joined
+
+
+def priors(
+    places: Sequence[int],
+    steps: Sequence[float],
+    offsets: Sequence[float],
+    sizes: np.ndarray,
+    whole: Sequence[float] = (1.0, 1.0),
+) -> np.ndarray:
+    """Boxes of K sizes [K, 2], x then y, around each of the places: [rows, columns, K, 4].
+
+    `places`, `steps` and `offsets` are of rows, then of columns; the boxes are relative to an
+    image of the extents `whole`, x then y.
+    """
+    rows, columns = (
+        (np.arange(count) + offset) * step
+        for count, step, offset in zip(places, steps, offsets, strict=True)
+    )
+    centers = np.stack(np.meshgrid(columns, rows), axis=-1)[:, :, None]
+    half = np.asarray(sizes).reshape(-1, 2) / 2
+    return np.concatenate([centers - half, centers + half], axis=-1) / [*whole, *whole]
+
+
+def sizes_of_priors(
+    least: Sequence[float], most: Sequence[float], ratios: Sequence[float], squares_first: bool
+) -> np.ndarray:
+    """SSD's: for each smallest size one of each ratio, and a square between it and the largest."""
+    sizes = []
+    for i, size in enumerate(least):
+        shapes = [(size * math.sqrt(r), size / math.sqrt(r)) for r in ratios]
+        square = [(math.sqrt(size * most[i]),) * 2] if len(most) else []
+        sizes += [shapes[0], *square, *shapes[1:]] if squares_first else [*shapes, *square]
+    return np.array(sizes, np.float32).reshape(-1, 2)
+
+
+def ratios_of_priors(given: Sequence[float], flip: bool) -> list[float]:
+    """1 and the ratios that are given, each once, with their inverses where `flip` says so."""
+    ratios = [1.0]
+    for ratio in given:
+        if all(abs(ratio - other) >= 1e-6 for other in ratios):
+            ratios += [ratio, 1 / ratio] if flip else [ratio]
+    return ratios
+
+
+def decoded(anchors: Term, moves: Term, unit: float = 0.0, most: float | None = None) -> Term:
+    """Anchors moved by parts of their size, and grown by powers of e, at most of `most`.
+
+    `unit` is 1 where a box ends at its last element, else 0.
+    """
+    low, high = anchors.part(-1, 0, 2), anchors.part(-1, 2, 4)
+    size = high - low + unit if unit else high - low
+    center = (low + high + unit) * 0.5 if unit else (low + high) * 0.5
+    center = moves.part(-1, 0, 2) * size + center
+    growth = moves.part(-1, 2, 4)
+    half = (growth if most is None else growth.min(most)).function(nn.Exp) * size * 0.5
+    return joined([center - half, center + half - unit if unit else center + half], -1)
+
+
+def corners(boxes: Term) -> Term:
+    """Boxes given as center and size."""
+    center, half = boxes.part(-1, 0, 2), boxes.part(-1, 2, 4) * 0.5
+    return joined([center - half, center + half], -1)
+
+
+def best_first(scores: Term, most: int | None = None) -> tuple[Term, Term]:
+    """The largest scores of the last dimension, falling, and where they are."""
+    n, axis = scores.n, scores.rank - 1
+    count = scores.shape[axis]
+    if count is None:
+        raise n.error("the number of boxes must be known at import")
+    count = count if most is None else min(most, count)
+    shape = (*scores.shape[:axis], count)
+    out, where = TensorType(shape, scores.element), TensorType(shape, i64)
+    k = n.constant(count, i64)
+    found, order = n(nn.TopK(scores.value, k, axis=axis, out=out, indices=where))
+    return Term(n, found), Term(n, order)
+
+
+def not_suppressed(boxes: Term, eligible: Term, overlap: float, most: int | None = None) -> Term:
+    """Which boxes [.., N, 4], the best first, overlap no better one that is kept."""
+    n = boxes.n
+    limit = n.constant(boxes.shape[-2] if most is None else most, i64)
+    level = n.scalar(overlap, boxes.value)
+    return boxes.made(nn.Suppress(boxes.value, eligible.value, limit, level))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """How boxes are chosen: of each class at most `top` above a score, then `keep` of all."""
+
+    threshold: float
+    overlap: float
+    top: int | None = None
+    keep: int | None = None
+    background: int = -1
+    unit: float = 0.0
+
+
+@dataclass(frozen=True)
+class Found:
+    """M boxes: their image and class [M, 2], score [M, 1], corners [M, 4], and number [M, 1]."""
+
+    places: Term
+    scores: Term
+    boxes: Term
+    numbers: Term
+
+
+def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Found:
+    """The boxes that are kept, image by image and class by class, the best first.
+
+    boxes [B, N, 4], or [B, C, N, 4] where each class has its own; scores [B, C, N]
+    """
+    n = boxes.n
+    best, order = best_first(scores, choice.top)
+    classes, top = best.shape[1], best.shape[2]
+    assert classes is not None and top is not None
+    wanted = np.arange(classes).reshape(1, classes, 1) != choice.background
+    eligible = (best > choice.threshold) & constant(n, wanted, i1)
+    index, lead = order.spread(0, 1), boxes.rank - 2
+    chosen = boxes.made(nn.GatherNd(boxes.value, index.value, batch_dims=lead))
+    measured = chosen
+    if choice.unit:
+        measured = joined([chosen.part(-1, 0, 2), chosen.part(-1, 2, 4) + choice.unit], -1)
+    kept = not_suppressed(measured, eligible, choice.overlap)
+    if choice.keep is not None and choice.keep < classes * top:
+        kept = _best_of_all(kept, best, choice.keep)
+    found = Term(n, n(nn.Transpose(n(nn.NonZero(kept.value)), permutation=(1, 0))))
+    first = TensorType((None, 2), i64)
+    return Found(
+        found.made(nn.Slice(found.value, starts=(0, 0), out=first)).cast(best.element),
+        best.made(nn.GatherNd(best.value, found.value)).spread(0, 1),
+        chosen.made(nn.GatherNd(chosen.value, found.value)),
+        order.made(nn.GatherNd(order.value, found.value)).spread(0, 1),
+    )
+
+
+def _best_of_all(kept: Term, scores: Term, most: int) -> Term:
+    """Of what was kept of an image the best, over all classes."""
+    least = best_first(kept.choose(scores, -math.inf).flattened(1), most)[0]
+    return kept & (scores >= least.part(1, most - 1, most).spread(0, 1))
+
+
+def image_of(n: Layer, counts: Value | None, regions: Term) -> Term:
+    """The image of each of the regions [R, ..], of which the images have so many: [R]."""
+    number = counting(n, extent(n, (regions.value, 0)))
+    if counts is None or counts.type.shape == (1,):
+        return number * 0
+    ends = Term(n, n(nn.Cumsum(n.cast(counts, i64), axis=0)))
+    return (number.spread(0, 1) >= ends).cast(i64).sum(1)

@@ -1,0 +1,196 @@
+"""Detectors: boxes of grids and priors, the best of each class, regions of feature maps.
+
+Source: PaddlePaddle's paddle/phi/kernels/cpu
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, i32, i64
+from ...common import regions
+from ...common.detections import (
+    Choice,
+    best_of_classes,
+    decoded,
+    image_of,
+    not_suppressed,
+    priors,
+    ratios_of_priors,
+    sizes_of_priors,
+)
+from ...common.shapes import shape_text
+from ...common.terms import Term, constant, joined
+from .. import rows
+from ..layer import PaddleLayer
+
+# -- boxes -----------------------------------------------------------------------------------------
+
+
+@rows("yolo_box")
+def yolo_box(n: PaddleLayer, x: Value, image: Value) -> list[Value]:
+    """Boxes [B, A * H * W, 4] in the image and scores [B, A * H * W, C]; zeros where nothing is.
+
+    x [B, A * (5 + C), H, W], before them A overlaps where it is aware of these; image [B, 2].
+    """
+    anchors = np.array(n.ints("anchors"), np.float32).reshape(-1, 2)
+    count, classes, (height, width) = len(anchors), n.int("class_num"), x.type.shape[2:]
+    if height is None or width is None or not count:
+        raise n.error(f"its input is {shape_text(x)}, expected anchors and known extents")
+    batch, whole = (x, 0), Term(n, x)
+    overlap = None
+    if n.flag("iou_aware"):
+        overlap = whole.part(1, 0, count).function(nn.Sigmoid)
+        whole = whole.part(1, count, count * (6 + classes))
+    cells = whole.reshape(batch, count, 5 + classes, height * width).transpose(0, 1, 3, 2)
+    inner = cells.part(3, 4, 5 + classes).function(nn.Sigmoid)
+    sure = inner.part(3, 0, 1)
+    if overlap is not None:
+        power = n.float("iou_aware_factor", 0.5)
+        sure = sure ** (1 - power) * overlap.reshape(batch, count, height * width, 1) ** power
+    seen = sure >= n.float("conf_thresh")
+    scale, stride = n.float("scale_x_y", 1.0), n.int("downsample_ratio", 32)
+    extents = Term(n, image).cast(f32).gather(constant(n, np.array([1, 0])), 1)
+    extents = extents.reshape((image, 0), 1, 1, 2)  # x, then y
+    places = np.stack(np.meshgrid(np.arange(width), np.arange(height)), -1).reshape(-1, 2)
+    grid = constant(n, np.array([width, height], np.float32))
+    corner = constant(n, places - 0.5 * (scale - 1)).cast(f32)
+    center = (cells.part(3, 0, 2).function(nn.Sigmoid) * scale + corner) * extents / grid
+    sizes = constant(n, anchors.reshape(count, 1, 2) / stride) / grid
+    half = cells.part(3, 2, 4).function(nn.Exp) * sizes * extents * 0.5
+    low, high = center - half, center + half
+    if n.flag("clip_bbox", True):
+        low, high = low.max(0.0), high.min(extents - 1.0)
+    boxes = seen.choose(joined([low, high], 3), 0.0)
+    scores = seen.choose(sure * inner.part(3, 1, 1 + classes), 0.0)
+    total = count * height * width
+    return [boxes.reshape(batch, total, 4).value, scores.reshape(batch, total, classes).value]
+
+
+@rows("prior_box")
+def prior_box(n: PaddleLayer, x: Value, image: Value) -> list[Value]:
+    """Priors [H, W, K, 4] relative to the image, and their variances."""
+    places, whole = x.type.shape[2:], image.type.shape[2:]
+    if None in (*places, *whole):
+        raise n.error(f"inputs {shape_text(x)} and {shape_text(image)}, expected known extents")
+    steps = [
+        n.float(name) or own / count
+        for name, own, count in zip(("step_h", "step_w"), whole, places, strict=True)
+    ]
+    ratios = ratios_of_priors(n.floats("aspect_ratios"), n.flag("flip"))
+    squares_first = n.flag("min_max_aspect_ratios_order")
+    sizes = sizes_of_priors(n.floats("min_sizes"), n.floats("max_sizes"), ratios, squares_first)
+    offset = n.float("offset", 0.5)
+    boxes = priors(places, steps, (offset, offset), sizes, whole[::-1]).astype(np.float32)
+    boxes = boxes.clip(0, 1) if n.flag("clip") else boxes
+    variances = np.broadcast_to(np.array(n.floats("variances"), np.float32), boxes.shape)
+    return [n.constant(boxes), n.constant(np.ascontiguousarray(variances))]
+
+
+@rows("box_coder")
+def box_coder(
+    n: PaddleLayer, anchors: Value, variances: Value | None = None, moves: Value | None = None
+) -> Value:
+    """Boxes [N, M, 4] as offsets from M priors, or with axis 1 from N."""
+    if n.text("code_type") != "decode_center_size" or moves is None:
+        raise n.error("boxes are encoded in training only")
+    axis = n.int("axis")
+
+    def placed(value: Value) -> Term:
+        return Term(n, value).spread(0, 1).transpose(0, 2, 1) if axis else Term(n, value)
+
+    given, own = Term(n, moves), n.floats("variance")
+    if variances is not None:
+        given = given * placed(variances)
+    elif own:
+        given = given * constant(n, np.array(own, np.float32))
+    unit = 0.0 if n.flag("box_normalized", True) else 1.0
+    return decoded(placed(anchors), given, unit).value
+
+
+# -- the best --------------------------------------------------------------------------------------
+
+
+@rows("nms")
+def nms(n: PaddleLayer, boxes: Value) -> Value:
+    """The numbers of the boxes, the best first, that overlap no better one."""
+    table = Term(n, boxes).reshape(1, (boxes, 0), 4)
+    eligible = table.column(0) * 0.0
+    kept = not_suppressed(table, eligible.equals(0.0), n.float("threshold", 1.0))
+    found = n(nn.NonZero(kept.reshape((boxes, 0)).value))
+    return n(nn.Reshape(found, out=TensorType((None,), i64)))
+
+
+@rows("multiclass_nms3")
+def multiclass_nms(
+    n: PaddleLayer, boxes: Value, scores: Value, counts: Value | None = None
+) -> list[Value]:
+    """Rows of class, score and corners; their numbers among all boxes; how many each image has.
+
+    boxes [B, N, 4], scores [B, C, N]
+    """
+    if scores.type.rank != 3 or n.float("nms_eta", 1.0) != 1:
+        raise n.error(f"scores of shape {shape_text(scores)}, with nms_eta {n.float('nms_eta', 1)}")
+    top, keep = n.int("nms_top_k", -1), n.int("keep_top_k", -1)
+    choice = Choice(
+        threshold=n.float("score_threshold"),
+        overlap=n.float("nms_threshold", 0.3),
+        top=top if top > 0 else None,
+        keep=keep if keep > 0 else None,
+        background=n.int("background_label", 0),
+        unit=0.0 if n.flag("normalized", True) else 1.0,
+    )
+    found = best_of_classes(Term(n, boxes), Term(n, scores), choice)
+    images, classes = (found.places.part(1, i, i + 1) for i in range(2))
+    numbers = images.cast(i64) * (boxes.type.shape[1] or 0) + found.numbers
+    each = constant(n, np.arange(boxes.type.shape[0] or 1)).cast(images.element)
+    return [
+        joined([classes, found.scores, found.boxes], 1).value,
+        numbers.cast(i32).value,
+        images.equals(each).cast(i32).sum(0).value,
+    ]
+
+
+# -- regions ---------------------------------------------------------------------------------------
+
+
+def _bins(n: PaddleLayer) -> tuple[int, int]:
+    return n.int("pooled_height", 1), n.int("pooled_width", 1)
+
+
+@rows("roi_align")
+def roi_align(n: PaddleLayer, x: Value, boxes: Value, counts: Value | None = None) -> Value:
+    return regions.roi_align(
+        n,
+        x,
+        boxes,
+        image_of(n, counts, Term(n, boxes)).value,
+        bins=_bins(n),
+        scale=n.float("spatial_scale", 1.0),
+        samples=max(n.int("sampling_ratio", -1), 0),
+        half=n.flag("aligned"),
+    )
+
+
+def _by_table(pool: Callable[..., Value]) -> Callable[..., list]:
+    """What takes regions as a table [R, 5] that begins with their image."""
+
+    def convert(n: PaddleLayer, x: Value, boxes: Value, counts: Value | None = None) -> list:
+        given = Term(n, boxes)
+        image = image_of(n, counts, given).cast(given.element).spread(0, 1)
+        table = joined([image, given], 1).value
+        return [pool(n, x, table, bins=_bins(n), scale=n.float("spatial_scale", 1.0)), None]
+
+    return convert
+
+
+rows.add(
+    {
+        "roi_pool": _by_table(regions.max_roi_pool),
+        "psroi_pool": _by_table(regions.average_of_own_channels),
+    }
+)
