@@ -75,7 +75,12 @@ def timm_names() -> list[str]:
     return [f"timm/{name}" for name in _TIMM.split()]
 
 
-_SIZES = {"botnet26t_256": 256, "sebotnet33ts_256": 256, "samvit_base_patch16": 128}
+_SIZES = {
+    "bat_resnext26ts": 256,
+    "botnet26t_256": 256,
+    "sebotnet33ts_256": 256,
+    "samvit_base_patch16": 128,
+}
 
 
 def timm(name: str) -> tuple[Any, dict[str, Any]]:

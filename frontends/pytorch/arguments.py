@@ -29,6 +29,10 @@ class Ref:
 
     name: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"a value is named {self.name!r}")
+
 
 @dataclass(frozen=True)
 class GraphRef:

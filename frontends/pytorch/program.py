@@ -70,6 +70,9 @@ def node(
     graphs: Mapping[str, Graph] | None = None,
 ) -> Node:
     """A node whose inputs are the values of the graph that its arguments name."""
+    for output in outputs:
+        if not isinstance(output, str):
+            raise TypeError(f"a value is named {output!r}")
     inputs = list(dict.fromkeys(ref.name for ref in refs_in(dict(arguments))))
     return Node(kind, name, inputs, outputs, dict(arguments), dict(graphs or {}))
 
