@@ -32,6 +32,25 @@ def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
     return work(x[0]), None if x[1] is None else work(x[1])
 
 
+def along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
+    """The work done on the rows of a matrix, which are those along an axis."""
+    rank = x[0].rank
+    if axis >= rank:
+        raise x[0].n.error("the axis is that of the complex numbers' parts")
+    order = [*(i for i in range(rank) if i != axis), axis]
+    moved = each(x, lambda part: part.transpose(*order))
+    found = on_rows(moved, work)
+    return each(found, lambda part: part.transpose(*np.argsort(order).tolist()))
+
+
+def on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
+    """The work done on the last dimension, of all others together as a matrix's rows."""
+    before = x[0]
+    lead = [(before.value, i) for i in range(before.rank - 1)]
+    found = work(each(x, lambda part: part.flattened(before.rank - 1)))
+    return each(found, lambda part: part.reshape(*lead, (part.value, 1)))
+
+
 def fitted(x: Complex, count: Term) -> Complex:
     """Rows of so many elements: cut, or with zeros behind."""
     n, own = x[0].n, x[0].shape[1]

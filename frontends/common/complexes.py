@@ -13,8 +13,8 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import ComplexType, TensorType, Type
-from ..common.layer import Layer
-from ..common.terms import Term, joined
+from .layer import Layer
+from .terms import Term, joined
 
 
 @dataclass(frozen=True)
