@@ -79,6 +79,23 @@ def mirrored(x: Complex, count: Term) -> Complex:
     return real, beyond.choose(-imaginary, imaginary)
 
 
+def transformed(rows: Complex, size: Term | None, inverse: bool, half: bool = False) -> Complex:
+    """The transforms of rows, which are cut or filled to `size` elements where it is given.
+
+    Of `half`, real numbers have the first half of a spectrum and the inverse takes such a half.
+    """
+    own, back = extent(rows[0].n, (rows[0].value, 1)), inverse and half
+    if back:
+        count = (own - 1) * 2 if size is None else size
+        rows = mirrored(fitted(rows, count / 2 + 1), count)
+    else:
+        count = own if size is None else size
+        rows = fitted(rows, count)
+    bins = count / 2 + 1 if half and not inverse else count
+    found = fourier(rows, count, bins, inverse)
+    return (found[0], None) if back else found
+
+
 def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:
     """The first `bins` elements of the transforms of rows of `count` elements."""
     n, sign = x[0].n, 1 if inverse else -1

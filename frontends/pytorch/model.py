@@ -101,6 +101,8 @@ class _Reader:
         kinds = [_one(spec)[0] for spec in specs["output_specs"]]
         if len(kinds) != len(found.outputs):
             raise self.source.error("the signature does not fit the program")
+        for value, spec in zip(found.outputs, specs["output_specs"], strict=True):
+            self.note_change(found, value, *_one(spec))
         found.outputs = [
             value for value, kind in zip(found.outputs, kinds, strict=True) if kind == "user_output"
         ]
@@ -125,6 +127,20 @@ class _Reader:
                 if key not in where:
                     raise self.source.error(f"the archive has no weights '{key}'")
                 found.constants[name] = self.array(key, where[key])
+                if kind == "buffer":
+                    found.buffers[name] = str(key)
+
+    def note_change(self, found: Program, value: Any, kind: str, content: Any) -> None:
+        """Which buffer or input an output is the new value of."""
+        if kind == "buffer_mutation":
+            target = content["buffer_name"]
+            names = [name for name, one in found.buffers.items() if one == target]
+        elif kind == "user_input_mutation":
+            names = [content["user_input_name"]]
+        else:
+            return
+        if isinstance(value, Ref):
+            found.changed |= dict.fromkeys(names, value.name)
 
     def payload(self, kind: str) -> dict[str, Any]:
         """Where weights lie, by their names."""
@@ -158,7 +174,7 @@ class _Reader:
         flat = data[first * dtype.itemsize : (last + 1) * dtype.itemsize].view(dtype)
         steps = [s * dtype.itemsize for s in strides]
         found = np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
-        return np.ascontiguousarray(found)
+        return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
     def element(self, code: Any) -> Type:
         name = _CODES.get(code, "-")

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, TensorType, Type, f32, f64, i64
-from ...common.fourier import Complex, along, each, fitted, fourier, mirrored, on_rows
+from ...common.fourier import Complex, along, each, fitted, fourier, on_rows, transformed
 from ...common.late_axes import axes_mask, in_order, order_of
 from ...common.shapes import as_i64, as_scalar, normalize_axis, part_of_vector
 from ...common.terms import Term, constant, counting, extent, joined
@@ -44,19 +44,9 @@ def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
     """`turned` brings the axis to the end, and back after the work."""
     inverse, onesided = bool(n.int("inverse")), bool(n.int("onesided"))
     size = None if length is None else Term(n, as_scalar(n, as_i64(n, length)))
-    back = inverse and onesided
 
     def work(rows: Complex) -> Complex:
-        own = extent(n, (rows[0].value, 1))
-        if back:
-            count = (own - 1) * 2 if size is None else size
-            rows = mirrored(fitted(rows, count / 2 + 1), count)
-        else:
-            count = own if size is None else size
-            rows = fitted(rows, count)
-        bins = count / 2 + 1 if onesided and not inverse else count
-        found = fourier(rows, count, bins, inverse)
-        return (found[0], None) if back else found
+        return transformed(rows, size, inverse, onesided)
 
     wide = Term(n, x).cast(_wide(x.type.element_type))
     parts = x.type.shape[-1]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ....ir.types import i64
 from ...common.complexes import Pair, pair, terms
-from ...common.fourier import Complex, along, fourier, mirrored
+from ...common.fourier import Complex, along, transformed
 from ...common.terms import Term, constant
 from ..layer import HloLayer
 from ..rows import rows
@@ -20,26 +21,18 @@ def fft(n: HloLayer, x: Any) -> Any:
     axes = list(range(rank - len(lengths), rank))
     if None in x.type.shape:
         raise n.error("a transform needs a known shape")
-    inverse = kind in ("IFFT", "IRFFT")
-    last = axes[-1] if kind in ("RFFT", "IRFFT") else None
+    inverse, half = kind in ("IFFT", "IRFFT"), kind in ("RFFT", "IRFFT")
 
-    def transformed(bins: int, size: int, mirror: bool = False) -> Any:
-        count, wanted = (constant(n, v, i64) for v in (size, bins))
-
-        def work(rows: Complex) -> Complex:
-            return fourier(mirrored(rows, count) if mirror else rows, count, wanted, inverse)
-
-        return work
+    def work(half: bool) -> Callable[[Complex], Complex]:
+        size = constant(n, lengths[-1], i64) if half else None
+        return lambda rows: transformed(rows, size, inverse, half)
 
     if kind == "RFFT":
-        size = lengths[-1]
-        value = along(value, rank - 1, transformed(size // 2 + 1, size))
-    for axis in reversed([axis for axis in axes if axis != last]):
-        size = value[0].shape[axis] or 0
-        value = along(value, axis, transformed(size, size))
+        value = along(value, rank - 1, work(True))
+    for axis in reversed(axes[:-1] if half else axes):
+        value = along(value, axis, work(False))
     if kind == "IRFFT":
-        size = lengths[-1]
-        return along(value, rank - 1, transformed(size, size, mirror=True))[0].value
+        return along(value, rank - 1, work(True))[0].value
     real, imag = value
     assert imag is not None
     return pair(real, imag)
