@@ -41,7 +41,7 @@ def torchvision(name: str) -> tuple[Any, dict[str, Any]]:
     shape: tuple[int, ...] = (1, 3, side, side)
     if any(part in name for part in ("r3d", "mc3", "r2plus1d", "s3d", "swin3d")):
         shape = (1, 3, 16, 64, 64)
-    if name.startswith("mvit"):
+    if name.startswith(("mvit", "s3d")):
         shape = (1, 3, 16, 224, 224)
     return model, {"x": torch.randn(shape)}
 
@@ -75,7 +75,12 @@ def timm_names() -> list[str]:
     return [f"timm/{name}" for name in _TIMM.split()]
 
 
-_SIZES = {"botnet26t_256": 256, "sebotnet33ts_256": 256, "samvit_base_patch16": 128}
+_SIZES = {
+    "bat_resnext26ts": 256,
+    "botnet26t_256": 256,
+    "sebotnet33ts_256": 256,
+    "samvit_base_patch16": 128,
+}
 
 
 def timm(name: str) -> tuple[Any, dict[str, Any]]:
@@ -115,7 +120,7 @@ _CLASSES: dict[str, dict[str, Any]] = {
     "MobileBert": {"embedding_size": 32, "intra_bottleneck_size": 32, "true_hidden_size": 32},
     "Camembert": {}, "XLMRoberta": {}, "Ernie": {}, "ConvBert": {"embedding_size": 32},
     "MPNet": {}, "RoFormer": {"embedding_size": 64}, "SqueezeBert": {"embedding_size": 64},
-    "FNet": {}, "MegatronBert": {}, "Nystromformer": {"num_landmarks": 4, "segment_means_seq_len": 16}, "Splinter": {}, "YosoModel": {},
+    "FNet": {}, "MegatronBert": {}, "Nystromformer": {"num_landmarks": 16, "segment_means_seq_len": 16}, "Splinter": {}, "YosoModel": {},
     "LayoutLM": {}, "Luke": {}, "Mra": {}, "Data2VecText": {}, "IBert": {}, "RemBert": {"input_embedding_size": 32, "output_embedding_size": 32},
     "GPT2": {"n_embd": 64, "n_layer": 2, "n_head": 4, "n_positions": 64},
     "GPTNeo": {"num_layers": 2, "attention_types": [[["global", "local"], 1]], "num_heads": 4},
@@ -193,6 +198,7 @@ _DERIVED = (
     "_out_features",
     "_out_indices",
     "layer_types",
+    "attention_layers",
 )
 
 

@@ -180,7 +180,7 @@ class Builder:
                 strings = (ArrayAttr(tuple(map(StringAttr, one))) for one in found)
                 main.attributes[key] = ArrayAttr(tuple(strings))
         if starts:
-            texts = (f"{starts[name]:g}" if name in starts else "" for name in inputs)
+            texts = (_number(starts[name]) if name in starts else "" for name in inputs)
             main.attributes[INPUT_STARTS] = ArrayAttr(tuple(map(StringAttr, texts)))
         module = ModuleOp.of([main])
         module.loc = self.loc
@@ -191,6 +191,12 @@ class Builder:
         for op in reversed(self.block):
             if is_erasable(op) and not any(r.has_uses for r in op.results):
                 op.erase()
+
+
+def _number(value: float) -> str:
+    """The shortest text that is read as the number."""
+    text = f"{value:g}"
+    return text if float(text) == value else repr(value)
 
 
 def _open_names(names: Sequence[str], type: Type) -> list[str]:

@@ -32,6 +32,25 @@ def each(x: Complex, work: Callable[[Term], Term]) -> Complex:
     return work(x[0]), None if x[1] is None else work(x[1])
 
 
+def along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
+    """The work done on the rows of a matrix, which are those along an axis."""
+    rank = x[0].rank
+    if axis >= rank:
+        raise x[0].n.error("the axis is that of the complex numbers' parts")
+    order = [*(i for i in range(rank) if i != axis), axis]
+    moved = each(x, lambda part: part.transpose(*order))
+    found = on_rows(moved, work)
+    return each(found, lambda part: part.transpose(*np.argsort(order).tolist()))
+
+
+def on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
+    """The work done on the last dimension, of all others together as a matrix's rows."""
+    before = x[0]
+    lead = [(before.value, i) for i in range(before.rank - 1)]
+    found = work(each(x, lambda part: part.flattened(before.rank - 1)))
+    return each(found, lambda part: part.reshape(*lead, (part.value, 1)))
+
+
 def fitted(x: Complex, count: Term) -> Complex:
     """Rows of so many elements: cut, or with zeros behind."""
     n, own = x[0].n, x[0].shape[1]
@@ -58,6 +77,23 @@ def mirrored(x: Complex, count: Term) -> Complex:
         return real, None
     imaginary = x[1].gather(source, 1)
     return real, beyond.choose(-imaginary, imaginary)
+
+
+def transformed(rows: Complex, size: Term | None, inverse: bool, half: bool = False) -> Complex:
+    """The transforms of rows, which are cut or filled to `size` elements where it is given.
+
+    Of `half`, real numbers have the first half of a spectrum and the inverse takes such a half.
+    """
+    own, back = extent(rows[0].n, (rows[0].value, 1)), inverse and half
+    if back:
+        count = (own - 1) * 2 if size is None else size
+        rows = mirrored(fitted(rows, count / 2 + 1), count)
+    else:
+        count = own if size is None else size
+        rows = fitted(rows, count)
+    bins = count / 2 + 1 if half and not inverse else count
+    found = fourier(rows, count, bins, inverse)
+    return (found[0], None) if back else found
 
 
 def fourier(x: Complex, count: Term, bins: Term, inverse: bool) -> Complex:

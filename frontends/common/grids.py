@@ -16,8 +16,11 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, i64
 from .layer import Layer
-from .shapes import broadcast_by, part_of_vector, reshape
+from .shapes import as_i64, broadcast_by, part_of_vector, reshape
 from .terms import Term, constant, counting, extent, joined
+
+MODES = ("linear", "nearest", "cubic")
+PADDINGS = ("zeros", "border", "reflection")
 
 
 def grid_sample(
@@ -141,7 +144,7 @@ def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -
 
     theta [N, R, R + 1] -> grid [N, D.., R] for a size of [N, C, D..]
     """
-    extents, matrix = Term(n, size), Term(n, theta)
+    extents, matrix = Term(n, as_i64(n, size)), Term(n, theta)
     # The last dimension of the image is the first of a position.
     lines = [_line(n, extents.column(2 + d, 0), matrix, corners) for d in range(rank)]
     wide = Term(n, part_of_vector(n, extents.value, 2, 2 + rank))

@@ -29,6 +29,10 @@ class Ref:
 
     name: str
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise TypeError(f"a value is named {self.name!r}")
+
 
 @dataclass(frozen=True)
 class GraphRef:
@@ -91,3 +95,17 @@ def with_refs(value: Any, change: Any) -> Any:
     if isinstance(value, dict):
         return {key: with_refs(item, change) for key, item in value.items()}
     return value
+
+
+BY_PARTS = frozenset(
+    words(
+        """
+        alias detach clone contiguous lift_fresh lift_fresh_copy view reshape _unsafe_view
+        _reshape_alias flatten unflatten squeeze unsqueeze expand expand_as broadcast_to permute
+        transpose t numpy_T movedim swapaxes mT select slice narrow split split_with_sizes
+        chunk unbind cat stack index index_select gather embedding repeat repeat_interleave flip roll
+        constant_pad_nd pad sum mean cumsum neg fft_fftshift fft_ifftshift dropout
+        """
+    )
+)
+"""Operators that do the same to the real and to the imaginary part."""

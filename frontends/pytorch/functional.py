@@ -172,7 +172,8 @@ class _Functional:
     def write(self, node: Node) -> None:
         """The operator without its underscore, and its result as the new value of its target."""
         target = _target(node)
-        assert target is not None
+        if target is None:
+            raise ValueError(f"{node.label} writes no value")
         arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
         first, *rest = node.kind.removeprefix("aten.").split(".")
         kind = ".".join(["aten", first[:-1], *rest])

@@ -71,27 +71,30 @@ def exported_graph(program: Any) -> Graph:
         for where in (program.state_dict, program.constants):
             if spec.target in where:
                 weights[name] = where[spec.target]
-    return graph_of(
-        program.graph_module, weights, _user_outputs(signature), f"torch {torch.__version__}"
-    )
-
-
-def _user_outputs(signature: Any) -> list[bool]:
-    return [spec.kind.name == "USER_OUTPUT" for spec in signature.output_specs]
+    found = _Reader(program.graph_module, weights).read(None)
+    found.buffers = dict(signature.inputs_to_buffers)
+    names = {target: name for name, target in found.buffers.items()}
+    outputs, found.outputs = found.outputs, []
+    for spec, value in zip(signature.output_specs, outputs, strict=True):
+        if spec.kind.name == "USER_OUTPUT":
+            found.outputs.append(value)
+        elif spec.kind.name in ("BUFFER_MUTATION", "USER_INPUT_MUTATION"):
+            target = str(spec.target)
+            found.changed[names.get(target, target)] = value.name
+    return found.graph(f"torch {torch.__version__}")
 
 
 def graph_of(
     module: Any,
     weights: Mapping[str, Any] | None = None,
     wanted: Sequence[bool] | None = None,
-    producer: str = "",
 ) -> Graph:
     """The graph of an FX GraphModule of ATen operators.
 
     `weights` are tensors for placeholders by their names, `wanted` tells which outputs count.
     Placeholders need `meta["val"]`, as torch.export, AOTAutograd and torch.compile give it.
     """
-    return _Reader(module, weights or {}).read(wanted).graph(producer)
+    return _Reader(module, weights or {}).read(wanted).graph()
 
 
 class _Reader:

@@ -98,9 +98,11 @@ class _Reader:
         inputs = {value.name: value for value in found.inputs}
         found.inputs = []
         self.constants(found, specs["input_specs"], inputs)
-        kinds = [next(iter(spec)) for spec in specs["output_specs"]]
+        kinds = [_one(spec)[0] for spec in specs["output_specs"]]
         if len(kinds) != len(found.outputs):
             raise self.source.error("the signature does not fit the program")
+        for value, spec in zip(found.outputs, specs["output_specs"], strict=True):
+            self.note_change(found, value, *_one(spec))
         found.outputs = [
             value for value, kind in zip(found.outputs, kinds, strict=True) if kind == "user_output"
         ]
@@ -113,9 +115,9 @@ class _Reader:
             "constants": self.payload("constants"),
         }
         for spec in specs:
-            kind, content = next(iter(spec.items()))
+            kind, content = _one(spec)
             if kind == "user_input":
-                arg_kind, arg = next(iter(content["arg"].items()))
+                arg_kind, arg = _one(content["arg"])
                 name = str(arg.get("name") or arg.get("as_name")) if isinstance(arg, dict) else ""
                 if arg_kind in ("as_tensor", "as_sym_int", "as_sym_float") and name in inputs:
                     found.inputs.append(inputs[name])
@@ -125,6 +127,20 @@ class _Reader:
                 if key not in where:
                     raise self.source.error(f"the archive has no weights '{key}'")
                 found.constants[name] = self.array(key, where[key])
+                if kind == "buffer":
+                    found.buffers[name] = str(key)
+
+    def note_change(self, found: Program, value: Any, kind: str, content: Any) -> None:
+        """Which buffer or input an output is the new value of."""
+        if kind == "buffer_mutation":
+            target = content["buffer_name"]
+            names = [name for name, one in found.buffers.items() if one == target]
+        elif kind == "user_input_mutation":
+            names = [content["user_input_name"]]
+        else:
+            return
+        if isinstance(value, Ref):
+            found.changed |= dict.fromkeys(names, value.name)
 
     def payload(self, kind: str) -> dict[str, Any]:
         """Where weights lie, by their names."""
@@ -158,7 +174,7 @@ class _Reader:
         flat = data[first * dtype.itemsize : (last + 1) * dtype.itemsize].view(dtype)
         steps = [s * dtype.itemsize for s in strides]
         found = np.lib.stride_tricks.as_strided(flat, shape, steps, writeable=False)
-        return np.ascontiguousarray(found)
+        return found if found.flags.c_contiguous else np.ascontiguousarray(found)
 
     def element(self, code: Any) -> Type:
         name = _CODES.get(code, "-")
@@ -176,7 +192,7 @@ class _Reader:
             found.layouts[name] = Layout(shape, strides, _CODES.get(meta["dtype"]))
             found.dims[name] = [_symbol(size) for size in meta["sizes"]]
         for arg in graph["inputs"]:
-            kind, content = next(iter(arg.items()))
+            kind, content = _one(arg)
             if kind == "as_tensor":
                 name = content["name"]
                 meta = graph["tensor_values"][name]
@@ -197,6 +213,8 @@ class _Reader:
         arguments: dict[str, Any] = {}
         unnamed = []
         for given in one["inputs"]:
+            if not isinstance(given["name"], str):
+                raise TypeError(f"an argument is named {given['name']!r}")
             value = self.argument(given["arg"], graphs)
             if value is _WHERE:
                 continue
@@ -214,7 +232,7 @@ class _Reader:
 
     def argument(self, arg: Any, graphs: dict[str, Graph]) -> Any:
         """A value in the union of arguments; `_WHERE` for one that says where a tensor lies."""
-        kind, content = next(iter(arg.items()))
+        kind, content = _one(arg)
         match kind:
             case "as_none":
                 return None
@@ -259,13 +277,19 @@ _NAMES = {"parameter": "parameter", "buffer": "buffer", "tensor_constant": "tens
 _SYMBOLIC: dict[str, Type] = {"as_sym_int": i64, "as_sym_bool": i1, "as_sym_float": f64}
 
 
+def _one(union: Any) -> tuple[str, Any]:
+    """Which kind of thing a union is, and the thing."""
+    ((kind, content),) = union.items()
+    return kind, content
+
+
 def _names(arg: Any) -> Sequence[str]:
     """The names of the values that an output stands for."""
-    kind, content = next(iter(arg.items()))
+    kind, content = _one(arg)
     if kind == "as_tensors":
         return [one["name"] for one in content]
     if kind == "as_optional_tensors":
-        return [next(iter(one.values()))["name"] if "as_tensor" in one else "" for one in content]
+        return [_one(one)[1]["name"] if "as_tensor" in one else "" for one in content]
     if kind == "as_none":
         return [""]
     if isinstance(content, dict):
@@ -274,7 +298,7 @@ def _names(arg: Any) -> Sequence[str]:
 
 
 def _symbolic(content: Any) -> Any:
-    kind, value = next(iter(content.items()))
+    kind, value = _one(content)
     return Ref(value) if kind == "as_name" else value
 
 

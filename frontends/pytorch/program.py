@@ -13,6 +13,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from .arguments import Ref, refs_in
 from .functional import functional
+from .outside import with_complex_values, with_states
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,11 @@ class Layout:
 
 @dataclass
 class Program:
-    """Nodes in order, which may write in place; `outputs` are values or None."""
+    """Nodes in order, which may write in place; `outputs` are values or None.
+
+    `buffers` are what the model calls those of its constants that a run may change, and `changed`
+    the new values of buffers and inputs that the program gives itself.
+    """
 
     inputs: list[Input] = field(default_factory=list)
     nodes: list[Node] = field(default_factory=list)
@@ -43,12 +48,19 @@ class Program:
     constants: dict[str, np.ndarray] = field(default_factory=dict)
     layouts: dict[str, Layout] = field(default_factory=dict)
     dims: dict[str, Sequence[str]] = field(default_factory=dict)
+    buffers: dict[str, str] = field(default_factory=dict)
+    changed: dict[str, str] = field(default_factory=dict)
 
     def graph(self, producer: str = "", notes: Mapping[str, str] | None = None) -> Graph:
-        """The graph, in which no node writes in place; outputs of equal names are told apart."""
+        """The graph, in which no node writes in place; outputs of equal names are told apart.
+
+        A buffer that is changed is a state, an input and an output of its name, as is an input.
+        """
         nodes, renamed = functional(self.nodes, self.layouts)
+        changed = {name: self.changed.get(name, renamed.get(name, name)) for name in self._open()}
+        changed = {name: value for name, value in changed.items() if value != name}
         outputs: list[tuple[str, str]] = []
-        taken: set[str] = set()
+        taken = set(changed)
         for value in self.outputs:
             if not isinstance(value, Ref):
                 continue
@@ -59,7 +71,14 @@ class Program:
             taken.add(name)
             outputs.append((name, renamed.get(value.name, value.name)))
         dims = {name: self.dims[name] for name, _ in outputs if name in self.dims}
-        return Graph(self.inputs, nodes, outputs, self.constants, dims, producer, dict(notes or {}))
+        found = Graph(
+            self.inputs, nodes, outputs, self.constants, dims, producer, dict(notes or {})
+        )
+        return with_complex_values(with_states(found, changed, self.buffers), self.layouts)
+
+    def _open(self) -> list[str]:
+        """The names of what a run may change: buffers and inputs."""
+        return [*self.buffers, *(value.name for value in self.inputs)]
 
 
 def node(
@@ -70,6 +89,9 @@ def node(
     graphs: Mapping[str, Graph] | None = None,
 ) -> Node:
     """A node whose inputs are the values of the graph that its arguments name."""
+    for output in outputs:
+        if not isinstance(output, str):
+            raise TypeError(f"a value is named {output!r}")
     inputs = list(dict.fromkeys(ref.name for ref in refs_in(dict(arguments))))
     return Node(kind, name, inputs, outputs, dict(arguments), dict(graphs or {}))
 

@@ -7,8 +7,9 @@ from functools import cache
 from inspect import Parameter, signature
 from typing import Any
 
+from ..common.complexes import by_parts, has_pairs
 from ..common.rows import Convert, Rows
-from .arguments import IGNORED, with_refs
+from .arguments import BY_PARTS, IGNORED, with_refs
 
 
 class AtenRows(Rows):
@@ -23,7 +24,10 @@ class AtenRows(Rows):
 
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, or None."""
-        found = super().find(kind) or super().find(kind.rpartition(".")[0]) or _own(kind)
+        name = kind.rpartition(".")[0]
+        found = super().find(kind) or super().find(name) or _own(kind)
+        if found is None and name.startswith("aten."):
+            found = super().find(name.replace("aten.", COMPLEX))
         return None if found is None else _called_by_names(found)
 
 
@@ -54,12 +58,26 @@ def _called_by_names(function: Convert) -> Convert:
             if name not in given:
                 raise n.error(f"argument '{name}' is missing")
         try:
+            if has_pairs(inputs):
+                return _of_pairs(n, function)(n, **given)
             return function(n, **given)
         except _MISFITS as error:
             raise n.error(f"an argument does not fit: {error}") from error
 
     return convert
 
+
+def _of_pairs(n: Any, function: Convert) -> Convert:
+    """What an operator does to complex numbers: a row of its own, or the same to both parts."""
+    name = n.kind.split(".")[1]
+    own = Rows.find(ROWS, COMPLEX + name)
+    if own is None and name not in BY_PARTS:
+        raise n.error("complex numbers are not supported here")
+    return own or by_parts(function)
+
+
+COMPLEX = "complex."
+"""Stands for `aten.` in the names of rows for complex numbers."""
 
 _MISFITS = (AttributeError, TypeError, ValueError, LookupError, ArithmeticError)
 """What a converter may raise where a broken program gives it arguments of other kinds."""

@@ -11,10 +11,10 @@ from ...ir.core import Block, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc, NameLoc
 from ...ir.syntax.parser import parse_module
+from ..common.complexes import is_complex, outside
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from .complexes import is_complex, outside
 from .forms import text_of
 
 DEEPEST_CALLS = 64

@@ -11,12 +11,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, TensorType, Type, f32, f64, i64
-from ...common.fourier import Complex, each, fitted, fourier, mirrored
+from ...common.fourier import Complex, along, each, fitted, fourier, on_rows, transformed
 from ...common.late_axes import axes_mask, in_order, order_of
 from ...common.shapes import as_i64, as_scalar, normalize_axis, part_of_vector
 from ...common.terms import Term, constant, counting, extent, joined
@@ -28,7 +26,7 @@ from ..tensors import element_type
 @converter("DFT")
 def dft_17(n: Node, x: Value, length: Value | None = None) -> Value:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
-    return _dft(n, x, length, lambda part, work: _along(part, axis, work))
+    return _dft(n, x, length, lambda part, work: along(part, axis, work))
 
 
 @converter("DFT", since=20)
@@ -39,26 +37,16 @@ def dft(n: Node, x: Value, length: Value | None = None, axis: Value | None = Non
         return _dft(n, x, length, lambda part, work: _along_late(part, mask, work))
     known = -2 if axis is None else n.known_int(axis, "axis")
     place = normalize_axis(n, known, rank)
-    return _dft(n, x, length, lambda part, work: _along(part, place, work))
+    return _dft(n, x, length, lambda part, work: along(part, place, work))
 
 
-def _dft(n: Node, x: Value, length: Value | None, along: Callable) -> Value:
-    """`along` brings the axis to the end, and back after the work."""
+def _dft(n: Node, x: Value, length: Value | None, turned: Callable) -> Value:
+    """`turned` brings the axis to the end, and back after the work."""
     inverse, onesided = bool(n.int("inverse")), bool(n.int("onesided"))
     size = None if length is None else Term(n, as_scalar(n, as_i64(n, length)))
-    back = inverse and onesided
 
     def work(rows: Complex) -> Complex:
-        own = extent(n, (rows[0].value, 1))
-        if back:
-            count = (own - 1) * 2 if size is None else size
-            rows = mirrored(fitted(rows, count / 2 + 1), count)
-        else:
-            count = own if size is None else size
-            rows = fitted(rows, count)
-        bins = count / 2 + 1 if onesided and not inverse else count
-        found = fourier(rows, count, bins, inverse)
-        return (found[0], None) if back else found
+        return transformed(rows, size, inverse, onesided)
 
     wide = Term(n, x).cast(_wide(x.type.element_type))
     parts = x.type.shape[-1]
@@ -68,7 +56,7 @@ def _dft(n: Node, x: Value, length: Value | None, along: Callable) -> Value:
     if parts is None:
         real = constant(n, 0.0, wide.element) * wide.column(0).spread(0, 1)
         imaginary = joined([wide, real], -1).column(1)
-    found = along((wide.column(0), imaginary), work)
+    found = turned((wide.column(0), imaginary), work)
     return _together(found).cast(x.type.element_type).value
 
 
@@ -81,17 +69,6 @@ def _together(x: Complex) -> Term:
     return joined([part.spread(0, 1) for part in x if part is not None], -1)
 
 
-def _along(x: Complex, axis: int, work: Callable[[Complex], Complex]) -> Complex:
-    """The work done on the rows of a matrix, which are those along an axis."""
-    rank = x[0].rank
-    if axis >= rank:
-        raise x[0].n.error("the axis is that of the complex numbers' parts")
-    order = [*(i for i in range(rank) if i != axis), axis]
-    moved = each(x, lambda part: part.transpose(*order))
-    found = _on_rows(moved, work)
-    return each(found, lambda part: part.transpose(*np.argsort(order).tolist()))
-
-
 def _along_late(x: Complex, mask: Value, work: Callable[[Complex], Complex]) -> Complex:
     """The same for an axis that is known at run time only."""
     n, shape = x[0].n, (None,) * x[0].rank
@@ -101,15 +78,8 @@ def _along_late(x: Complex, mask: Value, work: Callable[[Complex], Complex]) -> 
     def turned(part: Term, by: Value) -> Term:
         return part.made(nn.TransposeDynamic(part.value, by, out=TensorType(shape, part.element)))
 
-    found = _on_rows(each(x, lambda part: turned(part, order)), work)
+    found = on_rows(each(x, lambda part: turned(part, order)), work)
     return each(found, lambda part: turned(part, back))
-
-
-def _on_rows(x: Complex, work: Callable[[Complex], Complex]) -> Complex:
-    before = x[0]
-    lead = [(before.value, i) for i in range(before.rank - 1)]
-    found = work(each(x, lambda part: part.flattened(before.rank - 1)))
-    return each(found, lambda part: part.reshape(*lead, (part.value, 1)))
 
 
 @converter("STFT")
@@ -142,7 +112,7 @@ def stft(
         weights = fitted((row, None), count)[0].reshape((places.value, 1))
         parts = each(parts, lambda part: part * weights)
     bins = count / 2 + 1 if n.int("onesided", 1) else count
-    found = _on_rows(parts, lambda rows: fourier(rows, count, bins, inverse=False))
+    found = on_rows(parts, lambda rows: fourier(rows, count, bins, inverse=False))
     return _together(found).cast(element).value
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from ....ir.core import Value
 from ...common import grids
-from ...common.shapes import as_i64
 from ..node import Node
 from ..registry import converter
 
@@ -20,7 +19,7 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
     names = _MODES if n.opset >= 20 else _OLD_MODES
     default = "linear" if n.opset >= 20 else "bilinear"
     mode = names[n.string("mode", default, tuple(names))]
-    padding = n.string("padding_mode", "zeros", ("zeros", "border", "reflection"))
+    padding = n.string("padding_mode", "zeros", grids.PADDINGS)
     corners = bool(n.int("align_corners"))
     return grids.grid_sample(n, x, grid, mode=mode, padding=padding, corners=corners)
 
@@ -28,7 +27,7 @@ def grid_sample(n: Node, x: Value, grid: Value) -> Value:
 @converter("AffineGrid")
 def affine_grid(n: Node, theta: Value, size: Value) -> Value:
     rank = _spatial_rank(n, theta, size)
-    return grids.affine_grid(n, theta, as_i64(n, size), rank, bool(n.int("align_corners")))
+    return grids.affine_grid(n, theta, size, rank, bool(n.int("align_corners")))
 
 
 def _spatial_rank(n: Node, theta: Value, size: Value) -> int:

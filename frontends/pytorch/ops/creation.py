@@ -83,3 +83,17 @@ def linspace(n: AtenLayer, start: Any, end: Any, steps: int, dtype=None) -> Valu
 def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Value:
     rows = n.int(n_)
     return n.constant(np.eye(rows, rows if m is None else n.int(m)), dtype or f32)
+
+
+_WINDOWS = {"hann": (0.5, 0.5), "hamming": (0.54, 0.46), "blackman": (0.42, 0.5, 0.08)}
+"""Coefficients of cosines of 0, 1, 2 .. turns, their signs in turn."""
+
+
+@ROWS(*(f"aten.{name}_window" for name in _WINDOWS))
+def window(n: AtenLayer, window_length: Any, periodic: bool = True, dtype=None) -> Value:
+    count = n.int(window_length)
+    turn = 2 * np.pi * np.arange(count) / max(count if periodic else count - 1, 1)
+    terms = _WINDOWS[n.kind.split(".")[1].removesuffix("_window")]
+    return n.constant(
+        sum((-1) ** i * c * np.cos(i * turn) for i, c in enumerate(terms)), dtype or f32
+    )

@@ -7,7 +7,8 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32, f64, i1, i64
+from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
+from ...common.complexes import pair
 from ...common.terms import Term
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
@@ -437,9 +438,12 @@ def isin(n: AtenLayer, elements: Value, test_elements: Value, invert: bool = Fal
 
 
 @ROWS("aten.to", "aten._to_copy", "prims.convert_element_type")
-def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None = None) -> Value:
+def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None = None) -> Any:
     if other is not None:
         return n.cast(self, other.type.element_type)
+    if isinstance(dtype, ComplexType):
+        x = Term(n, n.cast(self, dtype.element_type))
+        return pair(x, x * 0.0)
     return self if dtype is None else n.cast(self, dtype)
 
 

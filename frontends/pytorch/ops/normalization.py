@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -132,25 +133,35 @@ def instance_norm(
     return n(nn.InstanceNorm(input, scale, shift, epsilon=eps))
 
 
+def _along(
+    n: AtenLayer, x: Value, dim: int, dtype: Type | None, work: Callable[[Value, int], Value]
+) -> Value:
+    """Work along an axis, of a number as of one element."""
+    x = n.floating(x) if dtype is None else n.cast(x, dtype)
+    if x.type.rank == 0:
+        return n.reshape(work(n.reshape(x, [1]), 0), [])
+    return work(x, n.axis(dim, x.type.rank))
+
+
 @ROWS("aten.softmax", "aten._softmax", "aten._safe_softmax", "aten.special_softmax")
 def softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
-    x = n.floating(self) if dtype is None else n.cast(self, dtype)
-    axis = n.axis(dim, x.type.rank)
-    out = n(nn.Softmax(x, axis=axis))
-    if "_safe" not in n.kind:
-        return out
-    top = Term(n, n(nn.ReduceMax(x, axes=(axis,), keep_dims=True)))
-    return (top > -np.inf).choose(Term(n, out), 0.0).value
+    def work(x: Value, axis: int) -> Value:
+        out = n(nn.Softmax(x, axis=axis))
+        if "_safe" not in n.kind:
+            return out
+        top = Term(n, n(nn.ReduceMax(x, axes=(axis,), keep_dims=True)))
+        return (top > -np.inf).choose(Term(n, out), 0.0).value
+
+    return _along(n, self, dim, dtype, work)
 
 
-@ROWS("aten.log_softmax", "aten._log_softmax")
+@ROWS("aten.log_softmax", "aten._log_softmax", "aten.special_log_softmax")
 def log_softmax(
     n: AtenLayer, self: Value, dim: int, dtype: Type | None = None, half_to_float: bool = False
 ) -> Value:
-    x = n.floating(self) if dtype is None else n.cast(self, dtype)
-    return n(nn.LogSoftmax(x, axis=n.axis(dim, x.type.rank)))
+    return _along(n, self, dim, dtype, lambda x, axis: n(nn.LogSoftmax(x, axis=axis)))
 
 
 @ROWS("aten.cosine_similarity")

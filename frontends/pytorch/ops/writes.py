@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,20 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i64
 from ...common.movement import FAR, concat, slice_axis, transposed
+from ...common.terms import Term, counting, extent
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .views import ORDERS, PARTS, diagonal_places, order_of, part_sizes, unsqueeze
+from .views import (
+    ORDERS,
+    PARTS,
+    as_strided,
+    diagonal_places,
+    order_of,
+    part_sizes,
+    unfold,
+    unsqueeze,
+)
 
 _SAME = words(
     """
@@ -25,6 +36,9 @@ _RESHAPES = words(
     view reshape _unsafe_view _reshape_alias view_as flatten unflatten unsqueeze squeeze
     """
 )
+
+_GATHERED = {"as_strided": as_strided, "unfold": unfold}
+"""Views that read elements at positions, which are written there."""
 
 
 @ROWS("nnc.write")
@@ -51,6 +65,11 @@ def write(
         return _along(n, x, value, name, part, arguments)
     if name == "diagonal":
         return _diagonal(n, x, value, **arguments)
+    if name in _GATHERED and None not in x.type.shape:
+        places = np.arange(math.prod(x.type.shape)).reshape(x.type.shape)
+        taken = Term(n, _GATHERED[name](n, n.constant(places, i64), **arguments))
+        flat, rows = Term(n, x).flat().value, Term(n, value).flat().value
+        return n.reshape(n(nn.ScatterElements(flat, taken.flat().value, rows)), n.shape(x))
     if name in ("expand", "expand_as") and value.type.shape == x.type.shape:
         return value
     raise n.error(f"a write through a view of {kind} is not supported")
@@ -85,8 +104,6 @@ def _along(
 
 
 def _placed(n: AtenLayer, x: Value, value: Value, axis: int, start: Any, step: int) -> Value:
-    from ...common.terms import Term, counting, extent
-
     places = counting(n, extent(n, (value, axis))) * step + Term(n, n.as_value(start, i64))
     wide = n.expand(places.spread(0, x.type.rank - 1 - axis).value, n.shape(value))
     return n(nn.ScatterElements(x, wide, value, axis=axis))

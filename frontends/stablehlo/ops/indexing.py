@@ -16,10 +16,10 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
+from ...common.complexes import Pair, by_parts
 from ...common.shapes import as_i64
 from ...common.terms import Term, constant
 from ...common.terms import extent as extent_of
-from ..complexes import Pair, by_parts
 from ..layer import HloLayer
 from ..rows import rows
 

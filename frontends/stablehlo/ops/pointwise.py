@@ -13,9 +13,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
+from ...common.complexes import Pair, by_parts, pair, product, terms
 from ...common.shapes import reshape
 from ...common.terms import Term
-from ..complexes import Pair, by_parts, pair, product, terms
 from ..layer import HloLayer
 from ..rows import rows
 from . import formulas

@@ -8,9 +8,9 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType
+from ...common.complexes import Pair, pair
 from ...common.shapes import merge, reshape
 from ...common.terms import Term
-from ..complexes import Pair, pair
 from ..layer import HloLayer
 from ..rows import rows
 from .movement import spread

@@ -12,9 +12,9 @@ from ....dialects import nn
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, TensorType, i1
+from ...common.complexes import Pair, flat, like
 from ...common.shapes import reshape
 from ...common.terms import Term, joined
-from ..complexes import Pair, flat, like
 from ..layer import HloLayer
 from ..rows import rows
 from .formulas import add, maximum, minimum, multiply

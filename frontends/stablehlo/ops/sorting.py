@@ -10,9 +10,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Block, Value
 from ....ir.types import FloatType, IntegerType, TensorType, i1, i64
+from ...common.complexes import Pair
 from ...common.shapes import shape_vector
 from ...common.terms import Term
-from ..complexes import Pair
 from ..layer import HloLayer
 from ..rows import rows
 from .pointwise import total_order

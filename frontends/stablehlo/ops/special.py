@@ -9,8 +9,8 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, TensorType, f64
+from ...common.complexes import product
 from ...common.terms import Term
-from ..complexes import product
 from ..layer import HloLayer
 from ..rows import rows
 from .formulas import square

@@ -13,8 +13,8 @@ from typing import Any
 
 from ...ir.core import Value
 from ...ir.types import ComplexType, TensorType, Type
-from ..common.layer import Layer
-from ..common.terms import Term, joined
+from .layer import Layer
+from .terms import Term, joined
 
 
 @dataclass(frozen=True)
@@ -47,16 +47,37 @@ def by_parts(convert: Callable[..., Any]) -> Callable[..., Any]:
     """A converter that moves elements, for complex operands too: each part goes its own way."""
 
     @wraps(convert)
-    def converted(n: Layer, *values: Any) -> Any:
-        if not any(isinstance(v, Pair) for v in values):
-            return convert(n, *values)
-        parts = [
-            convert(n, *(getattr(v, part) if isinstance(v, Pair) else v for v in values))
+    def converted(n: Layer, *values: Any, **named: Any) -> Any:
+        if not has_pairs([values, named]):
+            return convert(n, *values, **named)
+        real, imag = (
+            convert(n, *_part(list(values), part), **_part(named, part))
             for part in ("real", "imag")
-        ]
-        return Pair(*parts)
+        )
+        return _paired(real, imag)
 
     return converted
+
+
+def has_pairs(value: Any) -> bool:
+    """Whether there is a complex tensor among values."""
+    if isinstance(value, list | tuple):
+        return any(map(has_pairs, value))
+    return isinstance(value, Pair) or (isinstance(value, dict) and has_pairs([*value.values()]))
+
+
+def _part(value: Any, part: str) -> Any:
+    if isinstance(value, list | tuple):
+        return [_part(one, part) for one in value]
+    if isinstance(value, dict):
+        return {key: _part(one, part) for key, one in value.items()}
+    return getattr(value, part) if isinstance(value, Pair) else value
+
+
+def _paired(real: Any, imag: Any) -> Any:
+    if isinstance(real, list | tuple):
+        return [_paired(a, b) for a, b in zip(real, imag, strict=True)]
+    return None if real is None else Pair(real, imag)
 
 
 def flat(values: Sequence[Any]) -> list[Value]:

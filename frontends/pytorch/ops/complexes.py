@@ -1,0 +1,303 @@
+"""Complex numbers, as a pair of real tensors, and Fourier transforms.
+
+A row `complex.NAME` is `aten.NAME` of operands some of which are pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import ComplexType, Type, f32, i64
+from ...common.complexes import Pair, pair, product, split, terms, together
+from ...common.fourier import Complex, along, each, transformed
+from ...common.movement import padded_by, rolled, swapped
+from ...common.terms import Term, constant, counting, extent
+from ..layer import AtenLayer
+from ..rows import ROWS, Row, table
+from .elementwise import atan2
+from .products import matmul
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+def _terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
+    """A tensor or number as its parts."""
+    if isinstance(x, Pair):
+        return terms(n, x)
+    if isinstance(x, complex):
+        return constant(n, x.real, f32), constant(n, x.imag, f32)
+    real = Term(n, n.floating(x))
+    return real, constant(n, 0.0, real.element)
+
+
+@ROWS("aten.view_as_complex", "aten.view_as_complex_copy")
+def view_as_complex(n: AtenLayer, self: Value) -> Pair:
+    return split(n, self)
+
+
+@ROWS("complex.view_as_real", "complex.view_as_real_copy")
+def view_as_real(n: AtenLayer, self: Pair) -> Value:
+    return together(n, self)
+
+
+@ROWS("aten.complex")
+def complex_(n: AtenLayer, real: Value, imag: Value) -> Pair:
+    parts = n.promoted(real, imag)
+    shape = [n.expand(p, n.shape(parts[1 - i])) for i, p in enumerate(parts)]
+    return Pair(*shape) if parts[0].type.rank == parts[1].type.rank else Pair(*parts)
+
+
+@ROWS("aten.polar")
+def polar(n: AtenLayer, abs: Value, angle: Value) -> Pair:
+    length, turn = Term(n, abs), Term(n, angle)
+    return pair(length * turn.function(nn.Cos), length * turn.function(nn.Sin))
+
+
+def _same(n: AtenLayer, self: Any) -> list[Any]:
+    return [self]
+
+
+table(lambda _: _same, real=0, conj=0, conj_physical=0, resolve_conj=0, resolve_neg=0)
+
+
+@ROWS("complex.real", "complex.imag")
+def part(n: AtenLayer, self: Pair) -> Value:
+    return self.real if "real" in n.kind else self.imag
+
+
+@ROWS("complex.conj", "complex.conj_physical", "complex._conj", "complex._conj_physical")
+def conjugate(n: AtenLayer, self: Pair) -> Pair:
+    return Pair(self.real, n(nn.Neg(self.imag)))
+
+
+ROWS.add({"complex.resolve_conj": _same, "complex.resolve_neg": _same})
+
+
+@ROWS("complex.to", "complex._to_copy", "complex.type_as")
+def to(n: AtenLayer, self: Any, dtype: Type | None = None, other: Any = None) -> Any:
+    if isinstance(other, Pair) and not isinstance(self, Pair):
+        return pair(*_terms(n, self))
+    if dtype is None or isinstance(dtype, ComplexType):
+        return self
+    return n.cast(self.real, dtype)
+
+
+@ROWS("complex.abs")
+def size(n: AtenLayer, self: Pair) -> Value:
+    a, b = terms(n, self)
+    return (a * a + b * b).function(nn.Sqrt).value
+
+
+@ROWS("complex.angle")
+def angle(n: AtenLayer, self: Pair) -> Value:
+    return atan2(n, self.imag, self.real)
+
+
+@ROWS("complex.exp")
+def exp(n: AtenLayer, self: Pair) -> Pair:
+    a, b = terms(n, self)
+    return polar(n, a.function(nn.Exp).value, b.value)
+
+
+def _sum(sign: int) -> Row:
+    def row(n: AtenLayer, self: Any, other: Any, alpha: Any = 1) -> Pair:
+        (a, b), (c, d) = _terms(n, self), _terms(n, other)
+        factor = float(sign * alpha)
+        if factor != 1:
+            c, d = c * factor, d * factor
+        return pair(a + c, b + d)
+
+    return row
+
+
+ROWS.add({"complex.add": _sum(1), "complex.sub": _sum(-1)})
+
+
+@ROWS("complex.mul")
+def mul(n: AtenLayer, self: Any, other: Any) -> Pair:
+    for x, y in ((self, other), (other, self)):
+        if not isinstance(y, Pair | complex):  # of a real number, two products
+            (a, b), factor = _terms(n, x), Term(n, n.floating(y))
+            return pair(a * factor, b * factor)
+    return pair(*product(_terms(n, self), _terms(n, other)))
+
+
+@ROWS("complex.div")
+def div(n: AtenLayer, self: Any, other: Any) -> Pair:
+    (a, b), (c, d) = _terms(n, self), _terms(n, other)
+    real, imag = product((a, b), (c, -d))
+    length = c * c + d * d
+    return pair(real / length, imag / length)
+
+
+@ROWS("complex.matmul", "complex.mm", "complex.bmm")
+def matmul_(n: AtenLayer, self: Any, other: Any = None, mat2: Any = None) -> Pair:
+    (a, b), (c, d) = _terms(n, self), _terms(n, mat2 if other is None else other)
+
+    def times(x: Term, y: Term) -> Term:
+        return Term(n, matmul(n, x.value, y.value))
+
+    return pair(times(a, c) - times(b, d), times(a, d) + times(b, c))
+
+
+# -- transforms ------------------------------------------------------------------------------------
+
+Work = Sequence[tuple[int, int | None]]
+"""The axes of a transform with the number of elements of each, None for their own."""
+
+
+def _transform(n: AtenLayer, x: Any, axes: Work, inverse: bool, half: bool, scale: float) -> Any:
+    """Transforms along axes; of `half`, the last one has real numbers on one side."""
+    value: Complex = terms(n, x) if isinstance(x, Pair) else (Term(n, n.floating(x)), None)
+    rows = [(axis, size, half and i == len(axes) - 1) for i, (axis, size) in enumerate(axes)]
+    for axis, size, is_half in rows if inverse else reversed(rows):
+        count = None if size is None else constant(n, size, i64)
+        value = along(value, axis, lambda r, c=count, h=is_half: transformed(r, c, inverse, h))
+    if scale != 1:
+        value = each(value, lambda part: part * scale)
+    real, imag = value
+    if inverse and half:
+        return real.value
+    return pair(real, imag if imag is not None else real * 0.0)
+
+
+def _rank(x: Any) -> int:
+    return x.type.rank
+
+
+def _axes(n: AtenLayer, x: Any, dim: Any, sizes: Any) -> Work:
+    """What is transformed: the last dimensions where only sizes are given, else all."""
+    rank = _rank(x)
+    if dim is None:
+        dim = range(rank) if sizes is None else range(rank - len(sizes), rank)
+    found = [n.axis(d, rank) for d in (dim if isinstance(dim, list | tuple | range) else [dim])]
+    given = sizes if isinstance(sizes, list | tuple) else [sizes] * len(found)
+    known = [None if s is None or n.int(s) == -1 else n.int(s) for s in given]
+    return list(zip(found, known, strict=True))
+
+
+def _elements(n: AtenLayer, x: Any, axes: Work, back: bool) -> int:
+    """How many elements all axes have together; `back`, the last is half of a spectrum."""
+    total = 1
+    for i, (axis, size) in enumerate(axes):
+        own = x.type.shape[axis]
+        if size is None and own is None:
+            raise n.error("a scaled transform needs known extents")
+        whole = 2 * (own or 1) - 2 if back and i == len(axes) - 1 else own
+        total *= whole if size is None else size
+    return total
+
+
+def _fft(inverse: bool, half: bool, last: Any = ()) -> Row:
+    def row(
+        n: AtenLayer, self: Any, n_: Any = None, s: Any = None, dim: Any = last, norm: Any = None
+    ) -> Any:
+        axes = _axes(n, self, None if dim == () else dim, n_ if s is None else s)
+        scale = 1.0
+        if norm == "ortho":
+            scale = _elements(n, self, axes, inverse and half) ** (0.5 if inverse else -0.5)
+        elif norm == "forward":
+            scale = float(_elements(n, self, axes, inverse and half)) ** (1 if inverse else -1)
+        return _transform(n, self, axes, inverse, half, scale)
+
+    return row
+
+
+for _inverse in ("", "i"):
+    for _real in ("", "r"):
+        _name = f"fft_{_inverse}{_real}fft"
+        for _suffix, _last in (("", -1), ("2", [-2, -1]), ("n", ())):
+            _row = _fft(bool(_inverse), bool(_real), _last)
+            ROWS.add({f"{kind}.{_name}{_suffix}": _row for kind in ("aten", "complex")})
+
+
+def _factor(n: AtenLayer, x: Any, axes: Work, mode: int, inverse: bool, back: bool) -> float:
+    """A transform's own scale by ATen's mode (none, root, all), over that of `fourier`."""
+    if mode == (2 if inverse else 0):
+        return 1.0
+    count = _elements(n, x, axes, back)
+    return count ** -(mode / 2) * (count if inverse else 1)
+
+
+@ROWS("aten._fft_r2c")
+def real_to_complex(n: AtenLayer, self: Any, dim: Any, normalization: int, onesided: bool) -> Pair:
+    axes = _axes(n, self, dim, None)
+    scale = _factor(n, self, axes, normalization, False, False)
+    return _transform(n, self, axes, False, onesided, scale)
+
+
+@ROWS("complex._fft_c2c")
+def complex_to_complex(
+    n: AtenLayer, self: Pair, dim: Any, normalization: int, forward: bool
+) -> Pair:
+    axes = _axes(n, self, dim, None)
+    scale = _factor(n, self, axes, normalization, not forward, False)
+    return _transform(n, self, axes, not forward, False, scale)
+
+
+@ROWS("complex._fft_c2r")
+def complex_to_real(
+    n: AtenLayer, self: Pair, dim: Any, normalization: int, last_dim_size: Any
+) -> Value:
+    *axes, (last, _) = _axes(n, self, dim, None)
+    axes.append((last, n.int(last_dim_size)))
+    scale = _factor(n, self, axes, normalization, True, True)
+    return _transform(n, self, axes, True, True, scale)
+
+
+@ROWS("aten.fft_fftshift", "aten.fft_ifftshift")
+def shifted(n: AtenLayer, self: Value, dim: Any = None) -> Value:
+    """The middle of a spectrum brought to the front, or back."""
+    for axis in n.axes(dim, self.type.rank):
+        extent_ = self.type.shape[axis]
+        if extent_ is None:
+            raise n.error("the extent of what is shifted must be known")
+        by = extent_ // 2 if "fftshift" in n.kind and "ifft" not in n.kind else -(extent_ // 2)
+        self = rolled(n, self, axis, by)
+    return self
+
+
+@ROWS("aten.stft")
+def stft(
+    n: AtenLayer,
+    self: Value,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Value | None = None,
+    center: bool = False,
+    pad_mode: str = "reflect",
+    normalized: bool = False,
+    onesided: bool | None = None,
+    return_complex: bool | None = None,
+    align_to_window: bool | None = None,
+) -> Any:
+    """Frames of a signal, weighted and transformed: [B, L] -> [B, bins, frames]."""
+    x = Term(n, self if self.type.rank == 2 else Term(n, self).spread(1, 0).value)
+    if center:
+        pads = [0, n_fft // 2, 0, n_fft // 2]
+        fill = n.scalar(0, self) if pad_mode == "constant" else None
+        names = {"constant": "constant", "reflect": "reflect", "replicate": "edge"}
+        x = Term(n, padded_by(n, x.value, pads, fill, names[pad_mode]))
+    hop, count = hop_length or n_fft // 4, constant(n, n_fft, i64)
+    frames = (extent(n, (x.value, 1)) - n_fft) / hop + 1
+    places = (counting(n, frames) * hop).spread(0, 1) + counting(n, count)
+    rows = x.gather(places, 1)
+    if window is not None or win_length not in (None, n_fft):
+        width = win_length or n_fft
+        row = constant(n, np.ones(width), x.element) if window is None else Term(n, window)
+        before = (n_fft - width) // 2
+        by = [before, n_fft - width - before]
+        rows = rows * Term(n, padded_by(n, row.value, by, n.constant(0, row.element)))
+    half = onesided is None or onesided
+    scale = n_fft**-0.5 if normalized else 1.0
+    found = _transform(n, rows.value, [(2, None)], False, half, scale)
+    moved = [swapped(n, one, 1, 2) for one in (found.real, found.imag)]
+    if self.type.rank == 1:
+        moved = [Term(n, one).column(0, 0).value for one in moved]
+    return Pair(*moved) if return_complex else together(n, Pair(*moved))

@@ -1,0 +1,112 @@
+"""Random numbers: of a fixed seed for each operator, so that all runs draw the same ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import Type, f32, f64, i64
+from ...common import random
+from ...common.reductions import largest
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+def _seed(n: AtenLayer) -> int:
+    return random.seed_of_name(next((name for name in n.node.outputs if name), ""))
+
+
+def _uniform(n: AtenLayer, size: Any) -> Term:
+    return random.uniform(n, Term(n, n.vector(size)), _seed(n))
+
+
+@ROWS("aten.rand", "aten.randn")
+def rand(n: AtenLayer, size: Any, dtype: Type | None = None, names: Any = None) -> Value:
+    shape = Term(n, n.vector(size))
+    draw = random.normal if "randn" in n.kind else random.uniform
+    return draw(n, shape, _seed(n)).cast(dtype or f32).value
+
+
+@ROWS("aten.rand_like", "aten.randn_like")
+def rand_like(n: AtenLayer, self: Value, dtype: Type | None = None) -> Value:
+    return rand(n, n.shape(self), dtype or self.type.element_type)
+
+
+@ROWS("aten.randint")
+def randint(n: AtenLayer, high: Any, size: Any, low: Any = 0, dtype: Type | None = None) -> Value:
+    first, end = (Term(n, n.as_value(v, f64)) for v in (low, high))
+    steps = (_uniform(n, size) * (end - first)).function(nn.Floor)
+    return (steps + first).cast(dtype or i64).value
+
+
+@ROWS("aten.randint_like")
+def randint_like(
+    n: AtenLayer, self: Value, high: Any, low: Any = 0, dtype: Type | None = None
+) -> Value:
+    return randint(n, high, n.shape(self), low, dtype or self.type.element_type)
+
+
+@ROWS("aten.normal")
+def normal(
+    n: AtenLayer,
+    mean: Any = 0.0,
+    std: Any = 1.0,
+    size: Any = None,
+    self: Value | None = None,
+    dtype: Type | None = None,
+) -> Value:
+    """Of a mean and a deviation, of which tensors tell the shape too, or in place of a tensor."""
+    like = next((v for v in (self, mean, std) if isinstance(v, Value)), None)
+    shape: Any = n.shape(like) if size is None and like is not None else size
+    element = dtype or (like.type.element_type if like is not None else f32)
+    drawn = random.normal(n, Term(n, n.vector(shape)), _seed(n)).cast(element)
+    center, spread = (Term(n, n.as_value(v, element)) for v in (mean, std))
+    return (drawn * spread + center).value
+
+
+ROWS.add({"aten.normal_functional": normal})
+
+
+@ROWS("aten.uniform")
+def uniform(n: AtenLayer, self: Value, from_: float = 0.0, to: float = 1.0) -> Value:
+    drawn = _uniform(n, n.shape(self)) * (to - from_) + from_
+    return drawn.cast(self.type.element_type).value
+
+
+@ROWS("aten.bernoulli")
+def bernoulli(n: AtenLayer, self: Value, p: Any = None) -> Value:
+    """1 with a chance, else 0."""
+    element = self.type.element_type
+    chance = n.as_value(self if p is None else p, f64)
+    return (_uniform(n, n.shape(self)) < Term(n, chance)).cast(element).value
+
+
+@ROWS("aten.exponential")
+def exponential(n: AtenLayer, self: Value, lambd: float = 1.0) -> Value:
+    drawn = (1.0 - _uniform(n, n.shape(self))).function(nn.Log) / -lambd
+    return drawn.cast(self.type.element_type).value
+
+
+@ROWS("aten.randperm")
+def randperm(n: AtenLayer, n_: Any, dtype: Type | None = None) -> Value:
+    count = n.as_value(n.number(n_), i64)
+    _, places = largest(n, _uniform(n, [count]).value, count, 0, True)
+    return n.cast(places, dtype or i64)
+
+
+@ROWS("aten.multinomial")
+def multinomial(n: AtenLayer, self: Value, num_samples: Any, replacement: bool = False) -> Value:
+    """Classes drawn by weights [.., C]: the greatest of u**(1 / weight), or by running sums."""
+    weights = Term(n, n.cast(self, f64))
+    count, lead = n.number(num_samples), n.shape(self)[:-1]
+    if not replacement:
+        keys = _uniform(n, n.shape(self)).function(nn.Log) / weights
+        return largest(n, keys.value, n.as_value(count, i64), weights.rank - 1, True)[1]
+    sums = weights.made(nn.Cumsum(weights.value, axis=weights.rank - 1))
+    total = weights.sum(weights.rank - 1, keep=True)
+    drawn = _uniform(n, [*lead, count]) * total
+    own = [(sums.value, i) for i in range(sums.rank)]
+    passed = drawn.spread(0, 1) >= sums.reshape(*own[:-1], 1, own[-1])
+    return passed.cast(i64).sum(weights.rank).value

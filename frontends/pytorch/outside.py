@@ -1,0 +1,101 @@
+"""What a graph has outside: states for buffers that a run changes, reals for complex numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...ir.numpy_types import numpy_to_type
+from ...ir.types import TensorType
+from ..common.complexes import is_complex, outside
+from ..common.graph import Graph, Node
+from ..common.inputs import Input
+from .arguments import Ref, with_refs
+
+if TYPE_CHECKING:
+    from .program import Layout
+
+
+def with_states(graph: Graph, changed: Mapping[str, str], buffers: Mapping[str, str]) -> Graph:
+    """The graph that takes buffers and gives the new values of what is changed.
+
+    `changed` has the new values by the names of inputs and buffers, `buffers` the names outside.
+    """
+    if not changed:
+        return graph
+    constants, inputs, starts = dict(graph.constants), list(graph.inputs), dict(graph.starts)
+    taken = {value.name for value in inputs} | set(constants)
+    taken |= {name for node in graph.nodes for name in node.outputs}
+    names, notes = {}, dict(graph.notes)
+    for name in changed:
+        if name not in constants:
+            continue
+        array = constants.pop(name)
+        names[name] = state = buffers[name] if buffers[name] not in taken else name
+        type = TensorType(array.shape, numpy_to_type(array.dtype))
+        inputs.append(Input(state, type))
+        if array.size and (array == array.flat[0]).all():
+            starts[state] = float(array.flat[0])
+        how = f"as {starts[state]:g}" if state in starts else "as the buffer of the model"
+        notes[f"state {state}"] = f"starts {how}"
+    outputs = [(outer, names.get(value, value)) for outer, value in graph.outputs]
+    outputs += [(names.get(name, name), names.get(value, value)) for name, value in changed.items()]
+    nodes = _renamed(graph.nodes, names)
+    return replace(
+        graph,
+        inputs=inputs,
+        nodes=nodes,
+        outputs=outputs,
+        constants=constants,
+        starts=starts,
+        notes=notes,
+    )
+
+
+def with_complex_values(graph: Graph, layouts: Mapping[str, Layout]) -> Graph:
+    """The graph whose inputs, constants and outputs have two reals for a complex number.
+
+    They are the last dimension.
+    """
+    inner: dict[str, str] = {}
+    inputs, constants = list(graph.inputs), dict(graph.constants)
+    for i, value in enumerate(inputs):
+        if is_complex(value.type):
+            inputs[i] = Input(value.name, outside(value.type), (*value.dims, ""))
+            inner[value.name] = f"{value.name}.complex"
+    for name, array in constants.items():
+        if array.dtype.kind == "c":
+            apart = np.stack([np.real(array), np.imag(array)], -1)
+            constants[name] = apart
+            inner[name] = f"{name}.complex"
+    first = [_node("aten.view_as_complex.default", name, own) for name, own in inner.items()]
+    nodes, last, outputs = _renamed(graph.nodes, inner), [], []
+    for outer, value in graph.outputs:
+        layout = layouts.get(outer)
+        if layout is not None and "complex" in str(layout.element):
+            own = inner.get(value, value)
+            last.append(_node("aten.view_as_real.default", own, f"{outer}.real"))
+            value = f"{outer}.real"
+        outputs.append((outer, value))
+    if not first and not last:
+        return graph
+    everything = [*first, *nodes, *last]
+    return replace(graph, inputs=inputs, nodes=everything, outputs=outputs, constants=constants)
+
+
+def _node(kind: str, source: str, made: str) -> Node:
+    return Node(kind, made, [source], [made], {"self": Ref(source)})
+
+
+def _renamed(nodes: Sequence[Node], names: Mapping[str, str]) -> list[Node]:
+    """The nodes with other names for what they use."""
+
+    def change(node: Node) -> Node:
+        arguments = with_refs(node.attributes, lambda ref: Ref(names.get(ref.name, ref.name)))
+        inputs = [names.get(name, name) for name in node.inputs]
+        return replace(node, inputs=inputs, attributes=arguments)
+
+    return [change(node) for node in nodes] if names else list(nodes)
