@@ -21,15 +21,22 @@ NetworkLayer
   240 average Empty; 245 scale Scale; 250 bias Bias; 260 max Empty; 261 min Empty
   280 reduce Reduce; 290 loadConstant LoadConstant; 300 reshape Reshape; 301 flatten Flatten
   310 permute Permute; 320 concat Concat; 330 split Split; 345 reorganizeData ReorganizeData
-  350 slice Slice; 600 copy Empty; 660 clip Clip; 665 ceil Empty; 670 floor Empty; 680 sign Empty
-  685 round Empty; 700 exp2 Empty; 710 sin Empty; 715 cos Empty; 720 tan Empty; 760 tanh Empty
+  350 slice Slice; 400 simpleRecurrent SimpleRecurrent; 410 gru Gru
+  420 uniDirectionalLSTM UniDirectionalLstm; 430 biDirectionalLSTM BiDirectionalLstm
+  600 copy Empty; 660 clip Clip; 665 ceil Empty; 670 floor Empty; 680 sign Empty
+  685 round Empty; 700 exp2 Empty; 710 sin Empty; 730 asin Empty; 735 acos Empty; 740 atan Empty
+  750 sinh Empty
+  755 cosh Empty; 780 atanh Empty; 715 cos Empty; 720 tan Empty; 760 tanh Empty
   790 erf Empty; 795 gelu Gelu; 815 equal Equal; 820 notEqual NotEqual; 825 lessThan LessThan
   827 lessEqual LessEqual; 830 greaterThan GreaterThan; 832 greaterEqual GreaterEqual
-  840 logicalOr Empty; 850 logicalNot Empty; 855 logicalAnd Empty; 865 modBroadcastable Empty
+  840 logicalOr Empty; 845 logicalXor Empty; 850 logicalNot Empty; 855 logicalAnd Empty
+  865 modBroadcastable Empty
   870 minBroadcastable Empty; 875 maxBroadcastable Empty; 880 addBroadcastable Empty
   885 powBroadcastable Empty; 890 divideBroadcastable Empty; 895 floorDivBroadcastable Empty
   900 multiplyBroadcastable Empty; 905 subtractBroadcastable Empty; 920 tile Tile; 925 stack Stack
-  930 gather Gather; 940 gatherND Empty; 950 softmaxND SoftmaxND
+  930 gather Gather; 940 gatherND Empty; 935 scatter Scatter; 945 scatterND ScatterND
+  954 scatterAlongAxis Scatter; 1130 flattenTo2D Gather; 1145 reshapeDynamic Empty
+  1313 whereNonZero Empty; 950 softmaxND SoftmaxND
   952 gatherAlongAxis GatherAlongAxis; 960 reverse Reverse; 975 splitND SplitND
   980 concatND ConcatND; 985 transpose Transpose; 995 sliceStatic SliceStatic; 1015 topK TopK
   1020 argMin ArgMin; 1025 argMax ArgMax; 1040 embeddingND EmbeddingND
@@ -194,6 +201,40 @@ CumSum
   1 axis int; 2 excludeFinalSum bool; 3 reverse bool
 ArgSort
   1 axis int; 2 descending bool
+ScatterMode = update add sub mul div max min
+Scatter
+  1 axis int; 2 mode ScatterMode
+ScatterND
+  1 mode ScatterMode
+SimpleRecurrent
+  1 inputVectorSize int; 2 outputVectorSize int; 10 activation ActivationParams
+  15 sequenceOutput bool; 20 hasBiasVector bool; 30 weightMatrix WeightParams
+  31 recursionMatrix WeightParams; 32 biasVector WeightParams; 100 reverseInput bool
+Gru
+  1 inputVectorSize int; 2 outputVectorSize int; 10 activations ActivationParams*
+  15 sequenceOutput bool; 20 hasBiasVectors bool; 30 updateGateWeightMatrix WeightParams
+  31 resetGateWeightMatrix WeightParams; 32 outputGateWeightMatrix WeightParams
+  50 updateGateRecursionMatrix WeightParams; 51 resetGateRecursionMatrix WeightParams
+  52 outputGateRecursionMatrix WeightParams; 70 updateGateBiasVector WeightParams
+  71 resetGateBiasVector WeightParams; 72 outputGateBiasVector WeightParams; 100 reverseInput bool
+LstmParams
+  10 sequenceOutput bool; 20 hasBiasVectors bool; 30 forgetBias bool; 40 hasPeepholeVectors bool
+  50 coupledInputAndForgetGate bool; 60 cellClipThreshold float
+LstmWeights
+  1 inputGateWeightMatrix WeightParams; 2 forgetGateWeightMatrix WeightParams
+  3 blockInputWeightMatrix WeightParams; 4 outputGateWeightMatrix WeightParams
+  20 inputGateRecursionMatrix WeightParams; 21 forgetGateRecursionMatrix WeightParams
+  22 blockInputRecursionMatrix WeightParams; 23 outputGateRecursionMatrix WeightParams
+  40 inputGateBiasVector WeightParams; 41 forgetGateBiasVector WeightParams
+  42 blockInputBiasVector WeightParams; 43 outputGateBiasVector WeightParams
+  60 inputGatePeepholeVector WeightParams; 61 forgetGatePeepholeVector WeightParams
+  62 outputGatePeepholeVector WeightParams
+UniDirectionalLstm
+  1 inputVectorSize int; 2 outputVectorSize int; 10 activations ActivationParams*
+  15 params LstmParams; 20 weightParams LstmWeights; 100 reverseInput bool
+BiDirectionalLstm
+  1 inputVectorSize int; 2 outputVectorSize int; 10 activationsForwardLSTM ActivationParams*
+  11 activationsBackwardLSTM ActivationParams*; 15 params LstmParams; 20 weightParams LstmWeights*
 ImageScaler
   10 channelScale float; 20 blueBias float; 21 greenBias float; 22 redBias float
   30 grayBias float
