@@ -61,8 +61,10 @@ def _bert() -> Any:
     from torch import nn
     from transformers import BertConfig, BertModel
 
-    shape = {"hidden_size": 256, "num_hidden_layers": 4, "num_attention_heads": 4}
-    config = BertConfig(intermediate_size=1024, attn_implementation="eager", **shape)
+    config = BertConfig(
+        hidden_size=256, num_hidden_layers=4, num_attention_heads=4, intermediate_size=1024
+    )
+    config._attn_implementation = "eager"
 
     class Bert(nn.Module):
         def __init__(self) -> None:
@@ -87,12 +89,15 @@ def _net(name: str) -> tuple[Any, tuple[Any, ...]]:
     if name == "lstm":
         return torch.nn.LSTM(64, 128, num_layers=2, bidirectional=True), (torch.randn(40, 1, 64),)
     net = unet() if name == "unet" else getattr(torchvision.models, name)(weights=None)
+    for part in net.modules():
+        if isinstance(part, torch.nn.Linear) and not part.weight.any():
+            torch.nn.init.normal_(part.weight, std=0.05)  # a head that is to be trained
     return net, (torch.randn(1, 3, *((224, 224) if name != "unet" else (128, 128))),)
 
 
 def write(folder: Path, names: list[str]) -> None:
     """The files of each network, and one with its inputs and outputs."""
-    import coremltools as ct
+    import coremltools as ct  # type: ignore[import-not-found]
     import torch
 
     torch.backends.mha.set_fastpath_enabled(False)

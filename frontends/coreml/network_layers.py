@@ -284,6 +284,17 @@ def _layer_normalization(r: Reader, p: Record, inputs: Sequence[str], out: str) 
     r.add("layer_norm", out, {"x": inputs[0], **parts}, **given)
 
 
+@_layer("mvn")
+def _moments(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    axes = np.arange(-3 if p.acrossChannels else -2, 0)
+    if not p.normalizeVariance:
+        r.add("reduce_mean", f"{out} mean", {"x": inputs[0]}, axes=axes, keep_dims=True)
+        r.add("sub", out, {"x": inputs[0], "y": f"{out} mean"})
+        return
+    epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    r.add("layer_norm", out, {"x": inputs[0]}, axes=axes, epsilon=epsilon)
+
+
 @_layer("scale")
 def _scale(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     bias = _bias(r, p, *p.shapeBias).get("bias")

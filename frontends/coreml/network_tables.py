@@ -14,10 +14,11 @@ class Row(NamedTuple):
 
 
 def _rows(text: str) -> dict[str, Row]:
-    """A layer, its operation, inputs with commas between, and attributes with their fields, or numbers."""
+    """A layer, its operation, inputs with commas between, and fields or numbers of attributes."""
     found = {}
     for layer, op, inputs, *pairs in map(str.split, text.strip().splitlines()):
-        fields = dict(pair.split("=") if "=" in pair else (pair, pair) for pair in pairs)
+        parted = (pair.partition("=") for pair in pairs)
+        fields = {name: field or name for name, _, field in parted}
         found[layer] = Row(op, inputs.split(","), fields)
     return found
 
@@ -122,7 +123,7 @@ modBroadcastable=mod powBroadcastable=pow maxBroadcastable=maximum minBroadcasta
 equal=equal notEqual=not_equal lessThan=less lessEqual=less_equal greaterThan=greater
 greaterEqual=greater_equal logicalAnd=logical_and logicalOr=logical_or logicalXor=logical_xor
 """
-BINARY = dict(pair.split("=") for pair in _BINARY.split())
+BINARY = {layer: op for layer, _, op in (pair.partition("=") for pair in _BINARY.split())}
 """With one input, the other is the number `alpha`."""
 
 SAMPLING = {

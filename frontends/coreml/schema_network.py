@@ -15,7 +15,8 @@ Preprocessing
 NetworkLayer
   1 name string; 2 input string*; 3 output string*; 100 convolution Convolution
   120 pooling Pooling; 130 activation ActivationParams; 140 innerProduct InnerProduct
-  150 embedding Embedding; 160 batchnorm Batchnorm; 170 l2normalize L2Normalize; 175 softmax Empty
+  150 embedding Embedding; 160 batchnorm Batchnorm; 165 mvn Moments; 170 l2normalize L2Normalize
+  175 softmax Empty
   180 lrn LRN; 190 crop Crop; 200 padding Padding; 210 upsample Upsample
   211 resizeBilinear ResizeBilinear; 220 unary UnaryFunction; 230 add Add; 231 multiply Multiply
   240 average Empty; 245 scale Scale; 250 bias Bias; 260 max Empty; 261 min Empty
@@ -113,6 +114,8 @@ Embedding
 Batchnorm
   1 channels int; 5 computeMeanVar bool; 6 instanceNormalization bool; 10 epsilon float
   15 gamma WeightParams; 16 beta WeightParams; 17 mean WeightParams; 18 variance WeightParams
+Moments
+  1 acrossChannels bool; 2 normalizeVariance bool; 3 epsilon float
 L2Normalize
   1 epsilon float
 LRN

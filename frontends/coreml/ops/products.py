@@ -131,8 +131,8 @@ def l2_norm(n: CoreMLLayer, x: Value) -> Value:
 
 @ROWS("local_response_norm")
 def local_response_norm(n: CoreMLLayer, x: Value) -> Value:
-    given = {"alpha": n.float("alpha", 1e-4), "beta": n.float("beta", 0.75)}
-    return n(nn.Lrn(x, size=n.int("size"), bias=n.float("k", 1.0), **given))
+    alpha, beta, bias = n.float("alpha", 1e-4), n.float("beta", 0.75), n.float("k", 1.0)
+    return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
 
 
 # -- reductions ------------------------------------------------------------------------------------

@@ -22,8 +22,8 @@ def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
     return [function(n.text(name, default)) for name, default in defaults.items()]
 
 
-def _turned(n: CoreMLLayer, *weights: Value) -> list[Value]:
-    return [transposed(n, weight, (1, 0)) for weight in weights]
+def _turned(n: CoreMLLayer, weight: Value) -> Value:
+    return transposed(n, weight, (1, 0))
 
 
 def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
@@ -73,7 +73,8 @@ def lstm_(
         directions.append(
             Direction(
                 n,
-                *_turned(n, ih, hh),
+                _turned(n, ih),
+                _turned(n, hh),
                 [state[i] for state in states],
                 functions,
                 None if b is None else (b, n.scalar(0, b)),
@@ -128,4 +129,5 @@ def _direction(
     if state is None:
         state = zero_state(n, x, weights[1].type.shape[1] or 0)
     backward = n.text("direction", "forward") == "reverse"
-    return Direction(n, *_turned(n, *weights), [state], functions, biases, backward)
+    ih, hh = (_turned(n, weight) for weight in weights)
+    return Direction(n, ih, hh, [state], functions, biases, backward)
