@@ -1,6 +1,110 @@
-"""Which operation of MIL each layer of a network stands for, where one does."""
+"""Which operation of MIL each layer of a network stands for, where it is one without weights."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Row(NamedTuple):
+    """An operation, the names of its inputs (`*` for a list), and its attributes' fields."""
+
+    op: str
+    inputs: list[str]
+    fields: dict[str, str]
+
+
+def _rows(text: str) -> dict[str, Row]:
+    """A layer, its operation, inputs with commas between, and fields or numbers of attributes."""
+    found = {}
+    for layer, op, inputs, *pairs in map(str.split, text.strip().splitlines()):
+        parted = (pair.partition("=") for pair in pairs)
+        fields = {name: field or name for name, _, field in parted}
+        found[layer] = Row(op, inputs.split(","), fields)
+    return found
+
+
+LAYERS = _rows("""
+copy identity x
+ceil ceil x
+floor floor x
+sign sign x
+round round x
+exp2 exp2 x
+asin asin x
+acos acos x
+atan atan x
+sinh sinh x
+cosh cosh x
+atanh atanh x
+sin sin x
+cos cos x
+tan tan x
+tanh tanh x
+erf erf x
+gelu gelu x mode
+clip clip x alpha=minVal beta=maxVal
+clampedReLU clamped_relu x alpha beta
+logicalNot logical_not x
+lrn local_response_norm x size=localSize alpha beta k
+l2normalize l2_norm x epsilon
+softmax softmax x axis=-3
+concat concat *values axis=-3
+split split x axis=-3 num_splits=nOutputs
+softmaxND softmax x axis
+transpose transpose x perm=axes
+permute transpose x perm=axis
+concatND concat *values axis interleave
+stack stack *values axis
+splitND split x axis num_splits=numSplits split_sizes=splitSizes
+expandDims expand_dims x axes
+reshapeStatic reshape x shape=targetShape
+rankPreservingReshape reshape x shape=targetShape
+sliceStatic slice_by_index x begin=beginIds end=endIds stride=strides begin_mask=beginMasks \
+end_mask=endMasks squeeze_mask=squeezeMasks
+tile tile x reps
+gather gather x,indices axis
+gatherND gather_nd x,indices
+gatherAlongAxis gather_along_axis x,indices axis
+topK topk x axis k=K ascending=useBottomK
+cumSum cumsum x axis exclusive=excludeFinalSum reverse
+getShape shape x
+fillLike fill_like ref_tensor value
+reshapeDynamic reshape x,shape
+whereNonZero non_zero x
+flattenTo2D flatten2d x axis
+whereBroadcastable select cond,a,b
+constantPad pad x pad=padAmounts constant_val=value
+""")
+
+ACTIVATIONS = _rows("""
+linear linear_activation x alpha beta
+ReLU relu x
+leakyReLU leaky_relu x alpha
+thresholdedReLU thresholded_relu x alpha
+tanh tanh x
+scaledTanh scaled_tanh x alpha beta
+sigmoid sigmoid x
+sigmoidHard sigmoid_hard x alpha beta
+ELU elu x alpha
+softsign softsign x
+softplus softplus x
+""")
+
+UNARY = _rows("""
+SQRT sqrt x
+RSQRT rsqrt x epsilon
+INVERSE inverse x epsilon
+EXP exp x
+LOG log x epsilon
+ABS abs x
+THRESHOLD threshold x alpha
+""")
+
+SCATTERS = _rows("""
+scatter scatter data,indices,updates axis mode
+scatterND scatter_nd data,indices,updates mode
+scatterAlongAxis scatter_along_axis data,indices,updates axis mode
+""")
 
 _REDUCED = "L1 L2 Max Min Sum Prod Mean LogSum SumSquare LogSumExp"
 _OPS = "l1_norm l2_norm max min sum prod mean log_sum sum_square log_sum_exp"
@@ -8,119 +112,22 @@ REDUCTIONS = {
     f"reduce{name}": f"reduce_{op}" for name, op in zip(_REDUCED.split(), _OPS.split(), strict=True)
 }
 
-BINARY = {
-    "add": "add",
-    "multiply": "mul",
-    "max": "maximum",
-    "min": "minimum",
-    "addBroadcastable": "add",
-    "subtractBroadcastable": "sub",
-    "multiplyBroadcastable": "mul",
-    "divideBroadcastable": "real_div",
-    "floorDivBroadcastable": "floor_div",
-    "modBroadcastable": "mod",
-    "powBroadcastable": "pow",
-    "maxBroadcastable": "maximum",
-    "minBroadcastable": "minimum",
-    "equal": "equal",
-    "notEqual": "not_equal",
-    "lessThan": "less",
-    "lessEqual": "less_equal",
-    "greaterThan": "greater",
-    "greaterEqual": "greater_equal",
-    "logicalAnd": "logical_and",
-    "logicalOr": "logical_or",
-}
+MODES = {name[6:].upper(): op for name, op in REDUCTIONS.items()}
+MODES["AVG"] = MODES["MEAN"]
+"""By the names of the older kind of reductions."""
+
+_BINARY = """
+add=add multiply=mul max=maximum min=minimum addBroadcastable=add subtractBroadcastable=sub
+multiplyBroadcastable=mul divideBroadcastable=real_div floorDivBroadcastable=floor_div
+modBroadcastable=mod powBroadcastable=pow maxBroadcastable=maximum minBroadcastable=minimum
+equal=equal notEqual=not_equal lessThan=less lessEqual=less_equal greaterThan=greater
+greaterEqual=greater_equal logicalAnd=logical_and logicalOr=logical_or logicalXor=logical_xor
+"""
+BINARY = {layer: op for layer, _, op in (pair.partition("=") for pair in _BINARY.split())}
 """With one input, the other is the number `alpha`."""
-
-UNARY = {
-    "SQRT": "sqrt",
-    "RSQRT": "rsqrt",
-    "INVERSE": "inverse",
-    "EXP": "exp",
-    "LOG": "log",
-    "ABS": "abs",
-    "THRESHOLD": "threshold",
-}
-
-ACTIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "linear": ("linear_activation", ("alpha", "beta")),
-    "ReLU": ("relu", ()),
-    "leakyReLU": ("leaky_relu", ("alpha",)),
-    "thresholdedReLU": ("thresholded_relu", ("alpha",)),
-    "tanh": ("tanh", ()),
-    "scaledTanh": ("scaled_tanh", ("alpha", "beta")),
-    "sigmoid": ("sigmoid", ()),
-    "sigmoidHard": ("sigmoid_hard", ("alpha", "beta")),
-    "ELU": ("elu", ("alpha",)),
-    "softsign": ("softsign", ()),
-    "softplus": ("softplus", ()),
-}
 
 SAMPLING = {
     "STRICT_ALIGN_ENDPOINTS_MODE": "STRICT_ALIGN_CORNERS",
     "ALIGN_ENDPOINTS_MODE": "ALIGN_CORNERS",
     "UPSAMPLE_MODE": "DEFAULT",
 }
-
-_SLICE = {
-    "begin": "beginIds",
-    "end": "endIds",
-    "stride": "strides",
-    "begin_mask": "beginMasks",
-    "end_mask": "endMasks",
-    "squeeze_mask": "squeezeMasks",
-}
-
-DIRECT: dict[str, tuple[str, str, dict[str, str]]] = {
-    "copy": ("identity", "x", {}),
-    "ceil": ("ceil", "x", {}),
-    "floor": ("floor", "x", {}),
-    "sign": ("sign", "x", {}),
-    "round": ("round", "x", {}),
-    "exp2": ("exp2", "x", {}),
-    "sin": ("sin", "x", {}),
-    "cos": ("cos", "x", {}),
-    "tan": ("tan", "x", {}),
-    "tanh": ("tanh", "x", {}),
-    "erf": ("erf", "x", {}),
-    "gelu": ("gelu", "x", {"mode": "mode"}),
-    "clip": ("clip", "x", {"alpha": "minVal", "beta": "maxVal"}),
-    "clampedReLU": ("clamped_relu", "x", {"alpha": "alpha", "beta": "beta"}),
-    "logicalNot": ("logical_not", "x", {}),
-    "lrn": (
-        "local_response_norm",
-        "x",
-        {"size": "localSize", "alpha": "alpha", "beta": "beta", "k": "k"},
-    ),
-    "l2normalize": ("l2_norm", "x", {"epsilon": "epsilon"}),
-    "softmaxND": ("softmax", "x", {"axis": "axis"}),
-    "transpose": ("transpose", "x", {"perm": "axes"}),
-    "permute": ("transpose", "x", {"perm": "axis"}),
-    "concatND": ("concat", "*values", {"axis": "axis", "interleave": "interleave"}),
-    "stack": ("stack", "*values", {"axis": "axis"}),
-    "splitND": (
-        "split",
-        "x",
-        {"axis": "axis", "num_splits": "numSplits", "split_sizes": "splitSizes"},
-    ),
-    "expandDims": ("expand_dims", "x", {"axes": "axes"}),
-    "reshapeStatic": ("reshape", "x", {"shape": "targetShape"}),
-    "rankPreservingReshape": ("reshape", "x", {"shape": "targetShape"}),
-    "sliceStatic": ("slice_by_index", "x", _SLICE),
-    "tile": ("tile", "x", {"reps": "reps"}),
-    "gather": ("gather", "x indices", {"axis": "axis"}),
-    "gatherND": ("gather_nd", "x indices", {}),
-    "gatherAlongAxis": ("gather_along_axis", "x indices", {"axis": "axis"}),
-    "topK": ("topk", "x", {"axis": "axis", "k": "K", "ascending": "useBottomK"}),
-    "argSort": ("argsort", "x", {"axis": "axis"}),
-    "cumSum": (
-        "cumsum",
-        "x",
-        {"axis": "axis", "exclusive": "excludeFinalSum", "reverse": "reverse"},
-    ),
-    "getShape": ("shape", "x", {}),
-    "fillLike": ("fill_like", "ref_tensor", {"value": "value"}),
-    "whereBroadcastable": ("select", "cond a b", {}),
-}
-"""The operation, the names of its inputs (`*` for a list), and its attributes' fields."""

@@ -2,11 +2,9 @@
 
     schema = Schema('''
     Graph
-      1 node Node*
-      2 versions int
+      1 node Node*; 2 versions int
     Node
-      1 name string
-      3 input string*
+      1 name string; 3 input string*
       5 attr map string Value
       7 data bytes
       8 ratio float*
@@ -102,7 +100,7 @@ class Schema:
     def __init__(self, text: str) -> None:
         self.messages: dict[str, dict[int, Field]] = {}
         self._names: dict[str, dict[str, Field]] = {}
-        rows = [line.split() for line in text.splitlines() if line.strip()]
+        rows = [row.split() for row in text.replace(";", "\n").splitlines() if row.strip()]
         lists: dict[str, list[str]] = {}
         for row in rows:
             if row[1:2] == ["="]:

@@ -7,32 +7,18 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, i1
-from ...common.activations import activation, affine, clipped
-from ...common.shapes import reshape
+from ....ir.types import FloatType, i1
+from ...common.activations import activation, affine
+from ...common.quantization import along_axis, limits_of
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
-_UNARY = {
-    "abs": nn.Abs,
-    "acos": nn.Acos,
-    "asin": nn.Asin,
-    "atan": nn.Atan,
-    "atanh": nn.Atanh,
-    "ceil": nn.Ceil,
-    "cos": nn.Cos,
-    "cosh": nn.Cosh,
-    "erf": nn.Erf,
-    "exp": nn.Exp,
-    "floor": nn.Floor,
-    "logical_not": nn.Not,
-    "round": nn.Round,
-    "sign": nn.Sign,
-    "sin": nn.Sin,
-    "sinh": nn.Sinh,
-    "sqrt": nn.Sqrt,
-    "tan": nn.Tan,
-}
+_UNARY = (
+    nn.Abs, nn.Acos, nn.Asin, nn.Atan, nn.Atanh, nn.Ceil, nn.Cos, nn.Cosh, nn.Erf, nn.Exp,
+    nn.Floor, nn.Round, nn.Sign, nn.Sin, nn.Sinh, nn.Sqrt, nn.Tan,
+)  # fmt: skip
 _BINARY = {
     "add": nn.Add,
     "equal": nn.Equal,
@@ -50,22 +36,12 @@ _BINARY = {
     "pow": nn.Pow,
     "sub": nn.Sub,
 }
-_ACTIVATIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "clip": ("clip", ("alpha", "beta")),
-    "elu": ("elu", ("alpha",)),
-    "leaky_relu": ("leakyrelu", ("alpha",)),
-    "linear_activation": ("affine", ("alpha", "beta")),
-    "relu": ("relu", ()),
-    "relu6": ("relu6", ()),
-    "scaled_tanh": ("scaledtanh", ("alpha", "beta")),
-    "sigmoid": ("sigmoid", ()),
-    "sigmoid_hard": ("hardsigmoid", ("alpha", "beta")),
-    "silu": ("silu", ()),
-    "softplus": ("softplus", ()),
-    "softsign": ("softsign", ()),
-    "tanh": ("tanh", ()),
-    "thresholded_relu": ("thresholdedrelu", ("alpha",)),
-}
+_ACTIVATIONS = (
+    "clip elu leaky_relu linear_activation relu relu6 scaled_tanh sigmoid sigmoid_hard silu "
+    "softplus softsign tanh thresholded_relu"
+)
+FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
+"""Activations that the family calls otherwise than without underscores."""
 
 
 def _unary(op: Callable[[Value], Any]) -> Callable[..., Value]:
@@ -76,17 +52,20 @@ def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
     return lambda n, x, y: n(op(x, y))
 
 
-def _activation(name: str, parameters: tuple[str, ...]) -> Callable[..., Value]:
-    def convert(n: CoreMLLayer, x: Value) -> Value:
-        given = [n.float(one) if n.has(one) else None for one in parameters]
-        return activation(n, name, x, *given)
-
-    return convert
+def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) -> Value:
+    """An activation by CoreML's name."""
+    return activation(n, FAMILIAR.get(name, name.replace("_", "")), x, *given)
 
 
-ROWS.add({name: _unary(op) for name, op in _UNARY.items()})
+@ROWS(*_ACTIVATIONS.split())
+def function(n: CoreMLLayer, x: Value) -> Value:
+    given = [n.float(name) if n.has(name) else None for name in ("alpha", "beta")]
+    return named_activation(n, n.kind, x, *given)
+
+
+ROWS.add({op.name.removeprefix("nn."): _unary(op) for op in _UNARY})
 ROWS.add({name: _binary(op) for name, op in _BINARY.items()})
-ROWS.add({name: _activation(*row) for name, row in _ACTIVATIONS.items()})
+ROWS.add({"logical_not": _unary(nn.Not)})
 
 
 @ROWS("identity", "read_state")
@@ -96,21 +75,22 @@ def identity(n: CoreMLLayer, x: Value) -> Value:
 
 @ROWS("not_equal")
 def not_equal(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    return n(nn.Not(n(nn.Equal(x, y))))
+    return (~Term(n, x).equals(Term(n, y))).value
 
 
 @ROWS("floor_div")
 def floor_div(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    if isinstance(x.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(x, y))))
-    return n(nn.Div(n(nn.Sub(x, n(nn.Mod(x, y)))), y))
+    a, b = Term(n, x), Term(n, y)
+    if isinstance(a.element, FloatType):
+        return (a / b).function(nn.Floor).value
+    return ((a - a % b) / b).value
 
 
 @ROWS("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
-    return n(nn.Sub(x, n(nn.Mul(floor_div(n, x, y), y))))
+    return (Term(n, x) - Term(n, floor_div(n, x, y)) * Term(n, y)).value
 
 
 @ROWS("exp2")
@@ -126,11 +106,12 @@ def square(n: CoreMLLayer, x: Value) -> Value:
 @ROWS("inverse", "log", "rsqrt")
 def shifted(n: CoreMLLayer, x: Value) -> Value:
     """A function of x + epsilon; the default one of a reciprocal is large."""
-    epsilon = n.float("epsilon", 1e-4 if n.kind == "inverse" else 1e-12)
-    if n.kind == "log" and not n.has("epsilon"):
-        epsilon = 0
-    ops = {"inverse": nn.Reciprocal, "log": nn.Log, "rsqrt": nn.Rsqrt}
-    return n(ops[n.kind](affine(n, x, 1, epsilon)))
+    op, epsilon = {
+        "inverse": (nn.Reciprocal, 1e-4),
+        "log": (nn.Log, 0.0),
+        "rsqrt": (nn.Rsqrt, 1e-12),
+    }[n.kind]
+    return n(op(affine(n, x, 1, n.float("epsilon", epsilon))))
 
 
 @ROWS("threshold")
@@ -152,20 +133,20 @@ def gelu(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.Gelu(x, approximate="none" if mode == "EXACT" else "tanh"))
 
 
-def per_channel(n: CoreMLLayer, values: Value, x: Value) -> Value:
+def _per_channel(n: CoreMLLayer, values: Value, x: Value) -> Value:
     """One number for each channel, beside an x of [batch, channels, ..]."""
     return reshape(n, values, [(values, 0), *(1,) * (x.type.rank - 2)])
 
 
 @ROWS("prelu")
 def prelu(n: CoreMLLayer, x: Value, alpha: Value) -> Value:
-    return n(nn.Prelu(x, per_channel(n, alpha, x)))
+    return n(nn.Prelu(x, _per_channel(n, alpha, x)))
 
 
 @ROWS("softplus_parametric")
 def parametric_softplus(n: CoreMLLayer, x: Value, alpha: Value, beta: Value) -> Value:
-    inner = n(nn.Softplus(n(nn.Mul(x, per_channel(n, beta, x)))))
-    return n(nn.Mul(inner, per_channel(n, alpha, x)))
+    inner = n(nn.Softplus(n(nn.Mul(x, _per_channel(n, beta, x)))))
+    return n(nn.Mul(inner, _per_channel(n, alpha, x)))
 
 
 @ROWS("select")
@@ -178,34 +159,27 @@ def cast(n: CoreMLLayer, x: Value) -> Value:
     return n.cast(x, n.element("dtype"))
 
 
+def _parameter(n: CoreMLLayer, x: Value, value: Value) -> Term:
+    """A number, or one for each position of the axis."""
+    axis = normalize_axis(n, n.int("axis"), x.type.rank) if value.type.rank else 0
+    return Term(n, along_axis(n, x, value, axis))
+
+
 @ROWS("quantize")
 def quantize(n: CoreMLLayer, input: Value, scale: Value, zero_point: Value | None = None) -> Value:
     element = n.element("output_dtype")
-    y = n(nn.Round(n(nn.Div(input, _along_axis(n, scale, input)))))
+    y = (Term(n, input) / _parameter(n, input, scale)).function(nn.Round)
     if zero_point is not None:
-        y = n(nn.Add(y, n.cast(_along_axis(n, zero_point, input), y.type.element_type)))
-    low = 0 if str(element).startswith("u") else -128
-    return n.cast(clipped(n, y, low, low + 255), element)
+        y = y + _parameter(n, input, zero_point).cast(y.element)
+    least, most = limits_of(element)
+    return y.max(least).min(most).cast(element).value
 
 
 @ROWS("dequantize")
 def dequantize(
     n: CoreMLLayer, input: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:
-    element = scale.type.element_type
-    y = n.cast(input, element)
+    y = Term(n, input).cast(scale.type.element_type)
     if zero_point is not None:
-        y = n(nn.Sub(y, n.cast(_along_axis(n, zero_point, input), element)))
-    return n(nn.Mul(y, _along_axis(n, scale, input)))
-
-
-def _along_axis(n: CoreMLLayer, value: Value, x: Value) -> Value:
-    """A number, or one for each position of the axis."""
-    if value.type.rank == 0:
-        return value
-    behind = x.type.rank - 1 - n.int("axis") % x.type.rank
-    return n(
-        nn.Reshape(
-            value, out=TensorType((*value.type.shape, *(1,) * behind), value.type.element_type)
-        )
-    )
+        y = y - _parameter(n, input, zero_point).cast(y.element)
+    return (y * _parameter(n, input, scale)).value

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i32, i64
-from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of, shape_text
+from ...common.gathering import gathered
+from ...common.movement import padded_by, transposed
+from ...common.reductions import largest
+from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
 from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import CoreMLLayer
 from ..rows import ROWS
@@ -17,30 +18,18 @@ from ..rows import ROWS
 _MODES = {"update": "none", "add": "add", "mul": "mul", "max": "max", "min": "min"}
 
 
+def _axis(n: CoreMLLayer, x: Value, default: int = 0) -> int:
+    return normalize_axis(n, n.int("axis", default), x.type.rank)
+
+
 @ROWS("gather")
 def gather(n: CoreMLLayer, x: Value, indices: Value) -> Value:
-    axis, batch = normalize_axis(n, n.int("axis", 0), x.type.rank), n.int("batch_dims", 0)
-    if not batch:
-        return n(nn.Gather(x, indices, axis=axis))
-    if not 0 < batch <= min(axis, indices.type.rank):
-        raise n.error(f"'batch_dims' is {batch} for axis {axis} of {shape_text(x)}")
-    order = (*range(batch), axis, *(i for i in range(batch, x.type.rank) if i != axis))
-    moved = n(nn.Transpose(x, permutation=order))
-    index = Term(n, indices).reshape(*((indices, i) for i in range(indices.type.rank)), 1)
-    found = n(nn.GatherNd(moved, as_i64(n, index.value), batch_dims=batch))
-    inner, count = indices.type.rank - batch, axis - batch
-    back = (
-        *range(batch),
-        *range(batch + inner, batch + inner + count),
-        *range(batch, batch + inner),
-        *range(batch + inner + count, found.type.rank),
-    )
-    return n(nn.Transpose(found, permutation=back))
+    return gathered(n, x, as_i64(n, indices), _axis(n, x), n.int("batch_dims", 0))
 
 
 @ROWS("gather_along_axis")
 def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
-    return n(nn.GatherElements(x, indices, axis=normalize_axis(n, n.int("axis", 0), x.type.rank)))
+    return n(nn.GatherElements(x, indices, axis=_axis(n, x)))
 
 
 @ROWS("gather_nd")
@@ -48,9 +37,9 @@ def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherNd(x, as_i64(n, indices), batch_dims=n.int("batch_dims", 0)))
 
 
-def _mode(n: CoreMLLayer, updates: Value, default: str) -> tuple[str, Value]:
+def _mode(n: CoreMLLayer, updates: Value) -> tuple[str, Value]:
     """How updates combine with what is there; a difference is a sum, a quotient a product."""
-    mode = n.text("mode", default, "sub", "div", *_MODES)
+    mode = n.text("mode", "add", "sub", "div", *_MODES)
     if mode == "sub":
         return "add", n(nn.Neg(updates))
     if mode == "div":
@@ -60,34 +49,26 @@ def _mode(n: CoreMLLayer, updates: Value, default: str) -> tuple[str, Value]:
 
 @ROWS("scatter")
 def scatter(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", 0), data.type.rank)
-    mode, updates = _mode(n, updates, "add")
-    rest = [i for i in range(data.type.rank) if i != axis]
-    inner = indices.type.rank
-    front = range(axis, axis + inner)
+    axis = _axis(n, data)
+    mode, updates = _mode(n, updates)
+    order = (axis, *(i for i in range(data.type.rank) if i != axis))
+    front = range(axis, axis + indices.type.rank)
     behind = [i for i in range(updates.type.rank) if i not in front]
-    index = Term(n, as_i64(n, indices)).reshape(*((indices, i) for i in range(inner)), 1)
-    made = n(
-        nn.ScatterNd(
-            n(nn.Transpose(data, permutation=(axis, *rest))),
-            index.value,
-            n(nn.Transpose(updates, permutation=(*front, *behind))),
-            reduction=mode,
-        )
-    )
-    return n(nn.Transpose(made, permutation=tuple(np.argsort([axis, *rest]).tolist())))
+    index = Term(n, as_i64(n, indices)).spread(0, 1).value
+    rows = transposed(n, updates, (*front, *behind))
+    made = n(nn.ScatterNd(transposed(n, data, order), index, rows, reduction=mode))
+    return transposed(n, made, np.argsort(order).tolist())
 
 
 @ROWS("scatter_along_axis")
 def scatter_along_axis(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", 0), data.type.rank)
-    mode, updates = _mode(n, updates, "add")
-    return n(nn.ScatterElements(data, indices, updates, axis=axis, reduction=mode))
+    mode, updates = _mode(n, updates)
+    return n(nn.ScatterElements(data, indices, updates, axis=_axis(n, data), reduction=mode))
 
 
 @ROWS("scatter_nd")
 def scatter_nd(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
-    mode, updates = _mode(n, updates, "add")
+    mode, updates = _mode(n, updates)
     return n(nn.ScatterNd(data, as_i64(n, indices), updates, reduction=mode))
 
 
@@ -106,7 +87,7 @@ def one_hot(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value
 
 @ROWS("non_zero")
 def non_zero(n: CoreMLLayer, x: Value) -> Value:
-    return n.cast(n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0))), i32)
+    return n.cast(transposed(n, n(nn.NonZero(x)), (1, 0)), i32)
 
 
 @ROWS("fill")
@@ -126,52 +107,27 @@ def range_1d(n: CoreMLLayer, end: Value, start: Value, step: Value) -> Value:
     first, last, by = (n.known(v) for v in bounds)
     if first is not None and last is not None and by is not None:
         return n.constant(np.arange(first.item(), last.item(), by.item()).astype(first.dtype))
-    out = TensorType((None,), bounds[0].type.element_type)
-    return n(nn.Range(*bounds, out=out))
+    return n(nn.Range(*bounds, out=TensorType((None,), bounds[0].type.element_type)))
+
+
+def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
+    """The first of the sorted elements, or all, and where they are."""
+    axis = _axis(n, x, -1)
+    count = extent(n, (x, axis)).value if count is None else count
+    values, order = largest(n, x, count, axis, not n.flag("ascending"))
+    name = "output_indices_dtype"
+    return [values, n.cast(order, n.element(name) if n.has(name) else i32)]
 
 
 @ROWS("argsort")
 def argsort(n: CoreMLLayer, x: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
-    count = extent(n, (x, axis)).value
-    out = TensorType(x.type.shape, x.type.element_type)
-    order = n(
-        nn.TopK(
-            x,
-            count,
-            axis=axis,
-            largest=not n.flag("ascending"),
-            out=out,
-            indices=TensorType(x.type.shape, i64),
-        )
-    )[1]
-    return n.cast(order, i32)
+    return _top(n, x, None)[1]
 
 
 @ROWS("topk")
 def top_k(n: CoreMLLayer, x: Value, k: Value) -> list[Value]:
-    axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
-    count = as_scalar(n, as_i64(n, k))
-    known = n.known(count)
-    if known is not None and int(known) == -1:
-        count = extent(n, (x, axis)).value
-        known = n.known(count)
-    shape = tuple(
-        (None if known is None else int(known)) if i == axis else d
-        for i, d in enumerate(x.type.shape)
-    )
-    values, order = n(
-        nn.TopK(
-            x,
-            count,
-            axis=axis,
-            largest=not n.flag("ascending"),
-            out=TensorType(shape, x.type.element_type),
-            indices=TensorType(shape, i64),
-        )
-    )
-    element = n.element("output_indices_dtype") if n.has("output_indices_dtype") else i32
-    return [values, n.cast(order, element)]
+    known = n.known(k)
+    return _top(n, x, None if known is not None and known.item() == -1 else k)
 
 
 @ROWS("non_maximum_suppression")
@@ -193,53 +149,32 @@ def suppression(
     count = best.shape[1]
     if count is None or n.flag("per_class_suppression"):
         raise n.error("boxes must be known in number, and classes compete")
-    types: dict[str, Any] = {
-        "out": TensorType(best.shape, best.element),
-        "indices": TensorType(best.shape, i64),
-    }
-    ranked, order = (
-        Term(n, v) for v in n(nn.TopK(best.value, n.constant(count, i64), axis=1, **types))
-    )
-    index = order.reshape((order.value, 0), count, 1)
-    chosen, chances = (
-        Term(n, n(nn.GatherNd(v, index.value, batch_dims=1))) for v in (boxes, scores)
-    )
+    every = n.constant(count, i64)
+    ranked, order = (Term(n, v) for v in largest(n, best.value, every, 1))
+
+    def taken(values: Term, index: Term) -> Term:
+        return values.made(nn.GatherNd(values.value, index.spread(0, 1).value, batch_dims=1))
+
+    chosen, chances = (taken(Term(n, v), order) for v in (boxes, scores))
     center, half = chosen.part(2, 0, 2), chosen.part(2, 2, 4) * 0.5
     corners = joined([center - half, center + half], 2)
-    eligible = (
-        ranked.equals(ranked)
-        if score_threshold is None
-        else ranked > Term(n, as_scalar(n, score_threshold))
-    )
-    limit = as_scalar(n, iou_threshold)
-    kept = Term(n, n(nn.Suppress(corners.value, eligible.value, n.constant(most, i64), limit)))
+    least = constant(n, -np.inf, ranked.element)
+    if score_threshold is not None:
+        least = Term(n, as_scalar(n, score_threshold))
+    limits = n.constant(most, i64), as_scalar(n, iou_threshold)
+    kept = Term(n, n(nn.Suppress(corners.value, (ranked > least).value, *limits)))
     rank = counting(n, constant(n, count, i64)) + kept.choose(constant(n, 0, i64), count)
-    types: dict[str, Any] = {
-        "out": TensorType(rank.shape, i64),
-        "indices": TensorType(rank.shape, i64),
-    }
-    places = Term(
-        n, n(nn.TopK(rank.value, n.constant(count, i64), axis=1, largest=False, **types))[1]
-    )
     shown = min(most, count)
-    picked = places.part(1, 0, shown)
+    picked = Term(n, largest(n, rank.value, every, 1, greatest=False)[1]).part(1, 0, shown)
     there = Term(n, n(nn.GatherElements(kept.value, picked.value, axis=1)))
-    at = picked.reshape((picked.value, 0), shown, 1)
-    wide = there.reshape((there.value, 0), shown, 1)
 
     def filled(value: Term, rest: int) -> Value:
-        missing = most - shown
         pads = [0] * 2 * value.rank
-        pads[value.rank + 1] = missing
-        if not missing:
-            return value.value
-        return n(nn.Pad(value.value, n.scalar(rest, value.value), pads=tuple(pads)))
+        pads[value.rank + 1] = most - shown
+        return padded_by(n, value.value, pads, n.scalar(rest, value.value))
 
-    found = [
-        wide.choose(Term(n, n(nn.GatherNd(v.value, at.value, batch_dims=1))), 0.0)
-        for v in (chosen, chances)
-    ]
+    found = [there.spread(0, 1).choose(taken(v, picked), 0.0) for v in (chosen, chances)]
     own = Term(n, n(nn.GatherElements(order.value, picked.value, axis=1)))
     own = there.choose(own, constant(n, -1, i64)).cast(i32)
     numbers = there.cast(i32).sum(1)
-    return [filled(found[0], 0), filled(found[1], 0), filled(own, -1), numbers.value]
+    return [*(filled(one, 0) for one in found), filled(own, -1), numbers.value]

@@ -4,29 +4,34 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim, TensorType, i32, i64, is_told_by_count
+from ....ir.types import i32, i64
+from ...common import movement
 from ...common.loops import reversed_along
+from ...common.reshaping import reshape_by
 from ...common.shapes import (
+    Extent,
     as_i64,
+    flatten,
     merge,
     normalize_axes,
     normalize_axis,
-    product,
     reshape,
     shape_of,
     shape_text,
 )
+from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import Term, constant
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
-FAR = 2**31 - 1
+
+def _own(x: Value) -> list[Extent]:
+    return [(x, i) for i in range(x.type.rank)]
 
 
 @ROWS("transpose")
@@ -34,7 +39,7 @@ def transpose(n: CoreMLLayer, x: Value) -> Value:
     order = normalize_axes(n, n.ints("perm"), x.type.rank)
     if len(order) != x.type.rank:
         raise n.error(f"'perm' is {list(order)} for {shape_text(x)}")
-    return n(nn.Transpose(x, permutation=order))
+    return movement.transposed(n, x, order)
 
 
 @ROWS("reshape")
@@ -42,38 +47,15 @@ def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
     wanted = n.extents(shape)
     if wanted is None:
         raise n.error("the number of elements of 'shape' must be known")
-    extents: list[Dim] = list(wanted)
-    for i, extent in enumerate(extents):
-        if extent == 0 and i < x.type.rank and x.type.shape[i] != 0:
-            extents[i] = x.type.shape[i]
-    known = [d for d in extents if d not in (None, -1)]
-    if -1 in extents and None not in extents and None not in x.type.shape:
-        rest, total = math.prod(known), math.prod(x.type.shape)  # type: ignore[arg-type]
-        if not rest or total % rest:
-            raise n.error(f"{shape_text(x)} has no shape {list(wanted)}")
-        extents[extents.index(-1)] = total // rest
-    out = TensorType(tuple(None if d == -1 else d for d in extents), x.type.element_type)
-    if is_told_by_count(out.shape):
-        return n(nn.Reshape(x, out=out))
-    vector = as_i64(n, shape)
-    if 0 in wanted and x.type.rank >= len(wanted):
-        kept = n(nn.Equal(vector, n.constant(0, i64)))
-        lead = n(nn.Slice(shape_of(n, x), starts=(0,), out=TensorType((len(wanted),), i64)))
-        vector = n(nn.Where(kept, lead, vector))
-    if -1 in wanted:
-        total = n(nn.ReduceProd(shape_of(n, x), axes=(0,)))
-        rest = n(nn.Neg(n(nn.ReduceProd(vector, axes=(0,)))))
-        free = n(nn.Equal(vector, n.constant(-1, i64)))
-        vector = n(nn.Where(free, n(nn.Div(total, rest)), vector))
-    return n(nn.ReshapeDynamic(x, vector, out=out))
+    own = x.type.shape
+    kept = [d == 0 and i < len(own) and own[i] != 0 for i, d in enumerate(wanted)]
+    return reshape_by(n, x, shape, [(x, i) if k else wanted[i] for i, k in enumerate(kept)])
 
 
 @ROWS("expand_dims")
 def expand_dims(n: CoreMLLayer, x: Value) -> Value:
-    given = n.ints("axes")
-    axes = normalize_axes(n, given, x.type.rank + len(given))
-    extents: list = [(x, i) for i in range(x.type.rank)]
-    for axis in sorted(axes):
+    given, extents = n.ints("axes"), _own(x)
+    for axis in sorted(normalize_axes(n, given, x.type.rank + len(given))):
         extents.insert(axis, 1)
     return reshape(n, x, extents)
 
@@ -82,46 +64,36 @@ def expand_dims(n: CoreMLLayer, x: Value) -> Value:
 def squeeze(n: CoreMLLayer, x: Value) -> Value:
     ones = tuple(i for i, d in enumerate(x.type.shape) if d == 1)
     axes = normalize_axes(n, n.ints("axes", ones), x.type.rank)
-    return without(n, x, axes)
-
-
-def without(n: CoreMLLayer, x: Value, axes: Sequence[int]) -> Value:
-    """x without dimensions of one element."""
     if any(x.type.shape[axis] not in (1, None) for axis in axes):
         raise n.error(f"axes {list(axes)} of {shape_text(x)} do not all have one element")
     return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
 
 
 @ROWS("flatten2d")
-def flatten(n: CoreMLLayer, x: Value) -> Value:
+def flatten2d(n: CoreMLLayer, x: Value) -> Value:
     axis = n.int("axis", 1)
-    axis = axis + x.type.rank if axis < 0 else axis
-    return merge(n, x, ((0, axis), (axis, x.type.rank)))
+    return flatten(n, x, axis + x.type.rank if axis < 0 else axis)
 
 
 @ROWS("reshape_like")
 def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
     begins, ends = n.ints("begins"), n.ints("ends")
     masks = n.flags("end_masks", len(ends))
-    extents = []
+    extents: list[Extent] = []
     for like, begin, end, mask in zip(ref_tensors, begins, ends, masks, strict=True):
-        extents += [(like, i) for i in range(like.type.rank)[begin : None if mask else end]]
+        extents += _own(like)[begin : None if mask else end]
     return reshape(n, x, extents)
 
 
 @ROWS("concat")
 def concat(n: CoreMLLayer, *values: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis"), values[0].type.rank)
+    rank = values[0].type.rank
+    axis = normalize_axis(n, n.int("axis"), rank)
     if not n.flag("interleave"):
         return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
-    stacked = _stacked(n, values, axis + 1)
-    return merge(n, stacked, _merged_at(stacked.type.rank, axis))
-
-
-def _merged_at(rank: int, axis: int) -> list[tuple[int, int]]:
-    """Every dimension on its own but one, which is joined with the next."""
-    single = [(i, i + 1) for i in range(rank)]
-    return [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
+    single = [(i, i + 1) for i in range(rank + 1)]
+    joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
+    return merge(n, _stacked(n, values, axis + 1), joined)
 
 
 @ROWS("stack")
@@ -132,10 +104,9 @@ def stack(n: CoreMLLayer, *values: Value) -> Value:
 def _stacked(n: CoreMLLayer, values: Sequence[Value], axis: int) -> Value:
     parts = []
     for value in values:
-        extents: list = [(value, i) for i in range(value.type.rank)]
-        extents.insert(axis, 1)
-        parts.append(reshape(n, value, extents))
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+        own = _own(value)
+        parts.append(reshape(n, value, [*own[:axis], 1, *own[axis:]]))
+    return movement.concat(n, parts, axis)
 
 
 @ROWS("split")
@@ -143,22 +114,16 @@ def split(n: CoreMLLayer, x: Value) -> list[Value]:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
     extent = x.type.shape[axis]
     if n.has("split_sizes"):
-        sizes = n.ints("split_sizes")
-    else:
-        count = n.int("num_splits")
-        if extent is None or count < 1 or extent % count:
-            raise n.error(f"axis {axis} of {shape_text(x)} does not split into {count} parts")
-        sizes = (extent // count,) * count
-    outs = [
-        TensorType((*x.type.shape[:axis], size, *x.type.shape[axis + 1 :]), x.type.element_type)
-        for size in sizes
-    ]
-    return [x] if len(outs) == 1 else list(n(nn.Split(x, axis=axis, outs=outs)))
+        return movement.split_into(n, x, axis, n.ints("split_sizes"))
+    count = n.int("num_splits")
+    if extent is None or count < 1 or extent % count:
+        raise n.error(f"axis {axis} of {shape_text(x)} does not split into {count} parts")
+    return movement.split_into(n, x, axis, (extent // count,) * count)
 
 
 @ROWS("tile")
-def tile(n: CoreMLLayer, x: Value) -> Value:
-    return n(nn.Tile(x, repeats=n.ints("reps")))
+def tile(n: CoreMLLayer, x: Value, reps: Value) -> Value:
+    return movement.tiled(n, x, as_i64(n, reps))
 
 
 @ROWS("reverse")
@@ -175,9 +140,9 @@ def pad(n: CoreMLLayer, x: Value) -> Value:
         raise n.error(f"'pad' has {len(pairs)} numbers for {shape_text(x)}")
     lead = (0,) * (x.type.rank - len(pairs) // 2)
     mode = n.text("mode", "constant", "constant", "reflect", "replicate")
-    fill = n.scalar(n.float("constant_val", 0), x) if mode == "constant" else None
-    pads = (*lead, *pairs[::2], *lead, *pairs[1::2])
-    return n(nn.Pad(x, fill, pads=pads, mode="edge" if mode == "replicate" else mode))
+    pads, fill = (*lead, *pairs[::2], *lead, *pairs[1::2]), n.float("constant_val", 0)
+    mode = "edge" if mode == "replicate" else mode
+    return movement.padded_by(n, x, pads, n.scalar(fill, x), mode)
 
 
 @ROWS("depth_to_space", "pixel_shuffle")
@@ -220,91 +185,32 @@ def shape(n: CoreMLLayer, x: Value) -> Value:
 # -- slices ----------------------------------------------------------------------------------------
 
 
+def _mask(n: CoreMLLayer, name: str, rank: int) -> int:
+    """Flags as bits."""
+    return sum(flag << i for i, flag in enumerate(n.flags(name, rank)))
+
+
 @ROWS("slice_by_index")
 def slice_by_index(
     n: CoreMLLayer, x: Value, begin: Value, end: Value | None = None, stride: Value | None = None
 ) -> Value:
     rank = x.type.rank
-    squeezed = [i for i, mask in enumerate(n.flags("squeeze_mask", rank)) if mask]
-    steps = (1,) * rank if stride is None else n.known_ints(stride, "'stride'")
-    begins = _bounds(n, begin, n.flags("begin_mask", rank), rank)
-    ends = _bounds(n, end, n.flags("end_mask", rank), rank)
-    if len(steps) != rank or 0 in steps or len(begins) != rank or len(ends) != rank:
-        raise n.error(f"bounds and strides of {shape_text(x)} misfit")
-    shape, starts, late = list(x.type.shape), [0] * rank, False
-    for axis, extent in enumerate(x.type.shape):
-        b, s = begins[axis], steps[axis]
-        e: Any = ends[axis]
-        if axis in squeezed and b != "late":
-            e = None if b == -1 else (b or 0) + 1
-        if (b, e, s) == (None, None, 1):
-            continue
-        if b == "late" or e == "late" or extent is None:
-            late = True
-            shape[axis] = 1 if axis in squeezed else None
-            continue
-        places = range(extent)[slice(b, e, s)]
-        starts[axis], shape[axis] = places.start, len(places)
-    if late:
-        out = _sliced_late(n, x, (begin, end), (begins, ends), steps, squeezed, shape)
-    else:
-        out = TensorType(tuple(shape), x.type.element_type)
-        out = n(nn.Slice(x, starts=tuple(starts), steps=tuple(steps), out=out))
-    return without(n, out, squeezed) if squeezed else out
-
-
-def _bounds(n: CoreMLLayer, given: Value | None, masks: Sequence[bool], rank: int) -> list:
-    """For each axis a number, None for all, or "late" where only the run tells it."""
-    found = (None,) * rank if given is None else n.extents(given) or ()
-    return [
-        None if mask or given is None else "late" if bound is None else bound
-        for bound, mask in zip(found, masks, strict=False)
-    ]
-
-
-def _sliced_late(n: CoreMLLayer, x: Value, given, bounds, steps, squeezed, shape) -> Value:
-    """The slice by bounds of which a part is known at run time only."""
-    vectors = []
-    for which, (value, known) in enumerate(zip(given, bounds, strict=True)):
-        open_ = [(FAR if s > 0 else -FAR) if which else (0 if s > 0 else FAR) for s in steps]
-        own = constant(n, np.array(open_, np.int64))
-        if value is not None:
-            masked = constant(n, np.array([bound is None for bound in known]))
-            own = masked.choose(own, Term(n, as_i64(n, value)))
-        vectors.append(own)
-    starts, ends = vectors
-    if squeezed:
-        single = constant(n, np.array([i in squeezed for i in range(x.type.rank)]))
-        following = starts + 1
-        following = following.equals(0).choose(constant(n, FAR, i64), following)
-        ends = single.choose(following, ends)
-    axes = n.constant(np.arange(x.type.rank))
-    out = TensorType(tuple(shape), x.type.element_type)
-    strides = n.constant(np.array(steps, np.int64))
-    return n(nn.SliceDynamic(x, starts.value, ends.value, axes, strides, out=out))
+    ones = n.constant(np.ones(rank, np.int64))
+    masks = Masks(*(_mask(n, f"{name}_mask", rank) for name in ("begin", "end")))
+    if end is None:
+        end, masks = ones, Masks(masks.begin, ~0)
+    masks = Masks(masks.begin, masks.end, shrink=_mask(n, "squeeze_mask", rank))
+    return strided_slice(n, x, begin, end, ones if stride is None else stride, masks)
 
 
 @ROWS("slice_by_size")
 def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
-    sizes = n.extents(size) or ()
-    starts = n.known(begin)
-    if len(sizes) != x.type.rank:
-        raise n.error(f"'size' has {len(sizes)} elements for {shape_text(x)}")
-    shape = []
-    for axis, (extent, count) in enumerate(zip(x.type.shape, sizes, strict=True)):
-        if count == -1:
-            count = None
-            if starts is not None and extent is not None:
-                count = extent - int(starts[axis])
-        shape.append(count)
-    out = TensorType(tuple(shape), x.type.element_type)
-    if starts is not None and None not in shape:
-        return n(nn.Slice(x, starts=tuple(int(v) for v in starts), out=out))
     first, count = Term(n, as_i64(n, begin)), Term(n, as_i64(n, size))
-    ends = count.equals(-1).choose(constant(n, FAR, i64), first + count)
-    axes = n.constant(np.arange(x.type.rank))
-    ones = n.constant(np.ones(x.type.rank, np.int64))
-    return n(nn.SliceDynamic(x, first.value, ends.value, axes, ones, out=out))
+    if first.shape != (x.type.rank,) or count.shape != first.shape:
+        raise n.error(f"'begin' and 'size' must have a number for each axis of {shape_text(x)}")
+    end = (first + count).value
+    to_end = count.equals(-1).choose(constant(n, movement.FAR, i64), Term(n, end)).value
+    return strided_slice(n, x, begin, to_end, n.constant(np.ones(x.type.rank, np.int64)), Masks())
 
 
 @ROWS("slice_update")
@@ -318,32 +224,22 @@ def slice_update(
 ) -> Value:
     """x with a slice replaced: the elements scattered to their places in the flat tensor."""
     rank = x.type.rank
-    if None in x.type.shape:
-        raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
-    squeezed = n.flags("squeeze_mask", rank)
-    masks = n.flags("begin_mask", rank)
+    if None in x.type.shape or None in update.type.shape:
+        raise n.error(f"inputs {shape_text(x)} and {shape_text(update)}, expected known extents")
+    masks, squeezed = n.flags("begin_mask", rank), n.flags("squeeze_mask", rank)
     steps = (1,) * rank if stride is None else n.known_ints(stride, "'stride'")
-    inner = [(update, i) for i in range(update.type.rank)]
-    extents = [1 if squeezed[i] else inner.pop(0) for i in range(rank)]
-    whole = Term(n, update).reshape(*extents)
-    place: Term | None = None
-    for axis, extent in enumerate(x.type.shape):
-        first = constant(n, 0, i64)
-        if not masks[axis]:
+    inner = iter(update.type.shape)
+    counts = [1 if one else next(inner) for one in squeezed]
+    place = constant(n, np.zeros((1,) * rank, np.int64))
+    for axis, (extent, count) in enumerate(zip(x.type.shape, counts, strict=True)):
+        if masks[axis]:
+            first = constant(n, extent - 1 if steps[axis] < 0 else 0, i64)
+        else:
             first = Term(n, as_i64(n, begin)).column(axis)
             first = (first < 0).choose(first + extent, first)
-        elif steps[axis] < 0:
-            first = constant(n, extent - 1, i64)
-        count = whole.shape[axis]
-        if count is None:
-            raise n.error(f"input 'update' is {shape_text(update)}, expected known extents")
         own = constant(n, np.arange(count, dtype=np.int64) * steps[axis]) + first
         own = own * math.prod(x.type.shape[axis + 1 :])
-        own = own.reshape(*(count if i == axis else 1 for i in range(rank)))
-        place = own if place is None else place + own
-    if place is None:
-        return update
-    flat = Term(n, x).flat()
-    places = Term(n, n(nn.Reshape(place.value, out=TensorType((product(place.shape),), i64))))
-    made = n(nn.ScatterElements(flat.value, places.value, whole.flat().value, axis=0))
-    return Term(n, made).reshape(*x.type.shape).value
+        place = place + own.reshape(*(count if i == axis else 1 for i in range(rank)))
+    flat, elements = Term(n, x).flat(), Term(n, update).flat()
+    made = nn.ScatterElements(flat.value, place.flat().value, elements.value, axis=0)
+    return flat.made(made).reshape(*x.type.shape).value

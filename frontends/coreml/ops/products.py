@@ -11,42 +11,40 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i32
+from ...common.attention import attend
 from ...common.einsum import einsum
+from ...common.movement import swapped
+from ...common.normalization import filled_channels
+from ...common.reductions import reduced, variance
 from ...common.shapes import normalize_axes, normalize_axis, reshape, shape_text
-from ...common.terms import Term
+from ...common.terms import Term, constant
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
 _REDUCTIONS = {
-    "reduce_l1_norm": nn.ReduceL1,
-    "reduce_l2_norm": nn.ReduceL2,
-    "reduce_log_sum": nn.ReduceLogSum,
-    "reduce_log_sum_exp": nn.ReduceLogSumExp,
-    "reduce_max": nn.ReduceMax,
-    "reduce_mean": nn.ReduceMean,
-    "reduce_min": nn.ReduceMin,
-    "reduce_prod": nn.ReduceProd,
-    "reduce_sum": nn.ReduceSum,
-    "reduce_sum_square": nn.ReduceSumSquare,
+    "l1_norm": nn.ReduceL1,
+    "l2_norm": nn.ReduceL2,
+    "log_sum": nn.ReduceLogSum,
+    "log_sum_exp": nn.ReduceLogSumExp,
+    "max": nn.ReduceMax,
+    "mean": nn.ReduceMean,
+    "min": nn.ReduceMin,
+    "prod": nn.ReduceProd,
+    "sum": nn.ReduceSum,
+    "sum_square": nn.ReduceSumSquare,
 }
-
-
-def _swapped(n: CoreMLLayer, x: Value) -> Value:
-    """x with its last two dimensions in the other order."""
-    order = (*range(x.type.rank - 2), x.type.rank - 1, x.type.rank - 2)
-    return n(nn.Transpose(x, permutation=order))
 
 
 @ROWS("linear")
 def linear(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    out = n(nn.Matmul(x, _swapped(n, weight)))
+    out = n(nn.Matmul(x, swapped(n, weight, -2, -1)))
     return out if bias is None else n(nn.Add(out, bias))
 
 
 @ROWS("matmul")
 def matmul(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    x = _swapped(n, x) if n.flag("transpose_x") else x
-    y = _swapped(n, y) if n.flag("transpose_y") else y
+    x = swapped(n, x, -2, -1) if n.flag("transpose_x") else x
+    y = swapped(n, y, -2, -1) if n.flag("transpose_y") else y
     return n(nn.Matmul(x, y))
 
 
@@ -59,17 +57,14 @@ def einsum_(n: CoreMLLayer, *values: Value) -> Value:
 def attention(
     n: CoreMLLayer, query: Value, key: Value, value: Value, attn_mask: Value | None = None
 ) -> Value:
-    width = query.type.shape[-1]
+    q, k, v = (Term(n, x) for x in (query, key, value))
+    width = q.shape[-1]
     if width is None:
         raise n.error(f"query {shape_text(query)}, expected a known last extent")
-    q = Term(n, query) * (1 / math.sqrt(width))
-    scores = q @ Term(n, _swapped(n, key))
-    if attn_mask is not None and attn_mask.type.element_type is i1:
-        scores = Term(n, attn_mask).choose(scores, -math.inf)
-    elif attn_mask is not None:
-        scores = scores + Term(n, attn_mask)
-    shares = Term(n, n(nn.Softmax(scores.value, axis=scores.rank - 1)))
-    return (shares @ Term(n, value)).value
+    added = [] if attn_mask is None else [Term(n, attn_mask)]
+    if added and added[0].element is i1:
+        added = [added[0].choose(constant(n, 0.0, q.element), -math.inf)]
+    return attend(q, k, v, 1 / math.sqrt(width), added).value
 
 
 @ROWS("softmax")
@@ -80,13 +75,12 @@ def softmax(n: CoreMLLayer, x: Value) -> Value:
 # -- normalizations --------------------------------------------------------------------------------
 
 
-def _vector(n: CoreMLLayer, given: Value | None, x: Value, fill: float) -> Value:
-    """Parameters, or as many equal ones as there are channels."""
-    if given is not None:
-        return given
+def _affine(n: CoreMLLayer, x: Value, *given: Value | None) -> list[Value]:
+    """Scale and bias, or as many ones and zeros as there are channels."""
     if x.type.shape[1] is None:
         raise n.error(f"input 'x' is {shape_text(x)}, expected a known number of channels")
-    return n.constant(np.full(x.type.shape[1], fill), x.type.element_type)
+    pairs = zip(given, (1, 0), strict=True)
+    return [filled_channels(n, v, x.type.shape[1], fill, x) for v, fill in pairs]
 
 
 @ROWS("batch_norm")
@@ -98,16 +92,15 @@ def batch_norm(
     gamma: Value | None = None,
     beta: Value | None = None,
 ) -> Value:
-    scale, bias = _vector(n, gamma, x, 1), _vector(n, beta, x, 0)
-    return n(nn.BatchNorm(x, scale, bias, mean, variance, epsilon=n.float("epsilon", 1e-5)))
+    epsilon = n.float("epsilon", 1e-5)
+    return n(nn.BatchNorm(x, *_affine(n, x, gamma, beta), mean, variance, epsilon=epsilon))
 
 
 @ROWS("instance_norm")
 def instance_norm(
     n: CoreMLLayer, x: Value, gamma: Value | None = None, beta: Value | None = None
 ) -> Value:
-    scale, bias = _vector(n, gamma, x, 1), _vector(n, beta, x, 0)
-    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon", 1e-5)))
+    return n(nn.InstanceNorm(x, *_affine(n, x, gamma, beta), epsilon=n.float("epsilon", 1e-5)))
 
 
 @ROWS("layer_norm")
@@ -121,47 +114,39 @@ def layer_norm(
         if gamma is None:
             gamma = n.constant(np.ones(shape), x.type.element_type)
         return n(nn.LayerNorm(x, gamma, beta, axis=axes[0], epsilon=epsilon))
-    spread = [(x, i) if i in axes else 1 for i in range(rank)]
-    centered = n(nn.Sub(x, n(nn.ReduceMean(x, axes=tuple(axes), keep_dims=True))))
-    variance = n(nn.ReduceMean(n(nn.Mul(centered, centered)), axes=tuple(axes), keep_dims=True))
-    y = n(nn.Mul(centered, n(nn.Rsqrt(n(nn.Add(variance, n.scalar(epsilon, x)))))))
+    spread, mean = (Term(n, v) for v in variance(n, x, tuple(axes), keep=True))
+    y = (Term(n, x) - mean) * (spread + epsilon).function(nn.Rsqrt)
+    wide = [(x, i) if i in axes else 1 for i in range(rank)]
     if gamma is not None:
-        y = n(nn.Mul(y, reshape(n, gamma, spread)))
-    return y if beta is None else n(nn.Add(y, reshape(n, beta, spread)))
+        y = y * Term(n, reshape(n, gamma, wide))
+    return y.value if beta is None else (y + Term(n, reshape(n, beta, wide))).value
 
 
 @ROWS("l2_norm")
 def l2_norm(n: CoreMLLayer, x: Value) -> Value:
     axes = tuple(range(max(x.type.rank - 3, 0), x.type.rank))
-    total = n(nn.ReduceSumSquare(x, axes=axes, keep_dims=True))
-    return n(nn.Mul(x, n(nn.Rsqrt(n(nn.Add(total, n.scalar(n.float("epsilon", 1e-6), x)))))))
+    total = Term(n, n(nn.ReduceSumSquare(x, axes=axes, keep_dims=True)))
+    return (Term(n, x) * (total + n.float("epsilon", 1e-6)).function(nn.Rsqrt)).value
 
 
 @ROWS("local_response_norm")
 def local_response_norm(n: CoreMLLayer, x: Value) -> Value:
-    return n(
-        nn.Lrn(
-            x,
-            size=n.int("size"),
-            alpha=n.float("alpha", 1e-4),
-            beta=n.float("beta", 0.75),
-            bias=n.float("k", 1.0),
-        )
-    )
+    alpha, beta, bias = n.float("alpha", 1e-4), n.float("beta", 0.75), n.float("k", 1.0)
+    return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
 
 
 # -- reductions ------------------------------------------------------------------------------------
 
 
-def _reduction(op: Callable[..., Any]) -> Callable[..., Value]:
+def _reduction(op: Any) -> Callable[..., Value]:
     def convert(n: CoreMLLayer, x: Value) -> Value:
         axes = normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank)
-        return n(op(x, axes=axes, keep_dims=n.flag("keep_dims")))
+        return reduced(n, x, op, axes, n.flag("keep_dims"))
 
     return convert
 
 
-ROWS.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
+ROWS.add({f"reduce_{name}": _reduction(op) for name, op in _REDUCTIONS.items()})
 
 
 @ROWS("reduce_argmax", "reduce_argmin")
@@ -184,5 +169,5 @@ def classify(n: CoreMLLayer, probabilities: Value) -> list[Value]:
     classes = n.attribute("classes")
     labels = np.array(classes, object) if isinstance(classes, list) else np.asarray(classes)
     flat = Term(n, probabilities).flat()
-    best = n(nn.Argmax(flat.value, axis=0, keep_dims=False))
-    return [n(nn.Gather(n.constant(labels), best)), flat.value]
+    best = flat.made(nn.Argmax(flat.value, axis=0, keep_dims=False))
+    return [constant(n, labels).gather(best).value, flat.value]

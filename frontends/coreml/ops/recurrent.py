@@ -4,42 +4,43 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ....dialects import nn
+import numpy as np
+
 from ....ir.core import Value
-from ...common.activations import activation
-from ...common.movement import split_into
-from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn
+from ...common.movement import concat, split_into, transposed
+from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn, zero_state
 from ...common.shapes import reshape
 from ..layer import CoreMLLayer
 from ..rows import ROWS
+from .elementwise import named_activation
 
-_NAMES = {"hard_sigmoid": "hardsigmoid", "sigmoid_hard": "hardsigmoid", "linear": "affine"}
 
+def _functions(n: CoreMLLayer, **defaults: str) -> list[Activation]:
+    def function(name: str) -> Activation:
+        return lambda x: named_activation(n, name, x)
 
-def _function(n: CoreMLLayer, name: str, default: str) -> Activation:
-    given = n.text(name, default)
-    return lambda x: activation(n, _NAMES.get(given, given), x)
+    return [function(n.text(name, default)) for name, default in defaults.items()]
 
 
 def _turned(n: CoreMLLayer, weight: Value) -> Value:
-    return n(nn.Transpose(weight, permutation=(1, 0)))
+    return transposed(n, weight, (1, 0))
 
 
-def _outputs(n: CoreMLLayer, outcomes: Sequence[Outcome], last: Sequence[Value]) -> Value:
-    """All steps' outputs, or those of the last step of each direction."""
+def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
+    """All steps' outputs, or those of the last step of each direction, and the states."""
+    states = list(zip(*(outcome.states for outcome in outcomes), strict=True))
+    parts = [outcome.outputs for outcome in outcomes]
     if not n.flag("output_sequence"):
-        parts = [reshape(n, h, [1, (h, 0), (h, 1)]) for h in last]
-    else:
-        parts = [outcome.outputs for outcome in outcomes]
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=2))
+        parts = [reshape(n, h, [1, (h, 0), (h, 1)]) for h in states[0]]
+    return [concat(n, parts, 2), *(concat(n, one, 1) for one in states)]
 
 
 @ROWS("lstm")
 def lstm_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value,
-    initial_c: Value,
+    initial_h: Value | None,
+    initial_c: Value | None,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
@@ -57,15 +58,17 @@ def lstm_(
             raise n.error("both directions need weights")
         sides.append((weight_ih_back, weight_hh_back, bias_back, peephole_back))
     hidden = weight_hh.type.shape[1] or 0
-    functions = [
-        _function(n, "recurrent_activation", "sigmoid"),
-        _function(n, "cell_activation", "tanh"),
-        _function(n, "activation", "tanh"),
+    functions = _functions(
+        n, recurrent_activation="sigmoid", cell_activation="tanh", activation="tanh"
+    )
+    states = [
+        [zero_state(n, x, hidden)] * len(sides)
+        if v is None
+        else split_into(n, v, 1, [hidden] * len(sides))
+        for v in (initial_h, initial_c)
     ]
-    states = [split_into(n, v, 1, [hidden] * len(sides)) for v in (initial_h, initial_c)]
     directions = []
     for i, (ih, hh, b, p) in enumerate(sides):
-        names = "ifo"
         peep = None if p is None else split_into(n, p, 0, [hidden] * 3)
         directions.append(
             Direction(
@@ -76,62 +79,55 @@ def lstm_(
                 functions,
                 None if b is None else (b, n.scalar(0, b)),
                 backward=mode == "reverse" or i == 1,
-                clip=n.float("clip") if n.has("clip") else None,
-                peepholes=None if peep is None else dict(zip(names, peep, strict=True)),
+                limits=(n.float("clip", 0), 0),
+                peepholes=None if peep is None else dict(zip("ifo", peep, strict=True)),
             )
         )
-    outcomes = lstm(n, x, directions, order="ifog")
-    h, c = ([outcome.states[i] for outcome in outcomes] for i in range(2))
-    whole = [v[0] if len(v) == 1 else n(nn.Concat(v, axis=1)) for v in (h, c)]
-    return [_outputs(n, outcomes, h), *whole]
+    return _given(n, lstm(n, x, directions, order="ifog"))
 
 
 @ROWS("gru")
 def gru_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value,
+    initial_h: Value | None,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
     input_bias: Value | None = None,
 ) -> list[Value]:
     """Of two biases, `bias` belongs to the states where both are given."""
-    width = weight_hh.type.shape[0] or 0
-    zeros = n(nn.Fill(n.scalar(0, x), out=type(x.type)((width,), x.type.element_type)))
+    zeros = n.constant(np.zeros(weight_hh.type.shape[0] or 0), x.type.element_type)
     pair = (bias or zeros, zeros) if input_bias is None else (input_bias, bias or zeros)
-    direction = Direction(
-        n,
-        _turned(n, weight_ih),
-        _turned(n, weight_hh),
-        [initial_h],
-        [_function(n, "recurrent_activation", "sigmoid"), _function(n, "activation", "tanh")],
-        pair,
-        backward=n.text("direction", "forward") == "reverse",
-    )
-    outcomes = gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after"))
-    (h,) = outcomes[0].states
-    return [_outputs(n, outcomes, [h]), h]
+    functions = _functions(n, recurrent_activation="sigmoid", activation="tanh")
+    direction = _direction(n, x, initial_h, (weight_ih, weight_hh), functions, pair)
+    return _given(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
 
 
 @ROWS("rnn")
 def rnn_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value,
+    initial_h: Value | None,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
 ) -> list[Value]:
-    direction = Direction(
-        n,
-        _turned(n, weight_ih),
-        _turned(n, weight_hh),
-        [initial_h],
-        [_function(n, "activation", "tanh")],
-        None if bias is None else (bias, n.scalar(0, bias)),
-        backward=n.text("direction", "forward") == "reverse",
-    )
-    outcomes = rnn(n, x, [direction])
-    (h,) = outcomes[0].states
-    return [_outputs(n, outcomes, [h]), h]
+    pair = None if bias is None else (bias, n.scalar(0, bias))
+    weights, functions = (weight_ih, weight_hh), _functions(n, activation="tanh")
+    return _given(n, rnn(n, x, [_direction(n, x, initial_h, weights, functions, pair)]))
+
+
+def _direction(
+    n: CoreMLLayer,
+    x: Value,
+    state: Value | None,
+    weights: tuple[Value, Value],
+    functions: Sequence[Activation],
+    biases: tuple[Value, Value] | None,
+) -> Direction:
+    if state is None:
+        state = zero_state(n, x, weights[1].type.shape[1] or 0)
+    backward = n.text("direction", "forward") == "reverse"
+    ih, hh = (_turned(n, weight) for weight in weights)
+    return Direction(n, ih, hh, [state], functions, biases, backward)

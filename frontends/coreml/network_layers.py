@@ -1,0 +1,411 @@
+"""The operations that each layer of a network stands for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..common.graph import Node
+from ..wire.protobuf import Record
+from . import network_recurrent as recurrent
+from .network_tables import (
+    ACTIVATIONS,
+    BINARY,
+    LAYERS,
+    MODES,
+    REDUCTIONS,
+    SAMPLING,
+    SCATTERS,
+    UNARY,
+    Row,
+)
+
+if TYPE_CHECKING:
+    from .network import Reader
+
+Convert = Callable[["Reader", Record, Sequence[str], str], None]
+_TABLE: dict[str, Convert] = {}
+
+
+def _layer(*kinds: str) -> Callable[[Convert], Convert]:
+    """Register a function of (reader, parameters, inputs, output)."""
+
+    def register(function: Convert) -> Convert:
+        _TABLE.update(dict.fromkeys(kinds, function))
+        return function
+
+    return register
+
+
+def add_layer(r: Reader, layer: Record) -> None:
+    """The operations of a layer. One without a converter is a node of its own, an error."""
+    kinds = (name for name, _ in layer.fields() if name not in ("name", "input", "output"))
+    kind = next(kinds, "")
+    r.place, r.kind = layer.name, kind
+    inputs, outputs = list(layer.input), list(layer.output) or [layer.name]
+    r.outputs = outputs
+    if kind in _TABLE:
+        _TABLE[kind](r, layer.part(kind), inputs or [""], outputs[0])
+    elif kind in LAYERS:
+        _by_row(r, LAYERS[kind], layer.part(kind), inputs, outputs)
+    else:
+        values = [r.operand(one) for one in inputs]
+        name = f"{kind or 'unknown layer'} of a network"
+        r.nodes.append(Node(name, layer.name, values, outputs, {}))
+        r.names |= dict(zip(outputs, outputs, strict=True))
+
+
+def _is_number(text: str) -> bool:
+    return text.lstrip("-").isdigit()
+
+
+def _by_row(
+    r: Reader, row: Row, p: Record, inputs: Sequence[str], outputs: list[str], every: bool = False
+) -> None:
+    """With the attributes that the layer has, or with `every` one of the row."""
+    bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
+    if row.inputs[0].startswith("*"):
+        bound = {row.inputs[0][1:]: list(inputs)}
+    given: dict[str, Any] = {name: int(f) for name, f in row.fields.items() if _is_number(f)}
+    fields = {name: f for name, f in row.fields.items() if name not in given}
+    given |= {name: getattr(p, f) for name, f in fields.items() if every or p.has(f)}
+    kept = {name: v if isinstance(v, str) else np.asarray(v) for name, v in given.items()}
+    r.add(row.op, outputs, bound, **kept)
+
+
+def _folded(kind: str) -> Convert:
+    """Two or more blobs, or one and a number."""
+
+    def convert(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+        if len(inputs) == 1:
+            r.add(kind, out, {"x": inputs[0], "y": np.float32(p.alpha)})
+            return
+        total = inputs[0]
+        for i, one in enumerate(inputs[1:]):
+            following = out if i == len(inputs) - 2 else f"{out} {i}"
+            r.add(kind, following, {"x": total, "y": one})
+            total = following
+
+    return convert
+
+
+_TABLE.update({layer: _folded(op) for layer, op in BINARY.items()})
+
+
+@_layer("average")
+def _average(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    _folded("add")(r, p, inputs, f"{out} sum")
+    r.add("mul", out, {"x": f"{out} sum", "y": np.float32(1 / len(inputs))})
+
+
+def _reduction(op: str) -> Convert:
+    def convert(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+        given = {} if p.reduceAll or not p.axes else {"axes": np.array(p.axes)}
+        r.add(op, out, {"x": inputs[0]}, keep_dims=p.keepDims, **given)
+
+    return convert
+
+
+_TABLE.update({layer: _reduction(op) for layer, op in REDUCTIONS.items()})
+
+
+@_layer("reduce")
+def _reduce(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    if p.mode not in MODES:
+        raise r.error(f"a reduction {p.mode} is not supported")
+    axes = ["CHW".index(name) - 3 for name in p.axis]
+    r.add(MODES[p.mode], out, {"x": inputs[0]}, keep_dims=True, axes=np.array(axes))
+
+
+@_layer(*SCATTERS)
+def _scatter(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    _by_row(r, SCATTERS[r.kind], p, inputs, [out], every=True)
+
+
+_layer("simpleRecurrent")(recurrent.simple)
+_layer("gru")(recurrent.gru)
+_layer("uniDirectionalLSTM", "biDirectionalLSTM")(recurrent.lstm)
+
+# -- convolutions, poolings, products --------------------------------------------------------------
+
+
+def _padding(p: Record, count: int) -> dict[str, Any]:
+    if p.same is not None:
+        upper = p.same.asymmetryMode == "BOTTOM_RIGHT_HEAVY"
+        return {"pad_type": "same" if upper else "same_lower"}
+    pairs = _edges(p.part("valid").part("paddingAmounts"))
+    return {"pad_type": "custom", "pad": pairs or [0] * 2 * count}
+
+
+def _edges(amounts: Record) -> list[int]:
+    return [v for one in amounts.borderAmounts for v in (one.startEdgeSize, one.endEdgeSize)]
+
+
+@_layer("convolution")
+def _convolution(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    kernel, groups = list(p.kernelSize) or [3, 3], p.nGroups or 1
+    given = {
+        "strides": list(p.stride) or [1, 1],
+        "dilations": list(p.dilationFactor) or [1, 1],
+        "groups": groups,
+        **_padding(p, 2),
+    }
+    # Transposed ones have their inputs first.
+    sides = [p.outputChannels, p.kernelChannels]
+    if p.isDeconvolution:
+        sides = [p.kernelChannels, p.outputChannels // groups]
+        if p.outputShape:
+            given["output_shape"] = list(p.outputShape)
+    bound: dict[str, Any] = {"x": inputs[0]}
+    if len(inputs) > 1:
+        bound["weight"] = inputs[1]
+    else:
+        bound["weight"] = r.weight(p.part("weights"), [*sides, *kernel])
+    bound |= _bias(r, p, p.outputChannels)
+    r.add("conv_transpose" if p.isDeconvolution else "conv", out, bound, **given)
+
+
+def _bias(r: Reader, p: Record, *shape: int) -> dict[str, np.ndarray]:
+    return {"bias": r.weight(p.part("bias"), shape)} if p.hasBias else {}
+
+
+@_layer("pooling")
+def _pooling(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    name, over = {
+        "MAX": ("max_pool", "reduce_max"),
+        "AVERAGE": ("avg_pool", "reduce_mean"),
+        "L2": ("l2_pool", "reduce_l2_norm"),
+    }[p.type]
+    if p.globalPooling:
+        r.add(over, out, {"x": inputs[0]}, axes=np.array([-2, -1]), keep_dims=True)
+        return
+    given = _padding(p, 2)
+    if p.includeLastPixel is not None:
+        rows, columns = (list(p.includeLastPixel.paddingAmounts) or [0, 0])[:2]
+        given = {"pad_type": "custom", "pad": [rows, rows, columns, columns], "ceil_mode": True}
+    if p.type == "AVERAGE":
+        given["exclude_padding_from_average"] = p.avgPoolExcludePadding
+    kernel, strides = list(p.kernelSize) or [3, 3], list(p.stride) or [1, 1]
+    r.add(name, out, {"x": inputs[0]}, kernel_sizes=kernel, strides=strides, **given)
+
+
+@_layer("innerProduct")
+def _inner_product(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    bound = {"weight": r.weight(p.part("weights"), [p.outputChannels, p.inputChannels])}
+    bound |= _bias(r, p, p.outputChannels)
+    if r.exact:
+        r.add("linear", out, {"x": inputs[0], **bound})
+        return
+    r.reshaped(f"{out} flat", inputs[0], [-1, p.inputChannels])
+    r.add("linear", f"{out} row", {"x": f"{out} flat", **bound})
+    r.reshaped(out, f"{out} row", [-1, p.outputChannels, 1, 1])
+
+
+def _biased(r: Reader, op: str, out: str, bound: dict, bias: Any, **given: Any) -> None:
+    """An operation, and the sum of its result and a bias where there is one."""
+    final = out if bias is None else f"{out} unbiased"
+    r.add(op, final, bound, **given)
+    if bias is not None:
+        r.add("add", out, {"x": final, "y": bias})
+
+
+@_layer("embedding", "embeddingND")
+def _embedding(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """Rows of a table; of the older kind, images of one element [N, 1, 1, 1] become [N, C, 1, 1]"""
+    older = p.has("inputDim")
+    width = p.outputChannels if older else p.embeddingSize
+    table = r.weight(p.part("weights"), [width, p.inputDim if older else p.vocabSize]).T
+    bias = _bias(r, p, width).get("bias")
+    r.add("cast", f"{out} ids", {"x": inputs[0]}, dtype="int32")
+    if not older:
+        r.add("squeeze", f"{out} flat", {"x": f"{out} ids"}, axes=np.array([-1]))
+        _biased(r, "gather", out, {"x": table, "indices": f"{out} flat"}, bias, axis=0)
+        return
+    r.reshaped(f"{out} flat", f"{out} ids", [-1])
+    _biased(r, "gather", f"{out} row", {"x": table, "indices": f"{out} flat"}, bias, axis=0)
+    r.reshaped(out, f"{out} row", [-1, width, 1, 1])
+
+
+@_layer("batchedMatmul")
+def _batched_matmul(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    bias, other = None, inputs[-1]
+    if len(inputs) == 1:
+        shape = [p.weightMatrixFirstDimension, p.weightMatrixSecondDimension]
+        other, bias = r.weight(p.part("weights"), shape), _bias(r, p, shape[1]).get("bias")
+    turned = {"transpose_x": p.transposeA, "transpose_y": p.transposeB}
+    _biased(r, "matmul", out, {"x": inputs[0], "y": other}, bias, **turned)
+
+
+# -- elementwise, normalizations -------------------------------------------------------------------
+
+
+@_layer("activation")
+def _activation(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    kind = next((name for name, _ in p.fields()), "linear")
+    own = p.part(kind)
+    if kind == "PReLU":
+        r.add("prelu", out, {"x": inputs[0], "alpha": own.part("alpha").floatValue})
+    elif kind == "parametricSoftplus":
+        both = {name: own.part(name).floatValue for name in ("alpha", "beta")}
+        r.add("softplus_parametric", out, {"x": inputs[0], **both})
+    elif kind in ACTIVATIONS:
+        _by_row(r, ACTIVATIONS[kind], own, inputs, [out], every=True)
+    else:
+        raise r.error(f"activation {kind} is not supported")
+
+
+@_layer("unary")
+def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    scale = np.float32(p.scale if p.has("scale") else 1)
+    given = {"alpha": scale, "beta": np.float32(p.shift)}
+    r.add("linear_activation", f"{out} in", {"x": inputs[0]}, **given)
+    if p.type == "POWER":
+        r.add("pow", out, {"x": f"{out} in", "y": np.float32(p.alpha)})
+    else:
+        _by_row(r, UNARY[p.type], p, [f"{out} in"], [out], every=True)
+
+
+@_layer("batchnorm")
+def _batchnorm(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    names = ["gamma", "beta"] if p.instanceNormalization else ["gamma", "beta", "mean", "variance"]
+    parts = {name: r.weight(p.part(name), [p.channels]) for name in names}
+    op = "instance_norm" if p.instanceNormalization else "batch_norm"
+    r.add(op, out, {"x": inputs[0], **parts}, epsilon=epsilon)
+
+
+@_layer("layerNormalization")
+def _layer_normalization(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    shape = list(p.normalizedShape)
+    parts = {name: r.weight(p.part(name), shape) for name in ("gamma", "beta")}
+    given = {"axes": np.arange(-len(shape), 0), "epsilon": np.float32(p.eps)}
+    r.add("layer_norm", out, {"x": inputs[0], **parts}, **given)
+
+
+@_layer("mvn")
+def _moments(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    axes = np.arange(-3 if p.acrossChannels else -2, 0)
+    if not p.normalizeVariance:
+        r.add("reduce_mean", f"{out} mean", {"x": inputs[0]}, axes=axes, keep_dims=True)
+        r.add("sub", out, {"x": inputs[0], "y": f"{out} mean"})
+        return
+    epsilon = np.float32(p.epsilon if p.has("epsilon") else 1e-5)
+    r.add("layer_norm", out, {"x": inputs[0]}, axes=axes, epsilon=epsilon)
+
+
+@_layer("scale")
+def _scale(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    bias = _bias(r, p, *p.shapeBias).get("bias")
+    scale = r.weight(p.part("scale"), p.shapeScale)
+    _biased(r, "mul", out, {"x": inputs[0], "y": scale}, bias)
+
+
+@_layer("bias")
+def _add_bias(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add("add", out, {"x": inputs[0], "y": r.weight(p.part("bias"), p.shape)})
+
+
+@_layer("loadConstant", "loadConstantND")
+def _constant(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add("identity", out, {"x": r.weight(p.part("data"), p.shape)})
+
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+@_layer("padding")
+def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    mode = p.which("constant", "reflection", "replication")
+    given = {
+        "pad": np.array(_edges(p.part("paddingAmounts")) or [0] * 4),
+        "mode": {"reflection": "reflect", "replication": "replicate"}.get(mode, "constant"),
+        "constant_val": np.float32(p.part("constant").value),
+    }
+    r.add("pad", out, {"x": inputs[0]}, **given)
+
+
+@_layer("crop")
+def _crop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    edges = np.array(_edges(p.part("cropAmounts")))
+    if len(inputs) > 1 or len(edges) != 4:
+        raise r.error("a crop like another blob is not supported")
+    r.add("crop", out, {"x": inputs[0]}, crop_height=edges[:2], crop_width=edges[2:])
+
+
+@_layer("upsample")
+def _upsample(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    given = list(p.fractionalScalingFactor) or list(p.scalingFactor) or [1, 1]
+    how: dict[str, Any] = {"scale_factor_height": given[0], "scale_factor_width": given[1]}
+    kind = "nearest_neighbor"
+    if p.mode != "NN":
+        kind, corners = "bilinear", p.linearUpsampleMode
+        how["align_corners"] = corners == "ALIGN_CORNERS_TRUE"
+        how["half_pixel_centers"] = corners == "ALIGN_CORNERS_FALSE"
+    r.add(f"upsample_{kind}", out, {"x": inputs[0]}, **how)
+
+
+@_layer("resizeBilinear")
+def _resize_bilinear(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    rows, columns = list(p.targetSize) or [1, 1]
+    how = SAMPLING.get(p.part("mode").samplingMethod, "")
+    given = {"target_size_height": rows, "target_size_width": columns, "sampling_mode": how}
+    r.add("resize_bilinear", out, {"x": inputs[0]}, **given)
+
+
+@_layer("reorganizeData")
+def _reorganize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    op = str(p.mode).lower()
+    size = "upscale_factor" if op == "pixel_shuffle" else "block_size"
+    r.add(op, out, {"x": inputs[0]}, **{size: p.blockSize})
+
+
+@_layer("flatten", "reshape")
+def _reshape(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """[N, C, H, W] in another shape of three; flattened, all elements are channels."""
+    x, last = inputs[0], p.mode == "CHANNEL_LAST"
+    if last:
+        r.add("transpose", f"{out} last", {"x": x}, perm=np.array([0, 2, 3, 1]))
+        x = f"{out} last"
+    if not (wanted := list(getattr(p, "targetShape", ()))[-3:]):
+        r.reshaped(f"{out} row", x, [0, -1])
+        r.add("expand_dims", out, {"x": f"{out} row"}, axes=np.array([2, 3]))
+    elif last:
+        r.reshaped(f"{out} moved", x, [-1, *wanted[1:], wanted[0]])
+        r.add("transpose", out, {"x": f"{out} moved"}, perm=np.array([0, 3, 1, 2]))
+    else:
+        r.reshaped(out, x, [-1, *wanted])
+
+
+@_layer("slice")
+def _slice(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """Elements of one of the dimensions of [N, C, H, W]."""
+    axis = 1 + "CHW".index(p.axis[0])
+    given = {"begin": p.startIndex, "end": p.endIndex or 2**31 - 1, "stride": p.stride or 1}
+    others = {"begin": 0, "end": 2**31 - 1, "stride": 1}
+    parts = {
+        k: np.array([v if i == axis else others[k] for i in range(4)]) for k, v in given.items()
+    }
+    r.add("slice_by_index", out, {"x": inputs[0], **parts})
+
+
+@_layer("squeeze")
+def _squeeze(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    given = {} if p.squeezeAll or not p.axes else {"axes": np.array(p.axes)}
+    r.add("squeeze", out, {"x": inputs[0]}, **given)
+
+
+@_layer("argMax", "argMin")
+def _arg_extreme(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add(f"reduce_{r.kind.lower()}", out, {"x": inputs[0]}, axis=p.axis, keep_dims=not p.removeDim)
+
+
+@_layer("argSort")
+def _arg_sort(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add("argsort", out, {"x": inputs[0]}, axis=p.axis, ascending=not p.descending)
+
+
+@_layer("reverse")
+def _reverse(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add("reverse", out, {"x": inputs[0]}, axes=np.flatnonzero(np.array(p.reverseDim)))
