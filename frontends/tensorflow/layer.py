@@ -88,6 +88,11 @@ class TfLayer(NodeLayer):
             raise self.error(f"attribute '{name}' is '{text}', expected one of {', '.join(cases)}")
         return text
 
+    def texts(self, name: str) -> list[str]:
+        """A list of strings."""
+        found = self._of(name, "list", False)
+        return [] if found is None else [bytes(s).decode("utf-8", "replace") for s in found.s]
+
     def ints(self, name: str) -> tuple[int, ...]:
         """A list of integers, empty where it is left out."""
         found = self._of(name, "list", False)

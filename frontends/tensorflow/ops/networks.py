@@ -14,6 +14,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, i64
+from ...common.activations import activation
 from ...common.convolution import (
     channels_first,
     channels_last,
@@ -23,11 +24,13 @@ from ...common.convolution import (
 from ...common.einsum import einsum
 from ...common.movement import swapped
 from ...common.normalization import batch_norm
-from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.pooling import Windows, average_pooled, max_pooled, max_pooled_with_indices
 from ...common.resize import resized
-from ...common.shapes import as_i64, merge, part_of_vector, reshape, shape_of
+from ...common.shapes import as_i64, merge, part_of_vector, product, reshape, shape_of
+from ...common.terms import Term
 from ...common.windows import Padding
 from ..layer import TfLayer, rows
+from .elementwise import bias_add
 
 
 def on_channels_first(n: TfLayer, x: Value, work: Callable[[Value], Value]) -> Value:
@@ -67,7 +70,7 @@ def padding_of(n: TfLayer, x: Value) -> Padding:
 
 @rows("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3")
 def matmul(n: TfLayer, x: Value, y: Value) -> Value:
-    names = ("transpose_a", "transpose_b") if n.kind == "MatMul" else ("adj_x", "adj_y")
+    names = ("adj_x", "adj_y") if n.kind.startswith("Batch") else ("transpose_a", "transpose_b")
     x, y = (
         swapped(n, v, v.type.rank - 2, v.type.rank - 1) if n.flag(name) else v
         for v, name in zip((x, y), names, strict=True)
@@ -161,6 +164,21 @@ def max_pool(n: TfLayer, x: Value) -> Value:
     return on_channels_first(n, x, lambda v: max_pooled(n, v, _windows(n, x)))
 
 
+@rows("MaxPoolWithArgmax")
+def max_pool_with_argmax(n: TfLayer, x: Value) -> list[Value]:
+    """Positions count an image's elements, or those of the whole batch, channels last."""
+    out, places = max_pooled_with_indices(n, channels_first(n, x), _windows(n, x))
+    channels, plane = x.type.shape[3], product(x.type.shape[1:3])
+    if channels is None or plane is None:
+        raise n.error("the extents of images must be known")
+    image, inside = Term(n, places) / plane, Term(n, places) % plane
+    found = inside * channels + image % channels
+    if n.flag("include_batch_in_index"):
+        found = found + image / channels * (plane * channels)
+    element = n.element("Targmax") if n.has("Targmax") else i64
+    return [channels_last(n, out), channels_last(n, found.cast(element).value)]
+
+
 @rows("AvgPool", "AvgPool3D")
 def average_pool(n: TfLayer, x: Value) -> Value:
     return on_channels_first(n, x, lambda v: average_pooled(n, v, _windows(n, x)))
@@ -188,6 +206,52 @@ def lrn(n: TfLayer, x: Value) -> Value:
         "bias": n.float("bias", 1.0),
     }
     return on_channels_first(n, x, lambda v: n(nn.Lrn(v, **how)))
+
+
+# -- what TensorFlow's optimizer has fused -----------------------------------------------------
+
+
+@rows("_FusedConv2D", "_FusedDepthwiseConv2dNative", "_FusedMatMul")
+def fused(n: TfLayer, x: Value, weight: Value, *more: Value) -> Value:
+    """A product, and what follows it, with operands of their own."""
+    products = {"_FusedConv2D": conv, "_FusedMatMul": matmul}
+    y, rest = products.get(n.kind, depthwise_conv)(n, x, weight), list(more)
+    for name in n.texts("fused_ops"):
+        if name == "FusedBatchNorm" and len(rest) >= 4:
+            scale, offset, mean, spread, *rest = rest
+            how = (scale, offset, mean, spread, n.float("epsilon", 1e-4))
+            y = on_channels_first(n, y, lambda v, how=how: batch_norm(n, v, *how))
+        elif name in ("BiasAdd", "Add") and rest:
+            operand = rest.pop(0)
+            y = bias_add(n, y, operand) if name == "BiasAdd" else n(nn.Add(y, operand))
+        else:
+            y = _activated(n, name, y)
+    return y
+
+
+@rows("_FusedBatchNormEx")
+def fused_batch_norm_ex(
+    n: TfLayer,
+    x: Value,
+    scale: Value,
+    offset: Value,
+    mean: Value,
+    spread: Value,
+    side: Value | None = None,
+) -> list:
+    y, *statistics = fused_batch_norm(n, x, scale, offset, mean, spread)
+    if side is not None:
+        y = n(nn.Add(y, side))
+    return [_activated(n, n.text("activation_mode", "Identity"), y), *statistics]
+
+
+def _activated(n: TfLayer, name: str, x: Value) -> Value:
+    """x after an activation that an optimizer names."""
+    known = {"Identity": "affine", "_FusedHardSwish": "hardswish", "GeluExact": "gelu"}
+    if name == "GeluApproximate":
+        return n(nn.Gelu(x, approximate="tanh"))
+    alpha = n.float("leakyrelu_alpha", 0.2) if name == "LeakyRelu" else None
+    return activation(n, known.get(name, name.lower()), x, alpha)
 
 
 # -- images ----------------------------------------------------------------------------------------

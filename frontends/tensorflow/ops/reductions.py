@@ -12,6 +12,7 @@ from ....ir.types import IntegerType, TensorType, i32, i64
 from ...common.late_axes import all_where_none, along, axes_mask
 from ...common.reductions import largest, reduced
 from ...common.shapes import normalize_axes, normalize_axis, reshape
+from ...common.unique import unique_rows
 from ..layer import TfLayer, rows
 
 
@@ -70,6 +71,18 @@ def top_k_of_attribute(n: TfLayer, x: Value) -> list[Value]:
 @rows("Where")
 def where(n: TfLayer, x: Value) -> Value:
     return n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0)))
+
+
+@rows("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
+def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
+    """In the order in which they are met first."""
+    axes = () if axis is None else n.known_ints(axis, "axis")
+    if x.type.rank != 1 or axes not in ((), (0,), (-1,)):
+        raise n.error(f"the different elements of a tensor of rank {x.type.rank}, expected 1")
+    found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
+    element = n.element("out_idx") if n.has("out_idx") else i32
+    numbers = [n.cast(v, element) for v in (found.inverse, found.counts)]
+    return [n(nn.Gather(x, found.first)), *numbers]
 
 
 @rows("SegmentSum", "UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin",
