@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import TensorType, f32, i1, i64
+from ...ir.types import TensorType, f32, i1, i32, i64
 from .layer import Layer
 from .loops import Iteration, while_loop
 from .shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
-from .terms import Term, counting, extent
+from .terms import Term, constant, counting, extent, joined
+from .windows import pad_by_vector
 
 
 def suppressed(
@@ -34,6 +37,39 @@ def suppressed(
     limit = n.constant(0, i64) if most is None else as_scalar(n, as_i64(n, most))
     threshold = n.constant(0.0, f32) if iou_threshold is None else as_scalar(n, iou_threshold)
     return order, n(nn.Suppress(chosen, eligible, limit, threshold))
+
+
+def kept_boxes(
+    n: Layer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
+) -> Value:
+    """The numbers of the boxes that are kept, the best first, at most so many."""
+    lists = [
+        reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
+        reshape(n, scores, [1, 1, (scores, 0)]),
+    ]
+    least = None if least is None else bounded(n, least)
+    order, kept = suppressed(n, lists[0], lists[1], most, iou, least)
+    flat = [reshape(n, v, [(v, 2)]) for v in (order, kept)]
+    places = n(nn.NonZero(flat[1]))
+    return n(nn.Gather(flat[0], n(nn.Reshape(places, out=TensorType((None,), i64)))))
+
+
+def bounded(n: Layer, least: Value) -> Value | None:
+    """The threshold of scores, None where all are above it."""
+    known = n.known(least)
+    return None if known is not None and np.isneginf(known).all() else least
+
+
+def padded_boxes(n: Layer, found: Sequence[Value], most: Value) -> list[Value]:
+    """Boxes' numbers, and what else they have, with zeros behind up to `most`; and how many."""
+    count, limit = extent(n, (found[0], 0)), as_scalar(n, as_i64(n, most))
+    by = joined([constant(n, np.zeros(1, np.int64)), (Term(n, limit) - count).reshape(1)], 0)
+    wide = [pad_by_vector(n, v, by.value, n.scalar(0, v)) for v in found]
+    known = n.known(limit)
+    if known is not None:
+        shape = (int(known),)
+        wide = [n(nn.Reshape(v, out=TensorType(shape, v.type.element_type))) for v in wide]
+    return [n.cast(wide[0], i32), *wide[1:], count.cast(i32).value]
 
 
 def softly_suppressed(

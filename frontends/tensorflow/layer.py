@@ -35,6 +35,7 @@ class TfRows(Rows):
 
 def _checked(function: Convert) -> Convert:
     parameters = list(signature(function).parameters.values())[1:]
+    parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     wanted = [_KINDS.get(str(p.annotation).removesuffix(" | None"), _TENSOR) for p in parameters]
 
     @wraps(function)

@@ -8,30 +8,14 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, f32, i64
-from ...common.boxes import softly_suppressed, suppressed
+from ....ir.types import IntegerType, f32, i64
+from ...common.boxes import bounded, kept_boxes, padded_boxes, softly_suppressed, suppressed
 from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, broadcast, merge, reshape
+from ...common.shapes import as_i64, broadcast, merge
 from ...common.terms import Term, constant, extent, joined
-from ...common.windows import pad_by_vector
 from ..layer import TfLayer, rows
 
 i32 = IntegerType(32)
-
-
-def kept_boxes(
-    n: TfLayer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
-) -> Value:
-    """The numbers of the boxes that are kept, the best first, at most so many."""
-    lists = [
-        reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
-        reshape(n, scores, [1, 1, (scores, 0)]),
-    ]
-    least = None if least is None else _bounded(n, least)
-    order, kept = suppressed(n, lists[0], lists[1], most, iou, least)
-    flat = [reshape(n, v, [(v, 2)]) for v in (order, kept)]
-    places = n(nn.NonZero(flat[1]))
-    return n(nn.Gather(flat[0], n(nn.Reshape(places, out=TensorType((None,), i64)))))
 
 
 @rows("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
@@ -102,7 +86,7 @@ def combined_non_max_suppression(
     lists = merge(n, apart, ((0, 2), (2, 3), (3, 4)))
     if own:
         rated = Term(n, merge(n, rated, ((0, 2), (2, 3)))).reshape((lists, 0), 1, count).value
-    order, kept = suppressed(n, lists, rated, per_class, iou, _bounded(n, least))
+    order, kept = suppressed(n, lists, rated, per_class, iou, bounded(n, least))
     found = Term(n, n(nn.GatherElements(rated, order, axis=2)))
     found = Term(n, kept).choose(found, -np.inf)
     flat = []
@@ -124,26 +108,12 @@ def combined_non_max_suppression(
     return [*(t.value for t in shown), there.cast(i32).sum(1).value]
 
 
-def _bounded(n: TfLayer, least: Value) -> Value | None:
-    """The threshold of scores, None where all are above it."""
-    known = n.known(least)
-    return None if known is not None and np.isneginf(known).all() else least
-
-
 def _padded(n: TfLayer, found: list[Value], most: Value) -> list[Value]:
     """The boxes, and how many they are; with zeros behind them where that is asked for."""
-    count = extent(n, (found[0], 0))
     if n.flag("pad_to_max_output_size"):
-        limit = as_scalar(n, as_i64(n, most))
-        missing = (Term(n, limit) - count).reshape(1)
-        by = n(nn.Concat([n.constant(np.zeros(1, np.int64)), missing.value], axis=0))
-        known = n.known(limit)
-        wide = [pad_by_vector(n, v, by, n.scalar(0, v)) for v in found]
-        if known is not None:
-            shape = (int(known),)
-            wide = [n(nn.Reshape(v, out=TensorType(shape, v.type.element_type))) for v in wide]
-        found = wide
-    return [n.cast(found[0], i32), *found[1:], count.cast(i32).value]
+        return padded_boxes(n, found, most)
+    count = extent(n, (found[0], 0)).cast(i32).value
+    return [n.cast(found[0], i32), *found[1:], count]
 
 
 # -- parts of images -------------------------------------------------------------------------------
