@@ -30,6 +30,7 @@ def compile(
     inputs: Any = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
     threads: int = 1,
     target: str | None = None,
@@ -43,8 +44,9 @@ def compile(
     stage), the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a
     `torch.nn.Module` or a function of JAX with example `inputs` (a tuple, or by name), or a
     module. `shapes` fixes the shapes of inputs by name;
-    `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then; `ops`
-    are Python files that declare operators of one's own. `target` is what to compile for, a name
+    `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then;
+    `signature` says which function of a SavedModel or a `.tflite` file is meant; `ops` are Python
+    files that declare operators of one's own. `target` is what to compile for, a name
     that `nnc targets` lists or "host"; by default what the module says, else this machine
     (`machine` is the older name of this argument). Without `fast_math`,
     floating-point operations are those that the model states, in their order: no Winograd, no
@@ -64,6 +66,7 @@ def compile(
         _traced(model, inputs),
         shapes=shapes,
         constants=constants,
+        signature=signature,
         threads=threads,
         target=target or machine,
         fast_math=fast_math,
@@ -77,11 +80,12 @@ def load(
     inputs: Any = None,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     ops: str | PathLike[str] | Sequence[str | PathLike[str]] = (),
 ) -> Operation:
     """The module of a model, at the level it is written in: `nn` for an ONNX file.
 
-    `inputs`, `shapes`, `constants` and `ops` are those of `compile`.
+    `inputs`, `shapes`, `constants`, `signature` and `ops` are those of `compile`.
 
     Raises:
         NncError: the model cannot be read.
@@ -89,7 +93,9 @@ def load(
     from .driver.compile import load_module
 
     _load_operators(ops)
-    return load_module(_traced(model, inputs), shapes=shapes, constants=constants)
+    return load_module(
+        _traced(model, inputs), shapes=shapes, constants=constants, signature=signature
+    )
 
 
 def _traced(model: Any, inputs: Any) -> Any:

@@ -33,26 +33,26 @@ def load_module(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     fast_math: bool = True,
     progress: Progress | None = None,
 ) -> Operation:
     """A verified module from a model's file in any format, IR text in a file, bytes, an object of
     a framework, or a module.
 
-    `shapes` fixes input shapes by name, `constants` gives inputs a value for good; a module that
-    exists already is copied. Without `fast_math` the module says that its math is to be done as
-    written. Raises NncError that
+    `shapes` fixes input shapes by name, `constants` gives inputs a value for good, `signature` says
+    which function of several is meant; a module that exists already is copied. Without `fast_math`
+    the module says that its math is to be done as written. Raises NncError that
     names the file and the place.
     """
-    module = _load(model, {"shapes": shapes or {}, "constants": constants or {}}, progress)
+    choices = {"shapes": shapes or {}, "constants": constants or {}, "signature": signature}
+    module = _load(model, choices, progress)
     if not fast_math:
         module.attributes[STRICT_MATH] = UnitAttr()
     return module
 
 
-def _load(
-    model: Any, choices: Mapping[str, Mapping[str, Any]], progress: Progress | None
-) -> Operation:
+def _load(model: Any, choices: Mapping[str, Any], progress: Progress | None) -> Operation:
     if isinstance(model, Operation):
         _reject(choices)
         module = model.clone()
@@ -80,7 +80,7 @@ def _is_model(path: Path) -> bool:
     return path.exists() and is_it(Source(path))
 
 
-def _reject(choices: Mapping[str, Mapping[str, Any]]) -> None:
+def _reject(choices: Mapping[str, Any]) -> None:
     """Raises NncError where something is said of the inputs of IR."""
     for what, given in choices.items():
         if given:
@@ -181,6 +181,7 @@ def compile_model(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     threads: int = 1,
     target: str | None = None,
     fast_math: bool = True,
@@ -205,7 +206,12 @@ def compile_model(
 
     def load() -> Operation:
         module = load_module(
-            model, shapes=shapes, constants=constants, fast_math=fast_math, progress=progress
+            model,
+            shapes=shapes,
+            constants=constants,
+            signature=signature,
+            fast_math=fast_math,
+            progress=progress,
         )
         check_runs(attach(module, target_of(module, target)), emulate)
         return module
@@ -240,7 +246,7 @@ def compile_model(
     key = None
     if models is not None and isinstance(model, str | Path) and Path(model).suffix != ".mlir":
         given = choices_text(shapes=shapes or {}, constants=constants or {})
-        options = f"{given} {fast_math} {own_operators_digest()}"
+        options = f"{given} {signature} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
         key = file_key(model_files(model), chosen, options)
@@ -286,6 +292,7 @@ def write_stages(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     target: str | None = None,
     fast_math: bool = True,
     progress: Progress | None = None,
@@ -297,7 +304,12 @@ def write_stages(
     from ..ir.weights_file import write_module
 
     module = load_module(
-        model, shapes=shapes, constants=constants, fast_math=fast_math, progress=progress
+        model,
+        shapes=shapes,
+        constants=constants,
+        signature=signature,
+        fast_math=fast_math,
+        progress=progress,
     )
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -25,6 +25,8 @@ class Format:
 
     name: str
     room: str
+    has_signatures: bool = False
+    """Whether a model may have several functions, of which `signature` chooses one."""
 
     @property
     def front_end(self) -> FrontEnd:
@@ -40,14 +42,14 @@ FORMATS: Sequence[Format] = (
     Format("Keras", "keras"),  # before PyTorch: a model of Keras may be a module of PyTorch
     Format("PyTorch", "pytorch"),
     Format("StableHLO", "stablehlo"),
-    Format("TensorFlow Lite", "tflite"),
+    Format("TensorFlow Lite", "tflite", has_signatures=True),
     Format("GGUF", "gguf"),
     Format("ncnn", "ncnn"),
     Format("Darknet", "darknet"),
     Format("PaddlePaddle", "paddle"),
     Format("MXNet", "mxnet"),
     Format("CoreML", "coreml"),
-    Format("TensorFlow", "tensorflow"),
+    Format("TensorFlow", "tensorflow", has_signatures=True),
     Format("Caffe", "caffe"),
     Format("Caffe2", "caffe2"),
     Format("XGBoost", "boosting.xgboost"),
@@ -63,19 +65,30 @@ def find_format(source: Source) -> Format:
     return next(one for one in FORMATS if one.is_it(source))
 
 
-def import_model(given: Any, **choices: Any) -> Operation:
+def import_model(given: Any, *, signature: str | None = None, **choices: Any) -> Operation:
     """The module of a model in any format; the choices are those of `FrontEnd.import_model`.
 
     `given` is a path, the bytes of a file, or an object of a framework. Raises NncError.
     """
-    source = Source(given)
-    return find_format(source).front_end.import_model(source, **choices)
+    source, front_end = _opened(given, signature)
+    return front_end.import_model(source, **choices)
 
 
-def examine_model(given: Any, **choices: Mapping[str, Any]) -> Examination:
+def examine_model(
+    given: Any, *, signature: str | None = None, **choices: Mapping[str, Any]
+) -> Examination:
     """What is in a model of any format. Raises NncError where it is no valid one."""
+    source, front_end = _opened(given, signature)
+    return front_end.examine_model(source, **choices)
+
+
+def _opened(given: Any, signature: str | None) -> tuple[Source, FrontEnd]:
     source = Source(given)
-    return find_format(source).front_end.examine_model(source, **choices)
+    source.signature = signature
+    found = find_format(source)
+    if signature is not None and not found.has_signatures:
+        raise source.error(f"a signature is given, but models of {found.name} have none")
+    return source, found.front_end
 
 
 def model_files(path: str | Path) -> Sequence[Path]:

@@ -60,6 +60,11 @@ def argument_parser() -> argparse.ArgumentParser:
             "a list as 1,2 or [[1,2]], or a .npy file",
         )
         sub.add_argument(
+            "--signature",
+            metavar="NAME",
+            help="which function of a model that has several, as a SavedModel or a .tflite file",
+        )
+        sub.add_argument(
             "--ops",
             action="append",
             default=[],

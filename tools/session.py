@@ -29,6 +29,7 @@ class Session:
         self.choices: dict[str, Any] = {
             "shapes": _shapes(args.shape),
             "constants": _constants(args.constant, streams),
+            "signature": args.signature,
         }
         """What is said of the model's inputs, as `load_module` takes it."""
         self.model = self.path(args.model)

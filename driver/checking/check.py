@@ -77,10 +77,15 @@ def check(
     *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
+    signature: str | None = None,
     threads: int = 1,
 ) -> Check:
     """Check a model's file or IR text of the graph. Raises NncError where it is no valid model."""
-    choices: dict[str, Any] = {"shapes": dict(shapes or {}), "constants": dict(constants or {})}
+    choices: dict[str, Any] = {
+        "shapes": dict(shapes or {}),
+        "constants": dict(constants or {}),
+        "signature": signature,
+    }
     found = _examine(model, choices)
     dimensions: list[OpenDimension] = []
     work, assumed, steps = None, {}, ()

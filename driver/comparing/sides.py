@@ -54,6 +54,7 @@ class CompiledSide(Side):
             choices = {
                 kind: {name: value for name, value in given.items() if name in names}
                 for kind, given in choices.items()
+                if kind != "signature"
             }
         if not self.passes:
             return compile_model(

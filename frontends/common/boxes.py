@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import TensorType, f32, i1, i64
+from ...ir.types import TensorType, f32, i1, i32, i64
 from .layer import Layer
+from .loops import Iteration, while_loop
 from .shapes import as_i64, as_scalar, broadcast, reshape, shape_vector
+from .terms import Term, constant, counting, extent, joined
+from .windows import pad_by_vector
 
 
 def suppressed(
@@ -34,6 +39,85 @@ def suppressed(
     return order, n(nn.Suppress(chosen, eligible, limit, threshold))
 
 
+def kept_boxes(
+    n: Layer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
+) -> Value:
+    """The numbers of the boxes that are kept, the best first, at most so many."""
+    lists = [
+        reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
+        reshape(n, scores, [1, 1, (scores, 0)]),
+    ]
+    least = None if least is None else bounded(n, least)
+    order, kept = suppressed(n, lists[0], lists[1], most, iou, least)
+    flat = [reshape(n, v, [(v, 2)]) for v in (order, kept)]
+    places = n(nn.NonZero(flat[1]))
+    return n(nn.Gather(flat[0], n(nn.Reshape(places, out=TensorType((None,), i64)))))
+
+
+def bounded(n: Layer, least: Value) -> Value | None:
+    """The threshold of scores, None where all are above it."""
+    known = n.known(least)
+    return None if known is not None and np.isneginf(known).all() else least
+
+
+def padded_boxes(n: Layer, found: Sequence[Value], most: Value) -> list[Value]:
+    """Boxes' numbers, and what else they have, with zeros behind up to `most`; and how many."""
+    count, limit = extent(n, (found[0], 0)), as_scalar(n, as_i64(n, most))
+    by = joined([constant(n, np.zeros(1, np.int64)), (Term(n, limit) - count).reshape(1)], 0)
+    wide = [pad_by_vector(n, v, by.value, n.scalar(0, v)) for v in found]
+    known = n.known(limit)
+    if known is not None:
+        shape = (int(known),)
+        wide = [n(nn.Reshape(v, out=TensorType(shape, v.type.element_type))) for v in wide]
+    return [n.cast(wide[0], i32), *wide[1:], count.cast(i32).value]
+
+
+def softly_suppressed(
+    n: Layer,
+    boxes: Value,
+    scores: Value,
+    most: Value,
+    sigma: Value,
+    least: Value,
+    iou_threshold: Value | None = None,
+) -> tuple[Value, Value]:
+    """The boxes [K, 4] by falling score, and these scores [K]: each box that is taken makes those
+    of others smaller, by exp(-iou^2 / (2 sigma)), to nothing from `iou_threshold` on.
+
+    Source: Bodla and others, "Soft-NMS" (2017).
+    """
+    corners = Term(n, _corners(n, boxes)).reshape((boxes, 0), 4)
+    low, high = corners.part(1, 0, 2), corners.part(1, 2, 4)
+    area = _area(high - low)
+    fall = -0.5 / Term(n, as_scalar(n, sigma))
+    gone = n.scalar(-np.inf, scores)
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        left = Term(n, states[0])
+        best = left.made(nn.Argmax(left.value, axis=0, keep_dims=False))
+        common = high.min(high.gather(best)) - low.max(low.gather(best))
+        shared = _area(common.max(0.0))
+        iou = shared / (area + area.gather(best) - shared).max(1e-30)
+        fewer = left * (iou * iou * fall).function(nn.Exp)
+        if iou_threshold is not None:
+            fewer = (iou >= Term(n, as_scalar(n, iou_threshold))).choose(Term(n, gone), fewer)
+        places = counting(n, extent(n, (scores, 0)))
+        fewer = places.equals(best).choose(Term(n, gone), fewer)
+        return Iteration([fewer.value], [best.value, left.gather(best).value])
+
+    count = extent(n, (scores, 0)).min(Term(n, as_scalar(n, as_i64(n, most))))
+    shown = Term(n, scores) > Term(n, as_scalar(n, least))
+    states = [shown.choose(Term(n, scores), Term(n, gone)).value]
+    _, (order, found) = while_loop(n, step, states, count.value)
+    there = n(nn.NonZero((Term(n, found) > Term(n, as_scalar(n, least))).value))
+    kept = n(nn.Reshape(there, out=TensorType((None,), i64)))
+    return n(nn.Gather(order, kept)), n(nn.Gather(found, kept))
+
+
+def _area(sides: Term) -> Term:
+    return sides.column(0) * sides.column(1)
+
+
 def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Value]:
     """Which boxes are above the threshold; the boxes of each class by falling score."""
     batch, classes, boxes = scores.type.shape
@@ -51,16 +135,17 @@ def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Va
     return above, n(nn.TopK(scores, count, axis=2, out=types[0], indices=types[1]))[1]
 
 
-def _corners(n: Layer, boxes: Value, centered: bool) -> Value:
+def _corners(n: Layer, boxes: Value, centered: bool = False) -> Value:
     """Boxes as y0, x0, y1, x1 with y0 <= y1 and x0 <= x1."""
-    half = TensorType((*boxes.type.shape[:2], 2), boxes.type.element_type)
-    first, second = n(nn.Split(boxes, axis=2, outs=[half, half]))
+    axis = boxes.type.rank - 1
+    half = TensorType((*boxes.type.shape[:-1], 2), boxes.type.element_type)
+    first, second = n(nn.Split(boxes, axis=axis, outs=[half, half]))
     if centered:
         swap = n.constant(np.array([1, 0], np.int64))
-        center, size = (n(nn.Gather(part, swap, axis=2)) for part in (first, second))
+        center, size = (n(nn.Gather(part, swap, axis=axis)) for part in (first, second))
         extent = n(nn.Mul(size, n.scalar(0.5, size)))
         first, second = n(nn.Sub(center, extent)), n(nn.Add(center, extent))
-    return n(nn.Concat([n(nn.Min(first, second)), n(nn.Max(first, second))], axis=2))
+    return n(nn.Concat([n(nn.Min(first, second)), n(nn.Max(first, second))], axis=axis))
 
 
 def with_one(n: Layer, x: Value) -> Value:

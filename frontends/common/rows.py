@@ -72,6 +72,7 @@ def fault_of_call(convert: Convert, inputs: list[Any]) -> str | None:
     The converter's parameters stand for it: those without a default are needed.
     """
     parameters = list(signature(convert).parameters.values())[1:]
+    parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     needed = [p for p in parameters if p.kind is p.POSITIONAL_OR_KEYWORD and p.default is p.empty]
     if len(inputs) > len(parameters) and all(p.kind is not p.VAR_POSITIONAL for p in parameters):
         return f"{len(inputs)} inputs, expected at most {len(parameters)}"

@@ -25,13 +25,14 @@ class Source:
     """A model as it was given: a path, bytes, or an object of a framework in this process.
 
     `name` is how messages call it; `path` and `object` are None where there is none, `inputs` are
-    the examples to trace an object with.
+    the examples to trace an object with, `signature` the name of the function that is meant.
     """
 
     def __init__(self, given: Any) -> None:
         self.path: Path | None = None
         self.object: Any = None
         self.inputs: Any = None
+        self.signature: str | None = None
         if isinstance(given, Traced):
             given, self.inputs = given.model, given.inputs
         if isinstance(given, str | Path):

@@ -30,7 +30,7 @@ def strided_slice(
 ) -> Value:
     """x[begin:end:strides, ..] by 1-D tensors of integers; only strides must be known."""
     steps = n.known_ints(strides, "strides")
-    begins, ends = (_elements(n, v, len(steps)) for v in (begin, end))
+    begins, ends = (elements(n, v, len(steps)) for v in (begin, end))
     places = _places(n, x, len(steps), masks)
     dropped = [axis for i, axis in places.items() if masks.shrink >> i & 1]
     ranges = {}
@@ -49,7 +49,7 @@ def strided_slice(
     return _shaped(n, _sliced(n, x, ranges), len(steps), masks, places, dropped)
 
 
-def _elements(n: Layer, vector: Value, count: int) -> list[Index]:
+def elements(n: Layer, vector: Value, count: int) -> list[Index]:
     """The elements of a vector: numbers, or 0-d tensors where they are computed."""
     known = n.extents(vector)
     if known is None or len(known) != count:

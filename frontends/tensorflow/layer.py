@@ -35,6 +35,7 @@ class TfRows(Rows):
 
 def _checked(function: Convert) -> Convert:
     parameters = list(signature(function).parameters.values())[1:]
+    parameters = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
     wanted = [_KINDS.get(str(p.annotation).removesuffix(" | None"), _TENSOR) for p in parameters]
 
     @wraps(function)
@@ -87,6 +88,11 @@ class TfLayer(NodeLayer):
         if cases and text not in cases:
             raise self.error(f"attribute '{name}' is '{text}', expected one of {', '.join(cases)}")
         return text
+
+    def texts(self, name: str) -> list[str]:
+        """A list of strings."""
+        found = self._of(name, "list", False)
+        return [] if found is None else [bytes(s).decode("utf-8", "replace") for s in found.s]
 
     def ints(self, name: str) -> tuple[int, ...]:
         """A list of integers, empty where it is left out."""

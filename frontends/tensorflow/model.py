@@ -76,12 +76,16 @@ def _position(pair: tuple[str, str]) -> tuple[str, int, str]:
 
 
 def _signature(source: Source, meta: Record) -> Record:
-    """The signature that a server would take first."""
+    """The signature that is asked for, else the one that a server would take first."""
     named = {name: one for name, one in meta.signatures.items() if one.outputs}
+    known = ", ".join(f"'{name}'" for name in meta.signatures) or "none"
+    if source.signature is not None:
+        if source.signature not in named:
+            raise source.error(f"there is no signature '{source.signature}'; signatures: {known}")
+        return named[source.signature]
     wanted = [name for name in ("serving_default", "serve") if name in named]
     wanted += [name for name, one in named.items() if one.inputs]
     if not wanted:
-        known = ", ".join(f"'{name}'" for name in meta.signatures) or "none"
         raise source.error(f"the SavedModel has no signature with inputs; signatures: {known}")
     return named[wanted[0]]
 

@@ -79,8 +79,8 @@ class _Reader:
             raise self.source.error(f"schema version {model.version}, expected {VERSION}")
         if not model.subgraphs:
             raise self.source.error("it has no graph")
-        one = _SubGraph(self, model.subgraphs[0])
-        signature = next((s for s in model.signatures if s.subgraph == 0), None)
+        signature = self.signature()
+        one = _SubGraph(self, self.subgraph(0 if signature is None else signature.subgraph))
         one.read()
         graph = one.graph(signature)
         graph.producer = model.description
@@ -90,6 +90,17 @@ class _Reader:
             f"state {name}": f"starts as {number:g}" for name, number in graph.starts.items()
         }
         return graph
+
+    def signature(self) -> Table | None:
+        """The signature that is asked for, else that of the first graph."""
+        name, known = self.source.signature, self.model.signatures
+        for one in known:
+            if one.key == name if name is not None else one.subgraph == 0:
+                return one
+        if name is not None:
+            listed = ", ".join(f"'{one.key}'" for one in known) or "none"
+            raise self.source.error(f"there is no signature '{name}'; signatures: {listed}")
+        return None
 
     def nested(self, number: int) -> Graph:
         """A graph inside of others, made once."""

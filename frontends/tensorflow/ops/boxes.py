@@ -8,31 +8,14 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, f32, i64
-from ...common.boxes import suppressed
-from ...common.shapes import as_i64, as_scalar, reshape
-from ...common.terms import Term, constant, extent
-from ...common.windows import pad_by_vector
+from ....ir.types import IntegerType, f32, i64
+from ...common.boxes import bounded, kept_boxes, padded_boxes, softly_suppressed, suppressed
+from ...common.reductions import largest
+from ...common.shapes import as_i64, broadcast, merge
+from ...common.terms import Term, constant, extent, joined
 from ..layer import TfLayer, rows
 
 i32 = IntegerType(32)
-
-
-def kept_boxes(
-    n: TfLayer, boxes: Value, scores: Value, most: Value, iou: Value, least: Value | None
-) -> Value:
-    """The numbers of the boxes that are kept, the best first, at most so many."""
-    lists = [
-        reshape(n, boxes, [1, (boxes, 0), (boxes, 1)]),
-        reshape(n, scores, [1, 1, (scores, 0)]),
-    ]
-    known = None if least is None else n.known(least)
-    if known is not None and np.isneginf(known).all():
-        least = None
-    order, kept = suppressed(n, lists[0], lists[1], most, iou, least)
-    flat = [reshape(n, v, [(v, 2)]) for v in (order, kept)]
-    places = n(nn.NonZero(flat[1]))
-    return n(nn.Gather(flat[0], n(nn.Reshape(places, out=TensorType((None,), i64)))))
 
 
 @rows("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
@@ -69,25 +52,68 @@ def non_max_suppression_scored(
 ) -> list[Value]:
     known = None if sigma is None else n.known(sigma)
     if sigma is not None and (known is None or known.any()):
-        raise n.error("soft suppression is not supported, expected a sigma of 0")
+        if known is None:
+            raise n.error("sigma must be known at import")
+        return _padded(n, [*softly_suppressed(n, boxes, scores, most, sigma, least)], most)
     found = kept_boxes(n, boxes, scores, most, iou, least)
     return _padded(n, [found, n(nn.Gather(scores, found))], most)
 
 
+@rows("CombinedNonMaxSuppression")
+def combined_non_max_suppression(
+    n: TfLayer,
+    boxes: Value,
+    scores: Value,
+    per_class: Value,
+    total: Value,
+    iou: Value,
+    least: Value,
+) -> list[Value]:
+    """The best boxes of all classes, each of which suppresses its own.
+
+    boxes [B, N, 1 or C, 4], scores [B, N, C] -> boxes [B, T, 4], scores and classes [B, T], and
+    how many there are [B]
+    """
+    _, count, classes = scores.type.shape
+    if None in (count, classes) or boxes.type.rank != 4:
+        raise n.error("the numbers of boxes and classes must be known")
+    most = n.known_int(total, "the number of boxes")
+    if n.flag("pad_per_class"):
+        most = min(most, n.known_int(per_class, "the number of boxes of a class") * classes)
+    own = boxes.type.shape[2] != 1
+    apart = n(nn.Transpose(boxes, permutation=(0, 2, 1, 3)))
+    rated = n(nn.Transpose(scores, permutation=(0, 2, 1)))
+    lists = merge(n, apart, ((0, 2), (2, 3), (3, 4)))
+    if own:
+        rated = Term(n, merge(n, rated, ((0, 2), (2, 3)))).reshape((lists, 0), 1, count).value
+    order, kept = suppressed(n, lists, rated, per_class, iou, bounded(n, least))
+    found = Term(n, n(nn.GatherElements(rated, order, axis=2)))
+    found = Term(n, kept).choose(found, -np.inf)
+    flat = []
+    for term, fill in ((found, -np.inf), (Term(n, order), 0)):
+        whole = term.reshape((scores, 0), classes, (order, 2)).flattened(1)
+        more = broadcast(n, n.constant(fill, term.element), [(scores, 0), most])
+        flat.append(joined([whole, Term(n, more)], 1))
+    values, places = (Term(n, v) for v in largest(n, flat[0].value, n.constant(most, i64), 1))
+    there = values > -np.inf
+    label = there.choose(places / extent(n, (order, 2)).max(1), 0)
+    index = Term(n, n(nn.GatherElements(flat[1].value, places.value, axis=1)))
+    at = (label * count + index if own else index).spread(0, 1)
+    chosen = Term(
+        n, n(nn.GatherNd(merge(n, apart, ((0, 1), (1, 3), (3, 4))), at.value, batch_dims=1))
+    )
+    if n.flag("clip_boxes", True):
+        chosen = chosen.max(0.0).min(1.0)
+    shown = [there.spread(0, 1).choose(chosen, 0.0), there.choose(values, 0.0), label.cast(f32)]
+    return [*(t.value for t in shown), there.cast(i32).sum(1).value]
+
+
 def _padded(n: TfLayer, found: list[Value], most: Value) -> list[Value]:
     """The boxes, and how many they are; with zeros behind them where that is asked for."""
-    count = extent(n, (found[0], 0))
     if n.flag("pad_to_max_output_size"):
-        limit = as_scalar(n, as_i64(n, most))
-        missing = (Term(n, limit) - count).reshape(1)
-        by = n(nn.Concat([n.constant(np.zeros(1, np.int64)), missing.value], axis=0))
-        known = n.known(limit)
-        wide = [pad_by_vector(n, v, by, n.scalar(0, v)) for v in found]
-        if known is not None:
-            shape = (int(known),)
-            wide = [n(nn.Reshape(v, out=TensorType(shape, v.type.element_type))) for v in wide]
-        found = wide
-    return [n.cast(found[0], i32), *found[1:], count.cast(i32).value]
+        return padded_boxes(n, found, most)
+    count = extent(n, (found[0], 0)).cast(i32).value
+    return [n.cast(found[0], i32), *found[1:], count]
 
 
 # -- parts of images -------------------------------------------------------------------------------

@@ -6,14 +6,13 @@ from collections.abc import Callable
 from functools import reduce
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, TensorType, f32
+from ....ir.types import TensorType, f32
+from ...common import tensorflow as tf
 from ...common.quantization import limits_of
 from ...common.shapes import normalize_axis, reshape
-from ...common.terms import Term, constant
+from ...common.terms import Term
 from ..layer import TfLayer, rows
 
 
@@ -46,8 +45,8 @@ rows.add({name: binary(op) for name, op in {
     "Div": nn.Div, "TruncateDiv": nn.Div, "FloorMod": nn.Mod, "Pow": nn.Pow, "Minimum": nn.Min,
     "Maximum": nn.Max, "Equal": nn.Equal, "Less": nn.Less, "LessEqual": nn.LessEqual,
     "Greater": nn.Greater, "GreaterEqual": nn.GreaterEqual, "LogicalAnd": nn.And,
-    "LogicalOr": nn.Or, "BitwiseAnd": nn.And, "BitwiseOr": nn.Or, "BitwiseXor": nn.Xor,
-    "LeftShift": nn.ShiftLeft, "RightShift": nn.ShiftRight,
+    "LogicalOr": nn.Or, "LogicalXor": nn.Xor, "BitwiseAnd": nn.And, "BitwiseOr": nn.Or,
+    "BitwiseXor": nn.Xor, "LeftShift": nn.ShiftLeft, "RightShift": nn.ShiftRight,
 }.items()})  # fmt: skip
 
 rows.add({
@@ -67,58 +66,27 @@ rows.add({
     "ReluGrad": formula(lambda dy, y: (y > 0).choose(dy, 0)),
 })  # fmt: skip
 
+rows.add({
+    "FloorDiv": tf.floor_div,
+    "Atan2": tf.atan2,
+    "LeakyRelu": lambda n, x: n(nn.LeakyRelu(x, alpha=n.float("alpha", 0.2))),
+    "Elu": lambda n, x: n(nn.Elu(x, alpha=1.0)),
+    "Softmax": lambda n, x: n(nn.Softmax(x, axis=x.type.rank - 1)),
+    "LogSoftmax": lambda n, x: n(nn.LogSoftmax(x, axis=x.type.rank - 1)),
+    "SelectV2": lambda n, condition, yes, no: n(nn.Where(condition, yes, no)),
+    "Select": tf.select_rows,
+    "Cast": lambda n, x: n.cast(x, n.element("DstT")),
+})  # fmt: skip
+
 
 @rows("Mod", "TruncateMod")
 def truncated_mod(n: TfLayer, x: Value, y: Value) -> Value:
     return n(nn.Mod(x, y, fmod=True))
 
 
-@rows("FloorDiv")
-def floor_div(n: TfLayer, x: Value, y: Value) -> Value:
-    if isinstance(x.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(x, y))))
-    if isinstance(x.type.element_type, IntegerType) and x.type.element_type.signedness == "u":
-        return n(nn.Div(x, y))
-    a, b = Term(n, x), Term(n, y)
-    quotient = a / b
-    exact = (quotient * b).equals(a)
-    return (exact | ~((a < 0) ^ (b < 0))).choose(quotient, quotient - 1).value
-
-
-@rows("Atan2")
-def atan2(n: TfLayer, y: Value, x: Value) -> Value:
-    a, b = Term(n, y), Term(n, x)
-    zero = b.equals(0)
-    base = (a / zero.choose(1, b)).function(nn.Atan)
-    turned = (b < 0).choose(base + (a < 0).choose(constant(n, -np.pi, a.element), np.pi), base)
-    upright = (a > 0).choose(constant(n, np.pi / 2, a.element), (a < 0).choose(
-        constant(n, -np.pi / 2, a.element), 0))  # fmt: skip
-    return zero.choose(upright, turned).value
-
-
 @rows("AddN", "AccumulateNV2")
 def add_all(n: TfLayer, *inputs: Value) -> Value:
     return reduce(lambda a, b: n(nn.Add(a, b)), inputs)
-
-
-@rows("LeakyRelu")
-def leaky_relu(n: TfLayer, x: Value) -> Value:
-    return n(nn.LeakyRelu(x, alpha=n.float("alpha", 0.2)))
-
-
-@rows("Elu")
-def elu(n: TfLayer, x: Value) -> Value:
-    return n(nn.Elu(x, alpha=1.0))
-
-
-@rows("Softmax")
-def softmax(n: TfLayer, x: Value) -> Value:
-    return n(nn.Softmax(x, axis=x.type.rank - 1))
-
-
-@rows("LogSoftmax")
-def log_softmax(n: TfLayer, x: Value) -> Value:
-    return n(nn.LogSoftmax(x, axis=x.type.rank - 1))
 
 
 @rows("BiasAdd", "BiasAddV1")
@@ -133,24 +101,6 @@ def clip(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
     if low.type.rank == high.type.rank == 0:
         return n(nn.Clip(x, low, high))
     return n(nn.Min(n(nn.Max(x, low)), high))
-
-
-@rows("SelectV2")
-def select(n: TfLayer, condition: Value, yes: Value, no: Value) -> Value:
-    return n(nn.Where(condition, yes, no))
-
-
-@rows("Select")
-def select_rows(n: TfLayer, condition: Value, yes: Value, no: Value) -> Value:
-    """A vector of conditions chooses whole rows."""
-    if condition.type.rank == 1 and yes.type.rank > 1:
-        condition = reshape(n, condition, [(condition, 0), *[1] * (yes.type.rank - 1)])
-    return n(nn.Where(condition, yes, no))
-
-
-@rows("Cast")
-def cast(n: TfLayer, x: Value) -> Value:
-    return n.cast(x, n.element("DstT"))
 
 
 @rows("Bitcast")
@@ -170,20 +120,10 @@ def l2_loss(n: TfLayer, x: Value) -> Value:
 
 @rows("FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
 def fake_quant(n: TfLayer, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
-    """x in 2 ** bits steps between bounds that are moved so that 0 is one of the steps."""
     if low is None or high is None:
         low = n.constant(n.float("min", -6.0), f32)
         high = n.constant(n.float("max", 6.0), f32)
-    least = 1 if n.flag("narrow_range") else 0
-    most = 2 ** n.int("num_bits", 8) - 1
-    a, b = Term(n, low), Term(n, high)
-    scale = (b - a) / (most - least)
-    zero = (least - a / scale).max(least).min(most)
-    zero = (zero + 0.5).function(nn.Floor)
-    bottom, top = (least - zero) * scale, (most - zero) * scale
-    limited = Term(n, x).max(bottom).min(top)
-    steps = ((limited - bottom) / scale + 0.5).function(nn.Floor)
-    return (steps * scale + bottom).value
+    return tf.fake_quant(n, x, low, high, n.int("num_bits", 8), n.flag("narrow_range"))
 
 
 @rows("Dequantize")
@@ -195,18 +135,10 @@ def dequantize(n: TfLayer, x: Value, low: Value, high: Value) -> Value:
     return ((Term(n, x).cast(f32) - float(least)) * scale + Term(n, low)).value
 
 
-@rows("LogicalXor")
-def logical_xor(n: TfLayer, x: Value, y: Value) -> Value:
-    return n(nn.Xor(x, y))
-
-
 @rows("Bucketize")
 def bucketize(n: TfLayer, x: Value) -> Value:
-    """How many of the boundaries are not above each element."""
     found = n.attributes.get("boundaries")
-    bounds = np.array(found.list.f if found is not None and found.list else (), np.float32)
-    column = Term(n, x).cast(f32).spread(0, 1)
-    return (column >= constant(n, bounds)).cast(IntegerType(32)).sum(x.type.rank).value
+    return tf.bucketize(n, x, found.list.f if found is not None and found.list else ())
 
 
 @rows("ApproximateEqual")

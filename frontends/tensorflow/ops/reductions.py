@@ -2,109 +2,53 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, i32, i64
-from ...common.late_axes import all_where_none, along, axes_mask
-from ...common.reductions import largest, reduced
-from ...common.shapes import normalize_axes, normalize_axis, reshape
+from ....ir.types import Type, i32, i64
+from ...common import tensorflow as tf
+from ...common.shapes import reshape
+from ...common.unique import unique_rows
 from ..layer import TfLayer, rows
 
-
-def reduction(op) -> Callable[[TfLayer, Value, Value], Value]:
-    """A converter to a reduction along the axes of its second operand."""
-
-    def convert(n: TfLayer, x: Value, axes: Value) -> Value:
-        keep = n.flag("keep_dims")
-        if n.known(axes) is None:
-            if not keep:
-                raise n.error("axes must be known at import, as they tell the result's shape")
-            mask = all_where_none(n, axes, axes_mask(n, axes, x.type.rank))
-            return along(n, x, mask, lambda matrix: reduced(n, matrix, op, (1,)))
-        found = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
-        if not found:
-            return x
-        return reduced(n, x, op, found, keep)
-
-    return convert
-
-
-rows.add({name: reduction(op) for name, op in {
+rows.add({name: lambda n, x, axes, *, op=op: tf.reduction(n, x, axes, op, n.flag("keep_dims"))
+    for name, op in {
     "Sum": nn.ReduceSum, "Mean": nn.ReduceMean, "Max": nn.ReduceMax, "Min": nn.ReduceMin,
     "Prod": nn.ReduceProd, "All": nn.ReduceMin, "Any": nn.ReduceMax,
     "EuclideanNorm": nn.ReduceL2,
 }.items()})  # fmt: skip
 
+rows.add({name: lambda n, x, axis, *, op=op: tf.arg_extreme(
+    n, x, axis, op, _element(n, "output_type", i64))
+    for name, op in {"ArgMax": nn.Argmax, "ArgMin": nn.Argmin}.items()})  # fmt: skip
 
-@rows("ArgMax", "ArgMin")
-def arg_extreme(n: TfLayer, x: Value, axis: Value) -> Value:
-    at = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
-    op = nn.Argmax if n.kind == "ArgMax" else nn.Argmin
-    found = n(op(x, axis=at, keep_dims=False))
-    return n.cast(found, n.element("output_type") if n.has("output_type") else i64)
+rows.add({name: lambda n, x, axis, *, op=op: tf.running(
+    n, x, axis, op, n.flag("exclusive"), n.flag("reverse"))
+    for name, op in {"Cumsum": nn.Cumsum, "Cumprod": nn.Cumprod}.items()})  # fmt: skip
 
+rows.add({name: lambda n, x, ids, count=None, *, how=how: tf.segments(n, x, ids, count, how)
+    for name, how in {
+    "SegmentSum": "add", "UnsortedSegmentSum": "add", "UnsortedSegmentProd": "mul",
+    "UnsortedSegmentMax": "max", "UnsortedSegmentMin": "min",
+}.items()})  # fmt: skip
 
-@rows("Cumsum", "Cumprod")
-def running(n: TfLayer, x: Value, axis: Value) -> Value:
-    at = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
-    op = nn.Cumsum if n.kind == "Cumsum" else nn.Cumprod
-    return n(op(x, axis=at, exclusive=n.flag("exclusive"), reverse=n.flag("reverse")))
-
-
-@rows("TopKV2")
-def top_k(n: TfLayer, x: Value, k: Value) -> list[Value]:
-    values, indices = largest(n, x, k, x.type.rank - 1)
-    return [values, n.cast(indices, n.element("index_type") if n.has("index_type") else i32)]
-
-
-@rows("TopK")
-def top_k_of_attribute(n: TfLayer, x: Value) -> list[Value]:
-    values, indices = largest(n, x, n.constant(n.int("k"), i64), x.type.rank - 1)
-    return [values, n.cast(indices, i32)]
+rows.add({
+    "TopKV2": lambda n, x, k: tf.top_k(n, x, k, _element(n, "index_type", i32)),
+    "TopK": lambda n, x: tf.top_k(n, x, n.constant(n.int("k"), i64)),
+    "Where": tf.where,
+})  # fmt: skip
 
 
-@rows("Where")
-def where(n: TfLayer, x: Value) -> Value:
-    return n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0)))
+def _element(n: TfLayer, name: str, default: Type) -> Type:
+    return n.element(name) if n.has(name) else default
 
 
-@rows("SegmentSum", "UnsortedSegmentSum", "UnsortedSegmentMax", "UnsortedSegmentMin",
-      "UnsortedSegmentProd")  # fmt: skip
-def segments(n: TfLayer, x: Value, ids: Value, count: Value | None = None) -> Value:
-    """Rows that have the same number are combined."""
-    known = n.known(ids)
-    if count is not None:
-        total = n.known_int(count, "the number of segments")
-    elif known is not None and known.size:
-        total = int(known.max()) + 1
-    else:
-        raise n.error("the number of segments must be known at import")
-    reduce, start = _SEGMENTS[n.kind.removeprefix("Unsorted")]
-    element = x.type.element_type
-    shape = (total, *x.type.shape[ids.type.rank :])
-    if None in shape:
-        raise n.error("the extents of the elements must be known")
-    if start is None:
-        start = _bound(n, x, reduce)
-    base = n(nn.Fill(n.constant(start, element), out=TensorType(shape, element)))
-    places = reshape(n, n.cast(ids, i64), [*((ids, i) for i in range(ids.type.rank)), 1])
-    return n(nn.ScatterNd(base, places, x, reduction=reduce))
-
-
-_SEGMENTS = {
-    "SegmentSum": ("add", 0),
-    "SegmentProd": ("mul", 1),
-    "SegmentMax": ("max", None),
-    "SegmentMin": ("min", None),
-}
-
-
-def _bound(n: TfLayer, x: Value, reduce: str) -> float:
-    """What an empty segment gives: the least or largest number."""
-    dtype = n.dtype("T")
-    info = np.iinfo(dtype) if isinstance(x.type.element_type, IntegerType) else np.finfo(dtype)
-    return float(info.min if reduce == "max" else info.max)
+@rows("Unique", "UniqueV2", "UniqueWithCounts", "UniqueWithCountsV2")
+def unique(n: TfLayer, x: Value, axis: Value | None = None) -> list[Value]:
+    """In the order in which they are met first."""
+    axes = () if axis is None else n.known_ints(axis, "axis")
+    if x.type.rank != 1 or axes not in ((), (0,), (-1,)):
+        raise n.error(f"the different elements of a tensor of rank {x.type.rank}, expected 1")
+    found = unique_rows(n, reshape(n, x, [(x, 0), 1]), in_order=False)
+    element = _element(n, "out_idx", i32)
+    numbers = [n.cast(v, element) for v in (found.inverse, found.counts)]
+    return [n(nn.Gather(x, found.first)), *numbers]

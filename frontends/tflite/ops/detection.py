@@ -9,8 +9,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, i1, i32, i64
+from ...common.boxes import kept_boxes, padded_boxes, softly_suppressed
 from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, shape_text
+from ...common.shapes import shape_text
 from ...common.terms import Term, constant, counting, joined
 from ..layer import TfliteLayer
 from ..rows import ROWS
@@ -57,39 +58,32 @@ def _first(kept: Term, count: int) -> tuple[Term, Term]:
 
 
 @ROWS("NON_MAX_SUPPRESSION_V4")
-def suppress_4(n: TfliteLayer, *operands: Value) -> list[Value]:
-    order, _, count = _suppressed(n, *operands)
-    return [order, count]
+def suppress_4(
+    n: TfliteLayer, boxes: Value, scores: Value, most: Value, overlap: Value, least: Value
+) -> list[Value]:
+    found = kept_boxes(n, boxes, scores, most, overlap, least)
+    return list(padded_boxes(n, [found], most))
 
 
 @ROWS("NON_MAX_SUPPRESSION_V5")
-def suppress_5(n: TfliteLayer, *operands: Value) -> list[Value]:
-    *rest, sigma = operands
-    if n.known(sigma) is None or n.known(sigma) != 0:
-        raise n.error("scores that overlaps make smaller are not supported")
-    return list(_suppressed(n, *rest))
-
-
-def _suppressed(
-    n: TfliteLayer, boxes: Value, scores: Value, most: Value, overlap: Value, threshold: Value
-) -> tuple[Value, Value, Value]:
-    """The positions of boxes that are kept and their scores, zeros behind, and how many."""
-    ranked(n, boxes, 2, "the boxes")
-    count = n.known_int(most, "the number of boxes")
-    rows = Term(n, scores).spread(1, 0)
-    above = rows > Term(n, as_scalar(n, threshold))
-    limits = as_scalar(n, as_i64(n, most)), as_scalar(n, overlap)
-    ordered, order, kept = _kept(_cornered(Term(n, boxes)), rows, *limits, above)
-    places, there = _first(kept.column(0, 0), count)
-    index = there.choose(order.column(0, 0).gather(places), 0).cast(i32)
-    values = there.choose(ordered.column(0, 0).gather(places), 0.0)
-    return index.value, values.value, there.cast(i32).sum(0).value
-
-
-def _cornered(boxes: Term) -> Term:
-    """Boxes [N, 4] with the smaller corner first."""
-    first, second = boxes.part(1, 0, 2), boxes.part(1, 2, 4)
-    return joined([first.min(second), first.max(second)], 1)
+def suppress_5(
+    n: TfliteLayer,
+    boxes: Value,
+    scores: Value,
+    most: Value,
+    overlap: Value,
+    least: Value,
+    sigma: Value,
+) -> list[Value]:
+    known = n.known(sigma)
+    if known is None:
+        raise n.error("sigma must be known at import")
+    if known.any():
+        found = [*softly_suppressed(n, boxes, scores, most, sigma, least, overlap)]
+    else:
+        kept = kept_boxes(n, boxes, scores, most, overlap, least)
+        found = [kept, n(nn.Gather(scores, kept))]
+    return list(padded_boxes(n, found, most))
 
 
 @ROWS("TFLite_Detection_PostProcess")

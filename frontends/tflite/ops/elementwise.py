@@ -5,156 +5,77 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, i1, i32
+from ....ir.types import FloatType, TensorType, i1
+from ...common import tensorflow as tf
+from ...common.activations import clipped
 from ...common.terms import Term
-from ..layer import ACTIVATIONS, Complex, TfliteLayer, moved, real
+from ..layer import ACTIVATIONS, Complex, TfliteLayer, real
 from ..rows import ROWS
 
 Op = Callable[..., Any]
 
 
-def _unary(op: Op) -> Op:
-    @real
-    def convert(n: TfliteLayer, x: Value) -> Value:
-        return n(op(x))
-
-    return convert
-
-
-def _binary(op: Op) -> Op:
-    """An operation with an activation behind it."""
-
-    @real
-    def convert(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-        return n.activated(n(op(lhs, rhs)))
-
-    return convert
-
-
-def _plain(op: Op) -> Op:
-    @real
-    def convert(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-        return n(op(lhs, rhs))
-
-    return convert
-
-
-def _activation(number: int) -> Op:
-    @real
-    def convert(n: TfliteLayer, x: Value) -> Value:
-        return ACTIVATIONS[number](n, x)
-
-    return convert
+_UNARY = {
+    "FLOOR": nn.Floor, "CEIL": nn.Ceil, "ROUND": nn.Round, "LOGISTIC": nn.Sigmoid, "EXP": nn.Exp,
+    "STABLEHLO_LOGISTIC": nn.Sigmoid, "LOG": nn.Log, "SQRT": nn.Sqrt, "RSQRT": nn.Rsqrt,
+    "SIN": nn.Sin, "COS": nn.Cos, "ABS": nn.Abs, "NEG": nn.Neg, "SIGN": nn.Sign, "ELU": nn.Elu,
+    "HARD_SWISH": nn.HardSwish,
+}  # fmt: skip
+_BINARY = {
+    "MAXIMUM": nn.Max, "MINIMUM": nn.Min, "POW": nn.Pow, "FLOOR_MOD": nn.Mod, "EQUAL": nn.Equal,
+    "LESS": nn.Less, "LESS_EQUAL": nn.LessEqual, "GREATER": nn.Greater,
+    "GREATER_EQUAL": nn.GreaterEqual, "LOGICAL_AND": nn.And, "LOGICAL_OR": nn.Or,
+    "BITWISE_XOR": nn.Xor, "RIGHT_SHIFT": nn.ShiftRight,
+}  # fmt: skip
+_ACTIVATED = {"ADD": nn.Add, "SUB": nn.Sub, "MUL": nn.Mul}
+"""With an activation behind them."""
+_REAL: dict[str, Op] = {
+    "RELU": lambda n, x: ACTIVATIONS[1](n, x),
+    "RELU_N1_TO_1": lambda n, x: ACTIVATIONS[2](n, x),
+    "RELU6": lambda n, x: ACTIVATIONS[3](n, x),
+    "TANH": lambda n, x: ACTIVATIONS[4](n, x),
+    "RELU_0_TO_1": lambda n, x: clipped(n, x, 0, 1),
+    "NOT_EQUAL": lambda n, x, y: n(nn.Not(n(nn.Equal(x, y)))),
+    "SQUARE": lambda n, x: n(nn.Mul(x, x)),
+    "SQUARED_DIFFERENCE": lambda n, x, y: _squared(n(nn.Sub(x, y)), n),
+    "FLOOR_DIV": tf.floor_div,
+    "LEAKY_RELU": lambda n, x: n(nn.LeakyRelu(x, alpha=n.options.alpha)),
+    "PRELU": lambda n, x, slope: n(nn.Prelu(x, slope)),
+    "GELU": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.options.approximate else "none")),
+    "LOG_SOFTMAX": lambda n, x: n(nn.LogSoftmax(x, axis=x.type.rank - 1)),
+}
 
 
+def _squared(x: Value, n: TfliteLayer) -> Value:
+    return n(nn.Mul(x, x))
+
+
+ROWS.add({kind: real(lambda n, x, *, op=op: n(op(x))) for kind, op in _UNARY.items()})
+ROWS.add({kind: real(lambda n, x, y, *, op=op: n(op(x, y))) for kind, op in _BINARY.items()})
 ROWS.add(
     {
-        **{
-            name: _unary(op)
-            for name, op in {
-                "FLOOR": nn.Floor,
-                "CEIL": nn.Ceil,
-                "ROUND": nn.Round,
-                "LOGISTIC": nn.Sigmoid,
-                "STABLEHLO_LOGISTIC": nn.Sigmoid,
-                "EXP": nn.Exp,
-                "LOG": nn.Log,
-                "SQRT": nn.Sqrt,
-                "RSQRT": nn.Rsqrt,
-                "SIN": nn.Sin,
-                "COS": nn.Cos,
-                "ABS": nn.Abs,
-                "NEG": nn.Neg,
-                "SIGN": nn.Sign,
-                "ELU": nn.Elu,
-                "HARD_SWISH": nn.HardSwish,
-            }.items()
-        },
-        **{name: _binary(op) for name, op in {"ADD": nn.Add, "SUB": nn.Sub, "MUL": nn.Mul}.items()},
-        **{
-            name: _plain(op)
-            for name, op in {
-                "MAXIMUM": nn.Max,
-                "MINIMUM": nn.Min,
-                "POW": nn.Pow,
-                "FLOOR_MOD": nn.Mod,
-                "EQUAL": nn.Equal,
-                "LESS": nn.Less,
-                "LESS_EQUAL": nn.LessEqual,
-                "GREATER": nn.Greater,
-                "GREATER_EQUAL": nn.GreaterEqual,
-                "LOGICAL_AND": nn.And,
-                "LOGICAL_OR": nn.Or,
-                "BITWISE_XOR": nn.Xor,
-                "RIGHT_SHIFT": nn.ShiftRight,
-            }.items()
-        },
-        "LOGICAL_NOT": lambda n, x: n(nn.Not(x)),
-        "RELU": _activation(1),
-        "RELU_N1_TO_1": _activation(2),
-        "RELU6": _activation(3),
-        "TANH": _activation(4),
+        kind: real(lambda n, x, y, *, op=op: n.activated(n(op(x, y))))
+        for kind, op in _ACTIVATED.items()
     }
 )
-
-
-@ROWS("RELU_0_TO_1")
-@real
-def relu_0_to_1(n: TfliteLayer, x: Value) -> Value:
-    return n(nn.Clip(x, n.scalar(0, x), n.scalar(1, x)))
+ROWS.add({kind: real(function) for kind, function in _REAL.items()})
+ROWS.add(
+    {
+        "LOGICAL_NOT": lambda n, x: n(nn.Not(x)),
+        "ATAN2": tf.atan2,
+        "BUCKETIZE": lambda n, x: tf.bucketize(n, x, n.options.boundaries),
+        "REAL": lambda n, x: x.real,
+        "IMAG": lambda n, x: x.imaginary,
+    }
+)
 
 
 @ROWS("DIV")
 @real
 def div(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    return n.activated(n(nn.Div(lhs, _divisor(n, rhs))))
-
-
-@ROWS("FLOOR_DIV")
-@real
-def floor_div(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    if isinstance(lhs.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(lhs, rhs))))
-    # The quotient that is cut off, less 1 where signs differ and something is left.
-    divisor = Term(n, _divisor(n, rhs))
-    whole = Term(n, n(nn.Div(lhs, divisor.value)))
-    rest = Term(n, lhs) - whole * divisor
-    below = ~rest.equals(0) & ((rest < 0) ^ (divisor < 0))
-    return (whole - below.cast(whole.element)).value
-
-
-def _divisor(n: TfliteLayer, x: Value) -> Value:
-    """A divisor of integers, for which the program fails where an element is 0."""
-    known = n.array(x)
-    if isinstance(x.type.element_type, FloatType) or (known is not None and known.all()):
-        return x
-    zeros = Term(n, x).equals(0).cast(i32)
-    if zeros.rank:
-        zeros = zeros.largest(*range(zeros.rank))
-    return n(nn.Assume(x, zeros.equals(0).value, "an integer is divided by 0"))
-
-
-@ROWS("NOT_EQUAL")
-@real
-def not_equal(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Not(n(nn.Equal(lhs, rhs))))
-
-
-@ROWS("SQUARE")
-@real
-def square(n: TfliteLayer, x: Value) -> Value:
-    return n(nn.Mul(x, x))
-
-
-@ROWS("SQUARED_DIFFERENCE")
-@real
-def squared_difference(n: TfliteLayer, lhs: Value, rhs: Value) -> Value:
-    apart = n(nn.Sub(lhs, rhs))
-    return n(nn.Mul(apart, apart))
+    return n.activated(n(nn.Div(lhs, tf.divisor(n, rhs))))
 
 
 @ROWS("ADD_N")
@@ -162,34 +83,6 @@ def add_n(n: TfliteLayer, first: Value, *others: Value) -> Value:
     for value in others:
         first = n(nn.Add(first, value))
     return first
-
-
-@ROWS("ATAN2")
-def atan2(n: TfliteLayer, y: Value, x: Value) -> Value:
-    top, right = Term(n, y), Term(n, x)
-    angle = (top / right).function(nn.Atan)
-    turn = (top < 0.0).choose(-np.pi, (top * 0.0) + np.pi)
-    found = (right < 0.0).choose(angle + turn, angle)
-    upright = top.function(nn.Sign) * (np.pi / 2)
-    return right.equals(0.0).choose(upright + right * 0.0, found).value
-
-
-@ROWS("LEAKY_RELU")
-@real
-def leaky_relu(n: TfliteLayer, x: Value) -> Value:
-    return n(nn.LeakyRelu(x, alpha=n.options.alpha))
-
-
-@ROWS("PRELU")
-@real
-def prelu(n: TfliteLayer, x: Value, slope: Value) -> Value:
-    return n(nn.Prelu(x, slope))
-
-
-@ROWS("GELU")
-@real
-def gelu(n: TfliteLayer, x: Value) -> Value:
-    return n(nn.Gelu(x, approximate="tanh" if n.options.approximate else "none"))
 
 
 @ROWS("SOFTMAX")
@@ -200,33 +93,11 @@ def softmax(n: TfliteLayer, x: Value) -> Value:
     return n(nn.Softmax(scaled, axis=x.type.rank - 1))
 
 
-@ROWS("LOG_SOFTMAX")
-@real
-def log_softmax(n: TfliteLayer, x: Value) -> Value:
-    return n(nn.LogSoftmax(x, axis=x.type.rank - 1))
-
-
 @ROWS("L2_NORMALIZATION")
 @real
 def l2_normalization(n: TfliteLayer, x: Value) -> Value:
     length = Term(n, n(nn.ReduceL2(x, axes=(x.type.rank - 1,), keep_dims=True)))
     return n.activated((Term(n, x) / length.max(1e-6)).value)
-
-
-@ROWS("SELECT")
-@moved
-def select(n: TfliteLayer, condition: Value, lhs: Value, rhs: Value) -> Value:
-    """A condition of one dimension chooses whole rows."""
-    chosen = Term(n, condition)
-    if chosen.rank == 1 and lhs.type.rank > 1:
-        chosen = chosen.spread(0, lhs.type.rank - 1)
-    return n(nn.Where(chosen.value, lhs, rhs))
-
-
-@ROWS("SELECT_V2")
-@moved
-def select_v2(n: TfliteLayer, condition: Value, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Where(condition, lhs, rhs))
 
 
 @ROWS("ZEROS_LIKE")
@@ -253,24 +124,6 @@ def bitcast(n: TfliteLayer, x: Value) -> Value:
     if nn.bit_width(element) != nn.bit_width(x.type.element_type):
         raise n.error(f"{x.type.element_type} and {element} differ in size")
     return n(nn.Bitcast(x, out=TensorType(x.type.shape, element)))
-
-
-@ROWS("BUCKETIZE")
-def bucketize(n: TfliteLayer, x: Value) -> Value:
-    """How many boundaries are not above each element."""
-    bounds = n.constant(n.options.boundaries)
-    apart = Term(n, x).spread(0, 1).cast(bounds.type.element_type)
-    return (apart >= Term(n, bounds)).cast(i32).sum(x.type.rank).value
-
-
-@ROWS("REAL")
-def real_part(n: TfliteLayer, x: Any) -> Value:
-    return x.real
-
-
-@ROWS("IMAG")
-def imaginary_part(n: TfliteLayer, x: Any) -> Value:
-    return x.imaginary
 
 
 @ROWS("COMPLEX_ABS")

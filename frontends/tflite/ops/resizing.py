@@ -2,64 +2,28 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
-from ....dialects import nn
 from ....ir.core import Value
+from ...common import tensorflow as tf
 from ...common.fourier import each, fitted, fourier
-from ...common.resize import resized
-from ...common.shapes import as_i64, shape_text
 from ...common.terms import Term, constant
 from ..layer import Complex, TfliteLayer, moved, real
 from ..rows import ROWS
 
 
-def _transform(n: TfliteLayer) -> str:
-    if n.options.align_corners:
-        return "align_corners"
-    return "half_pixel" if n.options.half_pixel else "asymmetric"
+def _resize(mode: str) -> Any:
+    return lambda n, x, size: tf.resize_image(
+        n, x, size, mode, n.options.align_corners, n.options.half_pixel
+    )
 
 
-@ROWS("RESIZE_BILINEAR")
-@real
-def resize_bilinear(n: TfliteLayer, x: Value, size: Value) -> Value:
-    how = {"mode": "linear", "coordinate_transform": _transform(n)}
-    return _resized(n, x, size, how)
-
-
-@ROWS("RESIZE_NEAREST_NEIGHBOR")
-@moved
-def resize_nearest(n: TfliteLayer, x: Value, size: Value) -> Value:
-    """The positions are computed in f32 as the kernels do it, where one may lie between two."""
-    transform, wanted = _transform(n), n.extents(size)
-    if x.type.rank == 4 and wanted is not None and None not in (*wanted, *x.type.shape[1:3]):
-        for axis, extent in enumerate(wanted, 1):
-            places = _nearest(int(x.type.shape[axis]), int(extent or 0), transform)
-            x = n(nn.Gather(x, n.constant(places), axis=axis))
-        return x
-    nearest = "floor" if transform == "asymmetric" else "round_prefer_ceil"
-    how = {"mode": "nearest", "coordinate_transform": transform, "nearest_mode": nearest}
-    return _resized(n, x, size, how)
-
-
-def _nearest(own: int, wanted: int, transform: str) -> np.ndarray:
-    """Which of the elements each one of the result is."""
-    if transform == "align_corners" and wanted > 1:
-        scale = np.float32(own - 1) / np.float32(wanted - 1)
-    else:
-        scale = np.float32(own) / np.float32(max(wanted, 1))
-    shift = np.float32(0.5 if transform == "half_pixel" else 0)
-    at = (np.arange(wanted, dtype=np.float32) + shift) * scale
-    whole = np.floor(at + np.float32(0.5)) if transform == "align_corners" else np.floor(at)
-    return np.minimum(whole.astype(np.int64), own - 1)
-
-
-def _resized(n: TfliteLayer, x: Value, size: Value, how: dict[str, str]) -> Value:
-    if x.type.rank != 4:
-        raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
-    data = n(nn.Transpose(x, permutation=(0, 3, 1, 2)))
-    out = resized(n, data, as_i64(n, size), (2, 3), how)
-    return n(nn.Transpose(out, permutation=(0, 2, 3, 1)))
+ROWS.add(
+    {
+        "RESIZE_BILINEAR": real(_resize("linear")),
+        "RESIZE_NEAREST_NEIGHBOR": moved(_resize("nearest")),
+    }
+)
 
 
 @ROWS("RFFT2D")

@@ -310,8 +310,96 @@ class Counter(tf.Module):
         return self.total - before + tf.cast(self.runs, F32)
 
 
+def different(x, i, image):
+    """Each element once, and where the largest ones are."""
+    pool = tf.nn.max_pool_with_argmax
+    return (
+        *(*tf.unique(x), *tf.unique_with_counts(i)),
+        *(*pool(image, 2, 2, "SAME"), *pool(image, 3, 1, "VALID", include_batch_in_index=True)),
+    )
+
+
+def detections(shared, own, scores):
+    """Boxes that all classes share or that each has, of an open number of images."""
+    best, soft = tf.image.combined_non_max_suppression, tf.image.non_max_suppression_with_scores
+    return (
+        *best(shared, scores, 3, 10, iou_threshold=0.3),
+        *best(shared, scores, 3, 30, 0.3, score_threshold=0.4, pad_per_class=True),
+        *best(own, scores, 3, 60, 0.3, score_threshold=0.2, clip_boxes=False),
+        *best(own, scores, 3, 4, 0.3, score_threshold=2.0),
+        *soft(own[0, :, 1], scores[0, :, 1], 8, score_threshold=0.1, soft_nms_sigma=0.5),
+    )
+
+
+def fused(name):
+    """What TensorFlow's optimizer makes of products and what follows them."""
+    graph = tf.compat.v1.GraphDef()
+    weight, bias, matrix = normal(3, 3, 4, 4), normal(4), normal(4, 4)
+    statistics = [normal(4), normal(4), normal(4), np.abs(normal(4)) + 0.5]
+    with tf.Graph().as_default() as made:
+        tf.compat.v1.placeholder(F32, [2, 6, 6, 4], "x0")
+        for i, value in enumerate([weight, bias, matrix, *statistics]):
+            tf.constant(value, name=f"c{i}")
+        graph.CopyFrom(made.as_graph_def())
+
+    def node(kind, name, inputs, fused=(), **attributes):
+        one = graph.node.add(op=kind, name=name, input=inputs)
+        one.attr["T"].type = 1
+        for key, value in {"epsilon": 1e-3, **attributes}.items():
+            field = {bytes: "s", float: "f", int: "i"}[type(value)]
+            setattr(one.attr[key], field, value)
+        if fused:
+            one.attr["fused_ops"].list.s.extend(fused)
+            one.attr["num_args"].i = len(inputs) - 2
+        if kind == "_FusedConv2D":
+            one.attr["strides"].list.i.extend([1, 2, 2, 1])
+            one.attr["TArgs"].list.type.extend([1] * (len(inputs) - 2))
+
+    same = {"padding": b"SAME"}
+    node("_FusedConv2D", "a", ["x0", "c0", "c1"], [b"BiasAdd", b"Relu6"], **same)
+    normed = [b"FusedBatchNorm", b"LeakyRelu"]
+    node("_FusedConv2D", "b", ["x0", "c0", "c3", "c4", "c5", "c6"], normed,
+         leakyrelu_alpha=0.3, **same)  # fmt: skip
+    graph.node.add(op="Reshape", name="rows", input=["x0", "shape"]).attr["T"].type = 1
+    shape = graph.node.add(op="Const", name="shape")
+    shape.attr["dtype"].type = 3
+    shape.attr["value"].tensor.CopyFrom(tf.make_tensor_proto(np.array([72, 4], np.int32)))
+    node("_FusedMatMul", "c", ["rows", "c2", "c1"], [b"BiasAdd", b"Relu"])
+    given = normal(2, 6, 6, 4)
+    with tf.Graph().as_default():
+        tf.import_graph_def(graph, name="")
+        with tf.compat.v1.Session() as session:
+            found = session.run([f"{n}:0" for n in "abc"], {"x0:0": given})
+    (FILES / f"{name}.pb").write_bytes(graph.SerializeToString())
+    outputs = {f"out{i}": value for i, value in enumerate(found)}
+    np.savez_compressed(FILES / f"{name}.npz", in0=given, **outputs)
+
+
+def signatures(name):
+    """A SavedModel of two functions."""
+    holder = tf.Module()
+    spec = [tf.TensorSpec([3], F32, name="x")]
+    double = tf.function(lambda x: {"y": x * 2}, input_signature=spec)
+    square = tf.function(lambda x: {"y": x * x}, input_signature=spec)
+    named = {"serving_default": double, "square": square}
+    tf.saved_model.save(holder, FILES / name, signatures=named)
+    for part in ("assets", "fingerprint.pb", "variables"):
+        path = FILES / name / part
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
 def main():
     FILES.mkdir(exist_ok=True)
+    signatures("signatures")
+    image = normal(2, 5, 6, 3)
+    numbers = rng.integers(0, 5, (2, 12))
+    graph("different", different, numbers[0].astype(np.float32), numbers[1], image)
+    low = rng.uniform(0, 0.8, (2, 12, 4, 2)).astype(np.float32)
+    own = np.concatenate([low, low + rng.uniform(0.1, 0.5, low.shape).astype(np.float32)], 3)
+    scores = rng.uniform(0, 1, (2, 12, 4)).astype(np.float32)
+    open_ = [[None, 12, 1, 4], [None, 12, 4, 4], [None, 12, 4]]
+    graph("detections", detections, own[:, :, :1], own, scores, shapes=open_)
+    fused("fused")
     graph("arithmetic", arithmetic, normal(3, 4), normal(3, 4))
     graph("activations", activations, normal(3, 4))
     graph("reductions", reductions, normal(2, 4, 5))

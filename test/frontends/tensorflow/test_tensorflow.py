@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from nnc import compile
+from nnc import NncError, compile
 
 FILES = Path(__file__).parent / "files"
 NAMES = sorted(path.stem for path in FILES.glob("*.npz") if path.stem != "counter_runs")
@@ -51,3 +51,17 @@ def test_variables_that_are_written():
             np.testing.assert_allclose(found["total"], stored[f"total{i}"], rtol=1e-5)
             states = {name: found[name] for name in states}
     assert states["runs"] == 5
+
+
+@pytest.mark.parametrize(("signature", "power"), [(None, 1), ("serving_default", 1), ("square", 2)])
+def test_signatures(signature, power):
+    model = compile(FILES / "signatures", signature=signature)
+    given = np.array([1, 2, 3], np.float32)
+    np.testing.assert_array_equal(model(x=given), given * 2 if power == 1 else given**2)
+
+
+def test_a_signature_that_is_not_there():
+    with pytest.raises(NncError, match=r"no signature 'cube'; signatures: .*'square'"):
+        compile(FILES / "signatures", signature="cube")
+    with pytest.raises(NncError, match="models of ONNX have none"):
+        compile(b"\x08\x08", signature="cube")

@@ -1,0 +1,437 @@
+"""Operators that TensorFlow and TensorFlow Lite share, with their operands in the same order.
+
+What is an attribute there and an option here is a parameter that is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32, i32, i64
+from .blocks import batch_to_space, mirrored_pad, space_to_batch
+from .convolution import channels_first, channels_last
+from .gathering import gathered
+from .late_axes import all_where_none, along, axes_mask, parts_of_sizes
+from .layer import Layer
+from .movement import FAR, column, padded_by, slice_axis, split_into, transposed
+from .reductions import largest, reduced
+from .reshaping import expand_by, reshape_by
+from .resize import resized
+from .shapes import (
+    as_i64,
+    as_scalar,
+    normalize_axes,
+    normalize_axis,
+    of_length,
+    reshape,
+    shape_of,
+    shape_text,
+)
+from .strided_slice import elements
+from .terms import Term, constant, counting, extent, joined
+from .windows import pad_by_vector
+
+# -- shapes ----------------------------------------------------------------------------------------
+
+
+def wanted(n: Layer, shape: Value, *, rank: int | None = None) -> tuple[Dim, ...]:
+    """The extents that a vector asks for, None for what only the run tells."""
+    found = n.extents(of_length(n, shape, rank)) if shape.type.rank == 1 else None
+    if found is None:
+        raise n.error("the number of dimensions of the result must be known")
+    return tuple(None if d is None else int(d) for d in found)
+
+
+def reshape_to(n: Layer, x: Value, shape: Value, *, rank: int | None = None) -> Value:
+    """x in a shape of which one extent may be -1: what is left."""
+    extents = wanted(n, shape, rank=rank)
+    if extents.count(-1) > 1:
+        raise n.error(f"shape {list(extents)} has more than one -1")
+    return reshape_by(n, x, shape, list(extents))
+
+
+def broadcast_to(n: Layer, x: Value, shape: Value, *, rank: int | None = None) -> Value:
+    """x repeated along dimensions of one element."""
+    return expand_by(n, x, as_i64(n, shape), wanted(n, shape, rank=rank))
+
+
+def broadcast_args(n: Layer, x: Value, y: Value) -> Value:
+    """The shape that two shapes broadcast to."""
+    counts = x.type.shape[0], y.type.shape[0]
+    if None in counts:
+        raise n.error("the ranks must be known")
+    parts = []
+    for v, count in zip((x, y), counts, strict=True):
+        lead = constant(n, np.ones(max(counts) - count), v.type.element_type)
+        parts.append(joined([lead, Term(n, v)], 0) if lead.shape != (0,) else Term(n, v))
+    return parts[0].equals(1).choose(parts[1], parts[0]).value
+
+
+def expand_dims(n: Layer, x: Value, axis: Value) -> Value:
+    """x with a further dimension of one element, at a known place."""
+    return with_axis(n, x, normalize_axis(n, n.known_int(axis, "axis"), x.type.rank + 1))
+
+
+def with_axis(n: Layer, x: Value, axis: int) -> Value:
+    """x with a further dimension of one element."""
+    own = [(x, i) for i in range(x.type.rank)]
+    return reshape(n, x, [*own[:axis], 1, *own[axis:]])
+
+
+def squeeze(n: Layer, x: Value, axes: Sequence[int]) -> Value:
+    """x without these dimensions, or, where none are given, without all of one element."""
+    if not axes and None in x.type.shape:
+        raise n.error("the dimensions to drop are not given, and an extent is unknown")
+    found = normalize_axes(n, axes, x.type.rank)
+    if not axes:
+        found = [i for i, d in enumerate(x.type.shape) if d == 1]
+    if any(x.type.shape[axis] not in (1, None) for axis in found):
+        raise n.error(f"axes {list(axes)} of {shape_text(x)} are to be dropped")
+    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in found])
+
+
+def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Value:
+    """A tensor of a shape whose elements are one number."""
+    if not wanted(n, shape, rank=rank):
+        return value
+    length = of_length(n, as_i64(n, shape), rank)
+    return Term(n, as_scalar(n, value)).filled(Term(n, length)).value
+
+
+def range_(n: Layer, start: Value, limit: Value, delta: Value) -> Value:
+    """start, start + delta, .. before the limit."""
+    bounds = [as_scalar(n, v) for v in (start, limit, delta)]
+    known, length = [n.known(v) for v in bounds], None
+    if all(v is not None for v in known):
+        first, last, step = (v.item() for v in known)  # type: ignore[union-attr]
+        if not step:
+            raise n.error("the step is 0")
+        length = max(0, int(np.ceil((last - first) / step)))
+    return n(nn.Range(*bounds, out=TensorType((length,), start.type.element_type)))
+
+
+# -- parts and orders ------------------------------------------------------------------------------
+
+
+def slice_(n: Layer, x: Value, begin: Value, sizes: Value) -> Value:
+    """So many elements from a begin on; of a size of -1 all that follow."""
+    pairs = zip(elements(n, begin, x.type.rank), elements(n, sizes, x.type.rank), strict=True)
+    for axis, (first, count) in enumerate(pairs):
+        if isinstance(first, int) and isinstance(count, int):
+            x = slice_axis(n, x, axis, first, FAR if count == -1 else first + count)
+            continue
+        start, length = (
+            constant(n, v) if isinstance(v, int) else Term(n, v) for v in (first, count)
+        )
+        x = slice_axis(n, x, axis, first, (length < 0).choose(FAR, start + length).value)
+        if isinstance(count, int) and count >= 0 and x.type.shape[axis] is None:
+            x = reshape(n, x, [count if i == axis else (x, i) for i in range(x.type.rank)])
+    return x
+
+
+def pack(n: Layer, parts: Sequence[Value], axis: int) -> Value:
+    """Tensors of one shape along a new axis."""
+    axis = normalize_axis(n, axis, parts[0].type.rank + 1)
+    return joined([Term(n, with_axis(n, x, axis)) for x in parts], axis).value
+
+
+def unpack(n: Layer, x: Value, axis: int, count: int) -> list[Value]:
+    """The slices along an axis, without it."""
+    axis = normalize_axis(n, axis, x.type.rank)
+    return [column(n, x, axis, i) for i in range(count)]
+
+
+def split(n: Layer, axis: Value, x: Value, count: int) -> list[Value]:
+    """So many equal parts along an axis."""
+    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
+    whole = x.type.shape[place]
+    if whole is None or count < 1 or whole % count:
+        raise n.error(f"{'?' if whole is None else whole} elements do not make {count} equal parts")
+    return split_into(n, x, place, [whole // count] * count)
+
+
+def split_v(n: Layer, x: Value, sizes: Value, axis: Value, count: int) -> list[Value]:
+    """Parts of these sizes along an axis, of which a known one may be -1: what is left."""
+    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
+    if n.known(sizes) is None:
+        return list(parts_of_sizes(n, x, place, sizes, count))
+    parts, whole = list(n.known_ints(sizes, "sizes")), x.type.shape[place]
+    if whole is not None and parts.count(-1) == 1:
+        parts[parts.index(-1)] = whole - sum(parts) - 1
+    if len(parts) != count or min(parts) < 0 or (whole is not None and sum(parts) != whole):
+        raise n.error(f"{whole} elements do not make parts of {parts}")
+    return split_into(n, x, place, parts)
+
+
+def transpose(n: Layer, x: Value, order: Value) -> Value:
+    """x with its dimensions in a known order."""
+    found = normalize_axes(n, n.known_ints(order, "the order of dimensions"), x.type.rank)
+    if len(found) != x.type.rank:
+        raise n.error(f"an order of {len(found)} dimensions for a tensor of rank {x.type.rank}")
+    return transposed(n, x, found)
+
+
+def reverse(n: Layer, x: Value, axes: Value) -> Value:
+    """x with the elements of some axes in the other order."""
+    for axis in normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank):
+        x = slice_axis(n, x, axis, FAR, -FAR, -1)
+    return x
+
+
+def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:
+    """Element t of each sequence is element length - 1 - t, where t < length."""
+    time, batch = (normalize_axis(n, axis, x.type.rank) for axis in (time, batch))
+    front = [batch, time, *(i for i in range(x.type.rank) if i not in (batch, time))]
+    rows = transposed(n, x, front)
+    steps = counting(n, extent(n, (rows, 1))).spread(1, 0)
+    ends = Term(n, as_i64(n, lengths)).spread(0, 1)
+    source = (steps < ends).choose(ends - 1 - steps, steps).spread(0, 1)
+    found = n(nn.GatherNd(rows, source.value, batch_dims=1))
+    return transposed(n, found, [front.index(i) for i in range(x.type.rank)])
+
+
+def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
+    """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
+    if pads.type.shape not in ((x.type.rank, 2), (None, 2)):
+        raise n.error(f"pads are '{pads.type}', expected pairs for {x.type.rank} dimensions")
+    by = reshape(n, n(nn.Transpose(as_i64(n, pads), permutation=(1, 0))), [2 * x.type.rank])
+    value = n.scalar(0, x) if value is None else as_scalar(n, value)
+    if mode != "symmetric" and n.known(by) is None:
+        return pad_by_vector(n, x, by, value if mode == "constant" else None, mode)
+    numbers = n.known_ints(by, "pads")
+    if mode == "symmetric":
+        count = x.type.rank
+        return mirrored_pad(n, x, list(zip(numbers[:count], numbers[count:], strict=True)))
+    return padded_by(n, x, numbers, value, mode)
+
+
+def space_to_batch_nd(
+    n: Layer, x: Value, block: Value, pads: Value, *, filler: Value | None = None
+) -> Value:
+    """Every so many positions of space as an image of its own."""
+    sizes = n.known_ints(block, "the block")
+    return space_to_batch(n, x, sizes, _pairs(n, pads, len(sizes)), filler)
+
+
+def batch_to_space_nd(n: Layer, x: Value, block: Value, crops: Value) -> Value:
+    """Images of every so many positions as one image."""
+    sizes = n.known_ints(block, "the block")
+    return batch_to_space(n, x, sizes, _pairs(n, crops, len(sizes)))
+
+
+def _pairs(n: Layer, value: Value, count: int) -> list[tuple[int, int]]:
+    found = n.known_ints(value, "paddings and crops")
+    if len(found) != 2 * count:
+        raise n.error(f"{len(found)} paddings for {count} dimensions")
+    return list(zip(found[::2], found[1::2], strict=True))
+
+
+# -- positions -------------------------------------------------------------------------------------
+
+
+def gather(n: Layer, x: Value, indices: Value, axis: int = 0, batch_dims: int = 0) -> Value:
+    """The elements of an axis at these positions."""
+    if indices.type.element_type not in (i32, i64):
+        indices = as_i64(n, indices)
+    axis = normalize_axis(n, axis, x.type.rank)
+    return gathered(n, x, indices, axis, normalize_axis(n, batch_dims, indices.type.rank + 1))
+
+
+def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
+    """Zeros, to which updates are added at these positions."""
+    zeros = Term(n, n.scalar(0, updates)).filled(Term(n, as_i64(n, shape))).value
+    return n(nn.ScatterNd(zeros, as_i64(n, indices), updates, reduction="add"))
+
+
+def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:
+    """A new axis that is `on` at the index and `off` elsewhere."""
+    axis = normalize_axis(n, axis, indices.type.rank + 1)
+    number = as_scalar(n, as_i64(n, depth))
+    known, shape = n.known(number), list(indices.type.shape)
+    shape.insert(axis, None if known is None else int(known))
+    values = n(nn.Concat([reshape(n, as_scalar(n, v), [1]) for v in (off, on)], axis=0))
+    index = Term(n, as_i64(n, indices))
+    index = (index < 0).choose(Term(n, number), index)  # a negative one names nothing
+    out = TensorType(tuple(shape), on.type.element_type)
+    return n(nn.OneHot(index.value, number, values, axis=axis, out=out))
+
+
+def where(n: Layer, condition: Value) -> Value:
+    """The positions of what is true, one in a row."""
+    return n(nn.Transpose(n(nn.NonZero(condition)), permutation=(1, 0)))
+
+
+def diagonal(n: Layer, x: Value) -> Value:
+    """x [.., N] on the diagonals of [.., N, N]."""
+    count = x.type.shape[-1]
+    if count is None:
+        raise n.error("the extent of the diagonal must be known")
+    lead = [(x, i) for i in range(x.type.rank - 1)]
+    spread = Term(n, x).reshape(*lead, 1, count)
+    return constant(n, np.eye(count, dtype=bool)).choose(spread, 0).value
+
+
+_EMPTY = {"add": lambda least, most: 0, "mul": lambda least, most: 1,
+          "max": lambda least, most: least, "min": lambda least, most: most}  # fmt: skip
+"""What a segment of no rows is, by the least and the largest number."""
+
+
+def segments(n: Layer, x: Value, ids: Value, count: Value | None, reduction: str) -> Value:
+    """Rows that have the same number are combined; negative numbers count for none."""
+    if count is None:
+        last = n.known(ids)
+        if last is None:
+            raise n.error("the segments must be known")
+        count = n.constant(int(last.max(initial=-1)) + 1, i64)
+    rows = [Term(n, as_scalar(n, as_i64(n, count))).reshape(1)]
+    if x.type.rank > ids.type.rank:
+        rows.append(Term(n, shape_of(n, x)).part(0, ids.type.rank, x.type.rank))
+    dtype: Any = type_to_numpy(x.type.element_type)
+    info = np.finfo(dtype) if isinstance(x.type.element_type, FloatType) else np.iinfo(dtype)
+    start = n.scalar(_EMPTY[reduction](info.min, info.max), x)
+    filled = Term(n, start).filled(joined(rows, 0)).value
+    index = Term(n, as_i64(n, ids)).spread(0, 1).value
+    return n(nn.ScatterNd(filled, index, x, reduction=reduction))
+
+
+# -- reductions ------------------------------------------------------------------------------------
+
+
+def reduction(n: Layer, x: Value, axes: Value, op: Any, keep: bool) -> Value:
+    """A reduction along axes, which may be computed where the rank stays."""
+    if n.known(axes) is None:
+        if not keep:
+            raise n.error("axes must be known at import, as they tell the result's shape")
+        mask = all_where_none(n, axes, axes_mask(n, axes, x.type.rank))
+        return along(n, x, mask, lambda matrix: reduced(n, matrix, op, (1,)))
+    found = normalize_axes(n, n.known_ints(axes, "axes"), x.type.rank)
+    return reduced(n, x, op, tuple(sorted(found)), keep) if found else x
+
+
+def arg_extreme(n: Layer, x: Value, axis: Value, op: Any, element: Type) -> Value:
+    """Where the largest or smallest element along an axis is."""
+    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
+    return n.cast(n(op(x, axis=place, keep_dims=False)), element)
+
+
+def running(n: Layer, x: Value, axis: Value, op: Any, exclusive: bool, backward: bool) -> Value:
+    """Sums or products of the elements up to each one."""
+    place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
+    return n(op(x, axis=place, exclusive=exclusive, reverse=backward))
+
+
+def top_k(n: Layer, x: Value, k: Value, element: Type = i32) -> list[Value]:
+    """The k largest elements of each row, and where they are."""
+    values, places = largest(n, x, k, x.type.rank - 1)
+    return [values, n.cast(places, element)]
+
+
+# -- elements --------------------------------------------------------------------------------------
+
+
+def floor_div(n: Layer, x: Value, y: Value) -> Value:
+    """A quotient, rounded down."""
+    if isinstance(x.type.element_type, FloatType):
+        return n(nn.Floor(n(nn.Div(x, y))))
+    a, b = Term(n, x), Term(n, divisor(n, y))
+    quotient = a / b
+    if isinstance(a.element, IntegerType) and a.element.signedness == "u":
+        return quotient.value
+    below = ~(quotient * b).equals(a) & ((a < 0) ^ (b < 0))
+    return (quotient - below.cast(a.element)).value
+
+
+def divisor(n: Layer, x: Value) -> Value:
+    """A divisor of integers, for which the program fails where an element is 0."""
+    known = n.array(x)
+    if isinstance(x.type.element_type, FloatType) or (known is not None and known.all()):
+        return x
+    zeros = Term(n, x).equals(0).cast(i32)
+    if zeros.rank:
+        zeros = zeros.largest(*range(zeros.rank))
+    return n(nn.Assume(x, zeros.equals(0).value, "an integer is divided by 0"))
+
+
+def atan2(n: Layer, y: Value, x: Value) -> Value:
+    """The angle of the point (x, y)."""
+    top, right = Term(n, y), Term(n, x)
+    angle = (top / right).function(nn.Atan)
+    turn = (top < 0.0).choose(-np.pi, (top * 0.0) + np.pi)
+    found = (right < 0.0).choose(angle + turn, angle)
+    upright = top.function(nn.Sign) * (np.pi / 2)
+    return right.equals(0.0).choose(upright + right * 0.0, found).value
+
+
+def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
+    """A vector of conditions chooses whole rows."""
+    chosen = Term(n, condition)
+    if chosen.rank == 1 and yes.type.rank > 1:
+        chosen = chosen.spread(0, yes.type.rank - 1)
+    return n(nn.Where(chosen.value, yes, no))
+
+
+def bucketize(n: Layer, x: Value, boundaries: Any) -> Value:
+    """How many boundaries are not above each element."""
+    apart = Term(n, x).cast(f32).spread(0, 1)
+    bounds = constant(n, np.asarray(boundaries, np.float32))
+    return (apart >= bounds).cast(i32).sum(x.type.rank).value
+
+
+def fake_quant(n: Layer, x: Value, low: Value, high: Value, bits: int, narrow: bool) -> Value:
+    """x in 2 ** bits steps between bounds that are moved so that 0 is one of the steps."""
+    least, most = int(narrow), 2**bits - 1
+    a, b = Term(n, low), Term(n, high)
+    scale = (b - a) / (most - least)
+    zero = ((least - a / scale).max(least).min(most) + 0.5).function(nn.Floor)
+    bottom, top = (least - zero) * scale, (most - zero) * scale
+    steps = ((Term(n, x).max(bottom).min(top) - bottom) / scale + 0.5).function(nn.Floor)
+    return (steps * scale + bottom).value
+
+
+# -- images ----------------------------------------------------------------------------------------
+
+
+def resize_image(n: Layer, x: Value, size: Value, mode: str, corners: bool, half: bool) -> Value:
+    """x [N, H, W, C] in another size, of `mode` linear, nearest or cubic."""
+    if x.type.rank != 4:
+        raise n.error(f"the input has shape {shape_text(x)}, expected rank 4")
+    sizes = n.extents(size) or (None, None)
+    if mode == "nearest" and _is_uneven(x.type.shape[1:3], sizes):
+        for axis, count in zip((1, 2), sizes, strict=True):
+            places = _nearest(int(x.type.shape[axis]), int(count or 0), corners, half)
+            x = n(nn.Gather(x, n.constant(places), axis=axis))
+        return x
+    how: dict[str, Any] = {
+        "mode": mode,
+        "coordinate_transform": "align_corners"
+        if corners
+        else "half_pixel"
+        if half
+        else "asymmetric",
+        # floor((i + 0.5) * scale) is half_pixel's position plus a half, rounded down.
+        "nearest_mode": "round_prefer_ceil" if corners or half else "floor",
+        "cubic_coeff_a": -0.5 if half else -0.75,
+        "exclude_outside": mode == "cubic" and half,
+    }
+    return channels_last(n, resized(n, channels_first(n, x), as_i64(n, size), (2, 3), how))
+
+
+def _is_uneven(own: Sequence[Dim], sizes: Sequence[Dim]) -> bool:
+    """Whether extents are known, and results lie at places that rounding decides on."""
+    pairs = list(zip(own, sizes, strict=True))
+    return all(d and w for d, w in pairs) and any(w % d for d, w in pairs)  # type: ignore[operator]
+
+
+def _nearest(own: int, count: int, corners: bool, half: bool) -> np.ndarray:
+    """Which element each of the result's is, in numbers of 32 bits as the kernels have them."""
+    corners = corners and count > 1
+    scale = np.float32(own - corners) / np.float32(count - corners)
+    at = (np.arange(count, dtype=np.float32) + np.float32(0.5 if half else 0)) * scale
+    whole = np.floor(at + np.float32(0.5)) if corners else np.floor(at)
+    return np.clip(whole, 0, own - 1).astype(np.int64)

@@ -1,0 +1,63 @@
+"""Rows without their repetitions: sorting, and comparing neighbours.
+
+    %x: [2, 1, 2, 5]  ->  order [1, 0, 2, 3], groups [0, 1, 1, 2] that start at [0, 1, 3]
+                      ->  values [1, 2, 5], first places [1, 0, 3], counts [1, 2, 1]
+
+NaN is one value, as in NumPy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import FloatType, TensorType, i64
+from .layer import Layer
+from .movement import FAR, slice_axis
+from .shapes import reshape
+from .terms import Term, counting, extent, joined
+
+
+@dataclass(frozen=True)
+class Unique:
+    """Of each different row where it is first and how often it is there; of each row, which of
+    them it is: 1-D tensors of i64.
+    """
+
+    first: Value
+    inverse: Value
+    counts: Value
+
+
+def unique_rows(n: Layer, rows: Value, in_order: bool) -> Unique:
+    """The different rows of a matrix, sorted, or else in the order in which they are met first."""
+    order = Term(n, n(nn.SortRows(rows)))
+    starts, group = _groups(n, n(nn.Gather(rows, order.value)))
+    first = order.gather(starts)
+    ends = [Term(n, slice_axis(n, starts.value, 0, 1, FAR)), extent(n, (rows, 0)).reshape(1)]
+    counts = joined(ends, 0) - starts
+    inverse = Term(n, n(nn.ScatterElements(order.value, order.value, group, axis=0)))
+    if not in_order:
+        by_place = _ranks(first)
+        first, counts = first.gather(by_place), counts.gather(by_place)
+        inverse = _ranks(by_place).gather(inverse)
+    return Unique(first.value, inverse.value, counts.value)
+
+
+def _groups(n: Layer, rows: Value) -> tuple[Term, Value]:
+    """Where groups of equal rows start, which stand together; the group of each row."""
+    own, here = counting(n, extent(n, (rows, 0))), Term(n, rows)
+    before = here.gather((own - 1).max(0))
+    differ = ~here.equals(before)
+    if isinstance(here.element, FloatType):
+        differ = differ & ~(here.function(nn.IsNan) & before.function(nn.IsNan))
+    begins = (differ.cast(i64).sum(1) > 0) | own.equals(0)
+    group = Term(n, n(nn.Cumsum(begins.cast(i64).value, axis=0))) - 1
+    starts = Term(n, n(nn.NonZero(begins.value)))
+    return starts.made(nn.Reshape(starts.value, out=TensorType((None,), i64))), group.value
+
+
+def _ranks(keys: Term) -> Term:
+    """Where the smallest of the keys is, then the next one, and so on."""
+    return keys.made(nn.SortRows(reshape(keys.n, keys.value, [(keys.value, 0), 1])))
