@@ -11,8 +11,8 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.types import FloatType, IntegerType, TensorType, i1
+from ...common.complexes import product
 from ...common.terms import Term
-from ..complexes import product
 
 Pairs = tuple[Term, Term]
 """The real and the imaginary part."""
