@@ -23,6 +23,7 @@ MOST_UNROLLED = 32
 """Time steps of all directions that are unrolled; more, or an unknown number, are a loop."""
 
 Activation = Callable[[Value], Value]
+Product = Callable[[Value, Value], Value]
 Step = Callable[[list[Value], Value], list[Value]]
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
 
@@ -46,8 +47,8 @@ class Direction:
     clip: float | None = None
     peepholes: dict[str, Value] | None = None
     """Of an LSTM's gates i, o and f: [hidden]."""
-    quantized: Activation | None = None
-    """What inputs and an LSTM's states pass through before the products with weights."""
+    products: tuple[Product, Product] | None = None
+    """How inputs, and an LSTM's states, are multiplied by their weights, if not as they are."""
     shrink: Value | None = None
     """What an LSTM's outputs are multiplied with: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
@@ -61,9 +62,18 @@ class Direction:
         """All that is added to the products."""
         return None if self.separate_biases is None else add(self.n, *self.separate_biases)
 
-    def operand(self, x: Value) -> Value:
-        """What a product with weights gets."""
-        return x if self.quantized is None else self.quantized(x)
+    def projected(self, x: Value) -> Value:
+        """The product of inputs with their weights."""
+        multiply = self.products[0] if self.products else self._product
+        return multiply(x, self.projection)
+
+    def carried(self, h: Value) -> Value:
+        """The product of an LSTM's states with their weights."""
+        multiply = self.products[1] if self.products else self._product
+        return multiply(h, self.recurrent)
+
+    def _product(self, x: Value, weight: Value) -> Value:
+        return self.n(nn.Matmul(x, weight))
 
     def clipped(self, x: Value) -> Value:
         """What enters an activation, limited where the network asks for it."""
@@ -208,7 +218,7 @@ def _lstm_cell(n: Layer, d: Direction, order: str, coupled: bool) -> Step:
 
     def step(state: list[Value], projected: Value) -> list[Value]:
         h, c = state
-        total = add(n, projected, n(nn.Matmul(d.operand(h), d.recurrent)))
+        total = add(n, projected, d.carried(h))
         gates = d.gates(total, order)
         i = f(looking("i", gates["i"], c))
         if coupled:
@@ -243,7 +253,7 @@ def _run(
     outcomes = []
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.
-        projected = add(n, n(nn.Matmul(d.operand(x), d.projection)), bias)
+        projected = add(n, d.projected(x), bias)
         outcomes.append(run(n, d, step, projected, masked))
     return outcomes
 

@@ -33,10 +33,14 @@ FEW_NUMBERS = 1 << 16
 
 @rewrite(nn.Div)
 def divide_by_constant(op: nn.Div, rewriter: Rewriter) -> None:
-    """x / c -> x * (1 / c), which rounds twice, unless the math is wanted as written"""
+    """x / c -> x * (1 / c), which rounds twice, unless the math is wanted as written
+
+    One number is divided: that takes no time, and it may be the scale of many.
+    """
     value = constant_value(op.rhs)
     if (
-        not isinstance(value, DenseElements)
+        prod(d or 0 for d in shape_of(op.out)) == 1
+        or not isinstance(value, DenseElements)
         or not isinstance(element_of(op.rhs), FloatType)
         or value.type.num_elements > FEW_NUMBERS
         or is_strict(op)

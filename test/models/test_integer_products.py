@@ -13,6 +13,7 @@ from nnc.targets.base import target
 from onnx import TensorProto, helper, numpy_helper
 
 from ..processor import runnable
+from ..targets.emulated import require_emulator, sampled
 
 TARGETS = [*runnable("avx512", "avx2", "sse", "host"), "bytes"]
 TYPES = {np.uint8: TensorProto.UINT8, np.int8: TensorProto.INT8}
@@ -107,3 +108,11 @@ def test_convolutions_are_exact(name, kind, zero, w_zero, shape, weight, pad, st
     wanted = convolved(x.astype(np.int64) - zero, w.astype(np.int64) - w_zero, pad, stride, groups)
     run = compiled(model, name)
     np.testing.assert_array_equal(run(x), wanted)
+
+
+@pytest.mark.emulated
+@pytest.mark.parametrize("name", ["cortex-a76", *sampled("shapes")])
+def test_other_processors(name):
+    require_emulator(name)
+    test_matrix_products_are_exact(name, *PRODUCTS[2])
+    test_convolutions_are_exact(name, *CONVOLUTIONS[0])

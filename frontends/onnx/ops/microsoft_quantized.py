@@ -8,11 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32
+from ....ir.types import FloatType, IntegerType, Type, f32, i32
 from ...common.convolution import channels_first, channels_last
 from ...common.quantization import quantized, real_numbers, saturated, shifted
+from ...common.recurrent import Direction
 from ...common.shapes import reshape
 from ...common.terms import Term, joined
 from ..node import Node
@@ -21,7 +24,7 @@ from .microsoft import DOMAIN
 from .microsoft_attention import attention
 from .pooling import average_pool, global_average_pool
 from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
-from .recurrent import quantized_lstm
+from .recurrent import lstm_with
 
 
 def _real(n: Node, x: Value, scale: Value, zero: Value | None) -> Term:
@@ -85,6 +88,12 @@ def dynamic_quantize_matmul(
     bias: Value | None = None,
 ) -> Value:
     """a in 256 steps from its least to its largest element, or 0, times b."""
+    steps, scale, zero = _in_bytes(n, a)
+    return matmul_integer_to_float(n, steps, b, scale.value, b_scale, zero, b_zero, bias)
+
+
+def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
+    """a in 256 steps from its least to its largest element, or 0; the scale and the zero point."""
     x = Term(n, a)
     axes = tuple(range(x.rank))
     low = x.made(nn.ReduceMin(x.value, axes=axes)).min(0.0)
@@ -92,9 +101,8 @@ def dynamic_quantize_matmul(
     scale = (high - low) / 255.0
     scale = scale.equals(0.0).choose(1.0, scale)
     byte = IntegerType(8, "u")
-    zero = Term(n, saturated(n, (-low / scale).value, None, byte))
-    steps = saturated(n, (x / scale).value, zero.value, byte)
-    return matmul_integer_to_float(n, steps, b, scale.value, b_scale, zero.value, b_zero, bias)
+    zero = saturated(n, (-low / scale).value, None, byte)
+    return saturated(n, (x / scale).value, zero, byte), scale, zero
 
 
 @converter("MatMulNBits", domain=DOMAIN)
@@ -283,31 +291,51 @@ def dynamic_quantize_lstm(
 ) -> list[Value]:
     """An LSTM of quantized weights [directions, inputs, 4 * hidden].
 
-    Inputs, and the states of each step, are rounded to 8 bits by their own range. Numerics: their
-    products with the weights are sums of f32.
+    Inputs, and the states of each step, are rounded to 8 bits by their own range.
+    """
+    if w_scale is None or w_zero is None or r_scale is None or r_zero is None:
+        raise n.error("the weights' scales and zero points are missing")
+    own = (_Weights(n, w, w_scale, w_zero), _Weights(n, r, r_scale, r_zero))
+
+    def prepare(number: int, d: Direction) -> None:
+        projection, recurrent = (one.constant(number) for one in own)
+        d.projection, d.recurrent = projection or d.projection, recurrent or d.recurrent
+        d.products = (partial(own[0].product, number), partial(own[1].product, number))
+
+    return lstm_with(n, prepare, x, own[0].integers, own[1].integers, b, lengths, h, c, p)
+
+
+class _Weights:
+    """Quantized weights [directions, inputs, 4 * hidden] of a network, less their zero points.
+
+    There is one scale and one zero point for each direction, or for each of its columns.
     """
 
-    def weights(steps: Value, scale: Value | None, zero: Value | None) -> Value:
-        if scale is None or zero is None:
-            raise n.error("the weights' scales and zero points are missing")
-        # One for each direction, or for each of its columns.
-        rows = [Term(n, v).cast(f32).flattened(1) for v in (scale, zero)]
-        size, middle = (t.reshape((t.value, 0), 1, (t.value, 1)) for t in rows)
-        return ((Term(n, steps).cast(f32) - middle) * size).transpose(0, 2, 1).value
+    def __init__(self, n: Node, steps: Value, scale: Value, zero: Value) -> None:
+        self.n = n
+        rows = [Term(n, v).flattened(1) for v in (scale, zero)]
+        self.scales, self.zeros = (t.reshape((t.value, 0), 1, (t.value, 1)) for t in rows)
+        self.arrays = n.array(steps), n.array(zero)
+        exact = Term(n, steps).cast(i32) - self.zeros.cast(i32)
+        self.integers = exact.transpose(0, 2, 1).value
 
-    matrices = weights(w, w_scale, w_zero), weights(r, r_scale, r_zero)
-    return quantized_lstm(n, partial(_rounded, n), x, *matrices, b, lengths, h, c, p)
+    def constant(self, number: int) -> Value | None:
+        """The integers of a direction, [inputs, 4 * hidden], where they are known: a loop's body
+        then knows them as well.
+        """
+        steps, zeros = self.arrays
+        if steps is None or zeros is None:
+            return None
+        zero = zeros.reshape(len(steps), -1)[number]
+        return self.n.constant(steps[number].astype(np.int32) - zero.astype(np.int32))
 
-
-def _rounded(n: Node, x: Value) -> Value:
-    """The nearest of 256 numbers from the least to the largest element, of which 0 is one."""
-    t, axes = Term(n, x), range(x.type.rank)
-    high, low = t.largest(*axes).max(0), (-(-t).largest(*axes)).min(0)
-    span = high - low
-    scale = span.equals(0).choose(1, span / 255)
-    zero = (-low / scale).function(nn.Round)
-    steps = ((t / scale).function(nn.Round) + zero).max(0).min(255)
-    return ((steps - zero) * scale).value
+    def product(self, number: int, x: Value, weight: Value) -> Value:
+        """x, in bytes, times integers of a direction."""
+        steps, scale, zero = _in_bytes(self.n, x)
+        exact = Term(self.n, self.n(nn.Matmul(shifted(self.n, steps, zero), weight))).cast(f32)
+        own = self.scales.part(0, number, number + 1).flat()
+        own = own.reshape() if own.value.type.shape == (1,) else own
+        return (exact * (own * scale)).value
 
 
 @converter("QAttention", domain=DOMAIN)

@@ -37,16 +37,16 @@ def gru(n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None) -> 
 def lstm(
     n: Node, x: Value, w: Value, r: Value, b=None, lengths=None, h=None, c=None, p=None
 ) -> list[Any]:
-    return quantized_lstm(n, None, x, w, r, b, lengths, h, c, p)
+    return lstm_with(n, None, x, w, r, b, lengths, h, c, p)
 
 
-def quantized_lstm(
-    n: Node, quantized: Activation | None, x: Value, w, r, b, lengths, h, c, p
+def lstm_with(
+    n: Node, prepare: Callable[[int, Direction], None] | None, x: Value, w, r, b, lengths, h, c, p
 ) -> list[Any]:
-    """An LSTM whose inputs and states pass through a function before they meet the weights."""
+    """An LSTM whose directions, with their numbers, are changed before they are used."""
     net = Network.of(n, x, w, r, b, lengths, [h, c], gates=4)
-    for d in net.directions:
-        d.quantized = quantized
+    for number, d in enumerate(net.directions if prepare is not None else ()):
+        prepare(number, d)  # type: ignore[misc]
     count = len(net.directions)
     p = _with_shape(n, "P", p, count, 3 * net.hidden)
     if p is not None:
