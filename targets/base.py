@@ -64,6 +64,9 @@ class Target(ABC):
     """Whether `llvm.fma` rounds once there, by an instruction or in libm."""
     has_maxnum: bool = True
     """Whether `llvm.maxnum` and `minnum` of vectors are instructions there, or a few."""
+    adds_offsets: bool = False
+    """Whether a load or store adds an unsigned constant to its address, and the sum may not wrap:
+    what says that it does not has to be kept."""
     has_half: bool = True
     """Whether instructions turn floats of 16 bits into such of 32, and back."""
     emulator: Runner | None = None

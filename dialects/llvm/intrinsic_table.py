@@ -294,7 +294,6 @@ SECTIONS = (
         "$ptr attr-dict `:` type($ptr)",
         "%r = {name} %ptr : {type}",
         """
-        launder.invariant.group | ptr:ptr -> =ptr | The pointer, of another invariant group.
         strip.invariant.group | ptr:ptr -> =ptr | The pointer, of no invariant group.
         ssa.copy | ptr:any -> =ptr | The value under another name.
         """,

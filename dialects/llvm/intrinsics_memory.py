@@ -241,6 +241,16 @@ class IntrVaCopy(Op, name="llvm.intr.vacopy", traits=(WritesMemory,)):
 }"""
 
 
+class IntrLaunderInvariantGroup(Op, name="llvm.intr.launder.invariant.group"):
+    """The pointer, of another invariant group: no instruction, and nothing is known of it."""
+
+    ptr: Operand = operand(PointerLike)
+    res: Result = result(Same("ptr"))
+
+    format = "$ptr attr-dict `:` type($ptr)"
+    example = "%r = llvm.intr.launder.invariant.group %p : !llvm.ptr"
+
+
 class IntrInvariantStart(Op, name="llvm.intr.invariant.start"):
     """From here on, bytes do not change; what `invariant.end` wants."""
 

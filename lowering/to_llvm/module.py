@@ -21,6 +21,7 @@ from .heap import CallHeap
 from .loops import bind_all
 from .memory import lower_global
 from .messages import make_failure
+from .offsets import keep_offsets
 from .prepare import make_prepare
 from .types import TypeConverter
 
@@ -167,6 +168,8 @@ class ModuleLowering:
             f.non_negative.update(f.value(arg) for arg in op.args[1:3])
         lower_graph(f, op.body)
         f.place_constants()
+        if self.target.adds_offsets:
+            keep_offsets(made)
 
     def _argument_attributes(self, op: func.FuncOp) -> list[dict[str, Attribute]] | None:
         """Of all flat arguments: what is given, and that a kernel's buffers do not overlap."""

@@ -92,6 +92,7 @@ def _level(number: int, name: str, machine: Machine, summary: str, features: str
         object_format="wasm",
         library=".wasm",
         exact_fma=False,
+        adds_offsets=True,
         has_maxnum=False,
         has_half=False,
         emulator=Node(relaxed="+relaxed-simd" in features),

@@ -13,6 +13,7 @@ from nnc.driver.compile import load_module, run_stages
 from nnc.driver.wasm import LOADER_SOURCE
 from nnc.ir.diagnostics import NncError
 from nnc.targets.base import target
+from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
 from nnc.targets.llvm.native import emit_object
 from nnc.targets.wasm.names import WASM_NAMES
 from nnc.tools.nnc import main
@@ -502,3 +503,22 @@ def test_the_demo(tmp_path: Path):
     want = np.exp(1) / (np.exp(1) + 2)
     np.testing.assert_allclose([best[0][0] for best in found["found"]], want, rtol=1e-5)
     assert found["progress"] == 1 and "ms on" in found["state"]
+
+
+def test_loads_take_offsets(tmp_path: Path):
+    """In a product's loop, rows and columns lie at an offset that the load itself adds."""
+    path = tmp_path / "product.mlir"
+    path.write_text("""
+        func.func @main(%x: tensor<32x64xf32>) -> tensor<32x64xf32> {
+          %w = nn.constant dense<1.0> : tensor<64x64xf32>
+          %y = nn.matmul %x, %w : (tensor<32x64xf32>, tensor<64x64xf32>) -> tensor<32x64xf32>
+          return %y : tensor<32x64xf32>
+        }""")
+    module = load_module(path)
+    run_stages(module, target="wasm32-simd")
+    text = target("wasm32-simd").emit_assembly(llvm_ir(module), has_scalar_loops(module))
+    loops = re.findall(r"\tloop((?:(?!\tloop).)*?)\tend_loop", text, re.S)
+    inner = next(loop for loop in loops if loop.count("f32x4.mul") >= 4)
+    loads = re.findall(r"\tv128\.load(?:32_splat)?\t(\d+)", inner)
+    assert len(set(loads)) >= 4, inner
+    assert inner.count("i32.add") <= 3, inner
