@@ -315,6 +315,17 @@ def isinf(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsInf(n.floating(self)))
 
 
+@ROWS("aten.isposinf", "aten.isneginf")
+def is_one_infinity(n: AtenLayer, self: Value) -> Value:
+    end = math.inf if "pos" in n.kind else -math.inf
+    return Term(n, n.floating(self)).equals(end).value
+
+
+@ROWS("aten.isreal")
+def isreal(n: AtenLayer, self: Value) -> Value:
+    return n.filled(n.constant(True, i1), n.shape(self))
+
+
 @ROWS("aten.isfinite")
 def isfinite(n: AtenLayer, self: Value) -> Value:
     x = n.floating(self)

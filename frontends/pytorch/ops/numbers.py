@@ -68,6 +68,11 @@ def number_not(n: AtenLayer, a: Any) -> Value:
     return n(nn.Not(as_bool(n, a)))
 
 
+@ROWS("torch.sym_ite")
+def number_where(n: AtenLayer, a: Any, b: Any, c: Any) -> Value:
+    return n(nn.Where(as_bool(n, a), *n.promoted(b, c)))
+
+
 @ROWS("torch.sym_float")
 def number_float(n: AtenLayer, a: Any) -> Value:
     return n.as_value(a, f64)
