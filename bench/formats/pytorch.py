@@ -112,6 +112,7 @@ def compare(name: str, read_only: bool = False) -> dict[str, Any]:
     run = nnc.compile(module, cache=False)
     compiled = time.perf_counter() - begin
     worst = varies = 0.0
+    runs = []
     arrays = [
         [v for v in tree_leaves(w) if isinstance(v, torch.Tensor)] for w in (want, want_other)
     ]
@@ -122,6 +123,7 @@ def compare(name: str, read_only: bool = False) -> dict[str, Any]:
         leaves = tree_leaves(given)
         found = run(*[leaf.numpy() for leaf in leaves[: len(names)]])
         found = list(found) if isinstance(found, tuple) else [found]
+        runs.append((given, found, expected))
         if len(found) != len(expected):
             return {"status": "wrong", "error": f"{len(found)} outputs, expected {len(expected)}"}
         for ours, theirs in zip(found, expected, strict=True):
@@ -140,7 +142,8 @@ def compare(name: str, read_only: bool = False) -> dict[str, Any]:
         "compile": round(compiled, 1),
     }
     if worst > TOLERANCE:
-        numbers |= in_double(model, other, found, arrays[1])
+        rows = [in_double(model, *run) for run in runs]
+        numbers |= {key: max(row[key] for row in rows) for key in rows[0]}
     return {"status": "ok" if worst <= TOLERANCE else "wrong", **numbers}
 
 

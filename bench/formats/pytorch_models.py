@@ -47,7 +47,7 @@ def torchvision(name: str) -> tuple[Any, dict[str, Any]]:
 
 
 _TIMM = """
-aimv2_large_patch14_224 bat_resnext26ts beit_base_patch16_224 botnet26t_256 caformer_s18
+bat_resnext26ts beit_base_patch16_224 botnet26t_256 caformer_s18
 cait_xxs24_224 coat_tiny coatnet_pico_rw_224 convformer_s18 convit_tiny convmixer_768_32
 convnext_atto convnextv2_atto crossvit_tiny_240 cs3darknet_s cspresnet50 darknet17 davit_tiny
 deit3_small_patch16_224 deit_tiny_patch16_224 densenetblur121d dla34 dla46x_c dpn68 eca_nfnet_l0
@@ -130,7 +130,7 @@ _CLASSES: dict[str, dict[str, Any]] = {
     "StableLm": {"num_key_value_heads": 2}, "Falcon": {"num_kv_heads": 4}, "Mpt": {"d_model": 64, "n_heads": 4, "n_layers": 2, "max_seq_len": 64},
     "CodeGen": {"n_embd": 64, "n_layer": 2, "n_head": 4, "rotary_dim": 8}, "Cohere": {"num_key_value_heads": 2}, "Olmo": {"num_key_value_heads": 2}, "Olmo2": {"num_key_value_heads": 2},
     "Granite": {"num_key_value_heads": 2}, "Starcoder2": {"num_key_value_heads": 2}, "Persimmon": {}, "XGLM": {"d_model": 64, "num_layers": 2, "attention_heads": 4, "ffn_dim": 96},
-    "BioGpt": {}, "GPTBigCode": {"n_embd": 64, "n_layer": 2, "n_head": 4}, "Mamba": {"state_size": 8}, "SmolLM3": _SAME_HEADS, "Nemotron": _SAME_HEADS, "ModernBert": {"pad_token_id": 0},
+    "BioGpt": {}, "GPTBigCode": {"n_embd": 64, "n_layer": 2, "n_head": 4}, "Mamba": {"state_size": 8}, "SmolLM3": {**_SAME_HEADS, "pad_token_id": 0}, "Nemotron": _SAME_HEADS, "ModernBert": {"pad_token_id": 0},
     "T5": {"d_model": 64, "d_kv": 16, "d_ff": 96, "num_layers": 2, "num_heads": 4},
     "MT5": {"d_model": 64, "d_kv": 16, "d_ff": 96, "num_layers": 2, "num_heads": 4},
     "Bart": {"d_model": 64, "encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "decoder_attention_heads": 4, "encoder_ffn_dim": 96, "decoder_ffn_dim": 96},
@@ -195,6 +195,8 @@ _DERIVED = (
     "model_type",
     "transformers_version",
     "stage_names",
+    "out_features",
+    "out_indices",
     "_out_features",
     "_out_indices",
     "layer_types",

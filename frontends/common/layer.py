@@ -47,7 +47,8 @@ class Layer:
         """A constant of an array or number; `type` is its element type."""
         dtype = None if type is None else type_to_numpy(type)
         try:
-            array = np.asarray(value, dtype)
+            with np.errstate(over="ignore", invalid="ignore"):
+                array = np.asarray(value, dtype)
         except (OverflowError, ValueError):
             raise self.error(f"{value} is no number of type {type}") from None
         return self.builder.constant(array, self.loc)

@@ -103,8 +103,8 @@ BY_PARTS = frozenset(
         alias detach clone contiguous lift_fresh lift_fresh_copy view reshape _unsafe_view
         _reshape_alias flatten unflatten squeeze unsqueeze expand expand_as broadcast_to permute
         transpose t numpy_T movedim swapaxes mT select slice narrow split split_with_sizes
-        chunk unbind cat stack index index_select gather embedding repeat repeat_interleave flip
-        roll constant_pad_nd pad sum mean cumsum neg fft_fftshift fft_ifftshift dropout
+        chunk unbind cat stack index index_select gather embedding repeat repeat_interleave
+        flip roll constant_pad_nd pad sum mean cumsum neg fft_fftshift fft_ifftshift dropout
         """
     )
 )

@@ -38,7 +38,12 @@ def _whole(op: Any) -> Row:
 
 
 table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs, sign=nn.Sign, relu=nn.Relu)
-table(_same, bitwise_not=nn.Not)
+table(_same, bitwise_not=nn.Not, hardswish=nn.HardSwish, selu=nn.Selu)
+table(
+    _same,
+    silu=lambda x: nn.Swish(x, alpha=1.0),
+    hardsigmoid=lambda x: nn.HardSigmoid(x, alpha=1 / 6, beta=0.5),
+)
 table(_whole, ceil=nn.Ceil, floor=nn.Floor)
 table(
     _floating,
@@ -82,16 +87,6 @@ table(
 )
 
 
-@ROWS("aten.silu")
-def silu(n: AtenLayer, self: Value) -> Value:
-    return n(nn.Swish(self, alpha=1.0))
-
-
-@ROWS("aten.log_sigmoid_forward")
-def log_sigmoid_forward(n: AtenLayer, self: Value) -> list:
-    return [(-(-Term(n, self)).function(nn.Softplus)).value, None]
-
-
 @ROWS("aten.logit")
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
     x = Term(n, self)
@@ -115,99 +110,6 @@ def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     scale = 10.0**decimals
     x = Term(n, self)
     return ((x * scale).function(nn.Round) / scale).value if decimals else n(nn.Round(self))
-
-
-@ROWS("aten.gelu")
-def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
-    return n(nn.Gelu(self, approximate=approximate))
-
-
-@ROWS("aten.leaky_relu")
-def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value:
-    return n(nn.LeakyRelu(self, alpha=negative_slope))
-
-
-@ROWS("aten.rrelu")
-def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
-    if training:
-        raise n.error("training is not supported")
-    return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
-
-
-@ROWS("aten.elu")
-def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
-    x = Term(n, self)
-    negative = ((x * input_scale).function(nn.Exp) - 1.0) * (alpha * scale)
-    return (x > 0.0).choose(x * scale, negative).value
-
-
-@ROWS("aten.celu")
-def celu(n: AtenLayer, self: Value, alpha: float = 1.0) -> Value:
-    return n(nn.Celu(self, alpha=alpha))
-
-
-@ROWS("aten.selu")
-def selu(n: AtenLayer, self: Value) -> Value:
-    return n(nn.Selu(self))
-
-
-@ROWS("aten.prelu", "aten._prelu_kernel")
-def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
-    slope = Term(n, weight)
-    if slope.rank == 1 and self.type.rank > 1:
-        slope = slope.spread(0, self.type.rank - 2)
-    return n(nn.Prelu(self, slope.value))
-
-
-@ROWS("aten.hardtanh")
-def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
-    return n(nn.Clip(self, n.scalar(min_val, self), n.scalar(max_val, self)))
-
-
-@ROWS("aten.hardsigmoid")
-def hardsigmoid(n: AtenLayer, self: Value) -> Value:
-    return n(nn.HardSigmoid(self, alpha=1 / 6, beta=0.5))
-
-
-@ROWS("aten.hardswish")
-def hardswish(n: AtenLayer, self: Value) -> Value:
-    return n(nn.HardSwish(self))
-
-
-@ROWS("aten.softplus")
-def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
-    if beta == 1:
-        return n(nn.Softplus(self))
-    x = Term(n, self) * float(beta)
-    return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
-
-
-@ROWS("aten.softshrink")
-def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
-    x = Term(n, self)
-    return (x - x.max(-lambd).min(lambd)).value
-
-
-@ROWS("aten.hardshrink")
-def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
-    x = Term(n, self)
-    return (x.function(nn.Abs) > lambd).choose(x, 0.0).value
-
-
-@ROWS("aten.threshold")
-def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
-    x = Term(n, self)
-    return (x > threshold).choose(x, value).value
-
-
-@ROWS("aten.glu")
-def glu(n: AtenLayer, self: Value, dim: int = -1) -> Value:
-    axis, x = n.axis(dim, self.type.rank), Term(n, self)
-    width = x.shape[axis]
-    if width is None:
-        raise n.error("the number of channels must be known")
-    first, second = (x.part(axis, i * (width // 2), (i + 1) * (width // 2)) for i in range(2))
-    return (first * second.function(nn.Sigmoid)).value
 
 
 @ROWS("aten.nan_to_num")
@@ -413,6 +315,17 @@ def isinf(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsInf(n.floating(self)))
 
 
+@ROWS("aten.isposinf", "aten.isneginf")
+def is_one_infinity(n: AtenLayer, self: Value) -> Value:
+    end = math.inf if "pos" in n.kind else -math.inf
+    return Term(n, n.floating(self)).equals(end).value
+
+
+@ROWS("aten.isreal")
+def isreal(n: AtenLayer, self: Value) -> Value:
+    return n.filled(n.constant(True, i1), n.shape(self))
+
+
 @ROWS("aten.isfinite")
 def isfinite(n: AtenLayer, self: Value) -> Value:
     x = n.floating(self)
@@ -485,87 +398,3 @@ def dropout(
 @ROWS("aten.copy")
 def copy(n: AtenLayer, self: Value, src: Value) -> Value:
     return n.expand(n.cast(src, self.type.element_type), n.shape(self))
-
-
-# -- numbers ---------------------------------------------------------------------------------------
-
-
-def _number(op: Any) -> Row:
-    return lambda n, a, b: n(op(*n.promoted(a, b)))
-
-
-ROWS.add(
-    {
-        f"operator.{name}": _number(op)
-        for name, op in {
-            "add": nn.Add,
-            "sub": nn.Sub,
-            "mul": nn.Mul,
-            "mod": nn.Mod,
-            "eq": nn.Equal,
-            "lt": nn.Less,
-            "le": nn.LessEqual,
-            "gt": nn.Greater,
-            "ge": nn.GreaterEqual,
-            "and_": nn.And,
-            "or_": nn.Or,
-        }.items()
-    }
-)
-ROWS.add({"torch.sym_max": _number(nn.Max), "torch.sym_min": _number(nn.Min)})
-
-
-@ROWS("operator.ne")
-def number_ne(n: AtenLayer, a: Any, b: Any) -> Value:
-    return ne(n, a, b)
-
-
-@ROWS("operator.neg")
-def number_neg(n: AtenLayer, a: Any) -> Value:
-    return n(nn.Neg(n.as_value(a)))
-
-
-@ROWS("operator.floordiv")
-def number_floordiv(n: AtenLayer, a: Any, b: Any) -> Value:
-    return floor_divide(n, a, b)
-
-
-@ROWS("operator.truediv", "torch._sym_truediv")
-def number_truediv(n: AtenLayer, a: Any, b: Any) -> Value:
-    return n(nn.Div(n.as_value(a, f64), n.as_value(b, f64)))
-
-
-@ROWS("operator.pow")
-def number_pow(n: AtenLayer, a: Any, b: Any) -> Value:
-    return pow_(n, a, b)
-
-
-@ROWS("torch.sym_not", "operator.not_")
-def number_not(n: AtenLayer, a: Any) -> Value:
-    return n(nn.Not(as_bool(n, a)))
-
-
-@ROWS("torch.sym_float")
-def number_float(n: AtenLayer, a: Any) -> Value:
-    return n.as_value(a, f64)
-
-
-def _rounded(op: Any) -> Row:
-    return lambda n, a: n.cast(n(op(n.as_value(a, f64))), i64)
-
-
-ROWS.add({"math.floor": _rounded(nn.Floor), "math.ceil": _rounded(nn.Ceil)})
-ROWS.add({"math.trunc": _rounded(nn.Floor), "torch.sym_int": _rounded(nn.Floor)})
-ROWS.add({"builtins.round": _rounded(nn.Round)})
-
-
-@ROWS("aten.item", "aten._local_scalar_dense")
-def item(n: AtenLayer, self: Value) -> Value:
-    from ...common.shapes import as_scalar
-
-    return as_scalar(n, self)
-
-
-@ROWS("torch.sym_sqrt", "torch._sym_sqrt")
-def number_sqrt(n: AtenLayer, a: Any) -> Value:
-    return n(nn.Sqrt(n.as_value(a, f64)))

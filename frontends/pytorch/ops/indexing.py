@@ -187,10 +187,14 @@ def nonzero(n: AtenLayer, self: Value) -> Value:
     return n(nn.Transpose(n(nn.NonZero(self)), permutation=(1, 0)))
 
 
-@ROWS("aten.nonzero_numpy")
-def nonzero_numpy(n: AtenLayer, self: Value) -> list[Value]:
-    places = Term(n, n(nn.NonZero(self)))
-    return [places.column(i, 0).value for i in range(self.type.rank)]
+@ROWS("aten.nonzero_numpy", "aten.where.default")
+def nonzero_numpy(
+    n: AtenLayer, self: Value | None = None, condition: Value | None = None
+) -> list[Value]:
+    x = condition if self is None else self
+    assert x is not None
+    places = Term(n, n(nn.NonZero(x)))
+    return [places.column(i, 0).value for i in range(x.type.rank)]
 
 
 @ROWS("aten.one_hot")

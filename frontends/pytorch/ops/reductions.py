@@ -32,8 +32,16 @@ def _is_float(x: Value) -> bool:
 
 
 table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
-table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd, nansum=nn.ReduceSum)
+table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
 table(lambda op: _reduction(op), logsumexp=nn.ReduceLogSumExp)
+
+
+@ROWS("aten.nansum")
+def nansum(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=None) -> Value:
+    if _is_float(self):
+        x = Term(n, self)
+        self = x.function(nn.IsNan).choose(0.0, x).value
+    return _reduction(nn.ReduceSum, i64)(n, self, dim, keepdim, dtype)
 
 
 @ROWS("aten.any", "aten.all")

@@ -24,7 +24,7 @@ from ...common.movement import (
     transposed,
 )
 from ...common.shapes import merge, reshape
-from ...common.terms import Term, constant, extent
+from ...common.terms import Term, constant, counting, extent
 from ..arguments import words
 from ..layer import AtenLayer, Size
 from ..rows import ROWS
@@ -150,9 +150,11 @@ def ordered(n: AtenLayer, self: Value, **arguments: Any) -> Value:
 @ROWS("aten.flip")
 def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
     axes = n.axes(dims, self.type.rank) if dims else ()
-    if any(self.type.shape[i] is None for i in axes):
-        raise n.error("the extents of what is flipped must be known")
-    return reversed_axes(n, self, axes) if axes else self
+    for axis in (i for i in axes if self.type.shape[i] is None):
+        size = extent(n, (self, axis))
+        self = Term(n, self).gather(size - 1 - counting(n, size), axis).value
+    known = [i for i in axes if self.type.shape[i] is not None]
+    return reversed_axes(n, self, known) if known else self
 
 
 @ROWS("aten.roll")
@@ -286,11 +288,9 @@ def diagonal(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: in
 def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> Value:
     """Windows of an axis, in it; their elements are the last dimension."""
     axis, rank = n.axis(dimension, self.type.rank), self.type.rank
-    whole = self.type.shape[axis]
-    if whole is None:
-        raise n.error("the extent of what is unfolded must be known")
-    places = np.arange(0, whole - size + 1, step)[:, None] + np.arange(size)
-    found = n(nn.Gather(self, n.constant(places, i64), axis=axis))
+    count = (extent(n, (self, axis)) - n.int(size)) / n.int(step) + 1
+    starts = (counting(n, count) * n.int(step)).spread(0, 1)
+    found = Term(n, self).gather(starts + constant(n, np.arange(n.int(size))), axis).value
     order = [i for i in range(rank + 1) if i != axis + 1]
     return transposed(n, found, [*order, axis + 1])
 

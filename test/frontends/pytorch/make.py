@@ -1,4 +1,4 @@
-"""Writes the files of this folder with PyTorch: `python -m nnc.test.frontends.pytorch.make`.
+"""Writes the files of this folder with PyTorch: `python -m nnc.test.frontends.pytorch.make [NAME..]`.
 
 A program, `NAME.pt2`, and `NAME.npz` with inputs `in0`, .. and PyTorch's outputs `out0`, .., of
 a second run (`other_`) where extents are open.
@@ -7,6 +7,7 @@ a second run (`other_`) where extents are open.
 from __future__ import annotations
 
 import io
+import sys
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -141,6 +142,83 @@ def quantized(x, w):
     return F.linear(real, weight), a, b
 
 
+def spectra(x, z):
+    """Complex numbers: transforms, products, rotations, and as an input and an output."""
+    frames = torch.stft(x, 8, 3, window=torch.hann_window(8), return_complex=True)
+    half = torch.fft.rfft2(x.view(2, 4, 5), norm="ortho")
+    turned = torch.view_as_complex(x.view(2, 10, 2)) * torch.polar(
+        torch.ones(10), torch.arange(10.0)
+    )
+    return (
+        torch.fft.fftn(torch.fft.fft(x, dim=-1), dim=(0,)).real,
+        torch.fft.irfft2(half * 0.5, s=(4, 5)),
+        torch.view_as_real(turned).flatten(1),
+        frames.abs(),
+        torch.fft.ifft(z, n=7, norm="forward")[1:],
+        (z @ z.mT / (z[..., :3] + 2)).angle(),
+    )  # fmt: skip
+
+
+def images(x, grid, boxes, scores):
+    """Images read between elements, and boxes of which the best are kept."""
+    sampled = [
+        F.grid_sample(x, grid, mode, padding, aligned)
+        for mode, padding, aligned in (
+            ("bilinear", "zeros", False),
+            ("nearest", "border", True),
+            ("bicubic", "reflection", False),
+        )
+    ]
+    theta = x[:, :2, 0, :3]
+    return *sampled, F.affine_grid(theta, [2, 3, 4, 5], False), nms(boxes, scores)
+
+
+def nms(boxes, scores):
+    import torchvision
+
+    return torchvision.ops.nms(boxes, scores, 0.3)
+
+
+def odd(x, one, flag):
+    """No elements, no dimensions, truth values, and writes through positions that overlap none."""
+    y = x.clone()
+    y.as_strided((2, 2), (6, 1), 1).fill_(3)
+    y.unfold(0, 2, 2).mul_(2)
+    y.squeeze_().t_().add_(one)
+    none = x[:0]
+    made = none.sum(), torch.cat([none, x]), none @ torch.ones(6, 3), torch.zeros(0, 4).mean(1)
+    numbers = one.softmax(0), one.cumsum(0), one.argmax(), torch.stack([one, one]), one.unsqueeze(0)
+    truth = flag.cumsum(0), flag.any(1), flag.max(), flag ^ flag[:1], flag * flag, torch.where(flag)
+    return y, *made, *numbers, *truth
+
+
+class Counting(torch.nn.Module):
+    """Buffers that a run changes: a number, a window of the last rows, and one of the caller's."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+        self.register_buffer("window", torch.full((3, 2), -1.0))
+
+    def forward(self, x, total):
+        self.count += 1
+        self.window[:-1] = self.window[1:].clone()
+        self.window[-1] = x
+        total += x
+        return self.window.sum(0) * self.count
+
+
+def drawn(x):
+    """Random numbers of several kinds."""
+    made = torch.rand(1000), torch.randn_like(x), torch.randint(3, 9, (1000,)), torch.bernoulli(x)
+    return (
+        *made,
+        torch.randperm(1000),
+        torch.multinomial(x[:5], 1000, True),
+        F.dropout(x, 0.5, False),
+    )
+
+
 @torch.library.custom_op("com_example::squareplus", mutates_args=())
 def squareplus(x: torch.Tensor, b: float) -> torch.Tensor:
     return (x + (x * x + b).sqrt()) / 2
@@ -164,12 +242,30 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "attention": (Of(attention), [r(2, 4, 5, 8), r(2, 4, 7, 8), r(2, 4, 7, 8), r(5, 7) > 0], None, []),
         "windows": (Of(windows), [r(2, 3, 8, 8)], None, []),
         "own": (Of(lambda x: squareplus(x, 2.0) + 1), [r(3, 4)], None, []),
+        "spectra": (Of(spectra), [r(2, 20), r(2, 3, 5, dtype=torch.complex64)], None, []),
+        "images": (Of(images), [r(2, 3, 5, 6), torch.rand(2, 3, 4, 2) * 2.6 - 1.3, _boxes(), torch.rand(30)], None, []),
+        "odd": (Of(odd), [r(4, 6), torch.tensor(2.5), r(3, 4) > 0], None, []),
+        "states": (Counting(), [r(2), torch.zeros(2)], None, []),
+        "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip
 
 
-def main() -> None:
+def _boxes() -> torch.Tensor:
+    corners = torch.rand(30, 2) * 50
+    return torch.cat([corners, corners + torch.rand(30, 2) * 30], 1)
+
+
+def _real(x: torch.Tensor) -> np.ndarray:
+    """The array; of complex numbers two reals."""
+    return (torch.view_as_real(x.resolve_conj()) if x.is_complex() else x).detach().numpy()
+
+
+def main(names: Sequence[str]) -> None:
+    """Write the files of these names, or all."""
     for name, (model, inputs, dynamic, other) in cases().items():
+        if names and name not in names:
+            continue
         torch.manual_seed(len(name))
         model.eval()
         program = torch.export.export(model, tuple(inputs), dynamic_shapes=dynamic)
@@ -178,8 +274,8 @@ def main() -> None:
         for prefix, given in (("", inputs), ("other_", other)):
             if given:
                 found = tree_leaves(model(*(x.clone() for x in given)))
-                arrays |= {f"{prefix}in{i}": x.numpy() for i, x in enumerate(given)}
-                arrays |= {f"{prefix}out{i}": x.detach().numpy() for i, x in enumerate(found)}
+                arrays |= {f"{prefix}in{i}": _real(x) for i, x in enumerate(given)}
+                arrays |= {f"{prefix}out{i}": _real(x) for i, x in enumerate(found)}
         np.savez_compressed(FILES / f"{name}.npz", **arrays)
 
 
@@ -207,4 +303,4 @@ def stripped(program: Any) -> bytes:
 
 if __name__ == "__main__":
     with torch.no_grad():
-        main()
+        main(sys.argv[1:])

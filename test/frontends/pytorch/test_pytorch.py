@@ -17,7 +17,8 @@ from nnc import NncError
 from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
-NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem != "own")
+OWN_TESTS = ("own", "states", "drawn")
+NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem not in OWN_TESTS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,6 +41,40 @@ def test_outputs_are_those_of_pytorch(name):
 def _numbered(arrays, prefix):
     count = sum(key.startswith(prefix) for key in arrays.files)
     return [arrays[f"{prefix}{i}"] for i in range(count)]
+
+
+def test_buffers_that_a_run_changes_are_states():
+    model = nnc.compile(FILES / "states.pt2", cache=False)
+    x, total = np.array([1.0, -2.0], np.float32), np.array([0.5, 0.5], np.float32)
+    assert model.input_names == ["x", "total", "count", "window"]
+    given, window = {"x": x, "total": total}, np.full((3, 2), -1, np.float32)
+    for run in (1, 2, 3):
+        found = model.run(given)
+        window = np.concatenate([window[1:], x[None]])
+        first, *states = found.values()
+        np.testing.assert_allclose(first, window.sum(0) * run, rtol=1e-6)
+        assert list(found)[1:] == ["count", "window", "total"]
+        assert states[0] == run and states[0].shape == ()
+        np.testing.assert_array_equal(states[1], window)
+        np.testing.assert_allclose(states[2], total + x * run)
+        given = {"x": x, **dict(list(found.items())[1:])}
+
+
+def test_random_numbers_are_the_same_in_each_run():
+    model = nnc.compile(FILES / "drawn.pt2", cache=False)
+    x = np.load(FILES / "drawn.npz")["in0"]
+    found = model(x)
+    for one, other in zip(found, model(x), strict=True):
+        np.testing.assert_array_equal(one, other)
+    even, normal, numbers, hit, order, classes, kept = found
+    assert even.min() >= 0 and even.max() < 1 and abs(even.mean() - 0.5) < 0.05
+    assert abs(normal.mean()) < 0.15 and abs(normal.std() - 1) < 0.1
+    assert set(numbers) == {3, 4, 5, 6, 7, 8}
+    assert set(hit) == {0, 1} and np.corrcoef(hit, x)[0, 1] > 0.4
+    np.testing.assert_array_equal(np.sort(order), np.arange(1000))
+    chances = np.bincount(classes, minlength=5) / 1000
+    np.testing.assert_allclose(chances, x[:5] / x[:5].sum(), atol=0.06)
+    np.testing.assert_array_equal(kept, x)
 
 
 OWN = """

@@ -1,0 +1,95 @@
+"""Activation functions that have parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common.activations import clipped
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+@ROWS("aten.log_sigmoid_forward")
+def log_sigmoid_forward(n: AtenLayer, self: Value) -> list:
+    return [(-(-Term(n, self)).function(nn.Softplus)).value, None]
+
+
+@ROWS("aten.gelu")
+def gelu(n: AtenLayer, self: Value, approximate: str = "none") -> Value:
+    return n(nn.Gelu(self, approximate=approximate))
+
+
+@ROWS("aten.leaky_relu")
+def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value:
+    return n(nn.LeakyRelu(self, alpha=negative_slope))
+
+
+@ROWS("aten.rrelu")
+def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
+    if training:
+        raise n.error("training is not supported")
+    return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
+
+
+@ROWS("aten.elu")
+def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
+    x = Term(n, self)
+    negative = ((x * input_scale).function(nn.Exp) - 1.0) * (alpha * scale)
+    return (x > 0.0).choose(x * scale, negative).value
+
+
+@ROWS("aten.celu")
+def celu(n: AtenLayer, self: Value, alpha: float = 1.0) -> Value:
+    return n(nn.Celu(self, alpha=alpha))
+
+
+@ROWS("aten.prelu", "aten._prelu_kernel")
+def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
+    slope = Term(n, weight)
+    if slope.rank == 1 and self.type.rank > 1:
+        slope = slope.spread(0, self.type.rank - 2)
+    return n(nn.Prelu(self, slope.value))
+
+
+@ROWS("aten.hardtanh")
+def hardtanh(n: AtenLayer, self: Value, min_val=-1.0, max_val=1.0) -> Value:
+    return clipped(n, self, min_val, max_val)
+
+
+@ROWS("aten.softplus")
+def softplus(n: AtenLayer, self: Value, beta=1, threshold=20) -> Value:
+    if beta == 1:
+        return n(nn.Softplus(self))
+    x = Term(n, self) * float(beta)
+    return (x > float(threshold)).choose(Term(n, self), x.function(nn.Softplus) / beta).value
+
+
+@ROWS("aten.softshrink")
+def softshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
+    x = Term(n, self)
+    return (x - x.max(-lambd).min(lambd)).value
+
+
+@ROWS("aten.hardshrink")
+def hardshrink(n: AtenLayer, self: Value, lambd=0.5) -> Value:
+    x = Term(n, self)
+    return (x.function(nn.Abs) > lambd).choose(x, 0.0).value
+
+
+@ROWS("aten.threshold")
+def threshold_(n: AtenLayer, self: Value, threshold: Any, value: Any) -> Value:
+    x = Term(n, self)
+    return (x > threshold).choose(x, value).value
+
+
+@ROWS("aten.glu")
+def glu(n: AtenLayer, self: Value, dim: int = -1) -> Value:
+    axis, x = n.axis(dim, self.type.rank), Term(n, self)
+    width = x.shape[axis]
+    if width is None:
+        raise n.error("the number of channels must be known")
+    first, second = (x.part(axis, i * (width // 2), (i + 1) * (width // 2)) for i in range(2))
+    return (first * second.function(nn.Sigmoid)).value
