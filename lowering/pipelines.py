@@ -44,6 +44,8 @@ STAGES: tuple[Stage, ...] = (
         ("infer-shapes", "what is static makes other types static"),
         ("simplify-shapes", "what is not static may still be equal"),
         ("canonicalize", "the static forms of what was dynamic"),
+        ("sink-transposes", "channels first throughout, where batch norms fold and ops fuse"),
+        ("canonicalize", "paddings that met their convolutions"),
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),
         ("decompose{level=graph}", "what fuses better in parts, whose weights are then folded"),
         ("fold-batch-norm", "into the weights of the convolution before it"),

@@ -14,7 +14,17 @@ from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, rewrite
 from ...ir.types import FloatType, TensorType
-from .building import cast, element_of, finish, per_channel, reshape, scalar, shape_of, widen
+from .building import (
+    cast,
+    element_of,
+    finish,
+    is_arranged_constant,
+    per_channel,
+    reshape,
+    scalar,
+    shape_of,
+    widen,
+)
 
 
 @dataclass(frozen=True)
@@ -47,7 +57,7 @@ def _is_constant(value: Value) -> bool:
     op = value.defining_op
     if isinstance(op, nn.Constant):
         return True
-    made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Cast)
+    made = (nn.Mul, nn.Add, nn.Sub, nn.Rsqrt, nn.Reshape, nn.Transpose, nn.Cast)
     return isinstance(op, made) and all(_is_constant(v) for v in op.operands)
 
 
@@ -130,11 +140,21 @@ def shift_into_conv(op: nn.Add, rewriter: Rewriter) -> None:
         rewriter.replace(op, _scaled(rewriter, conv, None, shift))
 
 
+@rewrite(nn.Sub)
+def difference_into_conv(op: nn.Sub, rewriter: Rewriter) -> None:
+    """sub(conv(x, w, b), t) -> conv(x, w, b - t) where t is constant and per channel"""
+    conv = _conv_before(op.lhs)
+    if conv is not None and _is_per_channel(op.rhs, op.out.type):
+        shift = widen(rewriter, _channels(rewriter, op.rhs))
+        zero = scalar(rewriter, 0.0, element_of(shift))
+        negative = rewriter(nn.Sub(zero, shift)).result
+        rewriter.replace(op, _scaled(rewriter, conv, None, negative))
+
+
 def _is_per_channel(value: Value, out: TensorType) -> bool:
     """Whether the value is a constant [C, 1..] for a result [N, C, D..]."""
     wanted = (out.shape[1], *(1,) * (out.rank - 2))
-    constant = value.defined_by(nn.Constant)
-    return constant is not None and shape_of(value) in (wanted, (1, *wanted))
+    return is_arranged_constant(value) and shape_of(value) in (wanted, (1, *wanted))
 
 
 def _channels(b: Rewriter, value: Value) -> Value:
@@ -147,4 +167,5 @@ PATTERNS = (
     batch_norm_of_constants,
     scale_into_conv,
     shift_into_conv,
+    difference_into_conv,
 )

@@ -67,3 +67,18 @@ func.func @per_column(%x: tensor<1x1x4x2xf32>) -> tensor<1x2x4x2xf32> {
   %1 = nn.mul %0, %c : (tensor<1x2x4x2xf32>, tensor<2xf32>) -> tensor<1x2x4x2xf32>
   return %1 : tensor<1x2x4x2xf32>
 }
+
+// -----
+
+// What is taken away from each channel is part of the bias.
+
+// CHECK-LABEL: func.func @difference(
+// CHECK:         %[[Y:.*]] = nn.conv %{{.*}}, %{{.*}}, %{{.*}}
+// CHECK-NEXT:    return %[[Y]]
+func.func @difference(%x: tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32> {
+  %w = nn.constant dense<0.5> : tensor<2x2x1x1xf32>
+  %m = nn.constant dense<[[[1.0]], [[2.0]]]> : tensor<2x1x1xf32>
+  %0 = nn.conv %x, %w : (tensor<1x2x4x4xf32>, tensor<2x2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %1 = nn.sub %0, %m : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  return %1 : tensor<1x2x4x4xf32>
+}

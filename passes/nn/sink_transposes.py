@@ -1,0 +1,210 @@
+"""Networks whose channels stand last are computed with channels first.
+
+Formats that keep channels last give convolutions and pools between two transpositions each. What
+stands between them does not care where channels are, so the first moves down to the second, where
+both go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...dialects import nn
+from ...dialects.nn.pooling import PoolingOp
+from ...dialects.nn.reductions import ReductionOp
+from ...dialects.nn.traits import Broadcasting
+from ...ir.builder import Builder
+from ...ir.core import Operation, Value
+from ...ir.passes import Pass, PassContext
+from ...ir.types import TensorType
+from .building import element_of, is_arranged_constant, reshape, shape_of
+
+Order = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SinkTransposes(
+    Pass,
+    name="sink-transposes",
+    anchor="func.func",
+    statistics={"transposes-sunk": "Number of ops before which a transposition stood"},
+):
+    """Move channels to the end as late as can be, after ops that treat all dimensions alike.
+
+    %0 = nn.conv ..                                  %0 = nn.conv ..
+    %1 = nn.transpose %0 {0, 2, 3, 1}          ->    %1 = nn.relu %0
+    %2 = nn.relu %1                                  %3 = nn.conv %1
+    %3 = nn.conv (nn.transpose %2 {0, 3, 1, 2})
+
+    That is done for results of ops whose channels are the second dimension, and for paddings
+    before them. Two transpositions that meet and undo each other go.
+    """
+
+    def run(self, op: Operation, context: PassContext) -> None:
+        """One walk in order, so that a transposition sinks all the way."""
+        for block in op.regions[0].blocks:
+            images: set[Value] = set()
+            for inner in list(block):
+                if isinstance(inner, nn.Transpose):
+                    _meet(inner)
+                elif _has_channels_second(inner):
+                    images.update(inner.results)
+                elif (order := _order_before(inner, images)) is not None:
+                    context.statistic("transposes-sunk", _sink(inner, order, images))
+
+
+def _has_channels_second(op: Operation) -> bool:
+    return isinstance(op, nn.Conv | nn.ConvTranspose | nn.BatchNorm | PoolingOp)
+
+
+def _order_before(op: Operation, images: set[Value]) -> Order | None:
+    """How the channels of an operand were moved to the end."""
+    for value in op.operands:
+        moved = value.defined_by(nn.Transpose)
+        if moved is not None and moved.x in images:
+            rank = len(moved.permutation)
+            last = (0, *range(2, rank), 1)
+            if rank > 2 and tuple(moved.permutation) == last:
+                return last
+    return None
+
+
+def _meet(op: nn.Transpose) -> None:
+    """Let a transposition go with the one before it; do it before a padding."""
+    pad, order = op.x.defined_by(nn.Pad), tuple(op.permutation)
+    rank = len(order)
+    if pad is not None and op.x.has_one_use and order == (0, rank - 1, *range(1, rank - 1)):
+        b = Builder.before_op(op)
+        x = b.insert(nn.Transpose(pad.x, order)).out
+        moved = b.insert(_padded(pad, [x], order, op.out.type))
+        moved.results[0].name_hint = op.out.name_hint
+        op.out.replace_all_uses_with(moved.results[0])
+        op.erase()
+        pad.erase()
+        return
+    before = op.x.defined_by(nn.Transpose)
+    if before is not None and _inverse(before.permutation) == tuple(op.permutation):
+        op.out.replace_all_uses_with(before.x)
+        op.erase()
+        if not before.out.has_uses:
+            before.erase()
+
+
+def _inverse(order: Sequence[int]) -> Order:
+    return tuple(sorted(range(len(order)), key=order.__getitem__))
+
+
+def _sink(op: Operation, order: Order, images: set[Value]) -> int:
+    """Compute the op on what was transposed, and transpose its result; 1 if so."""
+    if len(op.results) != 1 or not isinstance(op.results[0].type, TensorType):
+        return 0
+    result = op.results[0]
+    if isinstance(op, ReductionOp):
+        return _sink_reduction(op, order, images)
+    if len(shape_of(result)) != len(order):
+        return 0
+    b = Builder.before_op(op)
+    if op.has_trait(Broadcasting):
+        if not all(_fits(v, order, shape_of(result)) for v in op.operands):
+            return 0
+        operands = [_before(b, v, order) for v in op.operands]
+        rebuild: Any = _same
+    elif rebuild := _REBUILT.get(type(op)):
+        moving = op.inputs if isinstance(op, nn.Concat) else op.operands[:1]
+        if not all(_is_moved(v, order) or is_arranged_constant(v) for v in moving):
+            return 0
+        operands = [_before(b, v, order) for v in moving]
+    else:
+        return 0
+    shape = shape_of(result)
+    out = TensorType(tuple(shape[i] for i in _inverse(order)), element_of(result))
+    inner = b.insert(rebuild(op, operands, _inverse(order), out))
+    return _transposed(b, op, inner, order, images)
+
+
+def _sink_reduction(op: ReductionOp, order: Order, images: set[Value]) -> int:
+    if len(op.operands) != 1 or not _is_moved(op.x, order):
+        return 0
+    source = op.x.defined_by(nn.Transpose).x  # type: ignore[union-attr]
+    axes = tuple(sorted(order[axis] for axis in op.axes))
+    kept = [d for d in order if op.keep_dims or d not in axes]
+    sizes = shape_of(source)
+    extents = {d: 1 if d in axes else sizes[d] for d in kept}
+    out = TensorType(tuple(extents[d] for d in sorted(kept)), element_of(op.out))
+    b = Builder.before_op(op)
+    inner = b.insert(type(op)(source, axes=axes, keep_dims=op.keep_dims, out=out))
+    inner.loc = op.loc
+    back = tuple(sorted(kept).index(d) for d in kept)
+    return _transposed(b, op, inner, back, images)
+
+
+def _transposed(
+    b: Builder, op: Operation, inner: Operation, order: Order, images: set[Value]
+) -> int:
+    """Replace the op by another with its result transposed."""
+    inner.loc = op.loc
+    found = inner.results[0]
+    images.add(found)
+    if order != tuple(sorted(order)):
+        found = b.insert(nn.Transpose(found, order, out=op.results[0].type)).out
+    found.name_hint = op.results[0].name_hint
+    op.results[0].replace_all_uses_with(found)
+    op.erase()
+    return 1
+
+
+def _is_moved(value: Value, order: Order) -> bool:
+    moved = value.defined_by(nn.Transpose)
+    return moved is not None and tuple(moved.permutation) == order
+
+
+def _fits(value: Value, order: Order, out: Sequence[Any]) -> bool:
+    """Whether an operand is there before the transposition, or easily made so."""
+    own = shape_of(value)
+    if len(own) == len(order) and _is_moved(value, order):
+        return True
+    if is_arranged_constant(value):
+        return True
+    is_small = tuple(own) != tuple(out) and sum(d != 1 for d in own) <= 2
+    return is_small and list(own).count(None) <= 1
+
+
+def _before(b: Builder, value: Value, order: Order) -> Value:
+    """An operand as it is before the transposition."""
+    own = shape_of(value)
+    if all(d == 1 for d in own):
+        return value if len(own) < len(order) else reshape(b, value, (1,) * len(order))
+    if len(own) == len(order) and _is_moved(value, order):
+        return value.defined_by(nn.Transpose).x  # type: ignore[union-attr]
+    wide = reshape(b, value, (1,) * (len(order) - len(own)) + tuple(own))
+    return b.insert(nn.Transpose(wide, _inverse(order))).out
+
+
+def _same(op: Operation, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
+    """The op on other operands."""
+    return type(op).create(operands, [out], op.attributes, op.properties, loc=op.loc)
+
+
+def _padded(op: nn.Pad, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
+    rank = len(order)
+    pads = [op.pads[half + i] for half in (0, rank) for i in order]
+    return nn.Pad(operands[0], op.value, pads=pads, mode=op.mode, out=out)
+
+
+def _sliced(op: nn.Slice, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
+    steps = op.steps or (1,) * len(order)
+    return nn.Slice(operands[0], [op.starts[i] for i in order], [steps[i] for i in order], out=out)
+
+
+def _joined(op: nn.Concat, operands: Sequence[Value], order: Order, out: TensorType) -> Operation:
+    return nn.Concat(operands, order.index(op.axis), out=out)
+
+
+_REBUILT: dict[type[Operation], Callable[..., Operation]] = {
+    nn.Pad: _padded,
+    nn.Slice: _sliced,
+    nn.Concat: _joined,
+}
+"""Of ops that name dimensions: the op with dimensions taken in an order."""
