@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 OPEN = 8000
-"""Extents that a file leaves open: half a second of sound."""
+"""Extents that a file leaves open, but for the batch: half a second of sound."""
 
 
 def expect(folder: Path, out: Path) -> None:
@@ -37,7 +37,8 @@ def expect(folder: Path, out: Path) -> None:
                 )
                 for detail in interpreter.get_input_details():
                     if -1 in detail["shape_signature"]:
-                        shape = [OPEN if d == -1 else d for d in detail["shape_signature"]]
+                        given = detail["shape_signature"]
+                        shape = [d if d >= 0 else OPEN if i else 1 for i, d in enumerate(given)]
                         interpreter.resize_tensor_input(detail["index"], shape)
                 interpreter.allocate_tensors()
             except (RuntimeError, ValueError) as error:

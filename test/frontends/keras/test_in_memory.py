@@ -41,5 +41,5 @@ def test_what_cannot_be_saved_is_an_error():
         def call(self, x):
             return x
 
-    with pytest.raises(nnc.NncError, match="was not built|code is not in the file|cannot save"):
+    with pytest.raises(nnc.NncError, match=r"was not built|code is not in the file|cannot save"):
         nnc.compile(Own())
