@@ -4,7 +4,7 @@ import nnc
 import numpy as np
 import pytest
 
-keras = pytest.importorskip("keras")
+keras = pytest.importorskip("keras", reason="Keras is not installed")
 
 
 @pytest.fixture
