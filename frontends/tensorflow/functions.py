@@ -74,12 +74,13 @@ class Functions:
         self._graphs: dict[str, Graph | None] = {}
         self._writers: dict[str, bool] = {}
         for data in library.function if library else ():
-            if isinstance(data, Record):
-                name = data.signature.name if data.signature else ""
-                self._records[name] = data
-            else:
-                name = SCHEMA.read("FunctionName", data).signature.name
-            self._data[name] = data
+            whole = isinstance(data, Record)
+            record = data if whole else SCHEMA.read("FunctionName", data)
+            if record.signature is None:
+                raise WireError("a function without a signature")
+            if whole:
+                self._records[record.signature.name] = data
+            self._data[record.signature.name] = data
 
     def __contains__(self, name: str) -> bool:
         return name in self._data

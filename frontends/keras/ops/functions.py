@@ -22,8 +22,11 @@ Function = Callable[[KerasLayer], Any]
 
 
 def add(table: dict[str, Function]) -> None:
-    """Register operations."""
-    ROWS.add({kind: called(function) for kind, function in table.items()})
+    """Register operations, each with all of its names; TensorFlow's begin with a small letter."""
+    for names, function in table.items():
+        for name in names.split():
+            room = "tf" if name[0].islower() or name[0] == "_" else "ops"
+            ROWS(f"{room}.{name}")(called(function))
 
 
 # -- elements --------------------------------------------------------------------------------------
@@ -126,71 +129,86 @@ def _truth(n: KerasLayer, x: Term) -> Term:
 
 
 _BINARY = {
-    "Add": nn.Add, "Subtract": nn.Sub, "Multiply": nn.Mul, "Maximum": nn.Max, "Minimum": nn.Min,
-    "Power": nn.Pow, "Mod": nn.Mod, "Equal": nn.Equal, "Greater": nn.Greater,
-    "GreaterEqual": nn.GreaterEqual, "Less": nn.Less, "LessEqual": nn.LessEqual,
+    "Add math.add __operators__.add": nn.Add, "Subtract math.subtract": nn.Sub,
+    "Multiply math.multiply": nn.Mul, "Maximum math.maximum": nn.Max,
+    "Minimum math.minimum": nn.Min, "Power math.pow": nn.Pow, "Mod": nn.Mod,
+    "Equal math.equal": nn.Equal, "Greater math.greater": nn.Greater, "Less math.less": nn.Less,
+    "GreaterEqual": nn.GreaterEqual, "LessEqual": nn.LessEqual,
+    "Matmul Dot linalg.matmul": nn.Matmul,
 }  # fmt: skip
 _UNARY = {
-    "Exp": nn.Exp, "Log": nn.Log, "Sqrt": nn.Sqrt, "Rsqrt": nn.Rsqrt, "Sin": nn.Sin, "Cos": nn.Cos,
-    "Tan": nn.Tan, "Sinh": nn.Sinh, "Cosh": nn.Cosh, "Tanh": nn.Tanh, "Arcsin": nn.Asin,
-    "Arccos": nn.Acos, "Arctan": nn.Atan, "Arcsinh": nn.Asinh, "Arccosh": nn.Acosh,
-    "Arctanh": nn.Atanh, "Erf": nn.Erf, "Floor": nn.Floor, "Ceil": nn.Ceil,
+    "Exp math.exp": nn.Exp, "Log math.log": nn.Log, "Sqrt math.sqrt": nn.Sqrt,
+    "Rsqrt math.rsqrt": nn.Rsqrt, "Sin": nn.Sin, "Cos": nn.Cos, "Tan": nn.Tan, "Sinh": nn.Sinh,
+    "Cosh": nn.Cosh, "Tanh math.tanh nn.tanh": nn.Tanh, "Arcsin": nn.Asin, "Arccos": nn.Acos,
+    "Arctan": nn.Atan, "Arcsinh": nn.Asinh, "Arccosh": nn.Acosh, "Arctanh": nn.Atanh,
+    "Erf math.erf": nn.Erf, "Floor math.floor": nn.Floor, "Ceil": nn.Ceil,
     "Reciprocal": nn.Reciprocal, "Isnan": nn.IsNan, "Isinf": nn.IsInf,
+    "math.sigmoid nn.sigmoid": nn.Sigmoid,
 }  # fmt: skip
-_KEEPING = {"Absolute": nn.Abs, "Abs": nn.Abs, "Negative": nn.Neg, "Sign": nn.Sign}
+_KEEPING = {
+    "Absolute Abs math.abs": nn.Abs, "Negative math.negative": nn.Neg, "Sign": nn.Sign,
+}  # fmt: skip
 _ACTIVATIONS = {
-    "Relu": "relu", "Relu6": "relu6", "Sigmoid": "sigmoid", "Softplus": "softplus",
-    "Softsign": "softsign", "Silu": "silu", "LogSigmoid": "log_sigmoid", "Selu": "selu",
-    "HardSigmoid": "hard_sigmoid", "HardSilu": "hard_silu", "HardTanh": "hard_tanh",
-    "TanhShrink": "tanh_shrink", "SparsePlus": "sparse_plus", "SparseSigmoid": "sparse_sigmoid",
-    "Squareplus": "squareplus",
+    "Relu nn.relu": "relu", "Relu6 nn.relu6": "relu6", "Sigmoid": "sigmoid",
+    "Softplus nn.softplus": "softplus", "Softsign": "softsign", "Silu nn.silu": "silu",
+    "LogSigmoid": "log_sigmoid", "Selu nn.selu": "selu", "HardSigmoid": "hard_sigmoid",
+    "HardSilu": "hard_silu", "HardTanh": "hard_tanh", "TanhShrink": "tanh_shrink",
+    "SparsePlus": "sparse_plus", "SparseSigmoid": "sparse_sigmoid", "Squareplus": "squareplus",
+    "nn.elu": "elu",
 }  # fmt: skip
 
-add({f"ops.{kind}": binary(op) for kind, op in _BINARY.items()})
-add({f"ops.{kind}": unary(op) for kind, op in _UNARY.items()})
-add({f"ops.{kind}": lambda n, op=op: n(op(n.tensor())) for kind, op in _KEEPING.items()})
+
+def with_alpha(op: Any, name: str, default: float) -> Function:
+    """An activation with a slope."""
+    return lambda n: n(op(n.tensor(), alpha=float(n.argument(1, name, default))))
+
+
+add({kind: binary(op) for kind, op in _BINARY.items()})
+add({kind: unary(op) for kind, op in _UNARY.items()})
+add({kind: lambda n, op=op: n(op(n.tensor())) for kind, op in _KEEPING.items()})
 add(
     {
-        f"ops.{kind}": lambda n, name=name: FUNCTIONS[name](n, n.tensor())
+        kind: lambda n, name=name: FUNCTIONS[name](n, n.tensor())
         for kind, name in _ACTIVATIONS.items()
     }
 )
 add(
     {
-        "ops.Divide": divided,
-        "ops.TrueDivide": divided,
-        "ops.FloorDivide": floor_divided,
-        "ops.NotEqual": unequal,
-        "ops.LogicalAnd": logical(nn.And),
-        "ops.LogicalOr": logical(nn.Or),
-        "ops.LogicalXor": logical(nn.Xor),
-        "ops.LogicalNot": lambda n: (~_truth(n, Term(n, n.tensor()))).value,
-        "ops.Square": lambda n: n(nn.Mul(n.tensor(), n.tensor())),
-        "ops.Log1p": formula(lambda x: (x + 1.0).function(nn.Log)),
-        "ops.Log2": formula(lambda x: x.function(nn.Log) * (1 / np.log(2.0))),
-        "ops.Log10": formula(lambda x: x.function(nn.Log) * (1 / np.log(10.0))),
-        "ops.Expm1": formula(lambda x: x.function(nn.Exp) - 1.0),
-        "ops.Elu": lambda n: n(nn.Elu(n.tensor(), alpha=float(n.argument(1, "alpha", 1.0)))),
-        "ops.Celu": lambda n: n(nn.Celu(n.tensor(), alpha=float(n.argument(1, "alpha", 1.0)))),
-        "ops.LeakyRelu": lambda n: n(
-            nn.LeakyRelu(n.tensor(), alpha=float(n.argument(1, "negative_slope", 0.2)))
+        "Divide TrueDivide math.divide math.truediv": divided,
+        "FloorDivide": floor_divided,
+        "NotEqual": unequal,
+        "LogicalAnd": logical(nn.And),
+        "LogicalOr": logical(nn.Or),
+        "LogicalXor": logical(nn.Xor),
+        "LogicalNot": lambda n: (~_truth(n, Term(n, n.tensor()))).value,
+        "Square math.square": lambda n: n(nn.Mul(n.tensor(), n.tensor())),
+        "Log1p": formula(lambda x: (x + 1.0).function(nn.Log)),
+        "Log2": formula(lambda x: x.function(nn.Log) * (1 / np.log(2.0))),
+        "Log10": formula(lambda x: x.function(nn.Log) * (1 / np.log(10.0))),
+        "Expm1": formula(lambda x: x.function(nn.Exp) - 1.0),
+        "Erfc": formula(lambda x: 1.0 - x.function(nn.Erf)),
+        "Elu": with_alpha(nn.Elu, "alpha", 1.0),
+        "Celu": with_alpha(nn.Celu, "alpha", 1.0),
+        "LeakyRelu": with_alpha(nn.LeakyRelu, "negative_slope", 0.2),
+        "nn.leaky_relu": with_alpha(nn.LeakyRelu, "alpha", 0.2),
+        "Gelu": lambda n: gelu(n, n.tensor(), bool(n.argument(1, "approximate", True))),
+        "nn.gelu": lambda n: gelu(n, n.tensor(), bool(n.keyword("approximate"))),
+        "Glu": lambda n: glu(n, n.tensor(), int(n.argument(1, "axis", -1))),
+        "HardShrink": lambda n: hard_shrink(n, n.tensor(), n.number("threshold", 0.5)),
+        "SoftShrink": lambda n: soft_shrink(n, n.tensor(), n.number("threshold", 0.5)),
+        "LogSoftmax": lambda n: log_softmax(n, n.tensor(), int(n.argument(1, "axis", -1))),
+        "Clip": lambda n: clipped(n, n.tensor(), n.argument(1, "x_min"), n.argument(2, "x_max")),
+        "clip_by_value": lambda n: clipped(
+            n, n.tensor(), n.argument(1, "clip_value_min"), n.argument(2, "clip_value_max")
         ),
-        "ops.Gelu": lambda n: gelu(n, n.tensor(), bool(n.argument(1, "approximate", True))),
-        "ops.Glu": lambda n: glu(n, n.tensor(), int(n.argument(1, "axis", -1))),
-        "ops.HardShrink": lambda n: hard_shrink(n, n.tensor(), n.number("threshold", 0.5)),
-        "ops.SoftShrink": lambda n: soft_shrink(n, n.tensor(), n.number("threshold", 0.5)),
-        "ops.LogSoftmax": lambda n: log_softmax(n, n.tensor(), int(n.argument(1, "axis", -1))),
-        "ops.Clip": lambda n: clipped(
-            n, n.tensor(), n.argument(1, "x_min"), n.argument(2, "x_max")
-        ),
-        "ops.Erfc": formula(lambda x: 1.0 - x.function(nn.Erf)),
     }
 )
 
 
-@layer("ops.Softmax")
+@layer("ops.Softmax", "tf.nn.softmax")
 def softmax_operation(n: KerasLayer) -> Value:
-    axis = n.argument(1, "axis", -1)
+    axis = n.argument(1, "axis")
+    axis = -1 if axis is None else axis
     return softmax(n, n.tensor(), list(axis) if isinstance(axis, list | tuple) else axis, None)
 
 
@@ -233,13 +251,13 @@ def axes_of(n: KerasLayer, x: Value, given: Any) -> tuple[int, ...]:
     return tuple(sorted(normalize_axes(n, listed, x.type.rank)))
 
 
-def reduction(op: Any, floats: bool = False) -> Function:
-    """An op that reduces along axes."""
+def reduction(op: Any, kind: Callable[[KerasLayer, Value], Value] = lambda n, x: x) -> Function:
+    """An op that reduces along axes, of the elements as another kind."""
 
     def convert(n: KerasLayer) -> Value:
         x = n.tensor()
         axes, keep = axes_of(n, x, n.argument(1, "axis")), bool(n.argument(2, "keepdims", False))
-        return reduced(n, floating(n, x) if floats else x, op, axes, keep)
+        return reduced(n, kind(n, x), op, axes, keep)
 
     return convert
 
@@ -256,61 +274,48 @@ def spread(root: bool) -> Function:
     return convert
 
 
+def along(op: Callable[..., Any]) -> Function:
+    """An op along one axis, or of all elements."""
+
+    def convert(n: KerasLayer) -> Value:
+        x, axis = n.tensor(), n.argument(1, "axis")
+        if axis is None:
+            x, axis = Term(n, x).flat().value, 0
+        return op(n, x, normalize_axis(n, axis, x.type.rank))
+
+    return convert
+
+
 def arg_extreme(op: Any) -> Function:
     """Where the largest or smallest element is."""
 
-    def convert(n: KerasLayer) -> Value:
-        x, axis = n.tensor(), n.argument(1, "axis")
-        if axis is None:
-            x, axis = Term(n, x).flat().value, 0
+    def place(n: KerasLayer, x: Value, axis: int) -> Value:
         keep = bool(n.argument(2, "keepdims", False))
-        found = n(op(x, axis=normalize_axis(n, axis, x.type.rank), keep_dims=keep))
-        return n.cast(found, i32)
+        return n.cast(n(op(x, axis=axis, keep_dims=keep)), i32)
 
-    return convert
-
-
-def truths(op: Any) -> Function:
-    """Whether all or some elements are true."""
-
-    def convert(n: KerasLayer) -> Value:
-        x = _truth(n, Term(n, n.tensor())).value
-        keep = bool(n.argument(2, "keepdims", False))
-        return reduced(n, x, op, axes_of(n, x, n.argument(1, "axis")), keep)
-
-    return convert
+    return along(place)
 
 
-def running(op: Any) -> Function:
-    """Sums or products of all elements up to each."""
-
-    def convert(n: KerasLayer) -> Value:
-        x, axis = n.tensor(), n.argument(1, "axis")
-        if axis is None:
-            x, axis = Term(n, x).flat().value, 0
-        return n(op(x, axis=normalize_axis(n, axis, x.type.rank)))
-
-    return convert
+def _truths(n: KerasLayer, x: Value) -> Value:
+    return _truth(n, Term(n, x)).value
 
 
 add(
     {
-        "ops.Mean": reduction(nn.ReduceMean, floats=True),
-        "ops.Sum": reduction(nn.ReduceSum),
-        "ops.Prod": reduction(nn.ReduceProd),
-        "ops.Max": reduction(nn.ReduceMax),
-        "ops.Amax": reduction(nn.ReduceMax),
-        "ops.Min": reduction(nn.ReduceMin),
-        "ops.Amin": reduction(nn.ReduceMin),
-        "ops.Logsumexp": reduction(nn.ReduceLogSumExp, floats=True),
-        "ops.Var": spread(root=False),
-        "ops.Std": spread(root=True),
-        "ops.Argmax": arg_extreme(nn.Argmax),
-        "ops.Argmin": arg_extreme(nn.Argmin),
-        "ops.All": truths(nn.ReduceMin),
-        "ops.Any": truths(nn.ReduceMax),
-        "ops.Cumsum": running(nn.Cumsum),
-        "ops.Cumprod": running(nn.Cumprod),
+        "Mean math.reduce_mean": reduction(nn.ReduceMean, floating),
+        "Sum math.reduce_sum": reduction(nn.ReduceSum),
+        "Prod": reduction(nn.ReduceProd),
+        "Max Amax math.reduce_max": reduction(nn.ReduceMax),
+        "Min Amin math.reduce_min": reduction(nn.ReduceMin),
+        "Logsumexp": reduction(nn.ReduceLogSumExp, floating),
+        "All": reduction(nn.ReduceMin, _truths),
+        "Any": reduction(nn.ReduceMax, _truths),
+        "Var": spread(root=False),
+        "Std": spread(root=True),
+        "Argmax": arg_extreme(nn.Argmax),
+        "Argmin": arg_extreme(nn.Argmin),
+        "Cumsum": along(lambda n, x, axis: n(nn.Cumsum(x, axis=axis))),
+        "Cumprod": along(lambda n, x, axis: n(nn.Cumprod(x, axis=axis))),
     }
 )
 
@@ -368,60 +373,3 @@ def tensordot(n: KerasLayer) -> Value:
     out = [c for c in left + right if (c in left) != (c in right)]
     equation = f"{''.join(left)},{''.join(right)}->{''.join(out)}"
     return einsum(n, equation, [a.value, b.value])
-
-
-add({"ops.Matmul": binary(nn.Matmul), "ops.Dot": binary(nn.Matmul)})
-
-
-# -- TensorFlow's in Keras 2 -----------------------------------------------------------------------
-
-
-_TF_BINARY = {
-    "math.add": nn.Add, "__operators__.add": nn.Add, "math.subtract": nn.Sub,
-    "math.multiply": nn.Mul, "math.maximum": nn.Max, "math.minimum": nn.Min, "math.pow": nn.Pow,
-    "math.equal": nn.Equal, "math.greater": nn.Greater, "math.less": nn.Less,
-    "linalg.matmul": nn.Matmul,
-}  # fmt: skip
-_TF_UNARY = {
-    "math.exp": nn.Exp, "math.log": nn.Log, "math.sqrt": nn.Sqrt, "math.rsqrt": nn.Rsqrt,
-    "math.tanh": nn.Tanh, "math.sigmoid": nn.Sigmoid, "nn.sigmoid": nn.Sigmoid, "nn.relu": nn.Relu,
-    "nn.tanh": nn.Tanh, "nn.elu": nn.Elu, "nn.selu": nn.Selu, "nn.softplus": nn.Softplus,
-    "math.abs": nn.Abs, "math.negative": nn.Neg, "math.erf": nn.Erf, "math.floor": nn.Floor,
-}  # fmt: skip
-_TF_ACTIVATIONS = {"nn.silu": "silu", "nn.relu6": "relu6", "nn.leaky_relu": "leaky_relu"}
-
-
-def tf_reduction(op: Any) -> Function:
-    """A reduction by TensorFlow's names of arguments."""
-
-    def convert(n: KerasLayer) -> Value:
-        x = n.tensor()
-        return reduced(n, x, op, axes_of(n, x, n.keyword("axis")), bool(n.keyword("keepdims")))
-
-    return convert
-
-
-add({f"tf.{kind}": binary(op) for kind, op in _TF_BINARY.items()})
-add({f"tf.{kind}": unary(op) for kind, op in _TF_UNARY.items()})
-add(
-    {
-        f"tf.{kind}": lambda n, name=name: FUNCTIONS[name](n, n.tensor())
-        for kind, name in _TF_ACTIVATIONS.items()
-    }
-)
-add(
-    {
-        "tf.math.divide": divided,
-        "tf.math.truediv": divided,
-        "tf.math.square": lambda n: n(nn.Mul(n.tensor(), n.tensor())),
-        "tf.math.reduce_mean": tf_reduction(nn.ReduceMean),
-        "tf.math.reduce_sum": tf_reduction(nn.ReduceSum),
-        "tf.math.reduce_max": tf_reduction(nn.ReduceMax),
-        "tf.math.reduce_min": tf_reduction(nn.ReduceMin),
-        "tf.nn.softmax": lambda n: softmax(n, n.tensor(), int(n.keyword("axis") or -1), None),
-        "tf.nn.gelu": lambda n: gelu(n, n.tensor(), bool(n.keyword("approximate"))),
-        "tf.clip_by_value": lambda n: clipped(
-            n, n.tensor(), n.keyword("clip_value_min"), n.keyword("clip_value_max")
-        ),
-    }
-)

@@ -127,6 +127,11 @@ def test_a_function_that_is_missing():
     assert "function 'g' is called, but not defined" in text
 
 
+def test_a_function_without_a_signature():
+    graph = placeholder() + node("n", "Neg", "x") + field(2, field(1, b""))
+    assert "a function without a signature" in message(graph)
+
+
 def test_a_function_that_calls_itself():
     called = attribute("f", field(10, field(1, "g")))
     inner = node("a", "PartitionedCall", "x", attributes=called)

@@ -1,0 +1,45 @@
+"""A model of Keras in this process, against what Keras computes with it."""
+
+import nnc
+import numpy as np
+import pytest
+
+keras = pytest.importorskip("keras", reason="Keras is not installed")
+
+
+@pytest.fixture
+def net():
+    """Shared and nested layers of random statistics."""
+    layers, rng = keras.layers, np.random.default_rng(5)
+    inner = keras.Sequential([layers.Input((4,)), layers.Dense(4, activation="gelu")])
+    x = layers.Input((6, 6, 3), name="image")
+    shared = layers.Conv2D(3, 3, padding="same", activation="relu")
+    y = layers.BatchNormalization()(shared(shared(x)))
+    y = layers.Dense(4)(layers.GlobalAveragePooling2D()(y))
+    made = keras.Model(x, [inner(y), layers.Softmax()(y)])
+    for weight in made.weights:
+        weight.assign(rng.uniform(0.2, 1.0, weight.shape))
+    return made
+
+
+def test_outputs_are_those_of_keras(net):
+    images = np.random.default_rng(6).normal(size=(2, 6, 6, 3)).astype(np.float32)
+    found = nnc.compile(net)(images)
+    for one, expected in zip(found, net(images), strict=True):
+        expected = keras.ops.convert_to_numpy(expected)
+        assert np.abs(one - expected).max() <= 1e-5 * np.abs(expected).max()
+
+
+def test_the_input_has_its_name_and_its_open_batch(net):
+    model = nnc.compile(net)
+    assert list(model.input_names) == ["image"]
+    assert model(image=np.ones((3, 6, 6, 3), np.float32))[0].shape == (3, 4)
+
+
+def test_what_cannot_be_saved_is_an_error():
+    class Own(keras.Model):
+        def call(self, x):
+            return x
+
+    with pytest.raises(nnc.NncError, match=r"was not built|code is not in the file|cannot save"):
+        nnc.compile(Own())
