@@ -64,13 +64,16 @@ def _is_number(text: str) -> bool:
 def _by_row(
     r: Reader, row: Row, p: Record, inputs: Sequence[str], outputs: list[str], every: bool = False
 ) -> None:
-    """With the attributes that the layer has, or with `every` one of the row."""
+    """With the attributes that the layer has, or with `every` one; integers left out are 0."""
     bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
     if row.inputs[0].startswith("*"):
         bound = {row.inputs[0][1:]: list(inputs)}
     given: dict[str, Any] = {name: int(f) for name, f in row.fields.items() if _is_number(f)}
     fields = {name: f for name, f in row.fields.items() if name not in given}
-    given |= {name: getattr(p, f) for name, f in fields.items() if every or p.has(f)}
+    for name, field in fields.items():
+        value = getattr(p, field)
+        if every or p.has(field) or isinstance(value, int | str):
+            given[name] = value
     kept = {name: v if isinstance(v, str) else np.asarray(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)
 
