@@ -37,8 +37,10 @@ def classical_graph(files: Files, model: Record, kind: str, notes: dict[str, str
         chances = about.predictedProbabilitiesName
         outputs = [about.predictedFeatureName or "label", *([chances] if chances else [])]
     elif kind.endswith("Regressor"):
-        outputs = [about.predictedFeatureName or outputs[0]]
+        outputs = [about.predictedFeatureName or "".join(outputs[:1])]
         given["is_scalar"] = all(one.part("type").multiArrayType is None for one in about.output)
+    if not names or not all((*names, *outputs)):
+        raise files.error("the model lacks inputs or outputs, or the names of some")
     features = {one.name: one for one in about.input}
     if missing := [name for name in names if name not in features]:
         raise files.error(f"the model has no inputs {', '.join(missing)}")
