@@ -155,6 +155,8 @@ def compare(folder: Path, names: list[str]) -> None:
             begin = time.perf_counter()
             model = nnc.compile(path)
             given = {key: arrays[key] for key in arrays if key != "out"}
+            if kind == "neuralnetwork":  # whose inputs are all floats
+                given = {key: value.astype(np.float32) for key, value in given.items()}
             got = next(iter(model.run(given).values()))
             error = float(np.abs(got.reshape(wanted.shape) - wanted).max() / np.abs(wanted).max())
             seconds = time.perf_counter() - begin

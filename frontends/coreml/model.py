@@ -13,8 +13,10 @@ from ...ir.diagnostics import NncError
 from ..common.graph import Graph
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
+from .classical import classical_graph, pipeline_graph
 from .network import network_graph
 from .program import program_graph
+from .rows import ROWS
 from .schema import SCHEMA
 
 _ALIGNED = 64
@@ -93,9 +95,12 @@ def _graph(files: Files, model: Record) -> Graph:
             return network_graph(files, model, network, notes)
     known = ("specificationVersion", "isUpdatable", "description")
     kinds = [name for name, _ in model.fields() if name not in known]
-    raise files.error(
-        f"a CoreML model of the kind {', '.join(kinds) or 'unknown'} is not supported"
-    )
+    kind = next(iter(kinds), "")
+    if kind.startswith("pipeline"):
+        return pipeline_graph(files, model, lambda one: _graph(files, one), notes)
+    if ROWS.find(kind) is not None:
+        return classical_graph(files, model, kind, notes)
+    raise files.error(f"a CoreML model of the kind {kind or 'unknown'} is not supported")
 
 
 def _notes(model: Record) -> dict[str, str]:

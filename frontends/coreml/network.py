@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...ir.diagnostics import NncError
-from ...ir.numpy_types import numpy_to_type
 from ...ir.types import Dim, TensorType, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.shapes import product
 from ..wire.protobuf import Record
+from .classical import labels_of
 from .network_layers import add_layer
-from .types import unpacked
+from .types import array_type, unpacked
 
 if TYPE_CHECKING:
     from .model import Files
-
-_KINDS = {"FLOAT32": "f4", "FLOAT16": "f2", "DOUBLE": "f8", "INT32": "i4", "INT8": "i1"}
 
 
 def network_graph(files: Files, model: Record, network: Record, notes: dict[str, str]) -> Graph:
@@ -54,11 +52,7 @@ class Reader:
         inputs = [self.input(feature) for feature in self.about.input]
         for layer in self.network.layers:
             add_layer(self, layer)
-        labels = (
-            self.network.part("stringClassLabels").values
-            or self.network.part("int64ClassLabels").values
-        )
-        if labels:
+        if (labels := labels_of(self.network)) is not None:
             self.notes["classes"] = ", ".join(map(str, labels))
         outputs = [(one.name, self.output(one)) for one in self.results()]
         return Graph(
@@ -95,19 +89,12 @@ class Reader:
                 shape = (1, channels, None, None)
             self.preprocess(name, image.colorSpace)
             return Input(name, TensorType(shape, f32))
-        array = type.part("multiArrayType")
-        shape = tuple(d if d > 0 else None for d in array.shape)
-        ranges = array.part("shapeRange").sizeRanges
-        if len(ranges) == len(shape):
-            fixed = [r.lowerBound if r.lowerBound == r.upperBound else None for r in ranges]
-            shape = tuple(fixed)
-        if array.enumeratedShapes is not None:
-            shape = (None,) * len(shape)
-        element = numpy_to_type(np.dtype(_KINDS.get(array.dataType, "f4")))
+        found = array_type(type.part("multiArrayType"))
+        shape = found.shape
         if not self.exact and len(shape) in (1, 3):
             wide = [1, *shape] if len(shape) == 3 else [1, *shape, 1, 1]
             self.reshaped(name, name, [-1 if d is None else d for d in wide])
-        return Input(name, TensorType(shape, element))
+        return Input(name, found)
 
     def preprocess(self, name: str, colors: str) -> None:
         """Scale and bias of an image; those of colors lie in the order of its channels."""

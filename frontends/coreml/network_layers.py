@@ -15,6 +15,7 @@ from .network_tables import (
     BINARY,
     LAYERS,
     MODES,
+    POOLINGS,
     REDUCTIONS,
     SAMPLING,
     SCATTERS,
@@ -64,13 +65,16 @@ def _is_number(text: str) -> bool:
 def _by_row(
     r: Reader, row: Row, p: Record, inputs: Sequence[str], outputs: list[str], every: bool = False
 ) -> None:
-    """With the attributes that the layer has, or with `every` one of the row."""
+    """With the attributes that the layer has, or with `every` one; integers left out are 0."""
     bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
     if row.inputs[0].startswith("*"):
         bound = {row.inputs[0][1:]: list(inputs)}
     given: dict[str, Any] = {name: int(f) for name, f in row.fields.items() if _is_number(f)}
     fields = {name: f for name, f in row.fields.items() if name not in given}
-    given |= {name: getattr(p, f) for name, f in fields.items() if every or p.has(f)}
+    for name, field in fields.items():
+        value = getattr(p, field)
+        if every or p.has(field) or isinstance(value, int | str):
+            given[name] = value
     kept = {name: v if isinstance(v, str) else np.asarray(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)
 
@@ -115,6 +119,8 @@ _TABLE.update({layer: _reduction(op) for layer, op in REDUCTIONS.items()})
 def _reduce(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     if p.mode not in MODES:
         raise r.error(f"a reduction {p.mode} is not supported")
+    if p.axis.isdigit():
+        raise r.error(f"a reduction along {p.axis} is not supported")
     axes = ["CHW".index(name) - 3 for name in p.axis]
     r.add(MODES[p.mode], out, {"x": inputs[0]}, keep_dims=True, axes=np.array(axes))
 
@@ -173,11 +179,9 @@ def _bias(r: Reader, p: Record, *shape: int) -> dict[str, np.ndarray]:
 
 @_layer("pooling")
 def _pooling(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    name, over = {
-        "MAX": ("max_pool", "reduce_max"),
-        "AVERAGE": ("avg_pool", "reduce_mean"),
-        "L2": ("l2_pool", "reduce_l2_norm"),
-    }[p.type]
+    if p.type not in POOLINGS:
+        raise r.error(f"a pooling {p.type} is not supported")
+    name, over = POOLINGS[p.type]
     if p.globalPooling:
         r.add(over, out, {"x": inputs[0]}, axes=np.array([-2, -1]), keep_dims=True)
         return
@@ -264,6 +268,8 @@ def _unary(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     if p.type == "POWER":
         r.add("pow", out, {"x": f"{out} in", "y": np.float32(p.alpha)})
     else:
+        if p.type not in UNARY:
+            raise r.error(f"a function {p.type} is not supported")
         _by_row(r, UNARY[p.type], p, [f"{out} in"], [out], every=True)
 
 
@@ -381,6 +387,8 @@ def _reshape(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 @_layer("slice")
 def _slice(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     """Elements of one of the dimensions of [N, C, H, W]."""
+    if p.axis.isdigit():
+        raise r.error(f"a slice of {p.axis} is not supported")
     axis = 1 + "CHW".index(p.axis[0])
     given = {"begin": p.startIndex, "end": p.endIndex or 2**31 - 1, "stride": p.stride or 1}
     others = {"begin": 0, "end": 2**31 - 1, "stride": 1}

@@ -107,14 +107,15 @@ def _run(
     x, out, hidden = inputs[0], r.outputs[0], p.outputVectorSize
     sides, count = (2 if given["direction"] == "bidirectional" else 1), (2 if op == "lstm" else 1)
     r.reshaped(f"{out} rows", x, [0, 0, -1] if r.exact else [-1, 1, p.inputVectorSize])
-    for name, states in zip(_STATES[:count], (inputs[1::count], inputs[2::count]), strict=False):
+    for i, name in enumerate(_STATES[:count]):
         parts = []
-        for i, state in enumerate(states):
-            parts.append(f"{out} {name} {i}")
+        for state in inputs[1 + i :: count]:
+            parts.append(f"{out} {name} {len(parts)}")
             r.reshaped(parts[-1], state, [-1, hidden])
+        bound[name] = np.zeros((1, sides * hidden), np.float32)
         if parts:
-            r.add("concat", f"{out} {name}", {"values": parts}, axis=1)
             bound[name] = f"{out} {name}"
+            r.add("concat", bound[name], {"values": parts}, axis=1)
     made = [f"{out} steps", *(f"{out} last {i}" for i in range(count))]
     r.add(op, made, {"x": f"{out} rows", **bound}, **given)
     r.reshaped(out, made[0], [0, 0, -1, 1, 1] if r.exact else [-1, sides * hidden, 1, 1])

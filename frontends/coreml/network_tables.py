@@ -116,6 +116,13 @@ MODES = {name[6:].upper(): op for name, op in REDUCTIONS.items()}
 MODES["AVG"] = MODES["MEAN"]
 """By the names of the older kind of reductions."""
 
+POOLINGS = {
+    "MAX": ("max_pool", "reduce_max"),
+    "AVERAGE": ("avg_pool", "reduce_mean"),
+    "L2": ("l2_pool", "reduce_l2_norm"),
+}
+"""Of windows, and of all."""
+
 _BINARY = """
 add=add multiply=mul max=maximum min=minimum addBroadcastable=add subtractBroadcastable=sub
 multiplyBroadcastable=mul divideBroadcastable=real_div floorDivBroadcastable=floor_div

@@ -6,14 +6,20 @@ Source: apple/coremltools, mlmodel/format/Model.proto, FeatureTypes.proto and MI
 from __future__ import annotations
 
 from ..wire.protobuf import Schema
+from .schema_classical import CLASSICAL
 from .schema_network import NETWORK
 
 SCHEMA = Schema(
     """
 Model
-  1 specificationVersion int; 2 description Description; 200 pipelineClassifier PipelineOf
-  201 pipelineRegressor PipelineOf; 202 pipeline Pipeline; 303 neuralNetworkRegressor Network
+  1 specificationVersion int; 2 description Description; 10 isUpdatable bool
+  200 pipelineClassifier PipelineOf; 201 pipelineRegressor PipelineOf; 202 pipeline Pipeline
+  300 glmRegressor Linear; 301 supportVectorRegressor VectorRegressor
+  302 treeEnsembleRegressor Trees; 303 neuralNetworkRegressor Network; 400 glmClassifier Linear
+  401 supportVectorClassifier VectorClassifier; 402 treeEnsembleClassifier Trees
   403 neuralNetworkClassifier Network; 500 neuralNetwork Network; 502 mlProgram Program
+  602 featureVectorizer Columns; 601 imputer Imputer; 604 scaler Scaler; 607 normalizer Normalizer
+  609 arrayFeatureExtractor Extractor; 610 nonMaximumSuppression Suppression
 Pipeline
   1 models Model*
 PipelineOf
@@ -101,4 +107,5 @@ Bytes
   1 values bytes
 """
     + NETWORK
+    + CLASSICAL
 )

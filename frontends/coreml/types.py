@@ -60,6 +60,18 @@ def tensor_type(place: Place, type: Record) -> TensorType:
     return TensorType(shape_of(tensor), element_type(place, tensor.dataType))
 
 
+def array_type(array: Record) -> TensorType:
+    """The type of a multidimensional array among a model's inputs."""
+    shape: tuple[Dim, ...] = tuple(d if d > 0 else None for d in array.shape)
+    ranges = array.part("shapeRange").sizeRanges
+    if len(ranges) == len(shape):
+        shape = tuple(r.lowerBound if r.lowerBound == r.upperBound else None for r in ranges)
+    if array.enumeratedShapes is not None:
+        shape = (None,) * len(shape)
+    kind = "FLOAT64" if array.dataType == "DOUBLE" else str(array.dataType)
+    return TensorType(shape, numpy_to_type(np.dtype(DTYPES.get(kind, "<f4"))))
+
+
 def shape_of(tensor: Record) -> tuple[Dim, ...]:
     """The extents; those that are not known are None."""
     return tuple(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ...dialects import nn
 from ...ir.core import Value
 from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
+from ..common.movement import FAR, slice_axis
 from ..common.shapes import normalize_axis, reshape
 from .param import Parameters
 
@@ -64,32 +64,17 @@ class NcnnLayer(NodeLayer):
         return self.stored(name, array.reshape(-1, *[1] * (x.type.rank - 2)))
 
 
-def transposed(n: NcnnLayer, x: Value) -> Value:
-    """x with its last two dimensions swapped."""
-    rank = x.type.rank
-    return n(nn.Transpose(x, permutation=(*range(rank - 2), rank - 1, rank - 2)))
-
-
 def cut(n: NcnnLayer, x: Value, axis: int, begin: int, end: int | None) -> Value:
-    """Elements of an axis; up to its end where that is None."""
-    extent = x.type.shape[axis]
-    if extent is None:
-        numbers = [begin, np.iinfo(np.int64).max if end is None else end, axis, 1]
-        return n(nn.SliceDynamic(x, *(n.constant(np.array([v], np.int64)) for v in numbers)))
-    begin = max(begin + extent, 0) if begin < 0 else begin
-    stop = extent if end is None else min(extent, end if end > 0 else end + extent)
-    if begin >= stop:
-        raise n.error(f"elements {begin} up to {stop} of an axis of {extent} elements are none")
-    return part(n, x, axis, begin, stop - begin)
+    """Elements of an axis, which must be some; up to its end where that is None."""
+    found = slice_axis(n, x, axis, begin, FAR if end is None else end)
+    if found.type.shape[axis] == 0:
+        raise n.error(f"elements {begin} up to {end} of an axis of {x.type.shape[axis]} are none")
+    return found
 
 
 def part(n: NcnnLayer, x: Value, axis: int, begin: int, count: int) -> Value:
     """So many elements of an axis."""
-    if (begin, count) == (0, x.type.shape[axis]):
-        return x
-    starts = tuple(begin if i == axis else 0 for i in range(x.type.rank))
-    shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
-    return n(nn.Slice(x, starts=starts, out=type(x.type)(shape, x.type.element_type)))
+    return slice_axis(n, x, axis, begin, begin + count)
 
 
 def by_axes(n: NcnnLayer, x: Value, axes: Sequence[int]) -> tuple[int, ...]:

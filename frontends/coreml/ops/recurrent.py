@@ -8,8 +8,8 @@ import numpy as np
 
 from ....ir.core import Value
 from ...common.movement import concat, split_into, transposed
-from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn, zero_state
-from ...common.shapes import reshape
+from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn
+from ...common.shapes import broadcast, reshape
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 from .elementwise import named_activation
@@ -26,6 +26,11 @@ def _turned(n: CoreMLLayer, weight: Value) -> Value:
     return transposed(n, weight, (1, 0))
 
 
+def _state(n: CoreMLLayer, x: Value, state: Value) -> Value:
+    """A state for each example, where it may be one for all."""
+    return broadcast(n, state, [(x, 1), (state, 1)])
+
+
 def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
     """All steps' outputs, or those of the last step of each direction, and the states."""
     states = list(zip(*(outcome.states for outcome in outcomes), strict=True))
@@ -39,8 +44,8 @@ def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
 def lstm_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value | None,
-    initial_c: Value | None,
+    initial_h: Value,
+    initial_c: Value,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
@@ -62,10 +67,7 @@ def lstm_(
         n, recurrent_activation="sigmoid", cell_activation="tanh", activation="tanh"
     )
     states = [
-        [zero_state(n, x, hidden)] * len(sides)
-        if v is None
-        else split_into(n, v, 1, [hidden] * len(sides))
-        for v in (initial_h, initial_c)
+        split_into(n, _state(n, x, v), 1, [hidden] * len(sides)) for v in (initial_h, initial_c)
     ]
     directions = []
     for i, (ih, hh, b, p) in enumerate(sides):
@@ -90,7 +92,7 @@ def lstm_(
 def gru_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value | None,
+    initial_h: Value,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
@@ -108,7 +110,7 @@ def gru_(
 def rnn_(
     n: CoreMLLayer,
     x: Value,
-    initial_h: Value | None,
+    initial_h: Value,
     weight_ih: Value,
     weight_hh: Value,
     bias: Value | None = None,
@@ -121,13 +123,11 @@ def rnn_(
 def _direction(
     n: CoreMLLayer,
     x: Value,
-    state: Value | None,
+    state: Value,
     weights: tuple[Value, Value],
     functions: Sequence[Activation],
     biases: tuple[Value, Value] | None,
 ) -> Direction:
-    if state is None:
-        state = zero_state(n, x, weights[1].type.shape[1] or 0)
     backward = n.text("direction", "forward") == "reverse"
     ih, hh = (_turned(n, weight) for weight in weights)
-    return Direction(n, ih, hh, [state], functions, biases, backward)
+    return Direction(n, ih, hh, [_state(n, x, state)], functions, biases, backward)

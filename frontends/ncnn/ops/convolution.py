@@ -10,10 +10,13 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i8
+from ...common.convolution import convolution, transposed_convolution
+from ...common.movement import swapped
+from ...common.pooling import Windows, average_pooled, max_pooled
 from ...common.shapes import flatten, reshape
-from ...common.windows import Padding, padded
+from ...common.windows import Padding
 from .. import rows
-from ..layer import NcnnLayer, part, transposed
+from ..layer import NcnnLayer, part
 from .elementwise import activated, rounded
 
 SAME = {-233: "SAME_UPPER", -234: "SAME_LOWER"}
@@ -56,19 +59,10 @@ def _convolution(dims: int, grouped: bool) -> Callable:
         if n.float(18) and not isinstance(padding, str):
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
             x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
-        operand = padded(n, x, kernel, strides, dilations, padding)
         groups = n.int(7, 1) if grouped else 1
-        found = n(
-            nn.Conv(
-                operand.x,
-                weight,
-                None if is_int8 else bias,
-                strides=tuple(strides),
-                dilations=tuple(dilations),
-                pads=operand.pads,
-                groups=groups,
-            )
-        )
+        how: Any = {"strides": strides, "dilations": dilations, "padding": padding}
+        given_bias = None if is_int8 else bias
+        found = convolution(n, x, weight, given_bias, groups=groups, kernel=kernel, **how)
         found = _rescaled(n, found, bias, groups) if is_int8 else found
         return _finished(n, found)
 
@@ -95,7 +89,7 @@ def _rescaled(n: NcnnLayer, x: Value, bias: Value | None, groups: int) -> Value:
 
 
 def _finished(n: NcnnLayer, x: Value) -> Value:
-    x = activated(n, x, n.int(9), n.floats(10))
+    x = activated(n, x)
     if n.has_weight("output_scale"):
         return rounded(n, n(nn.Mul(x, n.per_channel("output_scale", x))))
     return x
@@ -115,38 +109,22 @@ def _deconvolution(dims: int, grouped: bool) -> Callable:
         first = 25 if dims == 3 else 20
         wanted = [n.int(first), *(n.int(first + i, n.int(first)) for i in range(1, dims))][::-1]
         padding = _padding(n, dims)
-        if isinstance(padding, str):
-            padding = _cut_to(n, x, wanted, kernel, strides, dilations, extra, padding)
-        found = n(
-            nn.ConvTranspose(
-                x,
-                weight,
-                n.optional("bias"),
-                strides=tuple(strides),
-                dilations=tuple(dilations),
-                pads=tuple(padding),
-                output_padding=tuple(extra),
-                groups=groups,
-            )
+        cut = isinstance(padding, str) and min(wanted) > 0
+        found = transposed_convolution(
+            n,
+            x,
+            weight,
+            n.optional("bias"),
+            strides=strides,
+            dilations=dilations,
+            padding=padding if cut or not isinstance(padding, str) else "VALID",
+            output_padding=extra,
+            groups=groups,
+            extents=wanted if cut else None,
         )
-        return activated(n, found, n.int(9), n.floats(10))
+        return activated(n, found)
 
     return convert
-
-
-def _cut_to(n, x, wanted, kernel, strides, dilations, extra, mode) -> tuple[int, ...]:
-    """How much is cut on either side to have an extent that is wanted."""
-    begins, ends = [], []
-    for i, out in enumerate(wanted):
-        extent = x.type.shape[2 + i]
-        if extent is None:
-            raise n.error("a wanted extent needs inputs of known extents")
-        full = (extent - 1) * strides[i] + (kernel[i] - 1) * dilations[i] + 1 + extra[i]
-        total = max(0, full - out) if out > 0 else 0
-        small, large = total // 2, total - total // 2
-        begins.append(small if mode == "SAME_UPPER" else large)
-        ends.append(large if mode == "SAME_UPPER" else small)
-    return (*begins, *ends)
 
 
 @rows("InnerProduct")
@@ -164,12 +142,7 @@ def inner_product(n: NcnnLayer, x: Value) -> Value:
         found = n(nn.Mul(found, n.stored("scales", inverse)))
     if (bias := n.optional("bias")) is not None:
         found = n(nn.Add(found, bias))
-    return activated(n, found, n.int(9), n.floats(10))
-
-
-@rows("DeformableConv2D")
-def deformable(n: NcnnLayer, x: Value, offset: Value, mask: Value | None = None) -> Value:
-    raise n.error("not supported")
+    return activated(n, found)
 
 
 # -- pooling ---------------------------------------------------------------------------------------
@@ -198,20 +171,17 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     padding: Padding = _padding(n, dims, begin, end)
     if mode in (2, 3):
         padding = "SAME_UPPER" if mode == 2 else "SAME_LOWER"
-    fill = -np.inf if largest else 0.0
-    operand = padded(n, x, kernel, strides, [1] * dims, padding, fill)
-    window: dict[str, Any] = {"kernel": tuple(kernel), "strides": tuple(strides)}
-    pads = list(operand.pads)
-    if mode == 0:  # another window wherever elements are left
+    if mode == 0 and not isinstance(padding, str):  # another window wherever elements are left
+        pads = list(padding)
         for i, extent in enumerate(x.type.shape[2:]):
             most = strides[i] - 1
             whole = most if extent is None else kernel[i] - extent - pads[i] - pads[dims + i]
             pads[dims + i] += whole % strides[i]
-    window["pads"] = tuple(pads)
+        padding = tuple(pads)
+    windows = Windows(kernel, strides, padding)
     if largest:
-        return n(nn.MaxPool(operand.x, **window))
-    counts_padding = bool(n.int(6)) or isinstance(padding, str)
-    return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **window))
+        return max_pooled(n, x, windows)
+    return average_pooled(n, x, windows, bool(n.int(6)) or isinstance(padding, str))
 
 
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
@@ -258,7 +228,7 @@ for _dims, _suffix in ((1, "1D"), (2, ""), (3, "3D")):
 @rows("MatMul")
 def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
     if n.int(0):
-        b = transposed(n, b)
+        b = swapped(n, b, -2, -1)
     rank = max(a.type.rank, b.type.rank)
     # A vector is a row on the left and a column on the right.
     left = reshape(n, a, [(a, 0), 1, (a, 1)]) if a.type.rank == 2 else a
@@ -292,7 +262,11 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
     a, b = (n.with_rank(v, 3) for v in (a, b))
     if a.type.rank > 3 and n.int(11):  # [m, 1, k]
         a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
-    found = n(nn.Matmul(transposed(n, a) if n.int(2) else a, transposed(n, b) if n.int(3) else b))
+    found = n(
+        nn.Matmul(
+            swapped(n, a, -2, -1) if n.int(2) else a, swapped(n, b, -2, -1) if n.int(3) else b
+        )
+    )
     if c is not None:
         if c.type.rank == 2 and c.type.shape[1] == found.type.shape[1] and c.type.shape[1] != 1:
             c = reshape(n, c, [(c, 0), (c, 1), 1])
@@ -301,7 +275,7 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
         found = n(nn.Add(found, c if beta == 1 else n(nn.Mul(c, n.scalar(beta, c)))))
     alpha = n.float(0, 1.0)
     found = found if alpha == 1 else n(nn.Mul(found, n.scalar(alpha, found)))
-    found = transposed(n, found) if n.int(14) else found
+    found = swapped(n, found, -2, -1) if n.int(14) else found
     if n.int(11):
         found = reshape(n, found, [(found, 0), (found, 1), 1, (found, 2)])
     return found

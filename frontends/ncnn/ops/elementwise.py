@@ -3,37 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i8
+from ...common.activations import activation, clipped
 from ...common.terms import Term
 from .. import rows
 from ..layer import NcnnLayer
 
 
-def _plain(op: Callable[[Value], Any]) -> Callable:
-    def convert(n: NcnnLayer, x: Value) -> Value:
-        return n(op(x))
-
-    return convert
+def _row(name: str, *defaults: float) -> Callable[[NcnnLayer, Value], Value]:
+    """An activation, whose parameters are the layer's first."""
+    return lambda n, x: activation(n, name, x, *(n.float(i, d) for i, d in enumerate(defaults)))
 
 
+_MOST = float(np.finfo(np.float32).max)
 rows.add(
     {
-        "AbsVal": _plain(nn.Abs),
-        "BNLL": _plain(nn.Softplus),
-        "Erf": _plain(nn.Erf),
-        "Mish": _plain(nn.Mish),
-        "Sigmoid": _plain(nn.Sigmoid),
-        "Softplus": _plain(nn.Softplus),
-        "Swish": _plain(nn.Swish),
-        "TanH": _plain(nn.Tanh),
+        "BNLL": _row("softplus"),
+        "CELU": _row("celu", 1.0),
+        "Clip": _row("clip", -_MOST, _MOST),
+        "ELU": _row("elu", 0.1),
+        "HardSigmoid": _row("hardsigmoid", 0.2, 0.5),
+        "Mish": _row("mish"),
+        "SELU": _row("selu", 1.67326324, 1.050700987),
+        "Sigmoid": _row("sigmoid"),
+        "Softplus": _row("softplus"),
+        "Swish": _row("silu"),
+        "TanH": _row("tanh"),
+        "Threshold": _row("threshold", 0.0),
     }
 )
+
+
+@rows("AbsVal")
+def absolute(n: NcnnLayer, x: Value) -> Value:
+    return n(nn.Abs(x))
+
+
+@rows("Erf")
+def erf(n: NcnnLayer, x: Value) -> Value:
+    return n(nn.Erf(x))
 
 
 @rows("ReLU")
@@ -42,7 +55,7 @@ def relu(n: NcnnLayer, x: Value) -> Value:
 
 
 def _leaky(n: NcnnLayer, x: Value, slope: float) -> Value:
-    return n(nn.LeakyRelu(x, alpha=slope)) if slope else n(nn.Relu(x))
+    return activation(n, "leakyrelu", x, slope) if slope else n(nn.Relu(x))
 
 
 @rows("PReLU")
@@ -50,39 +63,9 @@ def prelu(n: NcnnLayer, x: Value) -> Value:
     return n(nn.Prelu(x, n.per_channel("slope", x)))
 
 
-@rows("Clip")
-def clip(n: NcnnLayer, x: Value) -> Value:
-    most = float(np.finfo(np.float32).max)
-    return _clipped(n, x, n.float(0, -most), n.float(1, most))
-
-
-def _clipped(n: NcnnLayer, x: Value, low: float, high: float) -> Value:
-    return n(nn.Clip(x, n.scalar(low, x), n.scalar(high, x)))
-
-
-@rows("ELU")
-def elu(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Elu(x, alpha=n.float(0, 0.1)))
-
-
-@rows("CELU")
-def celu(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Celu(x, alpha=n.float(0, 1.0)))
-
-
-@rows("SELU")
-def selu(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Selu(x, alpha=n.float(0, 1.67326324), gamma=n.float(1, 1.050700987)))
-
-
 @rows("GELU")
 def gelu(n: NcnnLayer, x: Value) -> Value:
     return n(nn.Gelu(x, approximate="tanh" if n.int(0) else "none"))
-
-
-@rows("HardSigmoid")
-def hard_sigmoid(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.HardSigmoid(x, alpha=n.float(0, 0.2), beta=n.float(1, 0.5)))
 
 
 @rows("HardSwish")
@@ -101,11 +84,6 @@ def shrink(n: NcnnLayer, x: Value) -> Value:
     bias, limit, t = n.float(0), n.float(1, 0.5), Term(n, x)
     inner = (t > limit).choose(t - bias, 0.0)
     return (t < -limit).choose(t + bias, inner).value
-
-
-@rows("Threshold")
-def threshold(n: NcnnLayer, x: Value) -> Value:
-    return n.cast((Term(n, x) > n.float(0)).value, f32)
 
 
 @rows("Dropout")
@@ -151,66 +129,57 @@ def glu(n: NcnnLayer, x: Value) -> Value:
     return n(nn.Mul(Term(n, x).part(axis, 0, extent // 2).value, n(nn.Sigmoid(gate.value))))
 
 
-def activated(n: NcnnLayer, x: Value, kind: int, given: list[float]) -> Value:
-    """What a layer's own activation makes of its result."""
-    needs = {2: 1, 3: 2, 6: 2}.get(kind, 0)
-    if not 0 <= kind <= 6 or len(given) < needs:
-        raise n.error(f"activation {kind} with {len(given)} parameters")
-    match kind:
-        case 0:
-            return x
-        case 1:
-            return n(nn.Relu(x))
-        case 2:
-            return _leaky(n, x, given[0])
-        case 3:
-            return _clipped(n, x, given[0], given[1])
-        case 4:
-            return n(nn.Sigmoid(x))
-        case 5:
-            return n(nn.Mish(x))
-    return _hard_swish(n, x, given[0], given[1])
+_OWN: dict[int, tuple[int, Callable[..., Value]]] = {
+    0: (0, lambda n, x: x),
+    1: (0, lambda n, x: n(nn.Relu(x))),
+    2: (1, _leaky),
+    3: (2, clipped),
+    4: (0, lambda n, x: n(nn.Sigmoid(x))),
+    5: (0, lambda n, x: n(nn.Mish(x))),
+    6: (2, _hard_swish),
+}
+"""The activations of other layers: how many parameters they need, and what they are."""
+
+
+def activated(n: NcnnLayer, x: Value, kind: int = 9, given: int = 10) -> Value:
+    """What a layer's own activation, whose numbers these are, makes of its result."""
+    parameters = n.floats(given)
+    count, function = _OWN.get(n.int(kind), (1 << 30, None))
+    if function is None or len(parameters) < count:
+        raise n.error(f"activation {n.int(kind)} with {len(parameters)} parameters")
+    return function(n, x, *parameters[:count])
 
 
 # -- operators of several operands -----------------------------------------------------------------
 
+_FUNCTIONS = {
+    0: nn.Abs, 2: nn.Floor, 3: nn.Ceil, 5: nn.Sqrt, 6: nn.Rsqrt, 7: nn.Exp, 8: nn.Log, 9: nn.Sin,
+    10: nn.Cos, 11: nn.Tan, 12: nn.Asin, 13: nn.Acos, 14: nn.Atan, 16: nn.Tanh, 18: nn.Round,
+    20: nn.Sign, 22: nn.Sinh, 23: nn.Asinh, 24: nn.Cosh, 25: nn.Acosh, 26: nn.Atanh,
+}  # fmt: skip
 _UNARY: dict[int, Callable[[Term], Term]] = {
-    0: lambda x: x.function(nn.Abs),
     1: lambda x: -x,
-    2: lambda x: x.function(nn.Floor),
-    3: lambda x: x.function(nn.Ceil),
     4: lambda x: x * x,
-    5: lambda x: x.function(nn.Sqrt),
-    6: lambda x: x.function(nn.Rsqrt),
-    7: lambda x: x.function(nn.Exp),
-    8: lambda x: x.function(nn.Log),
-    9: lambda x: x.function(nn.Sin),
-    10: lambda x: x.function(nn.Cos),
-    11: lambda x: x.function(nn.Tan),
-    12: lambda x: x.function(nn.Asin),
-    13: lambda x: x.function(nn.Acos),
-    14: lambda x: x.function(nn.Atan),
     15: lambda x: 1.0 / x,
-    16: lambda x: x.function(nn.Tanh),
     17: lambda x: x.function(nn.Log) * float(1 / np.log(10)),
-    18: lambda x: x.function(nn.Round),
-    19: lambda x: x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor),
-    20: lambda x: x.function(nn.Sign),
+    19: lambda x: _truncated(x),
     21: lambda x: x.function(nn.Exp) - 1.0,
-    22: lambda x: x.function(nn.Sinh),
-    23: lambda x: x.function(nn.Asinh),
-    24: lambda x: x.function(nn.Cosh),
-    25: lambda x: x.function(nn.Acosh),
-    26: lambda x: x.function(nn.Atanh),
     27: lambda x: (x + 1.0).function(nn.Log),
 }
 
 
+def _truncated(x: Term) -> Term:
+    return x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)
+
+
 @rows("UnaryOp")
 def unary(n: NcnnLayer, x: Value) -> Value:
-    if n.int(0) not in _UNARY:
-        raise n.error(f"operation {n.int(0)}")
-    return _UNARY[n.int(0)](Term(n, x)).value
+    kind, t = n.int(0), Term(n, x)
+    if kind in _FUNCTIONS:
+        return t.function(_FUNCTIONS[kind]).value
+    if kind not in _UNARY:
+        raise n.error(f"operation {kind}")
+    return _UNARY[kind](t).value
 
 
 def _atan2(y: Term, x: Term) -> Term:
@@ -227,8 +196,7 @@ def _remainder(a: Term, b: Term) -> Term:
 
 
 def _truncated_remainder(a: Term, b: Term) -> Term:
-    quotient = a / b
-    return a - b * (quotient.function(nn.Sign) * quotient.function(nn.Abs).function(nn.Floor))
+    return a - b * _truncated(a / b)
 
 
 def _log_add_exp(a: Term, b: Term) -> Term:
@@ -243,30 +211,27 @@ _BINARY: dict[int, Callable[[Term, Term], Term]] = {
     4: lambda a, b: a.max(b),
     5: lambda a, b: a.min(b),
     6: lambda a, b: a**b,
-    7: lambda a, b: b - a,
-    8: lambda a, b: b / a,
-    9: lambda a, b: b**a,
     10: _atan2,
-    11: lambda a, b: _atan2(b, a),
     12: _truncated_remainder,
-    13: lambda a, b: _truncated_remainder(b, a),
     14: _log_add_exp,
     15: lambda a, b: (a / b).function(nn.Floor),
-    16: lambda a, b: (b / a).function(nn.Floor),
     17: _remainder,
-    18: lambda a, b: _remainder(b, a),
 }
+_EXCHANGED = {7: 1, 8: 3, 9: 6, 11: 10, 13: 12, 16: 15, 18: 17}
+"""Operations that take their operands in the other order."""
 
 
 @rows("BinaryOp")
 def binary(n: NcnnLayer, a: Value, b: Value | None = None) -> Value:
-    operation = _BINARY.get(n.int(0))
+    kind = n.int(0)
+    operation = _BINARY.get(_EXCHANGED.get(kind, kind))
     if operation is None:
-        raise n.error(f"operation {n.int(0)}")
+        raise n.error(f"operation {kind}")
     if b is None or n.int(1):
-        return operation(Term(n, a), Term(n, n.scalar(n.float(2), a))).value
-    left, right = aligned(n, a, b)
-    return operation(Term(n, left), Term(n, right)).value
+        pair = [Term(n, a), Term(n, n.scalar(n.float(2), a))]
+    else:
+        pair = [Term(n, v) for v in aligned(n, a, b)]
+    return operation(*(reversed(pair) if kind in _EXCHANGED else pair)).value
 
 
 def aligned(n: NcnnLayer, a: Value, b: Value) -> tuple[Value, Value]:
@@ -342,5 +307,5 @@ def requantize(n: NcnnLayer, x: Value) -> Value:
     found = n(nn.Mul(n.cast(x, f32), n.per_channel("scale_in", x)))
     if n.has_weight("bias"):
         found = n(nn.Add(found, n.per_channel("bias", x)))
-    found = activated(n, found, n.int(3), n.floats(4))
+    found = activated(n, found, 3, 4)
     return rounded(n, n(nn.Mul(found, n.per_channel("scale_out", x))))

@@ -11,8 +11,11 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim, TensorType, i64
-from ...common.shapes import Extent, flatten, product, reshape
+from ....ir.types import TensorType, i64
+from ...common.movement import reversed_axes, slice_axis
+from ...common.reshaping import reshape_by
+from ...common.shapes import Extent, flatten, reshape, shape_of
+from ...common.terms import extent
 from ...common.windows import padded
 from .. import rows
 from ..layer import NcnnLayer, by_axes, cut, part
@@ -92,7 +95,6 @@ def reshaped(n: NcnnLayer, x: Value, *others: Value) -> Value:
     # 0 copies the extent of the same name; a vector has a width only, a matrix no channels.
     places = {1: "w", 2: "hw", 3: "chw", 4: "cdhw"}
     extents: list[Extent] = [1]
-    whole = product(x.type.shape)
     for name, v in zip(places.get(len(shape), ""), shape, strict=False):
         own = places.get(rank, "").find(name)
         if v == 0:
@@ -101,33 +103,7 @@ def reshaped(n: NcnnLayer, x: Value, *others: Value) -> Value:
             extents.append(v)
     if not shape or extents.count(-1) > 1:
         raise n.error(f"no shape: {shape}")
-    if -1 in extents:
-        rest = [x.type.shape[e[1]] if isinstance(e, tuple) else e for e in extents if e != -1]
-        if whole is None or None in rest:
-            return _with_open_extent(n, x, extents)
-        extents[extents.index(-1)] = whole // max(math.prod(rest), 1)  # type: ignore[arg-type]
-    return reshape(n, x, extents)
-
-
-def _with_open_extent(n: NcnnLayer, x: Value, extents: list[Extent]) -> Value:
-    """-1 stands for what is left, which the run tells."""
-    parts = []
-    for extent in extents:
-        if isinstance(extent, tuple):
-            index = n.constant(np.array([extent[1]], np.int64))
-            parts.append(n(nn.Gather(n(nn.ShapeOf(x)), index)))
-        elif extent == -1:
-            parts.append(None)
-        else:
-            parts.append(n.constant(np.array([extent], np.int64)))
-    total = n(nn.ReduceProd(n(nn.ShapeOf(x)), axes=(0,), keep_dims=True))
-    others = n(nn.Concat([p for p in parts if p is not None], axis=0))
-    rest = n(nn.Div(total, n(nn.ReduceProd(others, axes=(0,), keep_dims=True))))
-    shape = n(nn.Concat([rest if p is None else p for p in parts], axis=0))
-    known: list[Dim] = [
-        x.type.shape[e[1]] if isinstance(e, tuple) else None if e == -1 else e for e in extents
-    ]
-    return n(nn.ReshapeDynamic(x, shape, out=TensorType(tuple(known), x.type.element_type)))
+    return reshape_by(n, x, shape_of(n, x), extents)
 
 
 @rows("Squeeze")
@@ -190,12 +166,10 @@ def tile(n: NcnnLayer, x: Value) -> Value:
 
 @rows("Flip")
 def flip(n: NcnnLayer, x: Value) -> Value:
-    for axis in by_axes(n, x, n.ints(0)):
-        extent = x.type.shape[axis]
-        if extent is None:
-            raise n.error("it needs inputs of known extents")
-        x = n(nn.Gather(x, n.constant(np.arange(extent, dtype=np.int64)[::-1].copy()), axis=axis))
-    return x
+    axes = by_axes(n, x, n.ints(0))
+    if any(x.type.shape[axis] is None for axis in axes):
+        raise n.error("it needs inputs of known extents")
+    return reversed_axes(n, x, axes)
 
 
 # -- parts and surroundings ------------------------------------------------------------------------
@@ -227,7 +201,8 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
             place = _NAMES.get(like.type.rank - 1, "").find(name)
             wanted = like.type.shape[1 + place] if place >= 0 else 1
             if wanted is None:
-                x = _cut_like(n, x, i, begin, like, 1 + place)
+                end = extent(n, (like, 1 + place)) + begin  # which the run tells
+                x = slice_axis(n, x, i, begin, end.value)
             else:
                 x = cut(n, x, i, begin, begin + wanted)
             continue
@@ -236,21 +211,10 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
             raise n.error("it needs inputs of a known number of channels")
         end = -behind if behind else None
         if most != -233:
-            limit = begin + most
-            extent = x.type.shape[i]
-            end = limit if extent is None else min(limit, extent - behind)
+            limit, own = begin + most, x.type.shape[i]
+            end = limit if own is None else min(limit, own - behind)
         x = cut(n, x, i, begin, end)
     return x
-
-
-def _cut_like(n: NcnnLayer, x: Value, axis: int, begin: int, like: Value, at: int) -> Value:
-    """As many elements as another blob has, which the run tells."""
-    start, step, where = (n.constant(np.array([v], np.int64)) for v in (begin, 1, axis))
-    index = n.constant(np.array([at], np.int64))
-    end = n(nn.Add(n(nn.Gather(n(nn.ShapeOf(like)), index)), start))
-    shape = tuple(None if i == axis else d for i, d in enumerate(x.type.shape))
-    out = TensorType(shape, x.type.element_type)
-    return n(nn.SliceDynamic(x, start, end, where, step, out=out))
 
 
 @rows("CopyTo")
@@ -382,9 +346,9 @@ def unfold(n: NcnnLayer, x: Value) -> Value:
     channels, *spatial = x.type.shape[1:]
     if None in x.type.shape:
         raise n.error("it needs inputs of known extents")
-    for i, extent in enumerate(spatial):
+    for i, own in enumerate(spatial):
         axis = 2 + 2 * i
-        count = (extent - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1
+        count = (own - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1
         places = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(count) * strides[i]
         x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=axis))
     x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))  # [1, C, kh, kw, oh, ow]

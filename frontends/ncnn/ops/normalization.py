@@ -9,11 +9,13 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, f32, i64
+from ....ir.types import f32, i64
+from ...common.attention import attend, grouped, joined_heads, split_heads
+from ...common.reductions import largest, variance
 from ...common.shapes import flatten, reshape
 from ...common.terms import Term
 from .. import rows
-from ..layer import NcnnLayer, by_axes, transposed
+from ..layer import NcnnLayer, by_axes
 
 
 @rows("BatchNorm")
@@ -166,17 +168,8 @@ def reduction(n: NcnnLayer, x: Value) -> Value:
 @rows("ArgMax")
 def arg_max(n: NcnnLayer, x: Value) -> Value:
     """The largest elements' positions as floats; with `out_max_val`, their values above them."""
-    count, flat = n.int(1, 1), flatten(n, x, 1)
-    shape = (1, count)
-    values, places = n(
-        nn.TopK(
-            flat,
-            n.constant(np.array([count], np.int64)),
-            axis=1,
-            out=TensorType(shape, f32),
-            indices=TensorType(shape, i64),
-        )
-    )
+    count = n.int(1, 1)
+    values, places = largest(n, flatten(n, x, 1), n.constant(count, i64), 1)
     found = n.cast(places, f32)
     if not n.int(0):
         return found
@@ -186,25 +179,17 @@ def arg_max(n: NcnnLayer, x: Value) -> Value:
 @rows("StatisticsPooling")
 def statistics(n: NcnnLayer, x: Value) -> Value:
     axes = tuple(range(2, x.type.rank))
-    t = Term(n, x)
-    mean = t.made(nn.ReduceMean(x, axes=axes, keep_dims=True))
-    flat = reshape(n, mean.value, [1, (x, 1)])
-    if not n.int(0):
-        return flat
-    centered = (t - mean) * (t - mean)
-    deviation = n(nn.Sqrt(n(nn.ReduceMean(centered.value, axes=axes))))
-    return n(nn.Concat([flat, deviation], axis=1))
+    spread, mean = variance(n, x, axes)
+    return n(nn.Concat([mean, n(nn.Sqrt(spread))], axis=1)) if n.int(0) else mean
 
 
 # -- attention -------------------------------------------------------------------------------------
 
 
-def _attended(n: NcnnLayer, q: Value, k: Value, v: Value, mask: Value | None) -> Value:
-    """softmax(q @ k^T + mask) @ v, of [heads, positions, features] behind the batch."""
-    scores = n(nn.Matmul(q, transposed(n, k)))
-    if mask is not None:
-        scores = n(nn.Add(scores, n.with_rank(mask, scores.type.rank)))
-    return n(nn.Matmul(n(nn.Softmax(scores, axis=scores.type.rank - 1)), v))
+def _attended(n: NcnnLayer, q: Value, k: Value, v: Value, scale: float, mask: Value | None) -> Term:
+    """softmax(q @ k^T * scale + mask) @ v, of [heads, positions, features] behind the batch."""
+    added = [] if mask is None else [Term(n, n.with_rank(mask, q.type.rank))]
+    return attend(Term(n, q), Term(n, k), Term(n, v), scale, added)
 
 
 @rows("SDPA")
@@ -219,13 +204,8 @@ def sdpa(n: NcnnLayer, q: Value, k: Value, v: Value, *more: Value) -> list[Value
     heads, groups, size = q.type.shape[1], k.type.shape[1], q.type.shape[-1]
     if None in (heads, groups, size):
         raise n.error("it needs a known number of heads and features")
-    if heads != groups:
-        if groups < 1 or heads % groups:
-            raise n.error(f"{heads} heads do not share {groups} of the keys")
-        places = n.constant(np.repeat(np.arange(groups, dtype=np.int64), heads // groups))
-        k, v = (n(nn.Gather(x, places, axis=1)) for x in (k, v))
-    factor = n.float(6) or 1 / math.sqrt(size)
-    found = _attended(n, n(nn.Mul(q, n.scalar(factor, q))), k, v, mask)
+    k, v = (grouped(Term(n, x), heads).value for x in (k, v))
+    found = _attended(n, q, k, v, n.float(6) or 1 / math.sqrt(size), mask).value
     return [found, keys, values]
 
 
@@ -247,16 +227,12 @@ def multi_head_attention(n: NcnnLayer, *inputs: Value) -> Value:
         weight = n.stored(name, n.array_of(name).T)
         return n(nn.Add(n(nn.Matmul(x, weight)), n.weight(f"{name}_bias")))
 
-    def apart(x: Value) -> Value:
-        split = reshape(n, x, [(x, 0), (x, 1), heads, embed // heads])
-        return n(nn.Transpose(split, permutation=(0, 2, 1, 3)))
-
-    q = affine("q", query)
-    q = n(nn.Mul(q, n.scalar(n.float(6, 1 / math.sqrt(embed // heads)), q)))
-    k, v = affine("k", key), affine("v", value)
-    found = _attended(n, apart(q), apart(k), apart(v), mask)
-    joined = n(nn.Transpose(found, permutation=(0, 2, 1, 3)))
-    return affine("out", reshape(n, joined, [(joined, 0), (joined, 1), embed]))
+    q, k, v = (
+        split_heads(Term(n, affine(name, x)), heads).value
+        for name, x in (("q", query), ("k", key), ("v", value))
+    )
+    found = _attended(n, q, k, v, n.float(6, 1 / math.sqrt(embed // heads)), mask)
+    return affine("out", joined_heads(found).value)
 
 
 @rows("RotaryEmbed")

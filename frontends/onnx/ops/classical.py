@@ -8,10 +8,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, f32, f64, i64
+from ...common.scores import transformed, two_classes
 from ...common.terms import Term, constant, joined
 from ..node import Node
 from ..registry import converter
-from .scores import class_of, labels_of, transformed, two_classes
+from .scores import class_of, labels_of
 from .text import ids, lookup, scalar_string, strings
 
 DOMAIN = "ai.onnx.ml"

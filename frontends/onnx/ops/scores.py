@@ -1,14 +1,11 @@
-"""What classifiers and regressors of ai.onnx.ml make of their scores."""
+"""The labels of classifiers of ai.onnx.ml."""
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from ....dialects import nn
 from ....ir.core import Value
-from ...common.terms import Term, constant, joined
+from ...common.terms import Term, constant
 from ..node import Node
 
 Labels = tuple[int, ...] | tuple[str, ...]
@@ -27,41 +24,3 @@ def class_of(n: Node, index: Term, labels: Labels) -> Value:
     if isinstance(labels[0], str):
         return constant(n, np.array(labels, object)).gather(index).value
     return constant(n, np.array(labels, np.int64)).gather(index).value
-
-
-def two_classes(first: Term, second: Term) -> Term:
-    """Scores [B, 1] of two classes side by side."""
-    return joined([first, second], 1)
-
-
-def transformed(scores: Term, kind: str) -> Term:
-    """Scores [B, C] after `post_transform`. Raises NncError where there is no such kind."""
-    n = scores.n
-    match kind:
-        case "NONE":
-            return scores
-        case "LOGISTIC":
-            return scores.function(nn.Sigmoid)
-        case "SOFTMAX":
-            return scores.made(nn.Softmax(scores.value, axis=1))
-        case "SOFTMAX_ZERO":
-            # Scores of zero, which no tree has named, stay zero.
-            zero = (scores < 1e-7) & (scores > -1e-7)
-            top = scores.largest(1, keep=True)
-            powers = zero.choose(scores, (scores - top).function(nn.Exp))
-            return powers / powers.sum(1, keep=True)
-        case "PROBIT":
-            return _inverse_erf(scores * 2.0 - 1.0) * math.sqrt(2)
-    raise n.error(f"attribute 'post_transform' is '{kind}'")
-
-
-def _inverse_erf(x: Term) -> Term:
-    """Winitzki's approximation of the inverse error function, good to 2e-3.
-
-    Source: "A handy approximation for the error function and its inverse" (2008), with a = 0.147.
-    """
-    a = 0.147
-    log = ((1.0 - x) * (x + 1.0)).function(nn.Log)
-    half = log * 0.5 + 2 / (math.pi * a)
-    size = ((half * half - log / a).function(nn.Sqrt) - half).function(nn.Sqrt)
-    return (x < 0.0).choose(-size, size)

@@ -5,22 +5,18 @@ Source: SVMRegressor-1 and SVMClassifier-1 of ai.onnx.ml, as onnx.reference has 
 
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i64
-from ...common.loops import Iteration, while_loop
-from ...common.terms import Term, constant, joined
+from ...common.scores import transformed, two_classes
+from ...common.support_vectors import duels, kernel, probabilities
+from ...common.terms import Term, constant
 from ..node import Node
 from ..registry import converter
 from .classical import DOMAIN, floats_of, rows_of
-from .scores import Labels, class_of, labels_of, transformed, two_classes
-
-MOST_ROUNDS = 100
-"""Rounds in which the classes' probabilities are made to agree with those of pairs, at least."""
+from .scores import Labels, class_of, labels_of
 
 
 def _kernel(n: Node, rows: Term, vectors: Term, kind: str = "") -> Term:
@@ -28,14 +24,7 @@ def _kernel(n: Node, rows: Term, vectors: Term, kind: str = "") -> Term:
     gamma, offset, degree = n.floats("kernel_params") or (0.0, 0.0, 0.0)
     kinds = ("LINEAR", "POLY", "RBF", "SIGMOID")
     kind = kind or n.string("kernel_type", "LINEAR", kinds)
-    if kind == "RBF":
-        apart = rows.reshape((rows.value, 0), 1, (rows.value, 1)) - vectors
-        return ((apart * apart).sum(2) * -gamma).function(nn.Exp)
-    products = rows @ vectors.transpose(1, 0)
-    if kind == "LINEAR":
-        return products
-    scaled = products * gamma + offset
-    return scaled**degree if kind == "POLY" else scaled.function(nn.Tanh)
+    return kernel(rows, vectors, kind, gamma, offset, degree)
 
 
 @converter("SVMRegressor", domain=DOMAIN)
@@ -73,7 +62,8 @@ def svm_classifier(n: Node, x: Value) -> list[Value | None]:
         best, most = scores.made(nn.Argmax(scores.value, axis=1)), scores.largest(1)
     certain = bool(n.floats("prob_a")) and bool(sum(counts))
     if certain:
-        scores = _probabilities(n, scores, len(labels))
+        slope, offset = (floats_of(n, name, scores) for name in ("prob_a", "prob_b"))
+        scores = probabilities(n, scores, slope, offset, len(labels))
     chosen, scores = _chosen(n, best, most, labels, certain), _written(n, scores)
     return [chosen, scores.cast(f32).value]
 
@@ -87,27 +77,11 @@ def _linear_scores(n: Node, rows: Term, classes: int) -> Term:
 
 def _duels(n: Node, rows: Term, counts: tuple[int, ...]) -> tuple[Term, Term]:
     """A score for each pair of classes, positive where the first wins, and the wins of each."""
-    total, classes = sum(counts), len(counts)
+    total = sum(counts)
     vectors = floats_of(n, "support_vectors", rows)
     kernels = _kernel(n, rows, vectors.reshape(total, vectors.shape[0] // total))  # type: ignore[operator]
     own = np.array(n.floats("coefficients") or ()).reshape(-1, total)
-    begins = np.concatenate([[0], np.cumsum(counts)])
-    pairs = list(combinations(range(classes), 2))
-    matrix = np.zeros((total, len(pairs)))
-    wins = np.zeros((2, len(pairs), classes))
-    for column, (i, j) in enumerate(pairs):
-        for one, row in ((i, j - 1), (j, i)):
-            part = slice(begins[one], begins[one + 1])
-            matrix[part, column] = own[row, part]
-        wins[0, column, i] = wins[1, column, j] = 1
-    offsets = np.array(n.floats("rho") or ())[: len(pairs)]
-    element = rows.element
-    scores = kernels @ constant(n, matrix, element) + constant(n, offsets, element)
-    first = (scores > 0.0).cast(element)
-    votes = [
-        side @ constant(n, w, element) for side, w in zip((first, 1.0 - first), wins, strict=True)
-    ]
-    return scores, votes[0] + votes[1]
+    return duels(kernels, counts, own, np.array(n.floats("rho") or ()))
 
 
 def _chosen(n: Node, best: Term, most: Term, labels: Labels, certain: bool) -> Value | None:
@@ -129,56 +103,3 @@ def _written(n: Node, scores: Term) -> Term:
     if len(n.floats("rho") or ()) != 1:
         return scores
     return transformed(two_classes(-scores, scores), post)
-
-
-def _probabilities(n: Node, scores: Term, classes: int) -> Term:
-    """The classes' probabilities from those of pairs, found by iteration.
-
-    Source: Wu, Lin and Weng, "Probability estimates for multi-class classification by pairwise
-    coupling" (2004), algorithm 2.
-    """
-    element = scores.element
-    slope, offset = (floats_of(n, name, scores) for name in ("prob_a", "prob_b"))
-    won = (-(scores * slope + offset)).function(nn.Sigmoid).max(1e-7).min(1.0 - 1e-7)
-    # pair[i][j]: how likely i is, of i and j
-    pair: dict[tuple[int, int], Term] = {}
-    for column, (i, j) in enumerate(combinations(range(classes), 2)):
-        pair[i, j] = won.part(1, column, column + 1)
-        pair[j, i] = 1.0 - pair[i, j]
-    rows = []
-    for i in range(classes):
-        others = [j for j in range(classes) if j != i]
-        squares = joined([pair[j, i] * pair[j, i] for j in others], 1).sum(1, keep=True)
-        entries = [squares if i == j else -(pair[j, i] * pair[i, j]) for j in range(classes)]
-        rows.append(joined(entries, 1).spread(0, 1).transpose(0, 2, 1))
-    matrix = joined(rows, 1)  # [B, classes, classes]
-    start = scores.part(1, 0, 1) * 0.0 + constant(n, np.full(classes, 1 / classes), element)
-
-    def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
-        before = Term(n, states[0])
-        after, apart = _round(before, matrix, rows)
-        open_ = apart >= 0.005 / classes
-        going = open_.cast(i64).largest(0, 1) > 0
-        return Iteration([open_.choose(after, before).value], [], going.value)
-
-    limit = n.constant(max(MOST_ROUNDS, classes), i64)
-    (found,), _ = while_loop(n, iteration, [start.value], limit, n.constant(True))
-    return Term(n, found)
-
-
-def _round(chances: Term, matrix: Term, rows: list[Term]) -> tuple[Term, Term]:
-    """Each chance moved in turn to where it fits the others best; how far they were apart."""
-    slopes = (matrix @ chances.spread(0, 1)).reshape((chances.value, 0), (chances.value, 1))
-    mean = (chances * slopes).sum(1, keep=True)
-    apart = (slopes - mean).function(nn.Abs).largest(1, keep=True)
-    after = chances
-    for t, row in enumerate(rows):
-        row = row.reshape((chances.value, 0), (chances.value, 1))
-        own, slope = row.part(1, t, t + 1), slopes.part(1, t, t + 1)
-        step = (mean - slope) / own
-        rest = step + 1.0
-        unit = constant(chances.n, np.eye(len(rows))[t], chances.element)
-        after = (after + step * unit) / rest
-        mean = (mean + step * (step * own + slope * 2.0)) / (rest * rest)
-        slopes = (slopes + step * row) / rest
-    return after, apart

@@ -12,11 +12,12 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, f64, i64
+from ...common.scores import transformed, two_classes
 from ...common.terms import Term, constant
 from ...common.trees import LEAF, MODES, Forest
 from ..node import Node
 from ..registry import converter
-from .scores import class_of, labels_of, transformed, two_classes
+from .scores import class_of, labels_of
 
 DOMAIN = "ai.onnx.ml"
 _MEMBER = 6

@@ -270,6 +270,52 @@ def compressed() -> None:
         _save(name, small, (x,), y)
 
 
+def classical() -> None:
+    """Models of scikit-learn (1.5), whose own predictions are the oracle."""
+    from coremltools.converters.sklearn import _converter_internal
+    from coremltools.models import datatypes
+    from sklearn import ensemble, linear_model, pipeline, preprocessing, svm
+
+    random = np.random.default_rng(1)
+    x = random.standard_normal((80, 4))
+    value = x @ [1.0, -2.0, 0.5, 3.0] + np.sin(3 * x[:, 0])
+    two = (value > 0).astype(np.int64)
+    three = np.digitize(value, [-2, 2])
+    words = np.array(["low", "middle", "high"])[three]
+    cases = {
+        "forest": (ensemble.RandomForestRegressor(7, max_depth=4, random_state=0), value),
+        "boosted": (ensemble.GradientBoostingRegressor(n_estimators=9), value),
+        "forest_of_classes": (ensemble.RandomForestClassifier(7, max_depth=4), words),
+        "boosted_classes": (ensemble.GradientBoostingClassifier(n_estimators=5), two),
+        "line": (linear_model.LinearRegression(), value),
+        "logistic": (linear_model.LogisticRegression(multi_class="ovr"), two),
+        "logistic_of_three": (linear_model.LogisticRegression(multi_class="ovr"), words),
+        "vectors": (svm.SVR(gamma=0.3), value),
+        "vectors_of_two": (svm.SVC(kernel="poly", degree=2, gamma=0.5, coef0=1), two),
+        "vectors_of_three": (svm.SVC(gamma=0.4, probability=True, random_state=0), three),
+        "scaled": (
+            pipeline.Pipeline(
+                [
+                    ("scale", preprocessing.StandardScaler()),
+                    ("line", linear_model.LinearRegression()),
+                ]
+            ),
+            value,
+        ),
+    }
+    for name, (model, target) in cases.items():
+        model.fit(x, target)
+        rows = random.standard_normal((6, 4))
+        arrays = {"in:x": rows, "out:label": model.predict(rows)}
+        if name != "vectors_of_two" and hasattr(model, "predict_proba"):
+            arrays["out:chances"] = model.predict_proba(rows)
+        features = [("x", datatypes.Array(4))]
+        made = _converter_internal._convert_sklearn_model(model, features, "label")
+        made = made if isinstance(made, ct.models.MLModel) else ct.models.MLModel(made)
+        made.save(str(FILES / "classical" / f"{name}.mlmodel"))
+        np.savez_compressed(FILES / "classical" / f"{name}.npz", **arrays)
+
+
 def main() -> None:
     """Write the files that are named, or all."""
     torch.manual_seed(5)
@@ -302,6 +348,7 @@ def main() -> None:
             "network", Images(scale_factor=2), image, convert_to="neuralnetwork"
         ),
         "compressed": compressed,
+        "classical": classical,
     }
     for name in sys.argv[1:] or all_of_them:
         all_of_them[name]()

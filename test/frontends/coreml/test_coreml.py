@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import nnc
 import numpy as np
@@ -128,7 +129,7 @@ def test_weights_of_few_bits():
             "1 weights, expected 3",
         ),
         (small(mlProgram={"functions": {}}), "the program has no function 'main'"),
-        (small(pipeline={"models": []}), "kind pipeline is not supported"),
+        (small(pipeline={"models": []}), "computes none of the model's outputs"),
     ],
 )
 def test_errors(data, message):
@@ -147,3 +148,118 @@ def test_packages_stay_in_their_folder(tmp_path):
     (package / "Manifest.json").write_text("[" * 9999)
     with pytest.raises(NncError, match="names no model"):
         import_model(package)
+
+
+CLASSICAL = sorted(path.stem for path in (FILES / "classical").glob("*.npz"))
+
+
+@pytest.mark.parametrize("name", CLASSICAL)
+def test_scikit_learn_agrees(name):
+    model = nnc.compile(FILES / "classical" / f"{name}.mlmodel")
+    with np.load(FILES / "classical" / f"{name}.npz", allow_pickle=False) as arrays:
+        for i, row in enumerate(arrays["in:x"]):
+            label, *chances = model.run({"x": row}).values()
+            wanted = arrays["out:label"][i]
+            if np.issubdtype(wanted.dtype, np.floating):
+                np.testing.assert_allclose(label, wanted, rtol=1e-6, atol=1e-9)
+            else:
+                assert label == wanted
+            if "out:chances" in arrays:
+                np.testing.assert_allclose(chances[0], arrays["out:chances"][i], atol=2e-3)
+
+
+def sigmoid(x: np.ndarray) -> np.ndarray:
+    return 1 / (1 + np.exp(-x))
+
+
+def steps_of(kind: str, random: np.random.Generator, backward: bool) -> tuple[dict, Any]:
+    """A recurrent layer of 3 inputs and 2 states, and a step of it with NumPy."""
+    gates = {
+        "gru": ["updateGate", "resetGate", "outputGate"],
+        "uniDirectionalLSTM": ["inputGate", "forgetGate", "blockInput", "outputGate"],
+        "simpleRecurrent": [""],
+    }[kind]
+    w = {gate: random.standard_normal((2, 3)).astype(np.float32) for gate in gates}
+    u = {gate: random.standard_normal((2, 2)).astype(np.float32) for gate in gates}
+    weights = {
+        f"{gate}{name}" if gate else name[0].lower() + name[1:]: {"floatValue": m[gate].ravel()}
+        for name, m in (("WeightMatrix", w), ("RecursionMatrix", u))
+        for gate in gates
+    }
+    both: list[dict] = [{"sigmoid": {}}, {"tanh": {}}, {"tanh": {}}]
+    p: dict = {"inputVectorSize": 3, "outputVectorSize": 2, "reverseInput": backward}
+    if kind == "uniDirectionalLSTM":
+        p |= {"weightParams": weights, "params": {"sequenceOutput": True}, "activations": both}
+    elif kind == "gru":
+        p |= {**weights, "sequenceOutput": True, "activations": both[:2]}
+    else:
+        p |= {**weights, "sequenceOutput": True, "activation": both[1]}
+
+    def step(x: np.ndarray, h: np.ndarray, c: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def at(gate: str, state: np.ndarray = h) -> np.ndarray:
+            return x @ w[gate].T + state @ u[gate].T
+
+        if kind == "simpleRecurrent":
+            return np.tanh(at("")), c
+        if kind == "gru":
+            z, r = sigmoid(at("updateGate")), sigmoid(at("resetGate"))
+            return (1 - z) * np.tanh(at("outputGate", h * r)) + z * h, c
+        i, f, o = (sigmoid(at(f"{gate}Gate")) for gate in ("input", "forget", "output"))
+        c = f * c + i * np.tanh(at("blockInput"))
+        return o * np.tanh(c), c
+
+    return p, step
+
+
+@pytest.mark.parametrize("backward", [False, True])
+@pytest.mark.parametrize("kind", ["simpleRecurrent", "gru", "uniDirectionalLSTM"])
+def test_recurrent_layers_of_older_networks(kind, backward):
+    random = np.random.default_rng(3)
+    p, step = steps_of(kind, random, backward)
+    about = {"input": [feature("x", 5, 1, 3, 1, 1)], "output": [feature("y", 5, 1, 2, 1, 1)]}
+    data = network(layer(kind, **p), about=about, arrayInputShapeMapping="EXACT")
+    x = random.standard_normal((5, 1, 3, 1, 1)).astype(np.float32)
+    h = c = np.zeros((1, 2))
+    wanted = np.zeros((5, 1, 2, 1, 1))
+    for t in reversed(range(5)) if backward else range(5):
+        h, c = step(x[t, :, :, 0, 0], h, c)
+        wanted[t, :, :, 0, 0] = h
+    found = nnc.compile(data).run({"x": x})["y"]
+    np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_pipelines_suppress_boxes():
+    """A network whose outputs go through a suppression, as detectors are exported."""
+    boxes = [
+        [0.3, 0.3, 0.2, 0.2],
+        [0.31, 0.3, 0.2, 0.2],
+        [0.7, 0.7, 0.1, 0.1],
+        [0.1, 0.9, 0.1, 0.1],
+    ]
+    about = {
+        "input": [feature("x", 4, 2), feature("b", 4, 4)],
+        "output": [feature("scores", 4, 2), feature("places", 4, 4)],
+    }
+    scale = layer("multiply", "x", "scores", alpha=0.5)
+    copy = layer("copy", "b", "places")
+    net = {"layers": [scale, copy], "arrayInputShapeMapping": "EXACT"}
+    names = {
+        f"{kind}{side}FeatureName": f"{name}{end}"
+        for kind, name in (("confidence", "scores"), ("coordinates", "places"))
+        for side, end in (("Input", ""), ("Output", " kept"))
+    }
+    suppression = {"iouThreshold": 0.5, "confidenceThreshold": 0.2, **names}
+    outputs = [feature("scores kept", 4, 2), feature("places kept", 4, 4)]
+    models = [
+        {"description": about, "neuralNetwork": net},
+        {
+            "description": {"input": about["output"], "output": outputs},
+            "nonMaximumSuppression": suppression,
+        },
+    ]
+    whole = {"input": about["input"], "output": outputs}
+    data = small(description=whole, pipeline={"models": models})
+    x = np.array([[0.6, 0.1], [0.2, 0.8], [0.9, 0.3], [0.3, 0.2]], np.float32)
+    found = nnc.compile(data).run({"x": x, "b": np.array(boxes, np.float32)})
+    np.testing.assert_allclose(found["scores kept"], x[[2, 1]] / 2)
+    np.testing.assert_allclose(found["places kept"], np.array(boxes, np.float32)[[2, 1]])

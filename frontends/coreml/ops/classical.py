@@ -1,0 +1,295 @@
+"""Trees, linear models, support vector machines, and what prepares features for them.
+
+Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClassifier.proto, ..
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f64, i64
+from ...common.boxes import suppressed
+from ...common.scores import transformed, two_classes
+from ...common.support_vectors import duels, kernel, probabilities
+from ...common.terms import Term, constant, joined
+from ...common.trees import LEAF, Forest
+from ..layer import CoreMLLayer
+from ..rows import ROWS
+
+_TRANSFORMS = {
+    "NoTransform": "NONE",
+    "Classification_SoftMax": "SOFTMAX",
+    "Regression_Logistic": "LOGISTIC",
+    "Logit": "LOGISTIC",
+}
+
+
+def _row(n: CoreMLLayer, *inputs: Value) -> Term:
+    """All features of an example: [1, F]."""
+    return joined([Term(n, x).cast(f64).flat() for x in inputs], 0).spread(1, 0)
+
+
+def _linked(scores: Term, name: str) -> Term:
+    """Scores [1, C] after a transform by CoreML's name."""
+    n = scores.n
+    if name == "Probit":
+        return ((scores * (1 / math.sqrt(2))).function(nn.Erf) + 1.0) * 0.5
+    if name == "Classification_SoftMaxWithZeroClassReference":
+        return transformed(_after_zero(scores), "SOFTMAX")
+    if name not in _TRANSFORMS:
+        raise n.error(f"the transform '{name}' is not supported")
+    return transformed(scores, _TRANSFORMS[name])
+
+
+def _after_zero(scores: Term) -> Term:
+    """Scores [1, C] behind that of the class of reference."""
+    return joined([scores.part(1, 0, 1) * 0.0, scores], 1)
+
+
+def _prediction(n: CoreMLLayer, found: Term) -> Value:
+    """A number, or a vector [C]."""
+    return (found.flat() if not n.flag("is_scalar") else found.column(0).column(0)).value
+
+
+def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> list[Value]:
+    """The label of the best class, and the probabilities [C]."""
+    labels = n.attribute("labels")
+    scores = (chances if votes is None else votes).flat()
+    if scores.shape != (len(labels),):
+        raise n.error(f"{scores.shape[0]} scores for {len(labels)} classes")
+    best = scores.made(nn.Argmax(scores.value, axis=0, keep_dims=False))
+    return [constant(n, labels).gather(best).value, chances.flat().value]
+
+
+@ROWS("model of a pipeline")
+def model(n: CoreMLLayer, *inputs: Value) -> list[Any]:
+    return n.graph("0", *inputs)
+
+
+# -- trees -----------------------------------------------------------------------------------------
+
+
+def _sums(n: CoreMLLayer, rows: Term) -> Term:
+    """What the leaves that an example reaches say, and the base: [1, targets]."""
+    p = n.attribute("model").part("treeEnsemble")
+    forest, index = Forest(), {}
+    for node in p.nodes:
+        key = node.treeId, node.nodeId
+        features = rows.shape[1] or 0
+        if node.nodeBehavior < LEAF and node.branchFeatureIndex >= features:
+            raise n.error(f"a node of feature {node.branchFeatureIndex} of {features}")
+        if key in index:
+            raise n.error(f"tree {key[0]} has two nodes {key[1]}")
+        index[key] = forest.add(
+            node.branchFeatureIndex,
+            node.branchFeatureValue,
+            node.nodeBehavior,
+            node.missingValueTracksTrueChild,
+        )
+    below = set()
+    for node in p.nodes:
+        own = index[node.treeId, node.nodeId]
+        if node.nodeBehavior == LEAF:
+            forest.weights += [
+                (own, one.evaluationIndex, one.evaluationValue) for one in node.evaluationInfo
+            ]
+            continue
+        ends = [(node.treeId, at) for at in (node.falseChildNodeId, node.trueChildNodeId)]
+        if any(end not in index for end in ends):
+            raise n.error(f"tree {node.treeId} lacks a node below node {node.nodeId}")
+        forest.successors[own] = [index[end] for end in ends]
+        below.update(forest.successors[own])
+    forest.roots = [number for number in index.values() if number not in below]
+    if len(forest.roots) != len({tree for tree, _ in index}):
+        raise n.error("not every tree has one root")
+    if not forest.roots:
+        raise n.error("there are no trees")
+    at = forest.leaves(n, rows)
+    found = forest.totals(n, at, f64, p.numPredictionDimensions, "SUM")
+    return found + constant(n, p.basePredictionValue, f64) if len(p.basePredictionValue) else found
+
+
+@ROWS("treeEnsembleRegressor")
+def tree_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
+    found = _sums(n, _row(n, *inputs))
+    return _prediction(n, _linked(found, n.attribute("model").postEvaluationTransform))
+
+
+@ROWS("treeEnsembleClassifier")
+def tree_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
+    name = n.attribute("model").postEvaluationTransform
+    scores = _linked(_sums(n, _row(n, *inputs)), name)
+    if scores.shape[1] == 1:
+        scores = two_classes(1.0 - scores, scores)
+    elif name == "NoTransform":  # of a forest: each tree's chances
+        scores = scores / scores.sum(1, keep=True)
+    return _classified(n, scores)
+
+
+# -- linear models ---------------------------------------------------------------------------------
+
+
+def _products(n: CoreMLLayer, rows: Term) -> Term:
+    p = n.attribute("model")
+    weights = [one.value for one in p.weights]
+    if {len(one) for one in weights} != {rows.shape[1]} or len(p.offset) not in (0, len(weights)):
+        raise n.error(f"weights or offsets misfit {rows.shape[1]} features")
+    found = rows @ constant(n, np.array(weights).T, f64)
+    return found + constant(n, p.offset, f64) if len(p.offset) else found
+
+
+@ROWS("glmRegressor")
+def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
+    found = _products(n, _row(n, *inputs))
+    names = ("NoTransform", "Logit", "Probit")
+    return _prediction(n, _linked(found, _name_of(n, *names)))
+
+
+def _name_of(n: CoreMLLayer, *names: str) -> str:
+    """The transform that a number stands for."""
+    number = n.attribute("model").postEvaluationTransform
+    if not 0 <= number < len(names):
+        raise n.error(f"the transform {number} is not known")
+    return names[number]
+
+
+@ROWS("glmClassifier")
+def linear_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
+    """Scores of all classes but the first, or one for each, whose chances are made to sum to 1."""
+    scores, name = _products(n, _row(n, *inputs)), _name_of(n, "Logit", "Probit")
+    if scores.shape[1] == 1:
+        second = _linked(scores, name)
+        return _classified(n, two_classes(1.0 - second, second))
+    if n.attribute("model").classEncoding != "OneVsRest":
+        return _classified(n, transformed(_after_zero(scores), "SOFTMAX"))
+    chances = _linked(scores, name)
+    return _classified(n, chances / chances.sum(1, keep=True))
+
+
+# -- support vectors -------------------------------------------------------------------------------
+
+
+def _kernels(n: CoreMLLayer, rows: Term) -> Term:
+    """The kernel of an example and each support vector: [1, S]."""
+    p, width = n.attribute("model"), rows.shape[1] or 0
+    if p.denseSupportVectors is not None:
+        vectors = [one.values for one in p.denseSupportVectors.vectors]
+        if any(len(one) != width for one in vectors):
+            raise n.error(f"support vectors misfit {width} features")
+        matrix = np.array(vectors).reshape(-1, width)
+    else:
+        sparse = p.part("sparseSupportVectors").vectors
+        matrix = np.zeros((len(sparse), width))
+        for i, one in enumerate(sparse):
+            for node in one.nodes:  # features are counted from 1 on
+                if not 0 < node.index <= width:
+                    raise n.error(f"a support vector has feature {node.index} of {width}")
+                matrix[i, node.index - 1] = node.value
+    which = p.part("kernel").which("linearKernel", "rbfKernel", "polyKernel", "sigmoidKernel")
+    own = p.part("kernel").part(which or "linearKernel")
+    gamma, offset, degree = (float(getattr(own, name, 0)) for name in ("gamma", "c", "degree"))
+    kind = (which or "linearKernel").removesuffix("Kernel").upper()
+    return kernel(rows, constant(n, matrix, f64), kind, gamma, offset, degree)
+
+
+@ROWS("supportVectorRegressor")
+def vector_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
+    p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
+    alpha = p.part("coefficients").alpha
+    if kernels.shape[1] != len(alpha):
+        raise n.error(f"{len(alpha)} coefficients for {kernels.shape[1]} support vectors")
+    return _prediction(n, kernels @ constant(n, alpha, f64).spread(0, 1) - float(p.rho))
+
+
+@ROWS("supportVectorClassifier")
+def vector_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
+    """Each pair of classes is a duel; without probabilities, the shares of duels won are given."""
+    p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
+    counts, classes = list(p.numberOfSupportVectorsPerClass), len(n.attribute("labels"))
+    pairs = classes * (classes - 1) // 2
+    own = [one.alpha for one in p.coefficients]
+    if (
+        len(counts) != classes
+        or {len(one) for one in own} != {kernels.shape[1]}
+        or sum(counts) != kernels.shape[1]
+        or (len(own), len(p.rho)) != (classes - 1, pairs)
+        or len(p.probA) not in (0, pairs)
+        or len(p.probA) != len(p.probB)
+    ):
+        raise n.error("its coefficients, offsets and support vectors misfit")
+    scores, votes = duels(kernels, counts, np.array(own), -np.array(p.rho))
+    if not len(p.probA):
+        return _classified(n, votes / float(pairs))
+    slope, offset = (constant(n, v, f64) for v in (p.probA, p.probB))
+    return _classified(n, probabilities(n, scores, slope, offset, classes))
+
+
+# -- features and boxes ----------------------------------------------------------------------------
+
+
+@ROWS("scaler")
+def scaler(n: CoreMLLayer, x: Value) -> Value:
+    p, found = n.attribute("model"), Term(n, x).cast(f64)
+    if len(p.shiftValue):
+        found = found + constant(n, p.shiftValue, f64)
+    return (found * constant(n, p.scaleValue, f64) if len(p.scaleValue) else found).value
+
+
+@ROWS("normalizer")
+def normalizer(n: CoreMLLayer, x: Value) -> Value:
+    row = _row(n, x)
+    kind = {"L1": nn.ReduceL1, "L2": nn.ReduceL2}.get(n.attribute("model").normType)
+    if kind is None:
+        size = row.function(nn.Abs).largest(1, keep=True)
+    else:
+        size = row.made(kind(row.value, axes=(1,), keep_dims=True))
+    return (row / size.equals(0.0).choose(1.0, size)).flat().value
+
+
+@ROWS("imputer")
+def imputer(n: CoreMLLayer, x: Value) -> Value:
+    p, data = n.attribute("model"), Term(n, x).cast(f64)
+    rest = p.replaceDoubleValue
+    lacking = data.function(nn.IsNan) if rest != rest else data.equals(rest)
+    values = p.part("imputedDoubleArray").vector
+    return lacking.choose(
+        constant(n, values if len(values) else p.imputedDoubleValue, f64), data
+    ).value
+
+
+@ROWS("featureVectorizer")
+def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
+    return _row(n, *inputs).flat().value
+
+
+@ROWS("arrayFeatureExtractor")
+def extractor(n: CoreMLLayer, x: Value) -> Value:
+    places = constant(n, np.array(n.attribute("model").extractIndex, np.int64))
+    return Term(n, x).flat().gather(places).value
+
+
+@ROWS("nonMaximumSuppression")
+def suppression(n: CoreMLLayer, confidence: Value, coordinates: Value) -> list[Value]:
+    """Confidences [N, C] and boxes [N, 4] of centers and sizes: the best ones, in their order.
+
+    Boxes of different classes do not compete with `perClass`: they are moved apart.
+    """
+    p, given, boxes = n.attribute("model"), Term(n, confidence), Term(n, coordinates)
+    moved, best = boxes, given.largest(1)
+    if p.part("pickTop").perClass:
+        far = boxes.function(nn.Abs).largest(0, 1) * 4.0 + 1.0
+        own = given.made(nn.Argmax(given.value, axis=1, keep_dims=True)).cast(boxes.element) * far
+        moved = joined([boxes.part(1, 0, 2) + own, boxes.part(1, 2, 4)], 1)
+    limits = (n.scalar(v, confidence) for v in (p.iouThreshold, p.confidenceThreshold))
+    most = n.constant(np.iinfo(np.int32).max, i64)
+    order, kept = suppressed(
+        n, moved.spread(1, 0).value, best.spread(2, 0).value, most, *limits, centered=True
+    )
+    places = Term(n, n(nn.NonZero(Term(n, kept).flat().value))).flat()
+    chosen = Term(n, order).flat().gather(places)
+    return [v.gather(chosen).value for v in (given, boxes)]
