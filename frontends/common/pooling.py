@@ -14,6 +14,7 @@ from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import FloatType, TensorType, i64
 from .layer import Layer
+from .movement import concat, slice_axis, swapped
 from .shapes import part_of_vector, product, shape_of
 from .windows import Padded, Padding, pad_by_vector, padded
 
@@ -66,6 +67,33 @@ def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = 
         return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **attributes))
     mean = n(nn.AvgPool(operand.x, count_include_pad=True, **attributes))
     return n(nn.Div(mean, _shares(n, x, operand.by, attributes)))
+
+
+def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
+    """Windows that share out the elements of each dimension; -1 leaves one as it is.
+
+    The mean is a product with the weights of each window, the largest that of each window.
+    """
+    for axis, out in enumerate(wanted, 2):
+        extent = x.type.shape[axis]
+        if out in (-1, extent):
+            continue
+        if out == 1:
+            x = n((nn.ReduceMax if largest else nn.ReduceMean)(x, axes=(axis,), keep_dims=True))
+            continue
+        if extent is None or out < 1:
+            raise n.error("adaptive pooling needs inputs of known extents")
+        begins, ends = np.arange(out) * extent // out, -(-np.arange(1, out + 1) * extent // out)
+        if largest:
+            parts = [slice_axis(n, x, axis, *map(int, at)) for at in zip(begins, ends, strict=True)]
+            x = concat(n, [n(nn.ReduceMax(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
+            continue
+        place = np.arange(extent)[:, None]
+        weights = ((place >= begins) & (place < ends)) / (ends - begins)
+        x = swapped(n, x, axis, x.type.rank - 1)
+        x = n(nn.Matmul(x, n.constant(weights, x.type.element_type)))
+        x = swapped(n, x, axis, x.type.rank - 1)
+    return x
 
 
 def _least(x: Value) -> float:
