@@ -11,7 +11,7 @@ from ...dialects.nn.movement import slice_bounds
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .shapes import reshape, shape_of
+from .shapes import Extent, reshape, shape_of
 
 FAR = 2**31 - 1
 """An end from which on exporters mean "to the end"."""
@@ -95,6 +95,25 @@ def swapped(n: Layer, x: Value, first: int, second: int) -> Value:
 def concat(n: Layer, inputs: Sequence[Value], axis: int) -> Value:
     """Values one after the other along an axis; empty ones need no op."""
     parts = [value for value in inputs if value.type.shape[axis] != 0] or [inputs[0]]
+    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+
+
+def unsqueezed(n: Layer, x: Value, *axes: int) -> Value:
+    """x with a new dimension of one element at each axis, one after the other."""
+    extents: list[Extent] = [(x, i) for i in range(x.type.rank)]
+    for axis in axes:
+        extents.insert(axis if axis >= 0 else axis + len(extents) + 1, 1)
+    return reshape(n, x, extents)
+
+
+def squeezed(n: Layer, x: Value, *axes: int) -> Value:
+    """x without dimensions, counted from the front."""
+    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+
+
+def stacked(n: Layer, values: Sequence[Value], axis: int) -> Value:
+    """Values of one shape one after the other along a new axis."""
+    parts = [unsqueezed(n, value, axis) for value in values]
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
 
 

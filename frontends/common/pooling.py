@@ -14,6 +14,7 @@ from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import FloatType, TensorType, i64
 from .layer import Layer
+from .movement import concat, slice_axis, swapped
 from .shapes import part_of_vector, product, shape_of
 from .windows import Padded, Padding, pad_by_vector, padded
 
@@ -66,6 +67,41 @@ def average_pooled(n: Layer, x: Value, windows: Windows, counts_padding: bool = 
         return n(nn.AvgPool(operand.x, count_include_pad=counts_padding, **attributes))
     mean = n(nn.AvgPool(operand.x, count_include_pad=True, **attributes))
     return n(nn.Div(mean, _shares(n, x, operand.by, attributes)))
+
+
+def adaptive_pooled(n: Layer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
+    """Windows that share out the elements of each dimension; -1 leaves one as it is."""
+    if set(wanted) == {1}:
+        reduce = nn.ReduceMax if largest else nn.ReduceMean
+        return n(reduce(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+    own = x.type.shape[2:]
+    counts = [d if out == -1 else out for d, out in zip(own, wanted, strict=True)]
+    known = [d if out != -1 else d or 1 for d, out in zip(own, wanted, strict=True)]
+    if None in known or any(c is not None and c < 1 for c in counts):
+        raise n.error(f"windows {list(wanted)} of '{x.type}', expected known extents")
+    pairs = [(d or 1, c or d or 1) for d, c in zip(known, counts, strict=True)]
+    if all(d % count == 0 for d, count in pairs):
+        kernel = tuple(d // count for d, count in pairs)
+        pool = nn.MaxPool if largest else nn.AvgPool
+        return n(pool(x, kernel=kernel, strides=kernel))
+    for axis, (d, count) in enumerate(pairs, 2):
+        if d != count:
+            x = _shared_out(n, x, axis, d, count, largest)
+    return x
+
+
+def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest: bool) -> Value:
+    """One dimension in windows that overlap or differ in length; means are a product."""
+    begins, ends = (
+        (np.arange(count) * extent) // count,
+        -(-np.arange(1, count + 1) * extent // count),
+    )
+    if largest:
+        parts = [slice_axis(n, x, axis, *map(int, at)) for at in zip(begins, ends, strict=True)]
+        return concat(n, [n(nn.ReduceMax(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
+    place, last = np.arange(extent)[:, None], x.type.rank - 1
+    weights = n.scalar(((place >= begins) & (place < ends)) / (ends - begins), x)
+    return swapped(n, n(nn.Matmul(swapped(n, x, axis, last), weights)), axis, last)
 
 
 def _least(x: Value) -> float:

@@ -22,6 +22,7 @@ import numpy as np
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import TensorType, Type, UnrankedTensorType, f32
 from ..common.graph import Graph, Node
+from ..common.importer import DEEPEST
 from ..common.inputs import Input
 from ..common.source import Source
 from .layer import parsed
@@ -87,8 +88,9 @@ def _params_beside(symbol: Source) -> Source | None:
 class _Symbol:
     """The parts of a symbol's JSON, checked as they are read."""
 
-    def __init__(self, source: Source, data: Any) -> None:
+    def __init__(self, source: Source, data: Any, depth: int = 0) -> None:
         self.source = source
+        self.depth = depth
         nodes = data.get("nodes") if isinstance(data, dict) else None
         if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
             raise source.error("it has no list of nodes")
@@ -122,6 +124,13 @@ class _Symbol:
             found |= {str(k): str(v) for k, v in given.items()}
         return found
 
+    def subgraphs(self, i: int) -> list[Any]:
+        """Those of a node, not read yet."""
+        found = self.nodes[i].get("subgraphs", [])
+        if not isinstance(found, list):
+            raise self.source.error(f"node '{self.names[i]}' has damaged subgraphs")
+        return found
+
     def operator(self, i: int) -> str:
         return str(self.nodes[i].get("op", "null"))
 
@@ -129,26 +138,45 @@ class _Symbol:
 def _graph(source: Source, arrays: Mapping[str, np.ndarray]) -> Graph:
     try:
         data = json.loads(source.text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise source.error(f"no valid JSON: {error}") from None
     symbol = _Symbol(source, data)
+    used = _used(symbol)
+    inputs = [
+        _input(symbol, i, arrays)
+        for i, name in enumerate(symbol.names)
+        if symbol.operator(i) == "null" and name not in arrays and i in used
+    ]
+    nodes, heads = _nodes(symbol)
+    return Graph(inputs, nodes, heads, arrays, producer=_version(data))
+
+
+def _nodes(symbol: _Symbol) -> tuple[list[Node], list[tuple[str, str]]]:
+    """The operators, and the names of the outputs with their values."""
     counts = [1] * len(symbol.nodes)
     for inputs in (*symbol.inputs, symbol.heads):
         for at, output in inputs:
             counts[at] = max(counts[at], output + 1)
-    nodes, inputs = [], []
-    used = _used(symbol)
+    nodes = []
     for i, name in enumerate(symbol.names):
-        operator = symbol.operator(i)
-        if operator == "null":
-            if name not in arrays and i in used:
-                inputs.append(_input(symbol, i, arrays))
+        if (operator := symbol.operator(i)) == "null":
             continue
         values = [_value(symbol, *one) for one in _needed_inputs(symbol, i)]
         outputs = [_value(symbol, i, output) for output in range(counts[i])]
-        nodes.append(Node(operator, name, values, outputs, symbol.attributes(i)))
+        inner = {str(k): _inner(symbol, name, g) for k, g in enumerate(symbol.subgraphs(i))}
+        nodes.append(Node(operator, name, values, outputs, symbol.attributes(i), inner))
     heads = [(_output_name(symbol, counts, *one), _value(symbol, *one)) for one in symbol.heads]
-    return Graph(inputs, nodes, heads, arrays, producer=_version(data))
+    return nodes, heads
+
+
+def _inner(outer: _Symbol, name: str, data: Any) -> Graph:
+    """The graph inside of a loop or branch; its inputs are in their order among the nodes."""
+    if outer.depth > DEEPEST:
+        raise outer.source.error(f"node '{name}' is inside of more than {DEEPEST} others")
+    symbol = _Symbol(outer.source, data, outer.depth + 1)
+    names = [n for i, n in enumerate(symbol.names) if symbol.operator(i) == "null"]
+    nodes, heads = _nodes(symbol)
+    return Graph([Input(one, UnrankedTensorType(f32)) for one in names], nodes, heads)
 
 
 def _version(data: Any) -> str:

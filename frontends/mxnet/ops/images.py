@@ -6,6 +6,8 @@ Source: MXNet's src/operator/contrib.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 
@@ -13,6 +15,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common import regions
+from ...common.detections import best_first, corners, decoded, not_suppressed, priors
+from ...common.movement import concat
+from ...common.resize import resized
 from ...common.shapes import reshape
 from ...common.terms import Term, constant, joined
 from ..layer import MxnetLayer, rows
@@ -29,34 +34,16 @@ def up_sampling(n: MxnetLayer, x: Value, *others: Value) -> Value:
         strides, pads = (scale,) * 2, (pad,) * 4
         groups = n.extent(x, 1)
         return n(nn.ConvTranspose(x, others[0], None, strides=strides, pads=pads, groups=groups))
-    size = [n.extent(x, 2) * scale, n.extent(x, 3) * scale]
-    parts = []
-    for one in (x, *others):
-        own = [n.extent(one, 2 + i) for i in range(2)]
-        if 0 in own:
-            raise n.error(f"an input is '{one.type}', expected elements")
-        factors = [wanted // extent for wanted, extent in zip(size, own, strict=True)]
-        parts.append(_resized(n, one, size, "nearest", "asymmetric", factors))
+    size = [n.extent(x, 2 + i) * scale for i in range(2)]
+    how = {"mode": "nearest", "coordinate_transform": "asymmetric", "nearest_mode": "floor"}
+    parts = [_resized(n, one, size, how) for one in (x, *others)]
     if n.text("multi_input_mode", "concat", "concat", "sum") == "concat":
-        return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
-    for part in parts[1:]:
-        parts[0] = n(nn.Add(parts[0], part))
-    return parts[0]
+        return concat(n, parts, 1)
+    return reduce(lambda a, b: n(nn.Add(a, b)), parts)
 
 
-def _resized(n: MxnetLayer, x: Value, size, mode: str, transform: str, factors) -> Value:
-    out = TensorType((*x.type.shape[:2], *size), x.type.element_type)
-    scales = (1.0, 1.0, *map(float, factors))
-    return n(
-        nn.Resize(
-            x,
-            scales=scales,
-            mode=mode,
-            coordinate_transform=transform,
-            nearest_mode="floor",
-            out=out,
-        )
-    )
+def _resized(n: MxnetLayer, x: Value, size: Sequence[int], how: dict[str, str]) -> Value:
+    return resized(n, x, n.constant(np.array(size, np.int64)), (2, 3), how)
 
 
 @rows("_contrib_BilinearResize2D")
@@ -67,21 +54,21 @@ def bilinear_resize(n: MxnetLayer, x: Value, like: Value | None = None) -> Value
     size = []
     for i, name in enumerate(("height", "width")):
         own, scale = n.extent(x, 2 + i), scales[i]
-        match mode:
-            case "like" if like is not None:
+        match mode.split("_"):
+            case ["like"] if like is not None:
                 size.append(n.extent(like, 2 + i))
-            case "size":
+            case ["size"]:
                 size.append(n.size(name, 1) if scale is None else int(own * scale))
-            case "odd_scale":
+            case ["odd", _]:
                 scale = n.float(f"scale_{name}")
                 size.append(int(own * scale) if own % 2 == 0 else int((own - 1) * scale) + 1)
-            case "to_even_down" | "to_even_up":
-                size.append(own + own % 2 * (1 if mode == "to_even_up" else -1))
+            case ["to", parity, way]:
+                step = 1 if way == "up" else -1
+                size.append(own if own % 2 == (parity == "odd") else own + step)
             case _:
-                size.append(own + (1 - own % 2) * (1 if mode == "to_odd_up" else -1))
-    factors = [wanted / n.extent(x, 2 + i) for i, wanted in enumerate(size)]
-    aligned = n.flag("align_corners", True)
-    return _resized(n, x, size, "linear", "align_corners" if aligned else "half_pixel", factors)
+                raise n.error("its second input is missing")
+    transform = "align_corners" if n.flag("align_corners", True) else "half_pixel"
+    return _resized(n, x, size, {"mode": "linear", "coordinate_transform": transform})
 
 
 # -- boxes -------------------------------------------------------------------------------------
@@ -98,14 +85,11 @@ def box_priors(n: MxnetLayer, x: Value) -> Value:
     if min(ratios) <= 0:
         raise n.error(f"attribute 'ratios' is {ratios}, expected numbers above 0")
     step = [s if s > 0 else 1 / d for s, d in zip(steps, (height, width), strict=True)]
-    rows_ = (np.arange(height) + offsets[0]) * step[0]
-    columns = (np.arange(width) + offsets[1]) * step[1]
     first = math.sqrt(ratios[0])
     kinds = [(size, first) for size in sizes]
     kinds += [(sizes[0], math.sqrt(ratio)) for ratio in ratios[1:]]
-    half = np.array([(s * height / width * r / 2, s / r / 2) for s, r in kinds])
-    center = np.stack(np.meshgrid(columns, rows_), -1)[:, :, None]
-    boxes = np.concatenate([center - half, center + half], -1).reshape(1, -1, 4)
+    boxes_of = np.array([(s * height / width * r, s / r) for s, r in kinds])
+    boxes = priors((height, width), step, offsets, boxes_of).reshape(1, -1, 4)
     boxes = boxes.clip(0, 1) if n.flag("clip") else boxes
     return n.constant(boxes, x.type.element_type)
 
@@ -118,7 +102,7 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
     """
     variances = n.floats("variances", (0.1, 0.1, 0.2, 0.2))
     moves = n.term(offsets).reshape((offsets, 0), n.extent(anchors, 1), 4)
-    boxes = _decoded(n.term(anchors), moves, variances)
+    boxes = decoded(n.term(anchors), moves * constant(n, np.array(variances), moves.element))
     if n.flag("clip", True):
         boxes = boxes.max(0.0).min(1.0)
     background, classes = n.int("background_id", 0), n.extent(scores, 1)
@@ -128,70 +112,44 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
     best = objects.largest(1)
     kind = Term(n, n(nn.Argmax(objects.value, axis=1)))
     valid = ~(best < n.float("threshold", 0.01))
-    order, value = _best_first(n, valid.choose(best, -math.inf))
-    at = order.spread(0, 1).value
-    kind, valid = (Term(n, n(nn.GatherNd(t.value, at, batch_dims=1))) for t in (kind, valid))
-    boxes = Term(n, n(nn.GatherNd(boxes.value, at, batch_dims=1)))
-    most = n.int("nms_topk", -1)
-    alike = n.flag("force_suppress")
-    kept = _not_suppressed(
-        n, boxes, kind, valid, most, n.float("nms_threshold", 0.5), None if alike else classes - 1
-    )
-    real = kind.cast(boxes.element)
-    label = kept.choose(real, -1.0).spread(0, 1)
+    value, order = best_first(valid.choose(best, -math.inf))
+    kind, valid, boxes = (_at(t, order) for t in (kind, valid, boxes))
+    each = None if n.flag("force_suppress") else classes - 1
+    valid = _first(valid, n.int("nms_topk", -1))
+    kept = _not_suppressed(boxes, kind, valid, n.float("nms_threshold", 0.5), each)
+    label = kept.choose(kind.cast(boxes.element), -1.0).spread(0, 1)
     rest = joined([value.spread(0, 1), boxes], 2)
     return joined([label, valid.spread(0, 1).choose(rest, -1.0)], 2).value
 
 
-def _decoded(anchors: Term, moves: Term, variances: tuple[float, ...]) -> Term:
-    """Corners of anchors moved by parts of their size."""
-    low, high = anchors.part(2, 0, 2), anchors.part(2, 2, 4)
-    size, center = high - low, (low + high) * 0.5
-    n = anchors.n
-    scales = [constant(n, np.array(v), anchors.element) for v in (variances[:2], variances[2:])]
-    center = moves.part(2, 0, 2) * scales[0] * size + center
-    half = (moves.part(2, 2, 4) * scales[1]).function(nn.Exp) * size * 0.5
-    return joined([center - half, center + half], 2)
+def _at(x: Term, order: Term) -> Term:
+    """The rows of x [B, N, ..] in an order [B, N]."""
+    return x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
 
 
-def _best_first(n: MxnetLayer, scores: Term) -> tuple[Term, Term]:
-    """The order of the last dimension by falling score, and the scores in it."""
-    axis = scores.rank - 1
-    count = n.constant(np.array([n.extent(scores.value, axis)], np.int64))
-    types = (scores.value.type, TensorType(scores.shape, i64))
-    values, order = n(nn.TopK(scores.value, count, axis=axis, out=types[0], indices=types[1]))
-    return Term(n, order), Term(n, values)
+def _first(valid: Term, most: int) -> Term:
+    """Of what is valid [B, N], what is among the first `most`."""
+    count = valid.shape[1] or 0
+    return valid & constant(valid.n, np.arange(count) < most) if 0 < most < count else valid
 
 
 def _not_suppressed(
-    n: MxnetLayer,
-    boxes: Term,
-    kind: Term,
-    valid: Term,
-    most: int,
-    threshold: float,
-    classes: int | None,
+    boxes: Term, kind: Term, valid: Term, overlap: float, classes: int | None
 ) -> Term:
     """Which of the boxes [B, N, 4], in order, no better one of their class overlaps.
 
     Without a number of classes, a box suppresses those of any.
     """
-    count = n.extent(boxes.value, 1)
-    if 0 < most < count:
-        valid = valid & constant(n, np.arange(count) < most)
-    level = n.constant(threshold, boxes.element)
-    corners = boxes.gather(constant(n, np.array([1, 0, 3, 2])), 2)
-    limit = n.constant(count, i64)
     if classes is None:
-        return Term(n, n(nn.Suppress(corners.value, valid.value, limit, level)))
-    own = kind.reshape((kind.value, 0), 1, count).equals(
-        n.term(n.constant(np.arange(classes, dtype=np.int64)[:, None]))
-    )
+        return not_suppressed(boxes, valid, overlap)
+    n, count = boxes.n, boxes.shape[1]
+    assert count is not None
+    each = constant(n, np.arange(classes, dtype=np.int64)[:, None])
+    own = kind.reshape((kind.value, 0), 1, count).equals(each)
     eligible = own & valid.reshape((valid.value, 0), 1, count)
     wide = TensorType((boxes.shape[0], classes, count, 4), boxes.element)
-    apart = corners.reshape((boxes.value, 0), 1, count, 4)
-    every = n(nn.BroadcastTo(apart.value, out=wide))
-    kept = Term(n, n(nn.Suppress(every, eligible.value, limit, level)))
+    apart = boxes.reshape((boxes.value, 0), 1, count, 4)
+    kept = not_suppressed(apart.made(nn.BroadcastTo(apart.value, out=wide)), eligible, overlap)
     return kept.cast(i64).largest(1).cast(i1)
 
 
@@ -208,25 +166,20 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     background = n.int("background_id", -1)
     if label >= 0 and background >= 0:
         valid = valid & ~x.column(label, 2).equals(float(background))
-    order, _ = _best_first(n, valid.choose(score, -math.inf))
-    at = order.spread(0, 1).value
-    x, valid = (Term(n, n(nn.GatherNd(t.value, at, batch_dims=1))) for t in (x, valid))
+    order = best_first(valid.choose(score, -math.inf))[1]
+    x, valid = _at(x, order), _first(_at(valid, order), n.int("topk", -1))
     boxes = _corners(x.part(2, first, first + 4), n.text("in_format", "corner", "corner", "center"))
-    threshold, most = n.float("overlap_thresh", 0.5), n.int("topk", -1)
+    apart = boxes  # the boxes of other classes lie elsewhere
     if label >= 0 and not n.flag("force_suppress"):
-        boxes_apart = _apart_by_class(boxes, x.column(label, 2))
-    else:
-        boxes_apart = boxes
-    kind = order  # the boxes of other classes lie elsewhere
-    kept = _not_suppressed(n, boxes_apart, kind, valid, most, threshold, None)
+        apart = _apart_by_class(boxes, x.column(label, 2))
+    kept = not_suppressed(apart, valid, n.float("overlap_thresh", 0.5))
     if n.attributes.get("out_format", "corner") != n.attributes.get("in_format", "corner"):
         new = boxes if n.attributes.get("out_format", "corner") == "corner" else _centers(boxes)
         x = joined([x.part(2, 0, first), new, x.part(2, first + 4, width)], 2)
     # Those that are kept move to the front.
     place = constant(n, np.arange(rows_))
-    turn, _ = _best_first(n, kept.choose((-place).cast(boxes.element), -float(rows_ * 2)))
-    at = turn.spread(0, 1).value
-    x, kept = (Term(n, n(nn.GatherNd(t.value, at, batch_dims=1))) for t in (x, kept))
+    turn = best_first(kept.choose((-place).cast(boxes.element), -float(rows_ * 2)))[1]
+    x, kept = _at(x, turn), _at(kept, turn)
     return [reshape(n, kept.spread(0, 1).choose(x, -1.0).value, own)]
 
 
@@ -237,10 +190,7 @@ def _apart_by_class(boxes: Term, label: Term) -> Term:
 
 
 def _corners(boxes: Term, form: str) -> Term:
-    first, second = boxes.part(2, 0, 2), boxes.part(2, 2, 4)
-    if form == "corner":
-        return boxes
-    return joined([first - second * 0.5, first + second * 0.5], 2)
+    return boxes if form == "corner" else corners(boxes)
 
 
 def _centers(boxes: Term) -> Term:
@@ -272,17 +222,10 @@ def box_iou(n: MxnetLayer, a: Value, b: Value) -> Value:
 @rows("_contrib_box_decode")
 def box_decode(n: MxnetLayer, moves: Value, anchors: Value) -> Value:
     deviations = [n.float(f"std{i}", 1.0) for i in range(4)]
-    corners = _corners(n.term(anchors), n.text("format", "center", "center", "corner"))
-    low, high = corners.part(2, 0, 2), corners.part(2, 2, 4)
-    size, center = high - low, (low + high) * 0.5
-    scales = [constant(n, np.array(v), low.element) for v in (deviations[:2], deviations[2:])]
-    given = n.term(moves)
-    center = given.part(2, 0, 2) * scales[0] * size + center
-    growth = given.part(2, 2, 4) * scales[1]
-    if (most := n.float("clip", -1.0)) > 0:
-        growth = growth.min(most)
-    half = growth.function(nn.Exp) * size * 0.5
-    return joined([center - half, center + half], 2).value
+    boxes = _corners(n.term(anchors), n.text("format", "center", "center", "corner"))
+    most = n.float("clip", -1.0)
+    given = n.term(moves) * constant(n, np.array(deviations), boxes.element)
+    return decoded(boxes, given, most=most if most > 0 else None).value
 
 
 # -- regions -----------------------------------------------------------------------------------

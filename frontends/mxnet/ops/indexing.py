@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -10,7 +9,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, TensorType, f32, i1, i64
-from ...common.shapes import Extent, reshape
+from ...common.reductions import largest
+from ...common.reductions import variance as spread_of
+from ...common.shapes import Extent, normalize_axes, reshape
 from ...common.terms import Term, constant, counting, extent
 from ..layer import MxnetLayer, rows
 from .layers import per_row, positions
@@ -140,14 +141,8 @@ def _along_axis(n: MxnetLayer, x: Value) -> tuple[Value, int, list | None]:
 def _ordered(
     n: MxnetLayer, x: Value, axis: int, count: int | None, rising: bool
 ) -> tuple[Value, Value]:
-    whole = x.type.shape[axis]
     count = n.extent(x, axis) if count is None else count
-    if whole is not None and count > whole:
-        raise n.error(f"{count} elements of {whole}")
-    shape = tuple(count if i == axis else d for i, d in enumerate(x.type.shape))
-    types = (TensorType(shape, x.type.element_type), TensorType(shape, i64))
-    k = n.constant(np.array([count], np.int64))
-    return n(nn.TopK(x, k, axis=axis, largest=not rising, out=types[0], indices=types[1]))
+    return largest(n, x, n.constant(count, i64), axis, greatest=not rising)
 
 
 # -- sequences ---------------------------------------------------------------------------------
@@ -253,15 +248,11 @@ rows.add(
 @rows("_npi_var", "_npi_std", "moments")
 def variance(n: MxnetLayer, x: Value) -> list[Value] | Value:
     given = n.ints("axes" if n.kind == "moments" else "axis")
-    axes = tuple(axis % x.type.rank for axis in given) or tuple(range(x.type.rank))
-    term, keep = n.term(x), n.flag("keepdims")
-    count = math.prod(n.extent(x, axis) for axis in axes)
-    mean = term.sum(*axes, keep=True) / count
-    centered = term - mean
-    found = (centered * centered).sum(*axes, keep=keep) / (count - n.int("ddof", 0))
+    axes = normalize_axes(n, given, x.type.rank) or tuple(range(x.type.rank))
+    found, mean = spread_of(n, x, axes, n.flag("keepdims"), n.int("ddof", 0))
     if n.kind == "moments":
-        return [n(nn.ReduceMean(x, axes=axes, keep_dims=keep)), found.value]
-    return found.function(nn.Sqrt).value if n.kind == "_npi_std" else found.value
+        return [mean, found]
+    return n(nn.Sqrt(found)) if n.kind == "_npi_std" else found
 
 
 @rows("norm", "_npi_norm", "_sparse_norm")

@@ -10,6 +10,8 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i64
+from ...common.activations import activation as named
+from ...common.pooling import adaptive_pooled
 from ...common.shapes import flatten, reshape
 from ...common.terms import Term, counting, extent
 from ..layer import MxnetLayer, rows
@@ -179,23 +181,11 @@ def _global_pool(n: MxnetLayer, x: Value, kind: str) -> Value:
 
 @rows("_contrib_AdaptiveAvgPooling2D")
 def adaptive_average_pooling(n: MxnetLayer, x: Value) -> Value:
-    """The mean of windows between rounded positions: a product with weights for each dimension."""
+    """The mean of windows between rounded positions."""
     size = n.ints("output_size", (1,))
     if len(size) not in (1, 2) or not 0 < min(size) <= max(size) < 1 << 31:
         raise n.error(f"attribute 'output_size' is {size}, expected one or two numbers above 0")
-    wanted = size * 2 if len(size) == 1 else size
-    if set(wanted) == {1}:
-        return n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True))
-    term = n.term(x)
-    for axis, count in ((3, wanted[1]), (2, wanted[0])):
-        extent = n.extent(x, axis)
-        weights = np.zeros((extent, count))
-        for i in range(count):
-            low, high = i * extent // count, -(-(i + 1) * extent // count)
-            weights[low:high, i] = 1 / (high - low)
-        matrix = n.term(n.constant(weights, x.type.element_type))
-        term = (term.transpose(0, 1, 3, 2) if axis == 2 else term) @ matrix
-    return term.transpose(0, 1, 3, 2).value
+    return adaptive_pooled(n, x, size * 2 if len(size) == 1 else size, largest=False)
 
 
 # -- normalization -----------------------------------------------------------------------------
@@ -322,40 +312,26 @@ def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
 
 # -- activations -------------------------------------------------------------------------------
 
-_ACTIVATIONS = {
-    "relu": nn.Relu,
-    "sigmoid": nn.Sigmoid,
-    "tanh": nn.Tanh,
-    "softrelu": nn.Softplus,
-    "softsign": nn.Softsign,
-}
-
 
 @rows("Activation", "_npx_activation")
 def activation(n: MxnetLayer, x: Value) -> Value:
-    return n(_ACTIVATIONS[n.text("act_type", "", *_ACTIVATIONS)](x))
+    kind = n.text("act_type", "", "relu", "sigmoid", "tanh", "softrelu", "softsign")
+    return named(n, "softplus" if kind == "softrelu" else kind, x)
 
 
 @rows("LeakyReLU", "_npx_leaky_relu")
 def leaky_relu(n: MxnetLayer, x: Value, slopes: Value | None = None) -> Value:
     slope = n.float("slope", 0.25)
-    match n.text("act_type", "leaky", "leaky", "elu", "selu", "gelu", "prelu", "rrelu"):
-        case "elu":
-            return n(nn.Elu(x, alpha=slope))
-        case "selu":
-            return n(nn.Selu(x))
-        case "gelu":
-            return n(nn.Gelu(x))
-        case "rrelu":
-            slope = (n.float("lower_bound", 0.125) + n.float("upper_bound", 0.334)) / 2
-        case "prelu":
-            if slopes is None:
-                raise n.error("input 'gamma' is missing")
-            own = [(slopes, i) for i in range(slopes.type.rank)]
-            if slopes.type.rank == 1:
-                own += [1] * (x.type.rank - 2)  # type: ignore[list-item]
-            return n(nn.Prelu(x, reshape(n, slopes, own)))
-    return n(nn.LeakyRelu(x, alpha=slope))
+    kind = n.text("act_type", "leaky", "leaky", "elu", "selu", "gelu", "prelu", "rrelu")
+    if kind == "rrelu":
+        slope = (n.float("lower_bound", 0.125) + n.float("upper_bound", 0.334)) / 2
+    if kind != "prelu":
+        name = "leakyrelu" if kind in ("leaky", "rrelu") else kind
+        return named(n, name, x, None if kind == "selu" else slope)
+    if slopes is None:
+        raise n.error("input 'gamma' is missing")
+    more = x.type.rank - 2 if slopes.type.rank == 1 else 0
+    return n(nn.Prelu(x, n.term(slopes).spread(0, more).value))
 
 
 @rows("Dropout", "_npx_dropout")

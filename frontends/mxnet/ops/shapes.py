@@ -1,4 +1,4 @@
-"""Reshapes, slices, concatenations and new tensors."""
+"""Reshapes, slices, concatenations and broadcasts."""
 
 from __future__ import annotations
 
@@ -10,19 +10,28 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, f32, i64
-from ...common.movement import FAR, rolled, split_into
+from ....ir.types import TensorType
+from ...common.movement import (
+    FAR,
+    rolled,
+    split_into,
+    squeezed,
+    stacked,
+    swapped,
+    tiled,
+    unsqueezed,
+)
 from ...common.movement import slice_axis as along
 from ...common.shapes import (
     Extent,
     broadcast,
     flatten,
+    merge,
     normalize_axes,
     reshape,
-    shape_of,
     shape_vector,
 )
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.terms import constant, extent, joined
 from ..layer import MxnetLayer, rows
 
 Factors = list[Extent]
@@ -177,20 +186,16 @@ def flatten_(n: MxnetLayer, x: Value) -> Value:
 
 @rows("expand_dims", "_npi_expand_dims")
 def expand_dims(n: MxnetLayer, x: Value) -> Value:
-    own: list[Extent] = [(x, i) for i in range(x.type.rank)]
-    own.insert(n.axis("axis", None, x.type.rank + 1), 1)
-    return reshape(n, x, own)
+    return unsqueezed(n, x, n.axis("axis", None, x.type.rank + 1))
 
 
 @rows("squeeze", "_np_squeeze")
 def squeeze(n: MxnetLayer, x: Value) -> Value:
-    rank = x.type.rank
-    axes = {axis % rank for axis in n.ints("axis")}
+    axes = {axis % x.type.rank for axis in n.ints("axis")}
     if n.get("axis") is None:
         axes = {i for i, d in enumerate(x.type.shape) if d == 1}
-    return reshape(
-        n, x, [(x, i) for i in range(rank) if i not in axes] or ([1] if n.kind == "squeeze" else [])
-    )
+    found = squeezed(n, x, *axes)
+    return reshape(n, x, [1]) if n.kind == "squeeze" and found.type.rank == 0 else found
 
 
 @rows("reshape_like", "_npx_reshape_like")
@@ -215,10 +220,8 @@ def transpose(n: MxnetLayer, x: Value) -> Value:
 
 @rows("SwapAxis", "swapaxes", "_npi_swapaxes")
 def swap_axes(n: MxnetLayer, x: Value) -> Value:
-    order = list(range(x.type.rank))
-    a, b = n.axis("dim1", 0, len(order)), n.axis("dim2", 0, len(order))
-    order[a], order[b] = order[b], order[a]
-    return n.transposed(x, *order)
+    rank = x.type.rank
+    return swapped(n, x, n.axis("dim1", 0, rank), n.axis("dim2", 0, rank))
 
 
 @rows("_np_moveaxis")
@@ -292,10 +295,14 @@ def crop(n: MxnetLayer, x: Value, like: Value | None = None) -> Value:
 @rows("SliceChannel", "split")
 def split_evenly(n: MxnetLayer, x: Value) -> list[Value]:
     axis, count = n.axis("axis", 1, x.type.rank), n.int("num_outputs")
-    whole = n.extent(x, axis)
+    return _parts(n, x, axis, _even(n, n.extent(x, axis), count))
+
+
+def _even(n: MxnetLayer, whole: int, count: int) -> list[int]:
+    """The extents of so many parts."""
     if count < 1 or whole % count:
         raise n.error(f"{whole} elements do not split into {count} parts")
-    return _parts(n, x, axis, [whole // count] * count)
+    return [whole // count] * count
 
 
 @rows("_split_v2", "_npi_split", "_npi_hsplit", "_npi_dsplit")
@@ -304,9 +311,7 @@ def split_at(n: MxnetLayer, x: Value) -> list[Value]:
     axis = n.axis("axis", default, x.type.rank)
     whole, count = n.extent(x, axis), n.int("sections", 0)
     if count > 0:
-        if whole % count:
-            raise n.error(f"{whole} elements do not split into {count} parts")
-        return _parts(n, x, axis, [whole // count] * count)
+        return _parts(n, x, axis, _even(n, whole, count))
     bounds = [min(v, whole) for v in n.ints("indices", (0,))] + [whole]
     bounds = bounds if bounds[0] == 0 else [0, *bounds]
     return _parts(n, x, axis, [b - a for a, b in pairwise(bounds)])
@@ -315,8 +320,7 @@ def split_at(n: MxnetLayer, x: Value) -> list[Value]:
 def _parts(n: MxnetLayer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
     parts = split_into(n, x, axis, sizes)
     if n.flag("squeeze_axis"):
-        kept = [i for i in range(x.type.rank) if i != axis]
-        parts = [reshape(n, part, [(part, i) for i in kept]) for part in parts]
+        parts = [squeezed(n, part, axis) for part in parts]
     return parts
 
 
@@ -353,24 +357,15 @@ def concat(n: MxnetLayer, *inputs: Value) -> Value:
 
 @rows("stack", "_npi_stack")
 def stack(n: MxnetLayer, *inputs: Value) -> Value:
-    rank = inputs[0].type.rank
-    axis = n.axis("axis", 0, rank + 1)
-    parts = []
-    for x in inputs:
-        own: list[Extent] = [(x, i) for i in range(rank)]
-        own.insert(axis, 1)
-        parts.append(reshape(n, x, own))
-    return n(nn.Concat(parts, axis=axis))
+    return stacked(n, inputs, n.axis("axis", 0, inputs[0].type.rank + 1))
 
 
 @rows("tile", "_npi_tile")
 def tile(n: MxnetLayer, x: Value) -> Value:
     repeats = n.ints("reps")
-    lead = len(repeats) - x.type.rank
-    own: list[Extent] = [(x, i) for i in range(x.type.rank)]
-    x = reshape(n, x, [*[1] * lead, *own]) if lead > 0 else x
-    repeats = (1,) * -lead + repeats
-    return n(nn.Tile(x, repeats=repeats)) if set(repeats) != {1} else x
+    x = unsqueezed(n, x, *[0] * (len(repeats) - x.type.rank))
+    repeats = (1,) * (x.type.rank - len(repeats)) + repeats
+    return tiled(n, x, n.constant(np.array(repeats, np.int64)))
 
 
 @rows("repeat", "_np_repeat")
@@ -380,11 +375,9 @@ def repeat(n: MxnetLayer, x: Value) -> Value:
         x = n.term(x).flat().value
     axis = n.axis("axis", 0, x.type.rank)
     own: list[Extent] = [(x, i) for i in range(x.type.rank)]
-    wide = broadcast(n, reshape(n, x, [*own[: axis + 1], 1, *own[axis + 1 :]]),
-                     [*own[: axis + 1], count, *own[axis + 1 :]])  # fmt: skip
-    return _in_shape(
-        n, wide, [[e] if i != axis else [(wide, axis), count] for i, e in enumerate(own)]
-    )
+    after = axis + 1
+    wide = broadcast(n, unsqueezed(n, x, after), [*own[:after], count, *own[after:]])
+    return merge(n, wide, [(i + (i > axis), i + (i >= axis) + 1) for i in range(x.type.rank)])
 
 
 @rows("Pad", "pad", "_npi_pad")
@@ -433,80 +426,3 @@ def broadcast_like(n: MxnetLayer, x: Value, like: Value) -> Value:
             n, x, [(like, pairs[i]) if i in pairs else (x, i) for i in range(x.type.rank)]
         )
     return broadcast(n, x, [(like, i) for i in pairs])
-
-
-# -- new tensors -------------------------------------------------------------------------------
-
-
-@rows("_zeros", "_ones", "_full", "_npi_zeros", "_npi_ones", "_npi_full", "_zeros_without_dtype")
-def filled(n: MxnetLayer) -> Value:
-    value = 1.0 if "ones" in n.kind else n.float("value", n.get("fill_value", 0.0))
-    shape = n.ints("shape")
-    if min(shape, default=1) < 0:
-        raise n.error(f"attribute 'shape' is {shape}")
-    return n.zeros(shape, n.element("dtype", f32), value)
-
-
-@rows("_arange", "_npi_arange", "_contrib_arange", "_linspace", "_npi_linspace")
-def numbers(n: MxnetLayer) -> Value:
-    start, stop = n.float("start", 0.0), n.get("stop")
-    if "linspace" in n.kind:
-        found = np.linspace(start, n.float("stop"), n.size("num"), n.flag("endpoint", True))
-    else:
-        bounds = (0.0, start) if stop is None else (start, n.float("stop"))
-        found = np.repeat(np.arange(*bounds, n.float("step", 1.0)), n.int("repeat", 1))
-    return n.constant(found, n.element("dtype", f32))
-
-
-@rows("_eye", "_npi_eye", "_npi_identity")
-def eye(n: MxnetLayer) -> Value:
-    shape = n.ints("shape")
-    size = (n.int("N", shape[0] if shape else None), n.int("M", 0))
-    return n.constant(np.eye(size[0], size[1] or size[0], n.int("k", 0)), n.element("dtype", f32))
-
-
-@rows("_contrib_arange_like", "_npx_arange_like")
-def arange_like(n: MxnetLayer, x: Value) -> Value:
-    """Numbers as many as x, or a dimension of it, has."""
-    start, step = n.float("start", 0.0), n.float("step", 1.0)
-    if n.int("repeat", 1) != 1:
-        raise n.error("attribute 'repeat' is not supported")
-    whole = n.get("axis") is None
-    own = [(x, i) for i in range(x.type.rank)]
-    count = extent(n, own[0] if whole else own[n.axis("axis", 0, len(own))])
-    for one in own[1:] if whole else ():
-        count = count * extent(n, one)
-    found = counting(n, count).cast(x.type.element_type) * step + start
-    return reshape(n, found.value, own) if whole else found.value
-
-
-@rows("shape_array", "_npx_shape_array")
-def shape_array(n: MxnetLayer, x: Value) -> Value:
-    return shape_of(n, x)
-
-
-@rows("size_array")
-def size_array(n: MxnetLayer, x: Value) -> Value:
-    return n(nn.ReduceProd(shape_of(n, x), axes=(0,), keep_dims=True))
-
-
-@rows("diag", "_np_diag")
-def diagonal(n: MxnetLayer, x: Value) -> Value:
-    """The diagonal of a matrix, or the matrix of a diagonal."""
-    if n.int("k", 0) or x.type.rank > 2:
-        raise n.error(f"a diagonal of '{x.type}' other than the main one of a matrix")
-    term: Term = n.term(x)
-    if term.rank == 2:
-        size = min(n.extent(x, 0), n.extent(x, 1))
-        places = np.arange(size, dtype=np.int64)
-        return n(nn.GatherNd(x, n.constant(np.stack([places, places], 1))))
-    size = n.extent(x, 0)
-    return (n.term(n.constant(np.eye(size), term.element)) * term.spread(1, 0)).value
-
-
-@rows("_contrib_index_array")
-def index_array(n: MxnetLayer, x: Value) -> Value:
-    shape = tuple(n.extent(x, i) for i in range(x.type.rank))
-    axes = [a % len(shape) for a in n.ints("axes")] or range(len(shape))
-    found = np.stack(np.meshgrid(*(np.arange(d) for d in shape), indexing="ij"), -1)
-    return n.constant(found[..., list(axes)], i64)

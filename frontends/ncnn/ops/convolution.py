@@ -12,11 +12,11 @@ from ....ir.core import Value
 from ....ir.types import f32, i8
 from ...common.convolution import convolution, transposed_convolution
 from ...common.movement import swapped
-from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
 from ...common.shapes import flatten, reshape
 from ...common.windows import Padding
 from .. import rows
-from ..layer import NcnnLayer, part
+from ..layer import NcnnLayer
 from .elementwise import activated, rounded
 
 SAME = {-233: "SAME_UPPER", -234: "SAME_LOWER"}
@@ -187,27 +187,7 @@ def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
 def _adaptive(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
     """Windows that share out the elements of each dimension."""
     wanted = [n.int(8), n.int(18, n.int(8)), n.int(28, n.int(8))][:dims][::-1]
-    for axis, out in enumerate(wanted, 2):
-        extent = x.type.shape[axis]
-        if out == -233 or out == extent:
-            continue
-        if extent is None or out < 1:
-            raise n.error("adaptive pooling needs inputs of known extents")
-        x = _shared_out(n, x, axis, extent, out, largest)
-    return x
-
-
-def _shared_out(n: NcnnLayer, x: Value, axis: int, extent: int, out: int, largest: bool) -> Value:
-    op = nn.ReduceMax if largest else nn.ReduceMean
-    if extent % out == 0:
-        own = [(x, i) for i in range(x.type.rank)]
-        split = reshape(n, x, [*own[:axis], out, extent // out, *own[axis + 1 :]])
-        return n(op(split, axes=(axis + 1,)))
-    parts = []
-    for i in range(out):
-        begin, end = extent * i // out, -(-extent * (i + 1) // out)
-        parts.append(n(op(part(n, x, axis, begin, end - begin), axes=(axis,), keep_dims=True)))
-    return n(nn.Concat(parts, axis=axis))
+    return adaptive_pooled(n, x, [-1 if out == -233 else out for out in wanted], largest)
 
 
 for _dims, _suffix in ((1, "1D"), (2, ""), (3, "3D")):

@@ -19,7 +19,13 @@ from ...common.convolution import (
 )
 from ...common.grids import affine_grid, grid_sample
 from ...common.movement import FAR, concat, padded_by, slice_axis, split_into
-from ...common.pooling import Windows, average_pooled, max_pooled, max_pooled_with_indices
+from ...common.pooling import (
+    Windows,
+    adaptive_pooled,
+    average_pooled,
+    max_pooled,
+    max_pooled_with_indices,
+)
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.resize import resized, resized_by_scales
 from ...common.shapes import reshape
@@ -131,7 +137,7 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
     if n.flag("global_pooling"):
         return _overall(n, x, largest)
     if n.flag("adaptive"):
-        return _adaptive(n, x, kernel, largest)
+        return adaptive_pooled(n, x, kernel, largest)
     windows = Windows(
         kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
     )
@@ -145,25 +151,6 @@ def _overall(n: PaddleLayer, x: Value, largest: bool) -> Value:
     return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
 
 
-def _adaptive(n: PaddleLayer, x: Value, wanted: Sequence[int], largest: bool) -> Value:
-    """Windows that share out the elements of each dimension."""
-    if set(wanted) == {1}:
-        return _overall(n, x, largest)
-    op = nn.ReduceMax if largest else nn.ReduceMean
-    for axis, out in enumerate(wanted, 2):
-        extent = x.type.shape[axis]
-        if out in (-1, extent):
-            continue
-        if extent is None or out < 1:
-            raise n.error("adaptive pooling needs inputs of known extents")
-        parts = []
-        for i in range(out):
-            part = slice_axis(n, x, axis, extent * i // out, -(-extent * (i + 1) // out))
-            parts.append(n(op(part, axes=(axis,), keep_dims=True)))
-        x = n(nn.Concat(parts, axis=axis)) if len(parts) > 1 else parts[0]
-    return x
-
-
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
 
 
@@ -172,7 +159,7 @@ def pool_with_index(n: PaddleLayer, x: Value) -> list[Value | None]:
     dims, kernel = x.type.rank - 2, n.ints("kernel_size", n.ints("ksize"))
     if n.flag("global_pooling") or n.flag("adaptive"):
         wanted = (1,) * dims if n.flag("global_pooling") else kernel
-        return [_adaptive(n, x, wanted, True), None]
+        return [adaptive_pooled(n, x, wanted, True), None]
     windows = Windows(
         kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
     )

@@ -9,6 +9,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, i1, i32, i64
+from ...common import movement as family
 from ...common.movement import FAR, concat, reversed_axes, rolled, slice_axis, transposed
 from ...common.reductions import largest, reduced
 from ...common.reshaping import expand_by, reshape_by
@@ -60,16 +61,12 @@ def flattened(n: PaddleLayer, x: Value) -> Value:
 def squeezed(n: PaddleLayer, x: Value, axes: Any = None) -> Value:
     chosen = n.numbers(axes, "axes") if axes is not None else ()
     where = {n.axis(x, a) for a in chosen} or set(range(x.type.rank))
-    kept = [i for i in range(x.type.rank) if i not in where or x.type.shape[i] != 1]
-    return reshape(n, x, [(x, i) for i in kept])
+    return family.squeezed(n, x, *(a for a in where if x.type.shape[a] == 1))
 
 
 @rows("unsqueeze", "unsqueeze_")
 def unsqueezed(n: PaddleLayer, x: Value, axes: Any) -> Value:
-    extents: list[Any] = [(x, i) for i in range(x.type.rank)]
-    for axis in n.numbers(axes, "axes"):
-        extents.insert(axis if axis >= 0 else axis + len(extents) + 1, 1)
-    return reshape(n, x, extents)
+    return family.unsqueezed(n, x, *n.numbers(axes, "axes"))
 
 
 @rows("transpose", "transpose_")
@@ -126,13 +123,7 @@ def joined(n: PaddleLayer, values: list, axis: Value | None = None) -> Value:
 
 @rows("stack")
 def stacked(n: PaddleLayer, values: list) -> Value:
-    rank = values[0].type.rank + 1
-    axis = n.int("axis") % rank
-    parts = []
-    for value in values:
-        extents: list[Any] = [(value, i) for i in range(rank - 1)]
-        parts.append(reshape(n, value, [*extents[:axis], 1, *extents[axis:]]))
-    return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=axis))
+    return family.stacked(n, values, n.int("axis") % (values[0].type.rank + 1))
 
 
 @rows("unstack", "unbind")

@@ -10,7 +10,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32
-from ...common.movement import concat, slice_axis, swapped
+from ...common.pooling import adaptive_pooled
 from ...common.terms import Term
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
@@ -91,42 +91,11 @@ def _avg_pool(count: int) -> Row:
 def _adaptive(count: int, greatest: bool) -> Row:
     def row(n: AtenLayer, self: Value, output_size: Any) -> Any:
         sizes = [n.number(v) for v in per_dimension(output_size, count, 1)]
-        lead = self.type.rank - count
-        own = self.type.shape[lead:]
-        sizes = [d if s is None else s for s, d in zip(sizes, own, strict=True)]
-        reduce = nn.ReduceMax if greatest else nn.ReduceMean
-        if all(size == 1 for size in sizes):
-            axes = tuple(range(lead, self.type.rank))
-            out = n(reduce(self, axes=axes, keep_dims=True))
-        elif None in own:
-            raise n.error("the extents of what is pooled to a number of elements must be known")
-        elif all(d % s == 0 for d, s in zip(own, sizes, strict=True)):
-            kernel = tuple(d // s for d, s in zip(own, sizes, strict=True))
-            pool = nn.MaxPool if greatest else nn.AvgPool
-            out = _batched(n, self, count, lambda x: n(pool(x, kernel=kernel, strides=kernel)))
-        else:
-            out = self
-            for i, (extent, size) in enumerate(zip(own, sizes, strict=True)):
-                out = _uneven(n, out, lead + i, extent, size, greatest)
+        sizes = [-1 if size is None else size for size in sizes]
+        out = _batched(n, self, count, lambda x: adaptive_pooled(n, x, sizes, greatest))
         return [out, None] if greatest else out
 
     return row
-
-
-def _uneven(n: AtenLayer, x: Value, axis: int, extent: int, size: int, greatest: bool) -> Value:
-    """An axis pooled to parts that overlap or differ in length."""
-    if extent == size:
-        return x
-    ends = [(i * extent // size, -(-(i + 1) * extent // size)) for i in range(size)]
-    if greatest:
-        parts = [slice_axis(n, x, axis, a, b) for a, b in ends]
-        return concat(n, [n(nn.ReduceMax(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
-    shares = np.zeros((extent, size))
-    for i, (a, b) in enumerate(ends):
-        shares[a:b, i] = 1 / (b - a)
-    last = x.type.rank - 1
-    moved = swapped(n, x, axis, last)
-    return swapped(n, n(nn.Matmul(moved, n.constant(shares, x.type.element_type))), axis, last)
 
 
 for _count in (1, 2, 3):

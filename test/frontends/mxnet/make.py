@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control
 """
 
 import json
@@ -752,6 +752,45 @@ def deep():
     )
 
 
+def control():
+    def steps(x, s, w):
+        outputs, state = S.contrib.foreach(lambda d, s: (d * w + s, s * 0.5 + d), x, s)
+        return [outputs, state]
+
+    def two(x, y, s, t):
+        def step(data, states):
+            both = data[0] * states[1] + data[1]
+            return [both, data[0] - states[0]], [states[0] + both, states[1] * 0.9]
+
+        outputs, states = S.contrib.foreach(step, [x, y], [s, t])
+        return [*outputs, *states]
+
+    def loop(i, s, w):
+        """What lies behind the rows that were computed is undefined, so all are."""
+        outputs, states = S.contrib.while_loop(
+            lambda i, a: i < 4, lambda i, a: ([a * w], [i + 1, a + w]), [i, s], 4
+        )
+        return [outputs[0], *states]
+
+    def early(i, s, w):
+        _, states = S.contrib.while_loop(
+            lambda i, a: S.sum(a) < 20.0, lambda i, a: ([], [i + 1, a + w]), [i, s], 9
+        )
+        return states
+
+    def chosen(i, s, w):
+        found = S.contrib.cond(S.sum(i) < 3, lambda: [s + w, s], lambda: [s * w, s - 1.0])
+        return list(found)
+
+    case("foreach", steps, x=f(5, 2, 3), s=f(2, 3), w=f(2, 3))
+    case("foreach_two", two, x=f(4, 3), y=f(4, 3), s=f(3), t=f(3))
+    start = {"i": np.zeros(1, "f"), "s": np.ones((2, 2), "f"), "w": np.full((2, 2), 1.5, "f")}
+    case("while_loop", loop, **start)
+    case("while_loop_early", early, **start)
+    case("cond_then", chosen, i=np.array([1.0], "f"), s=f(2, 3), w=f(2, 3))
+    case("cond_else", chosen, i=np.array([5.0], "f"), s=f(2, 3), w=f(2, 3))
+
+
 def evaluated(name, symbol, inputs):
     """The outputs; labels and other inputs that matter in training only are zeros."""
     deep = name.startswith("deep")
@@ -761,7 +800,7 @@ def evaluated(name, symbol, inputs):
             given = {k: v.as_np_ndarray() for k, v in given.items()}
         known = {k: v.shape for k, v in inputs.items()}
         sizes, _, _ = symbol.infer_shape(**known)
-        for argument, size in zip(symbol.list_arguments(), sizes):
+        for argument, size in zip(symbol.list_arguments(), sizes or ()):  # None: not all are known
             if argument not in given:
                 given[argument] = mx.nd.zeros(size)
         arguments = {k: given[k] for k in symbol.list_arguments()}
@@ -772,7 +811,8 @@ def evaluated(name, symbol, inputs):
 
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
-    for make in [recurrence] if PART == "recurrence" else [*makers, deep]:
+    parts = {"recurrence": [recurrence], "control": [control]}
+    for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}
     for name, symbol, inputs in CASES:

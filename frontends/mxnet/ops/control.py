@@ -1,0 +1,92 @@
+"""Loops and branches, whose graphs are inside of the node.
+
+Attributes tell which input of the node each input of a graph is, or the other way round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, i1, i64
+from ...common.loops import Iteration, branch, extent, while_loop
+from ...common.movement import concat, slice_axis
+from ...common.shapes import as_scalar
+from ..layer import MxnetLayer, rows
+
+
+@rows("_foreach")
+def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
+    """A step for each slice of the first inputs; what it gives is stacked, states go on."""
+    places = [n.ints(name) for name in ("in_data_locs", "in_state_locs", "remain_locs")]
+    order = [place for part in places for place in part]
+    first, second = len(places[0]), len(places[0]) + len(places[1])
+    if not first or sorted(order) != list(range(len(inputs))):
+        raise n.error(f"{len(inputs)} inputs for places {places}")
+    data, states, rest = inputs[:first], inputs[first:second], inputs[second:]
+    outs = n.int("num_out_data")
+
+    def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
+        slices = [n(nn.Gather(x, number, axis=0)) for x in data]
+        values = dict(zip(order, [*slices, *given, *rest], strict=True))
+        found = n.graph("0", *(values[i] for i in range(len(order))))
+        return Iteration(found[outs:], found[:outs])
+
+    last, stacks = while_loop(n, step, states, extent(n, data[0], 0))
+    return [*stacks, *last]
+
+
+@rows("_while_loop")
+def while_(n: MxnetLayer, *inputs: Value) -> list[Value]:
+    """While the first graph says so, the second gives rows and the next variables.
+
+    The rows are as many as iterations may be; those that were not computed are zeros.
+    """
+    outs, most = n.int("num_out_data"), n.size("max_iterations")
+    of_body = n.ints("func_input_locs")
+    variables = [of_body[at] for at in n.ints("func_var_locs")]
+
+    def run(graph: str, name: str, states: Sequence[Value]) -> list[Value]:
+        values = dict(enumerate(inputs)) | dict(zip(variables, states, strict=True))
+        return n.graph(graph, *(values[i] for i in n.ints(name)))
+
+    def goes(states: Sequence[Value]) -> Value:
+        return _holds(n, run("0", "cond_input_locs", states)[0])
+
+    def step(number: Value, flag: Value, given: list[Value]) -> Iteration:
+        found = run("1", "func_input_locs", given)
+        return Iteration(found[outs:], found[:outs], goes(found[outs:]))
+
+    states = [inputs[i] for i in variables]
+    last, stacks = while_loop(n, step, states, n.constant(most, i64), goes(states))
+    return [*(_filled_up(n, rows_, most) for rows_ in stacks), *last]
+
+
+def _filled_up(n: MxnetLayer, x: Value, count: int) -> Value:
+    """So many rows, zeros behind those that are there."""
+    lead = tuple(d if d is not None else n.extent(x, i + 1) for i, d in enumerate(x.type.shape[1:]))
+    zeros = n.zeros((count, *lead), x.type.element_type)
+    whole = slice_axis(n, concat(n, [x, zeros], 0), 0, 0, count)
+    return n(nn.Reshape(whole, out=TensorType((count, *lead), x.type.element_type)))
+
+
+def _holds(n: MxnetLayer, flag: Value) -> Value:
+    """Whether a number is not 0."""
+    one = as_scalar(n, flag)
+    return one if one.type.element_type is i1 else (~n.term(one).equals(0)).value
+
+
+@rows("_cond")
+def cond(n: MxnetLayer, *inputs: Value) -> list[Value]:
+    """What the second graph gives where the first says so, else what the third gives."""
+
+    def run(graph: str, name: str) -> list[Value]:
+        return n.graph(graph, *(inputs[i] for i in n.ints(name)))
+
+    condition = _holds(n, run("0", "cond_input_locs")[0])
+    known = n.known(condition)
+    branches = [lambda: run("1", "then_input_locs"), lambda: run("2", "else_input_locs")]
+    if known is not None:
+        return branches[0 if known else 1]()
+    return branch(n, condition, branches)
