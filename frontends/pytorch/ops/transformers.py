@@ -10,7 +10,7 @@ from ....ir.types import i1
 from ...common.terms import Term
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .elementwise import gelu
+from .activations import gelu
 from .normalization import layer_norm
 from .products import attention, linear
 from .views import unsqueeze
