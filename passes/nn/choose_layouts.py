@@ -41,6 +41,8 @@ from .integer_products import (
     IntegerProduct,
     integer_conv,
     integer_matmul,
+    is_exact_in_floats,
+    multiply_in_floats,
     pack_integer_matmul,
     with_whole_words,
 )
@@ -101,6 +103,8 @@ class ChooseLayouts(
             elif layouts.is_packable(product):
                 pack_matmul(product, layouts.columns_of(product))
             else:
+                if is_exact_in_floats(product):
+                    multiply_in_floats(product)
                 continue
             context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
