@@ -43,6 +43,7 @@ EXPLAINED = {
     ("lowering/to_llvm/checks.py", "MOST"): "what a status tells apart",
     ("lowering/to_llvm/failing.py", "LIKELY"): "weights of a branch that is hardly ever taken",
     ("lowering/to_llvm/entry.py", "HEADER"): "the C interface: what lies before prepared weights",
+    ("passes/nn/integer_products.py", "MOST_TERMS_OF_FLOATS"): "bits of types",
     ("passes/nn/integer_products.py", "_MIDDLE"): "numbers of 8 bits",
     ("passes/nn/use_integers.py", "MOST_TERMS"): "numbers of 8 and of 32 bits",
     ("passes/nn/prepare_weights.py", "WORTH"): "the size of what is stored",

@@ -25,8 +25,8 @@ from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
-from ...ir.rewriting import Pattern, Rewriter, apply_greedily, rewrite
-from ...ir.types import Dim, FloatType, TensorType, Type, i32
+from ...ir.rewriting import apply_greedily
+from ...ir.types import FloatType, Type, i32
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
 from .building import arranged, element_of, reshape, scalar, shape_of
@@ -41,10 +41,12 @@ from .integer_products import (
     IntegerProduct,
     integer_conv,
     integer_matmul,
+    is_exact_in_floats,
+    multiply_in_floats,
     pack_integer_matmul,
     with_whole_words,
 )
-from .simplify_movement import merge_reshapes, merge_transposes, reshape_nothing, transpose_nothing
+from .sink_layouts import PATTERNS, plain
 
 MAX_PARTS = 27
 """Parts of a convolution's results by the taps that do not fall on padding: two borders and a
@@ -101,6 +103,8 @@ class ChooseLayouts(
             elif layouts.is_packable(product):
                 pack_matmul(product, layouts.columns_of(product))
             else:
+                if is_exact_in_floats(product):
+                    multiply_in_floats(product)
                 continue
             context.statistic("matrices-packed")
         apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
@@ -234,28 +238,6 @@ def blocked(b: Builder, x: Value, block: int) -> Value:
     return b.insert(nn.Transpose(apart, order)).result
 
 
-def plain(b: Builder, x: Value, shape: Sequence[Dim]) -> Value:
-    """[N, C / B, D.., B] as [N, C, D..], the shape given."""
-    rank = len(shape_of(x))
-    order = (0, 1, rank - 1, *range(2, rank - 1))
-    return reshape(b, b.insert(nn.Transpose(x, order)), shape)
-
-
-def blocked_source(value: Value) -> Value | None:
-    """The blocked tensor that `plain` made this value of."""
-    view = value.defined_by(nn.Reshape)
-    moved = view.x.defined_by(nn.Transpose) if view is not None else None
-    if moved is None:
-        return None
-    rank = len(moved.permutation)
-    if rank < 4 or moved.permutation != (0, 1, rank - 1, *range(2, rank - 1)):
-        return None
-    N, blocks, *spatial, block = shape_of(moved.x)
-    if shape_of(value) != (N, blocks * block, *spatial):  # type: ignore[operator]
-        return None
-    return moved.x
-
-
 def form_of(conv: nn.Conv, block: int, costs: LayoutCosts) -> type[BlockedConvOp]:
     """The op that a convolution becomes on blocks of so many results."""
     if conv.groups == 1:
@@ -358,189 +340,3 @@ def pack_matmul(product: nn.Matmul, block: int) -> None:
     result.name_hint = product.out.name_hint
     product.out.replace_all_uses_with(result)
     product.erase()
-
-
-# -- sinking ----------------------------------------------------------------------------------
-
-
-@rewrite(nn.elementwise.ElementwiseOp)
-def elementwise_on_blocks(op: Operation, rewriter: Rewriter) -> None:
-    """relu(plain(x)) -> plain(relu(x)), with operands that are blocked alike, or constant"""
-    result = op.results[0]
-    shape = shape_of(result)
-    sources = [s for v in op.operands if shape_of(v) == shape and (s := blocked_source(v))]
-    if not sources:
-        return
-    into = shape_of(sources[0])
-    found = [_on_blocks(v, shape, into) for v in op.operands]
-    if None in found:
-        return
-    operands = [make(rewriter) for make in found]  # type: ignore[misc]
-    inner = type(op).create(
-        operands,
-        [TensorType(into, element_of(result))],
-        op.attributes,
-        op.properties,
-        loc=op.loc,
-    )
-    rewriter.insert(inner)
-    rewriter.replace(op, plain(rewriter, inner.results[0], shape))
-
-
-def _on_blocks(value: Value, shape: tuple[Dim, ...], into: tuple[Dim, ...]):
-    """How to have an operand of an op of `shape` in an op of the blocked shape; None: not."""
-    own = shape_of(value)
-    source = blocked_source(value)
-    if source is not None and shape_of(source) == into:
-        return lambda b: source
-    if all(d == 1 for d in own):
-        return lambda b: reshape(b, value, ())
-    spatial = len(shape) - 2
-    N, C, *extents = (1,) * (len(shape) - len(own)) + own
-    if any(d != 1 for d in extents) or (N != 1 and C == 1):
-        # A whole tensor is worth a change of layout only where it is one already.
-        return None
-    images = () if N == 1 else (N,)
-    return lambda b: reshape(b, value, (*images, into[1], *(1,) * spatial, into[-1]))
-
-
-@rewrite(nn.pooling.PoolingOp)
-def pool_on_blocks(op: nn.pooling.PoolingOp, rewriter: Rewriter) -> None:
-    """max_pool(plain(x)) -> plain(max_pool(x)) with a window of 1 in the block"""
-    source = blocked_source(op.x)
-    if source is None or len(op.results) != 1:
-        return
-    N, C, *extents = shape_of(op.out)
-    out = TensorType((*shape_of(source)[:2], *extents, shape_of(source)[-1]), element_of(op.out))
-    inner: Any = rewriter(op.clone())
-    inner.operands = [source]
-    inner.kernel = (*op.kernel, 1)
-    if op.strides is not None:
-        inner.strides = (*op.strides, 1)
-    if op.dilations is not None:
-        inner.dilations = (*op.dilations, 1)
-    if op.pads is not None:
-        half = len(op.kernel)
-        inner.pads = (*op.pads[:half], 0, *op.pads[half:], 0)
-    inner.results[0].type = out
-    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
-
-
-@rewrite(nn.reductions.ReductionOp)
-def reduce_on_blocks(op: nn.reductions.ReductionOp, rewriter: Rewriter) -> None:
-    """reduce_mean(plain(x)) -> reduce_mean(x) over all spatial dimensions"""
-    source = blocked_source(op.x)
-    rank = len(shape_of(op.x))
-    if source is None or set(op.axes) != set(range(2, rank)):
-        return
-    N, blocks, *_, block = shape_of(source)
-    kept = (1,) * (rank - 2) if op.keep_dims else ()
-    inner = rewriter(op.clone())
-    inner.operands = [source]
-    inner.results[0].type = TensorType((N, blocks, *kept, block), element_of(op.out))
-    # With the spatial dimensions gone, blocks lie in the plain order.
-    rewriter.replace(op, reshape(rewriter, inner.results[0], shape_of(op.out)))
-
-
-@rewrite(nn.Concat)
-def concat_on_blocks(op: nn.Concat, rewriter: Rewriter) -> None:
-    """concat(plain(x), plain(y)) on channels -> plain(concat(x, y)) for equal blocks"""
-    sources = [blocked_source(v) for v in op.inputs]
-    if op.axis != 1 or None in sources or len({shape_of(s)[-1] for s in sources}) != 1:  # type: ignore[arg-type]
-        return
-    inner = rewriter(nn.Concat(sources, 1)).result
-    rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
-
-
-@rewrite(nn.Split)
-def split_on_blocks(op: nn.Split, rewriter: Rewriter) -> None:
-    """split(plain(x)) -> plain(split(x)) of whole blocks"""
-    source = blocked_source(op.x)
-    if source is None:
-        return
-    N, _, *extents, block = shape_of(source)
-    channels = [shape_of(out)[1] for out in op.outs]
-    if op.axis != 1 or any(count % block for count in channels):
-        return
-    outs = [TensorType((N, c // block, *extents, block), element_of(op.x)) for c in channels]
-    parts = rewriter(nn.Split(source, 1, outs=outs)).results
-    pairs = zip(parts, op.outs, strict=True)
-    rewriter.replace(op, [plain(rewriter, part, shape_of(out)) for part, out in pairs])
-
-
-@rewrite(nn.Slice)
-def slice_on_blocks(op: nn.Slice, rewriter: Rewriter) -> None:
-    """slice(plain(x)) -> plain(slice(x)) of whole blocks"""
-    source = blocked_source(op.x)
-    if source is None:
-        return
-    block = shape_of(source)[-1]
-    N, C, *extents = shape_of(op.out)
-    first, steps = op.starts[1], op.steps
-    if first % block or C % block or (steps is not None and steps[1] != 1):
-        return
-    starts = (op.starts[0], first // block, *op.starts[2:], 0)
-    out = TensorType((N, C // block, *extents, block), element_of(op.out))
-    inner = rewriter(nn.Slice(source, starts, None if steps is None else (*steps, 1), out=out))
-    rewriter.replace(op, plain(rewriter, inner.result, (N, C, *extents)))
-
-
-@rewrite(nn.Pad)
-def pad_on_blocks(op: nn.Pad, rewriter: Rewriter) -> None:
-    """pad(plain(x)) -> plain(pad(x)) where the padding is spatial"""
-    source = blocked_source(op.x)
-    rank = len(shape_of(op.x))
-    begin, end = op.pads[:rank], op.pads[rank:]
-    if source is None or any((*begin[:2], *end[:2])):
-        return
-    inner = rewriter(nn.Pad(source, op.value, pads=(*begin, 0, *end, 0), mode=op.mode)).result
-    rewriter.replace(op, plain(rewriter, inner, shape_of(op.out)))
-
-
-@rewrite(nn.Resize)
-def resize_on_blocks(op: nn.Resize, rewriter: Rewriter) -> None:
-    """resize(plain(x)) -> plain(resize(x)) where the channels stay"""
-    source = blocked_source(op.x)
-    if source is None or op.roi is not None or shape_of(op.x)[1] != shape_of(op.out)[1]:
-        return
-    if op.scales is not None and op.scales[1] != 1.0:
-        return
-    N, C, *extents = shape_of(op.out)
-    inner = rewriter(op.clone())
-    inner.operands = [source]
-    if op.scales is not None:
-        inner.scales = (*op.scales, 1.0)
-    into = shape_of(source)
-    inner.results[0].type = TensorType((N, into[1], *extents, into[-1]), element_of(op.out))
-    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
-
-
-@rewrite(nn.ResizeDynamic)
-def resize_dynamic_on_blocks(op: nn.ResizeDynamic, rewriter: Rewriter) -> None:
-    """resize_dynamic(plain(x)) -> plain(resize_dynamic(x)) where the channels stay"""
-    source = blocked_source(op.x)
-    if source is None or 1 in op.axes:
-        return
-    N, C, *extents = shape_of(op.out)
-    inner = rewriter(op.clone())
-    inner.set_operand(0, source)
-    into = shape_of(source)
-    inner.results[0].type = TensorType((N, into[1], *extents, into[-1]), element_of(op.out))
-    rewriter.replace(op, plain(rewriter, inner.results[0], (N, C, *extents)))
-
-
-PATTERNS: tuple[Pattern, ...] = (
-    merge_reshapes,
-    reshape_nothing,
-    merge_transposes,
-    transpose_nothing,
-    elementwise_on_blocks,
-    pool_on_blocks,
-    reduce_on_blocks,
-    concat_on_blocks,
-    split_on_blocks,
-    slice_on_blocks,
-    pad_on_blocks,
-    resize_on_blocks,
-    resize_dynamic_on_blocks,
-)

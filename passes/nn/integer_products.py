@@ -19,12 +19,14 @@ from ...ir.builder import Builder
 from ...ir.core import Value
 from ...ir.lazy import np
 from ...ir.packing import PACKINGS, Packing
-from ...ir.types import IntegerType, TensorType, i8, i32
+from ...ir.types import IntegerType, TensorType, f32, i8, i32
 from ...targets.machine import Machine
 from .building import cast, element_of, reshape, scalar, shape_of
 from .constants import constant_array, make_constant
 
 _BYTE = IntegerType(8, "u")
+MOST_TERMS_OF_FLOATS = (1 << 24) // (256 * 256)
+"""Products of such integers whose sum is exact in f32, whatever their order."""
 _MIDDLE = 128
 """What makes signed bytes unsigned ones."""
 
@@ -176,6 +178,40 @@ def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
     if conv.bias is not None and element_of(conv.bias) is not i32:
         return None
     return integer_product(conv.x, conv.weight, machine)
+
+
+def is_exact_in_floats(product: nn.Matmul) -> bool:
+    """Whether both operands are of 8 bits and computed, and f32 holds each sum of products."""
+    terms = shape_of(product.lhs)[-1]
+    return (
+        product.rhs.defined_by(nn.Constant) is None
+        and terms is not None
+        and terms <= MOST_TERMS_OF_FLOATS
+        and all(_is_small(v) for v in product.operands)
+    )
+
+
+def _is_small(value: Value) -> bool:
+    """Whether a tensor is integers of 8 bits less a zero point that is one of them, too."""
+    steps = steps_of(value)
+    if steps is None or steps.zero is None:
+        return steps is not None
+    made = steps.zero.defined_by(nn.Cast)
+    if made is not None:
+        return element_of(made.x) is element_of(steps.x)
+    zero = constant_array(steps.zero)
+    least = -_MIDDLE if steps.is_signed else 0
+    return zero is not None and least <= int(zero.reshape(())) < least + 2 * _MIDDLE
+
+
+def multiply_in_floats(product: nn.Matmul) -> None:
+    """matmul(a, b) of i32 -> i32(matmul(f32(a), f32(b)))"""
+    b = Builder.before_op(product)
+    real = b.insert(nn.Matmul(cast(b, product.lhs, f32), cast(b, product.rhs, f32)))
+    out = cast(b, real, i32)
+    out.name_hint = product.out.name_hint
+    product.out.replace_all_uses_with(out)
+    product.erase()
 
 
 def pack_integer_matmul(product: nn.Matmul, found: IntegerProduct, block: int) -> None:

@@ -88,6 +88,19 @@ def test_matrix_products_are_exact(name, kind, weight_kind, zero, weight_zero, e
     np.testing.assert_array_equal(run(x), wanted)
 
 
+@pytest.mark.parametrize("terms", [64, 256, 300])
+def test_products_of_two_inputs_are_exact(terms):
+    """The largest sums of all: up to a length in f32, which holds them."""
+    model = model_of("MatMulInteger", np.zeros((3, terms), np.uint8), np.zeros(1, np.int8), 0, -128)
+    model.graph.initializer.remove(model.graph.initializer[0])
+    given = helper.make_tensor_value_info("w", TensorProto.INT8, (terms, 5))
+    model.graph.input.append(given)
+    x, w = np.full((3, terms), 255, np.uint8), np.full((terms, 5), 127, np.int8)
+    w[:, 0] -= 1
+    wanted = x.astype(np.int64) @ (w.astype(np.int64) + 128)
+    np.testing.assert_array_equal(compiled(model, "host")(x, w), wanted)
+
+
 CONVOLUTIONS = [
     (np.uint8, 9, 0, (2, 3, 7), (8, 3, 3), 1, 1, 1),  # channels that fill no word
     (np.int8, -5, 0, (1, 16, 6), (20, 16, 3), 1, 2, 1),
