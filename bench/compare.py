@@ -31,6 +31,7 @@ from typing import Any
 import numpy as np
 import onnx
 
+from .command import model_file, read_onnx, run
 from .reference import float64_outputs
 
 ROOT = Path(__file__).parent.parent
@@ -213,7 +214,7 @@ def write_inputs(model: Path, path: Path, given: Path | None, seed: int = 0) -> 
     """
     known = dict(np.load(given)) if given else {}
     random = np.random.default_rng(seed)
-    graph = onnx.load(model, load_external_data=False).graph
+    graph = read_onnx(model).graph
     weights = {tensor.name for tensor in graph.initializer}
     arrays = {}
     for value in graph.input:
@@ -304,6 +305,8 @@ def main() -> None:
     pythons = dict(option.split("=", 1) for option in args.python)
     runtimes = {name: pythons.get(name, sys.executable) for name in ["nnc", *args.peers]}
     rows: list[tuple[str, int, list[Result]]] = []
+    for model in args.models:
+        model_file(model)
     print(HEAD, flush=True)
     with tempfile.TemporaryDirectory() as folder:
         for model in args.models:
@@ -335,4 +338,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -26,6 +26,8 @@ from nnc.targets.base import target as find_target
 from nnc.targets.emulator import Emulator
 from nnc.targets.llvm.target import LlvmTarget
 
+from .command import run
+
 # As in qemu-plugin.h, which few distributions have a package with.
 PLUGIN = r"""
 #include <inttypes.h>
@@ -215,4 +217,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -25,6 +25,8 @@ from nnc.targets.llvm.ir import has_scalar_loops, llvm_ir
 from nnc.targets.llvm.target import LlvmTarget
 from nnc.tools.session import packaged_model
 
+from .command import run
+
 ITERATIONS = 200
 SHARE = 0.03
 """Of a model's operations: kernels with less are left out."""
@@ -234,4 +236,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -21,6 +21,8 @@ from nnc.ir.diagnostics import NncError
 from nnc.ir.files import write_whole
 from nnc.targets.base import Target, all_targets
 
+from .command import model_file, run
+
 SAMPLES = runpy.run_path(str(Path(__file__).parent.parent / "test" / "targets" / "samples.py"))[
     "SAMPLES"
 ]
@@ -91,9 +93,9 @@ def main() -> None:
     parser.add_argument("model", type=Path)
     parser.add_argument("-o", "--output", type=Path, default=Path("docs/targets.md"))
     args = parser.parse_args()
-    table = "\n".join(rows(args.model))
+    table = "\n".join(rows(model_file(args.model)))
     write_whole(args.output, HEAD.format(model=args.model.name) + table + "\n")
 
 
 if __name__ == "__main__":
-    main()
+    run(main)

@@ -29,6 +29,7 @@ from nnc.driver.artifacts import write_artifact
 from nnc.driver.compile import load_module, run_stages
 
 from ..browser import serving, showing
+from ..command import model_file, run
 from ..compare import write_inputs
 
 HERE = Path(__file__).parent
@@ -50,7 +51,7 @@ try {{
 def prepare(models: list[Path], target: str, folder: Path) -> list[dict[str, Any]]:
     """Compiles models; for each a case, with paths below the folder."""
     cases = []
-    for path in models:
+    for path in map(model_file, models):
         home = folder / path.stem
         home.mkdir()
         module = load_module(path)
@@ -172,4 +173,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run(main)
