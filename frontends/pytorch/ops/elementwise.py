@@ -315,6 +315,15 @@ def isinf(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsInf(n.floating(self)))
 
 
+@ROWS("aten.copysign")
+def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
+    """The size of one with the sign of the other, that of zeros too."""
+    lhs, rhs = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    size = lhs.function(nn.Abs)
+    negative = (rhs < 0.0) | (rhs.equals(0.0) & (1.0 / rhs < 0.0))
+    return negative.choose(-size, size).value
+
+
 @ROWS("aten.isposinf", "aten.isneginf")
 def is_one_infinity(n: AtenLayer, self: Value) -> Value:
     end = math.inf if "pos" in n.kind else -math.inf
@@ -375,7 +384,15 @@ table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
 @ROWS(
     *(
         f"aten.{name}"
-        for name in ["alias", "detach", "clone", "contiguous", "lift_fresh", "lift_fresh_copy"]
+        for name in [
+            "alias",
+            "detach",
+            "clone",
+            "contiguous",
+            "lift_fresh",
+            "lift_fresh_copy",
+            "positive",
+        ]
     )
 )
 def same(n: AtenLayer, self: Value) -> list[Value]:

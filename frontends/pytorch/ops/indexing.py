@@ -26,6 +26,8 @@ def embedding(
 
 @ROWS("aten.index_select")
 def index_select(n: AtenLayer, self: Value, dim: int, index: Value) -> Value:
+    if self.type.rank == 0:
+        return self
     return n(nn.Gather(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
 
 
@@ -36,6 +38,10 @@ def take(n: AtenLayer, self: Value, index: Value) -> Value:
 
 @ROWS("aten.gather")
 def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+    if 0 in index.type.shape or self.type.rank == 0:
+        shape = n.shape(index)
+        first = n.as_value(0, self.type.element_type) if 0 in index.type.shape else self
+        return n.filled(reshape(n, first, []), shape)
     return n(nn.GatherElements(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
 
 
@@ -84,13 +90,18 @@ def index_add(
     value: Any = None,
     alpha: Any = 1,
 ) -> Value:
+    if self.type.rank == 0:
+        found = index_add(n, n.reshape(self, [1]), 0, index, source, value, alpha)
+        return n.reshape(found, [])
     axis, shape = n.axis(dim, self.type.rank), n.shape(self)
     shape[axis] = n.size(index, 0) if index.type.rank else 1
     rows = Term(n, as_i64(n, index)).flat().spread(0, self.type.rank - 1 - axis)
     places = n.expand(rows.value, shape)
     if source is None:
         source = n.filled(n.as_value(value, self.type.element_type), shape)
-    elif alpha != 1:
+    else:
+        source = n.reshape(n.cast(source, self.type.element_type), shape)
+    if alpha != 1:
         source = (Term(n, source) * alpha).value
     how = "add" if "index_add" in n.kind else "none"
     return n(nn.ScatterElements(self, places, source, axis=axis, reduction=how))

@@ -36,6 +36,16 @@ table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
 table(lambda op: _reduction(op), logsumexp=nn.ReduceLogSumExp)
 
 
+@ROWS("aten.sum_to_size")
+def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
+    """The sum of what broadcasting would have repeated."""
+    lead = self.type.rank - len(size)
+    ones = [i + lead for i, d in enumerate(size) if n.number(d) == 1]
+    axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
+    found = n(nn.ReduceSum(self, axes=axes, keep_dims=True)) if axes else self
+    return n.reshape(found, size)
+
+
 @ROWS("aten.nansum")
 def nansum(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=None) -> Value:
     if _is_float(self):

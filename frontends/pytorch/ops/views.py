@@ -77,6 +77,17 @@ def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
     return reshape(n, self, [*own[:axis], 1, *own[axis:]])
 
 
+@ROWS("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
+def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None) -> Any:
+    """Dimensions of one element around those that are there."""
+    if self is None:
+        return [atleast(n, x) for x in tensors]
+    least, rank = int(n.kind.split(".")[1][-2]), self.type.rank
+    before = int(rank == 1) if least == 3 and rank else max(least - rank, 0)
+    x = Term(n, self).spread(before, 0)
+    return x.spread(0, max(least - x.rank, 0)).value
+
+
 @ROWS("aten.squeeze")
 def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     axes = n.axes(dim if dim != [] else None, self.type.rank)
@@ -315,6 +326,30 @@ def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
     parts = [x for x in tensors if x.type.shape != (0,)] or tensors[:1]
     parts = n.promoted(*parts)
     return concat(n, parts, n.axis(dim, parts[0].type.rank))
+
+
+@ROWS("aten.cartesian_prod")
+def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
+    """All combinations of elements as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    count = len(tensors)
+    apart = [Term(n, x).spread(i, count - 1 - i).value for i, x in enumerate(tensors)]
+    wide = [Term(n, x).flat().value for x in broadcast_tensors(n, apart)]
+    return stack(n, wide, 1)
+
+
+@ROWS("aten.block_diag")
+def block_diag(n: AtenLayer, tensors: list[Value]) -> Value:
+    """Matrices along a diagonal, with zeros around."""
+    parts = [Term(n, x).spread(2 - x.type.rank, 0).value for x in n.promoted(*tensors)]
+    sizes = [[n.int(n.size(x, i)) for x in parts] for i in range(2)]
+    at, rows = 0, []
+    for x, width in zip(parts, sizes[1], strict=True):
+        pads = [0, at, 0, sum(sizes[1]) - at - width]
+        rows.append(padded_by(n, x, pads, n.scalar(0, x)))
+        at += width
+    return concat(n, rows, 0)
 
 
 @ROWS("aten.stack")
