@@ -10,6 +10,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
 from ...common.complexes import pair
 from ...common.terms import Term
+from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 
@@ -324,6 +325,12 @@ def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
     return negative.choose(-size, size).value
 
 
+@ROWS("aten.hypot")
+def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
+    a, b = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    return (a * a + b * b).function(nn.Sqrt).value
+
+
 @ROWS("aten.isposinf", "aten.isneginf")
 def is_one_infinity(n: AtenLayer, self: Value) -> Value:
     end = math.inf if "pos" in n.kind else -math.inf
@@ -381,20 +388,10 @@ def _cast_to(element: Type) -> Row:
 table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
 
 
-@ROWS(
-    *(
-        f"aten.{name}"
-        for name in [
-            "alias",
-            "detach",
-            "clone",
-            "contiguous",
-            "lift_fresh",
-            "lift_fresh_copy",
-            "positive",
-        ]
-    )
-)
+_SAME = words("alias alias_copy detach clone contiguous lift_fresh lift_fresh_copy positive")
+
+
+@ROWS(*(f"aten.{name}" for name in _SAME))
 def same(n: AtenLayer, self: Value) -> list[Value]:
     return [self]
 

@@ -220,20 +220,23 @@ def one_hot(n: AtenLayer, self: Value, num_classes: int = -1) -> Value:
 @ROWS("aten.bucketize", "aten.searchsorted")
 def bucketize(
     n: AtenLayer,
-    self: Value,
+    self: Any,
     boundaries: Value | None = None,
     sorted_sequence: Value | None = None,
     right: bool = False,
-    **other: Any,
+    out_int32: bool = False,
+    side: str | None = None,
+    sorter: Value | None = None,
 ) -> Value:
     """How many of the boundaries are below each element."""
     ends = boundaries if boundaries is not None else sorted_sequence
     lhs, rhs = n.promoted(ends, self)
-    if lhs.type.rank != 1:
-        raise n.error("boundaries must be a vector")
+    if lhs.type.rank != 1 or sorter is not None:
+        raise n.error("boundaries must be a vector in order")
     row, column = Term(n, lhs), Term(n, rhs).spread(0, 1)
-    below = row <= column if right else row < column
-    return below.cast(i64).sum(self.type.rank).value
+    below = row <= column if right or side == "right" else row < column
+    count = below.cast(i64).sum(rhs.type.rank)
+    return count.cast(IntegerType(32) if out_int32 else i64).value
 
 
 @ROWS("aten.slice_scatter", "aten.select_scatter", "aten.diagonal_scatter")
