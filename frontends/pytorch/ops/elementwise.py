@@ -90,7 +90,7 @@ table(
 
 @ROWS("aten.logit")
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
-    x = Term(n, self)
+    x = Term(n, n.floating(self))
     if eps is not None:
         x = x.max(eps).min(1 - eps)
     return (x / (1.0 - x)).function(nn.Log).value

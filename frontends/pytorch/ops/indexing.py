@@ -46,7 +46,15 @@ def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool 
 
 
 @ROWS("aten.take_along_dim")
-def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int) -> Value:
+def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int | None = None) -> Value:
+    """As gather, of operands that broadcast along the other dimensions."""
+    if dim is None:
+        return take(n, self, Term(n, indices).flat().value)
+    axis, shapes = n.axis(dim, self.type.rank), []
+    for x, other in ((self, indices), (indices, self)):
+        wide = [i != axis and x.type.shape[i] == 1 for i in range(x.type.rank)]
+        shapes.append([n.size(other if w else x, i) for i, w in enumerate(wide)])
+    self, indices = n.expand(self, shapes[0]), n.expand(indices, shapes[1])
     return gather(n, self, dim, indices)
 
 

@@ -33,7 +33,11 @@ def _is_float(x: Value) -> bool:
 
 table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
 table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
-table(lambda op: _reduction(op), logsumexp=nn.ReduceLogSumExp)
+
+
+@ROWS("aten.logsumexp")
+def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Value:
+    return _reduction(nn.ReduceLogSumExp)(n, n.floating(self), dim, keepdim)
 
 
 @ROWS("aten.sum_to_size")

@@ -87,7 +87,7 @@ def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None) -> Any
 
 @ROWS("aten.squeeze")
 def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
-    axes = n.axes(dim if dim != [] else None, self.type.rank)
+    axes = () if dim == [] else n.axes(dim, self.type.rank)
     dropped = [i for i in axes if self.type.shape[i] == 1]
     return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
 
