@@ -21,6 +21,7 @@ from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 from .elementwise import atan2
 from .products import matmul
+from .views import broadcast_tensors
 
 # -- numbers ---------------------------------------------------------------------------------------
 
@@ -47,9 +48,7 @@ def view_as_real(n: AtenLayer, self: Pair) -> Value:
 
 @ROWS("aten.complex")
 def complex_(n: AtenLayer, real: Value, imag: Value) -> Pair:
-    parts = n.promoted(real, imag)
-    shape = [n.expand(p, n.shape(parts[1 - i])) for i, p in enumerate(parts)]
-    return Pair(*shape) if parts[0].type.rank == parts[1].type.rank else Pair(*parts)
+    return Pair(*broadcast_tensors(n, n.promoted(real, imag)))
 
 
 @ROWS("aten.polar")

@@ -10,6 +10,7 @@ from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
 from ...common.complexes import pair
 from ...common.terms import Term
+from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
 
@@ -89,7 +90,7 @@ table(
 
 @ROWS("aten.logit")
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
-    x = Term(n, self)
+    x = Term(n, n.floating(self))
     if eps is not None:
         x = x.max(eps).min(1 - eps)
     return (x / (1.0 - x)).function(nn.Log).value
@@ -315,6 +316,21 @@ def isinf(n: AtenLayer, self: Value) -> Value:
     return n(nn.IsInf(n.floating(self)))
 
 
+@ROWS("aten.copysign")
+def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
+    """The size of one with the sign of the other, that of zeros too."""
+    lhs, rhs = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    size = lhs.function(nn.Abs)
+    negative = (rhs < 0.0) | (rhs.equals(0.0) & (1.0 / rhs < 0.0))
+    return negative.choose(-size, size).value
+
+
+@ROWS("aten.hypot")
+def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
+    a, b = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    return (a * a + b * b).function(nn.Sqrt).value
+
+
 @ROWS("aten.isposinf", "aten.isneginf")
 def is_one_infinity(n: AtenLayer, self: Value) -> Value:
     end = math.inf if "pos" in n.kind else -math.inf
@@ -372,12 +388,10 @@ def _cast_to(element: Type) -> Row:
 table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
 
 
-@ROWS(
-    *(
-        f"aten.{name}"
-        for name in ["alias", "detach", "clone", "contiguous", "lift_fresh", "lift_fresh_copy"]
-    )
-)
+_SAME = words("alias alias_copy detach clone contiguous lift_fresh lift_fresh_copy positive")
+
+
+@ROWS(*(f"aten.{name}" for name in _SAME))
 def same(n: AtenLayer, self: Value) -> list[Value]:
     return [self]
 

@@ -26,6 +26,8 @@ def embedding(
 
 @ROWS("aten.index_select")
 def index_select(n: AtenLayer, self: Value, dim: int, index: Value) -> Value:
+    if self.type.rank == 0:
+        return self
     return n(nn.Gather(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
 
 
@@ -36,11 +38,23 @@ def take(n: AtenLayer, self: Value, index: Value) -> Value:
 
 @ROWS("aten.gather")
 def gather(n: AtenLayer, self: Value, dim: int, index: Value, sparse_grad: bool = False) -> Value:
+    if 0 in index.type.shape or self.type.rank == 0:
+        shape = n.shape(index)
+        first = n.as_value(0, self.type.element_type) if 0 in index.type.shape else self
+        return n.filled(reshape(n, first, []), shape)
     return n(nn.GatherElements(self, as_i64(n, index), axis=n.axis(dim, self.type.rank)))
 
 
 @ROWS("aten.take_along_dim")
-def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int) -> Value:
+def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int | None = None) -> Value:
+    """As gather, of operands that broadcast along the other dimensions."""
+    if dim is None:
+        return take(n, self, Term(n, indices).flat().value)
+    axis, shapes = n.axis(dim, self.type.rank), []
+    for x, other in ((self, indices), (indices, self)):
+        wide = [i != axis and x.type.shape[i] == 1 for i in range(x.type.rank)]
+        shapes.append([n.size(other if w else x, i) for i, w in enumerate(wide)])
+    self, indices = n.expand(self, shapes[0]), n.expand(indices, shapes[1])
     return gather(n, self, dim, indices)
 
 
@@ -84,13 +98,18 @@ def index_add(
     value: Any = None,
     alpha: Any = 1,
 ) -> Value:
+    if self.type.rank == 0:
+        found = index_add(n, n.reshape(self, [1]), 0, index, source, value, alpha)
+        return n.reshape(found, [])
     axis, shape = n.axis(dim, self.type.rank), n.shape(self)
     shape[axis] = n.size(index, 0) if index.type.rank else 1
     rows = Term(n, as_i64(n, index)).flat().spread(0, self.type.rank - 1 - axis)
     places = n.expand(rows.value, shape)
     if source is None:
         source = n.filled(n.as_value(value, self.type.element_type), shape)
-    elif alpha != 1:
+    else:
+        source = n.reshape(n.cast(source, self.type.element_type), shape)
+    if alpha != 1:
         source = (Term(n, source) * alpha).value
     how = "add" if "index_add" in n.kind else "none"
     return n(nn.ScatterElements(self, places, source, axis=axis, reduction=how))
@@ -209,20 +228,23 @@ def one_hot(n: AtenLayer, self: Value, num_classes: int = -1) -> Value:
 @ROWS("aten.bucketize", "aten.searchsorted")
 def bucketize(
     n: AtenLayer,
-    self: Value,
+    self: Any,
     boundaries: Value | None = None,
     sorted_sequence: Value | None = None,
     right: bool = False,
-    **other: Any,
+    out_int32: bool = False,
+    side: str | None = None,
+    sorter: Value | None = None,
 ) -> Value:
     """How many of the boundaries are below each element."""
     ends = boundaries if boundaries is not None else sorted_sequence
     lhs, rhs = n.promoted(ends, self)
-    if lhs.type.rank != 1:
-        raise n.error("boundaries must be a vector")
+    if lhs.type.rank != 1 or sorter is not None:
+        raise n.error("boundaries must be a vector in order")
     row, column = Term(n, lhs), Term(n, rhs).spread(0, 1)
-    below = row <= column if right else row < column
-    return below.cast(i64).sum(self.type.rank).value
+    below = row <= column if right or side == "right" else row < column
+    count = below.cast(i64).sum(rhs.type.rank)
+    return count.cast(IntegerType(32) if out_int32 else i64).value
 
 
 @ROWS("aten.slice_scatter", "aten.select_scatter", "aten.diagonal_scatter")

@@ -15,6 +15,7 @@ from ...common.movement import swapped
 from ...common.terms import Term, constant
 from ..layer import AtenLayer
 from ..rows import ROWS
+from .reductions import norm
 from .views import unsqueeze
 
 
@@ -48,25 +49,20 @@ def linear(n: AtenLayer, input: Value, weight: Value, bias: Value | None = None)
     return out if bias is None else n(nn.Add(out, bias))
 
 
-@ROWS("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm")
-def addmm(
-    n: AtenLayer,
-    self: Value,
-    mat1: Value | None = None,
-    mat2: Value | None = None,
-    batch1: Value | None = None,
-    batch2: Value | None = None,
-    beta: Any = 1,
-    alpha: Any = 1,
-) -> Value:
-    lhs, rhs = (mat1, mat2) if batch1 is None else (batch1, batch2)
-    assert lhs is not None
-    out = Term(n, matmul(n, lhs, rhs))
+@ROWS("aten.addmm", "aten.baddbmm", "aten.addmv", "aten.addbmm", "aten.addr")
+def addmm(n: AtenLayer, self: Value, *, beta: Any = 1, alpha: Any = 1, **factors: Value) -> Value:
+    """A product, scaled, and what is added to it; of `addbmm`, the sum of a batch's products."""
+    lhs, rhs = factors.values()
+    out = Term(n, outer(n, lhs, rhs) if "addr" in n.kind else matmul(n, lhs, rhs))
+    if ".addbmm" in n.kind:
+        out = out.sum(0)
     if alpha != 1:
         out = out * alpha
     if beta == 0:
         return out.value
-    return (out + (Term(n, self) if beta == 1 else Term(n, self) * beta)).value
+    lhs, rhs = n.promoted(self, out.value)
+    added = Term(n, lhs)
+    return ((added if beta == 1 else added * beta) + Term(n, rhs)).value
 
 
 @ROWS("aten.outer", "aten.ger")
@@ -84,10 +80,7 @@ def cdist(n: AtenLayer, x1: Value, x2: Value, p: float = 2.0, compute_mode: Any 
     apart = Term(n, unsqueeze(n, x1, x1.type.rank - 1)) - Term(
         n, unsqueeze(n, x2, x2.type.rank - 2)
     )
-    op = {1.0: nn.ReduceL1, 2.0: nn.ReduceL2}.get(p)
-    if op is None:
-        raise n.error(f"a norm of {p} is not supported")
-    return n(op(apart.value, axes=(apart.rank - 1,)))
+    return norm(n, apart.value, p, dim=-1)
 
 
 # -- convolutions ----------------------------------------------------------------------------------

@@ -33,7 +33,21 @@ def _is_float(x: Value) -> bool:
 
 table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.ReduceMin)
 table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
-table(lambda op: _reduction(op), logsumexp=nn.ReduceLogSumExp)
+
+
+@ROWS("aten.logsumexp")
+def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Value:
+    return _reduction(nn.ReduceLogSumExp)(n, n.floating(self), dim, keepdim)
+
+
+@ROWS("aten.sum_to_size")
+def sum_to_size(n: AtenLayer, self: Value, size: Any) -> Value:
+    """The sum of what broadcasting would have repeated."""
+    lead = self.type.rank - len(size)
+    ones = [i + lead for i, d in enumerate(size) if n.number(d) == 1]
+    axes = tuple(i for i in (*range(lead), *ones) if self.type.shape[i] != 1 or i < lead)
+    found = n(nn.ReduceSum(self, axes=axes, keep_dims=True)) if axes else self
+    return n.reshape(found, size)
 
 
 @ROWS("aten.nansum")

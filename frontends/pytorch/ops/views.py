@@ -11,16 +11,13 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i1, i64
+from ....ir.types import TensorType, i64
 from ...common.movement import (
     column,
-    concat,
-    padded_by,
     reversed_axes,
     rolled,
     slice_axis,
     split_into,
-    tiled,
     transposed,
 )
 from ...common.shapes import merge, reshape
@@ -77,9 +74,20 @@ def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
     return reshape(n, self, [*own[:axis], 1, *own[axis:]])
 
 
+@ROWS("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
+def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None) -> Any:
+    """Dimensions of one element around those that are there."""
+    if self is None:
+        return [atleast(n, x) for x in tensors]
+    least, rank = int(n.kind.split(".")[1][-2]), self.type.rank
+    before = int(rank == 1) if least == 3 and rank else max(least - rank, 0)
+    x = Term(n, self).spread(before, 0)
+    return x.spread(0, max(least - x.rank, 0)).value
+
+
 @ROWS("aten.squeeze")
 def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
-    axes = n.axes(dim if dim != [] else None, self.type.rank)
+    axes = () if dim == [] else n.axes(dim, self.type.rank)
     dropped = [i for i in axes if self.type.shape[i] == 1]
     return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
 
@@ -271,8 +279,8 @@ def diagonal_places(shape: Sequence[int], offset: int) -> np.ndarray:
     return np.arange(count)[:, None] + np.array(first)
 
 
-@ROWS("aten.diagonal", "aten.diagonal_copy")
-def diagonal(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
+@ROWS("aten.diagonal", "aten.diagonal_copy", "aten.linalg_diagonal")
+def diagonal_(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     rank = self.type.rank
     a, b = n.axis(dim1, rank), n.axis(dim2, rank)
     rest = [i for i in range(rank) if i not in (a, b)]
@@ -282,6 +290,31 @@ def diagonal(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: in
     places = diagonal_places(shape, offset)  # type: ignore[arg-type]
     found = n(nn.GatherNd(transposed(n, self, [a, b, *rest]), n.constant(places, i64)))
     return transposed(n, found, [*range(1, len(rest) + 1), 0])
+
+
+@ROWS("aten.diag_embed")
+def diag_embed(n: AtenLayer, self: Value, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Value:
+    """Matrices that have rows on a diagonal, and zeros."""
+    rank = self.type.rank + 1
+    count = n.int(n.size(self, rank - 2))
+    size = count + abs(offset)
+    places = np.zeros((count, size, size), bool)
+    places[np.arange(count), *diagonal_places((size, size), offset).T] = True
+    x = Term(n, self)
+    wide = x.reshape(*((self, i) for i in range(rank - 1)), 1, 1)
+    chosen = constant(n, places).choose(wide, constant(n, 0, x.element))
+    made = chosen.made(nn.ReduceSum(chosen.value, axes=(rank - 2,))).value
+    a, b = n.axis(dim1, rank), n.axis(dim2, rank)
+    rest = iter(range(rank - 2))
+    order = [rank - 2 if i == a else rank - 1 if i == b else next(rest) for i in range(rank)]
+    return transposed(n, made, order)
+
+
+@ROWS("aten.diag")
+def diag(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
+    if self.type.rank == 1:
+        return diag_embed(n, self, diagonal)
+    return diagonal_(n, self, diagonal)
 
 
 @ROWS("aten.unfold")
@@ -305,128 +338,6 @@ def as_strided(n: AtenLayer, self: Value, size: Any, stride: Any, storage_offset
     if places.max(initial=0) >= math.prod(d or 0 for d in self.type.shape):
         raise n.error("as_strided reads elements behind the tensor's")
     return n(nn.Gather(Term(n, self).flat().value, n.constant(places, i64)))
-
-
-# -- joining and repeating -------------------------------------------------------------------------
-
-
-@ROWS("aten.cat", "aten.concat", "aten.concatenate")
-def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
-    parts = [x for x in tensors if x.type.shape != (0,)] or tensors[:1]
-    parts = n.promoted(*parts)
-    return concat(n, parts, n.axis(dim, parts[0].type.rank))
-
-
-@ROWS("aten.stack")
-def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
-    parts = n.promoted(*tensors)
-    axis = n.axis(dim, parts[0].type.rank + 1)
-    return concat(n, [unsqueeze(n, x, axis) for x in parts], axis)
-
-
-@ROWS("aten.hstack", "aten.vstack", "aten.column_stack")
-def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
-    if "hstack" in n.kind:
-        return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
-    if "column" in n.kind:
-        return cat(n, [unsqueeze(n, x, 1) if x.type.rank == 1 else x for x in tensors], 1)
-    return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)
-
-
-@ROWS("aten.repeat", "aten.tile")
-def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> Value:
-    counts = list(repeats if repeats is not None else dims)
-    lead = len(counts) - self.type.rank
-    if lead < 0:
-        counts = [1] * -lead + counts
-    for _ in range(max(lead, 0)):
-        self = unsqueeze(n, self, 0)
-    return tiled(n, self, n.vector(counts))
-
-
-@ROWS("aten.repeat_interleave")
-def repeat_interleave(
-    n: AtenLayer, self: Value, repeats: Any, dim: int | None = None, output_size: Any = None
-) -> Value:
-    if isinstance(n.number(repeats), Value) or n.kind.endswith(".self_Tensor"):
-        known = n.known(repeats)
-        if known is None:
-            raise n.error("repeats must be known at import")
-        if dim is None:
-            self, dim = Term(n, self).flat().value, 0
-        axis = n.axis(dim, self.type.rank)
-        whole = self.type.shape[axis]
-        places = np.repeat(np.arange(whole or 0), known.reshape(-1))
-        return n(nn.Gather(self, n.constant(places, i64), axis=axis))
-    if dim is None:
-        self, dim = Term(n, self).flat().value, 0
-    axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
-    wide = n.expand(unsqueeze(n, self, axis + 1), [*shape[: axis + 1], count, *shape[axis + 1 :]])
-    size = extent(n, (self, axis)) * count
-    return n.reshape(wide, [*shape[:axis], n.number(size.value), *shape[axis + 1 :]])
-
-
-@ROWS("aten.pad", "aten.constant_pad_nd")
-def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value=None) -> Value:
-    """Pads are given in pairs, those of the last dimension first; negative ones cut."""
-    rank = self.type.rank
-    pads = [0] * (2 * rank)
-    for i in range(len(pad) // 2):
-        pads[rank - 1 - i], pads[2 * rank - 1 - i] = n.int(pad[2 * i]), n.int(pad[2 * i + 1])
-    for i in range(rank):
-        begin, end = min(pads[i], 0), min(pads[rank + i], 0)
-        if begin or end:
-            self = slice_axis(n, self, i, -begin, end if end else FAR)
-    pads = [max(p, 0) for p in pads]
-    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
-    fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
-    return padded_by(n, self, pads, fill, names[mode])
-
-
-def _padding(mode: str) -> Any:
-    return lambda n, self, padding: pad(n, self, padding, mode)
-
-
-ROWS.add(
-    {
-        f"aten.{name}_pad{rank}d": _padding(mode)
-        for name, mode in (("reflection", "reflect"), ("replication", "replicate"))
-        for rank in (1, 2, 3)
-    }
-)
-
-
-@ROWS("aten.tril", "aten.triu")
-def trilu(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
-    upper = "triu" in n.kind
-    return n(nn.Trilu(self, n.as_value(diagonal, i64), upper=upper))
-
-
-@ROWS("aten.pixel_shuffle")
-def pixel_shuffle(n: AtenLayer, self: Value, upscale_factor: int) -> Value:
-    return n(nn.DepthToSpace(self, block=upscale_factor, mode="CRD"))
-
-
-@ROWS("aten.pixel_unshuffle")
-def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
-    r = downscale_factor
-    _, c, h, w = self.type.shape
-    if c is None or h is None or w is None:
-        raise n.error("the extents must be known")
-    apart = n.reshape(self, [n.size(self, 0), c, h // r, r, w // r, r])
-    moved = transposed(n, apart, [0, 1, 3, 5, 2, 4])
-    return n.reshape(moved, [n.size(self, 0), c * r * r, h // r, w // r])
-
-
-@ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")
-def channel_shuffle(n: AtenLayer, self: Value, groups: int) -> Value:
-    shape = n.shape(self)
-    channels = self.type.shape[1]
-    if channels is None:
-        raise n.error("the number of channels must be known")
-    apart = n.reshape(self, [shape[0], groups, channels // groups, *shape[2:]])
-    order = [0, 2, 1, *range(3, self.type.rank + 1)]
-    return n.reshape(transposed(n, apart, order), shape)
 
 
 # -- what is known of a tensor ---------------------------------------------------------------------
@@ -454,24 +365,3 @@ def numel(n: AtenLayer, self: Value) -> Value:
 )
 def nothing(n: AtenLayer, **arguments: Any) -> list:
     return []
-
-
-@ROWS("aten.diff")
-def diff(
-    n: AtenLayer,
-    self: Value,
-    n_: int = 1,
-    dim: int = -1,
-    prepend: Value | None = None,
-    append: Value | None = None,
-) -> Value:
-    """What each element is more than the one before, so many times over."""
-    axis = n.axis(dim, self.type.rank)
-    x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
-    for _ in range(n_):
-        later, before = slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)
-        if x.type.element_type is i1:
-            x = n(nn.Xor(later, before))
-        else:
-            x = n(nn.Sub(later, before))
-    return x

@@ -1,0 +1,198 @@
+"""Tensors joined, repeated and padded, and what is computed of neighbours."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i1, i64
+from ...common.movement import (
+    concat,
+    padded_by,
+    slice_axis,
+    tiled,
+    transposed,
+)
+from ...common.terms import Term, constant, extent
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .views import FAR, broadcast_tensors, unsqueeze
+
+
+@ROWS("aten.cat", "aten.concat", "aten.concatenate")
+def cat(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
+    parts = [x for x in tensors if x.type.shape != (0,)] or tensors[:1]
+    parts = n.promoted(*parts)
+    return concat(n, parts, n.axis(dim, parts[0].type.rank))
+
+
+@ROWS("aten.cartesian_prod")
+def cartesian_prod(n: AtenLayer, tensors: list[Value]) -> Value:
+    """All combinations of elements as rows."""
+    if len(tensors) == 1:
+        return tensors[0]
+    count = len(tensors)
+    apart = [Term(n, x).spread(i, count - 1 - i).value for i, x in enumerate(tensors)]
+    wide = [Term(n, x).flat().value for x in broadcast_tensors(n, apart)]
+    return stack(n, wide, 1)
+
+
+@ROWS("aten.block_diag")
+def block_diag(n: AtenLayer, tensors: list[Value]) -> Value:
+    """Matrices along a diagonal, with zeros around."""
+    parts = [Term(n, x).spread(2 - x.type.rank, 0).value for x in n.promoted(*tensors)]
+    sizes = [[n.int(n.size(x, i)) for x in parts] for i in range(2)]
+    at, rows = 0, []
+    for x, width in zip(parts, sizes[1], strict=True):
+        pads = [0, at, 0, sum(sizes[1]) - at - width]
+        rows.append(padded_by(n, x, pads, n.scalar(0, x)))
+        at += width
+    return concat(n, rows, 0)
+
+
+@ROWS("aten.cross", "aten.linalg_cross")
+def cross(n: AtenLayer, self: Value, other: Value, dim: Any = None) -> Value:
+    """The products of vectors of three elements."""
+    lhs, rhs = broadcast_tensors(n, n.promoted(self, other))
+    default = lhs.type.shape.index(3) if "linalg" not in n.kind and 3 in lhs.type.shape else -1
+    axis = n.axis(default if dim is None else dim, lhs.type.rank)
+    one, two = (constant(n, np.array(places)) for places in ([1, 2, 0], [2, 0, 1]))
+    a, b = Term(n, lhs), Term(n, rhs)
+    first = a.gather(one, axis) * b.gather(two, axis)
+    return (first - a.gather(two, axis) * b.gather(one, axis)).value
+
+
+@ROWS("aten.stack")
+def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
+    parts = n.promoted(*tensors)
+    axis = n.axis(dim, parts[0].type.rank + 1)
+    return concat(n, [unsqueeze(n, x, axis) for x in parts], axis)
+
+
+@ROWS("aten.hstack", "aten.vstack", "aten.column_stack")
+def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
+    if "hstack" in n.kind:
+        return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
+    if "column" in n.kind:
+        return cat(n, [unsqueeze(n, x, 1) if x.type.rank == 1 else x for x in tensors], 1)
+    return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)
+
+
+@ROWS("aten.repeat", "aten.tile")
+def repeat(n: AtenLayer, self: Value, repeats: Any = None, dims: Any = None) -> Value:
+    counts = list(repeats if repeats is not None else dims)
+    lead = len(counts) - self.type.rank
+    if lead < 0:
+        counts = [1] * -lead + counts
+    for _ in range(max(lead, 0)):
+        self = unsqueeze(n, self, 0)
+    return tiled(n, self, n.vector(counts))
+
+
+@ROWS("aten.repeat_interleave")
+def repeat_interleave(
+    n: AtenLayer, self: Value, repeats: Any, dim: int | None = None, output_size: Any = None
+) -> Value:
+    if isinstance(n.number(repeats), Value) or n.kind.endswith(".self_Tensor"):
+        known = n.known(repeats)
+        if known is None:
+            raise n.error("repeats must be known at import")
+        if dim is None:
+            self, dim = Term(n, self).flat().value, 0
+        axis = n.axis(dim, self.type.rank)
+        whole = self.type.shape[axis]
+        places = np.repeat(np.arange(whole or 0), known.reshape(-1))
+        return n(nn.Gather(self, n.constant(places, i64), axis=axis))
+    if dim is None:
+        self, dim = Term(n, self).flat().value, 0
+    axis, shape, count = n.axis(dim, self.type.rank), n.shape(self), n.int(repeats)
+    wide = n.expand(unsqueeze(n, self, axis + 1), [*shape[: axis + 1], count, *shape[axis + 1 :]])
+    size = extent(n, (self, axis)) * count
+    return n.reshape(wide, [*shape[:axis], n.number(size.value), *shape[axis + 1 :]])
+
+
+@ROWS("aten.pad", "aten.constant_pad_nd")
+def pad(n: AtenLayer, self: Value, pad: list[Any], mode: str = "constant", value=None) -> Value:
+    """Pads are given in pairs, those of the last dimension first; negative ones cut."""
+    rank = self.type.rank
+    pads = [0] * (2 * rank)
+    for i in range(len(pad) // 2):
+        pads[rank - 1 - i], pads[2 * rank - 1 - i] = n.int(pad[2 * i]), n.int(pad[2 * i + 1])
+    for i in range(rank):
+        begin, end = min(pads[i], 0), min(pads[rank + i], 0)
+        if begin or end:
+            self = slice_axis(n, self, i, -begin, end if end else FAR)
+    pads = [max(p, 0) for p in pads]
+    names = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+    fill = n.as_value(value or 0, self.type.element_type) if mode == "constant" else None
+    return padded_by(n, self, pads, fill, names[mode])
+
+
+def _padding(mode: str) -> Any:
+    return lambda n, self, padding: pad(n, self, padding, mode)
+
+
+ROWS.add(
+    {
+        f"aten.{name}_pad{rank}d": _padding(mode)
+        for name, mode in (("reflection", "reflect"), ("replication", "replicate"))
+        for rank in (1, 2, 3)
+    }
+)
+
+
+@ROWS("aten.tril", "aten.triu")
+def trilu(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
+    upper = "triu" in n.kind
+    return n(nn.Trilu(self, n.as_value(diagonal, i64), upper=upper))
+
+
+@ROWS("aten.pixel_shuffle")
+def pixel_shuffle(n: AtenLayer, self: Value, upscale_factor: int) -> Value:
+    return n(nn.DepthToSpace(self, block=upscale_factor, mode="CRD"))
+
+
+@ROWS("aten.pixel_unshuffle")
+def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
+    r = downscale_factor
+    _, c, h, w = self.type.shape
+    if c is None or h is None or w is None:
+        raise n.error("the extents must be known")
+    apart = n.reshape(self, [n.size(self, 0), c, h // r, r, w // r, r])
+    moved = transposed(n, apart, [0, 1, 3, 5, 2, 4])
+    return n.reshape(moved, [n.size(self, 0), c * r * r, h // r, w // r])
+
+
+@ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")
+def channel_shuffle(n: AtenLayer, self: Value, groups: int) -> Value:
+    shape = n.shape(self)
+    channels = self.type.shape[1]
+    if channels is None:
+        raise n.error("the number of channels must be known")
+    apart = n.reshape(self, [shape[0], groups, channels // groups, *shape[2:]])
+    order = [0, 2, 1, *range(3, self.type.rank + 1)]
+    return n.reshape(transposed(n, apart, order), shape)
+
+
+@ROWS("aten.diff")
+def diff(
+    n: AtenLayer,
+    self: Value,
+    n_: int = 1,
+    dim: int = -1,
+    prepend: Value | None = None,
+    append: Value | None = None,
+) -> Value:
+    """What each element is more than the one before, so many times over."""
+    axis = n.axis(dim, self.type.rank)
+    x = cat(n, [v for v in (prepend, self, append) if v is not None], axis)
+    for _ in range(n_):
+        later, before = slice_axis(n, x, axis, 1, FAR), slice_axis(n, x, axis, 0, -1)
+        if x.type.element_type is i1:
+            x = n(nn.Xor(later, before))
+        else:
+            x = n(nn.Sub(later, before))
+    return x
