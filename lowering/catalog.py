@@ -33,6 +33,7 @@ PASS_MODULES: dict[str, str] = {
     "outline-regions": "..passes.nn.outline_regions",
     "outline-parallel": ".outline_parallel",
     "prepare-weights": "..passes.nn.prepare_weights",
+    "recognize-composites": "..passes.nn.recognize",
     "sink-transposes": "..passes.nn.sink_transposes",
     "sink-views": "..passes.nn.sink_views",
     "simplify-shapes": "..passes.nn.simplify_shapes",

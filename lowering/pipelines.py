@@ -44,6 +44,7 @@ STAGES: tuple[Stage, ...] = (
         ("infer-shapes", "what is static makes other types static"),
         ("simplify-shapes", "what is not static may still be equal"),
         ("canonicalize", "the static forms of what was dynamic"),
+        ("recognize-composites", "before what is found by its softmax, and fuses with it"),
         ("sink-transposes", "channels first throughout, where batch norms fold and ops fuse"),
         ("canonicalize", "paddings that met their convolutions"),
         ("split-batch", "before algorithms and layouts that no longer have the batch first"),

@@ -15,10 +15,12 @@ from ...dialects import nn
 from ...dialects.nn.pooling import PoolingOp
 from ...dialects.nn.reductions import ReductionOp
 from ...dialects.nn.traits import Broadcasting
+from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
-from ...ir.core import Operation, Value
+from ...ir.core import Operation
 from ...ir.passes import Pass, PassContext
 from ...ir.types import TensorType
+from ...ir.values import Value
 from .building import element_of, is_arranged_constant, reshape, shape_of
 
 Order = tuple[int, ...]
@@ -39,8 +41,11 @@ class SinkTransposes(
     %3 = nn.conv (nn.transpose %2 {0, 3, 1, 2})
 
     That is done for results of ops whose channels are the second dimension, and for paddings
-    before them. Two transpositions that meet and undo each other go.
+    before them. Two transpositions that meet and undo each other go. Sums over height and width
+    come in another order.
     """
+
+    numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, so that a transposition sinks all the way."""
@@ -125,7 +130,7 @@ def _sink(op: Operation, order: Order, images: set[Value]) -> int:
 
 
 def _sink_reduction(op: ReductionOp, order: Order, images: set[Value]) -> int:
-    if len(op.operands) != 1 or not _is_moved(op.x, order):
+    if len(op.operands) != 1 or not _is_moved(op.x, order) or is_strict(op):
         return 0
     source = op.x.defined_by(nn.Transpose).x  # type: ignore[union-attr]
     axes = tuple(sorted(order[axis] for axis in op.axes))
