@@ -103,6 +103,7 @@ Layer
   204 detection_output_param Detection
   206 norm_param Normalize
   1137 bn_param BatchNorm
+  10002 psroi_pooling_param PsroiPooling
   8266711 roi_pooling_param RoiPooling
 V1Layer
   2 bottom string*
@@ -312,6 +313,10 @@ Normalize
   1 across_spatial bool =1
   3 channel_shared bool =1
   4 eps float =1e-10
+PsroiPooling
+  1 spatial_scale float
+  2 output_dim int
+  3 group_size int
 RoiPooling
   1 pooled_h int
   2 pooled_w int

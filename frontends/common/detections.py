@@ -80,6 +80,22 @@ def corners(boxes: Term) -> Term:
     return joined([center - half, center + half], -1)
 
 
+def overlaps(a: Term, b: Term) -> Term:
+    """The share that boxes [.., N, 4] and [.., M, 4] have in common: [.., N, M]."""
+    lead = [(a.value, i) for i in range(a.rank - 2)]
+    left = a.reshape(*lead, (a.value, a.rank - 2), 1, 4)
+    right = b.reshape(*lead, 1, (b.value, b.rank - 2), 4)
+
+    def area(low: Term, high: Term) -> Term:
+        size = (high - low).max(0.0)
+        return size.column(0) * size.column(1)
+
+    low, high = ([t.part(-1, at, at + 2) for t in (left, right)] for at in (0, 2))
+    common = area(low[0].max(low[1]), high[0].min(high[1]))
+    union = area(low[0], high[0]) + area(low[1], high[1]) - common
+    return (union > 0.0).choose(common / union, 0.0)
+
+
 def best_first(scores: Term, most: int | None = None) -> tuple[Term, Term]:
     """The largest scores of the last dimension, falling, and where they are."""
     n, axis = scores.n, scores.rank - 1

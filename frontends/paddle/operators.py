@@ -144,6 +144,7 @@ prior_box prior_box Input Image -> Boxes Variances
 box_coder box_coder PriorBox PriorBoxVar TargetBox -> OutputBox
 nms nms Boxes -> KeepBoxesIdxs iou_threshold=threshold
 multiclass_nms3 multiclass_nms3 BBoxes Scores RoisNum -> Out Index NmsRoisNum
+matrix_nms matrix_nms BBoxes Scores -> Out Index RoisNum
 roi_align roi_align X ROIs RoisNum -> Out
 roi_pool roi_pool X ROIs RoisNum -> Out Argmax
 psroi_pool psroi_pool X ROIs RoisNum -> Out

@@ -99,8 +99,23 @@ def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
     x [B, C, H, W], regions [R, 5] -> [R, C, PH, PW]
     """
     p = n.p("roi_pooling")
+    bins = (p.pooled_h, p.pooled_w)
+    return regions.max_roi_pool(n, x, _table(n, x, rois), bins=bins, scale=p.spatial_scale)
+
+
+@ROWS("PSROIPooling")
+def average_of_own_channels(n: CaffeLayer, x: Value, rois: Value) -> Value:
+    """R-FCN's: the mean of each bin of a region, each bin in channels of its own."""
+    p = n.p("psroi_pooling")
+    bins = (p.group_size, p.group_size)
+    if p.group_size < 1 or x.type.shape[1] != p.output_dim * p.group_size**2:
+        raise n.error(f"{shape_text(x)} has not {p.output_dim} channels for each of {bins} bins")
+    table = _table(n, x, rois)
+    return regions.average_of_own_channels(n, x, table, bins=bins, scale=p.spatial_scale)
+
+
+def _table(n: CaffeLayer, x: Value, rois: Value) -> Value:
+    """The regions [R, 5] of the first bottom."""
     if x.type.rank != 4 or None in x.type.shape[1:]:
         raise n.error(f"the bottom is {shape_text(x)}, expected known extents")
-    table = Term(n, rois).reshape((rois, 0), 5).value
-    bins = (p.pooled_h, p.pooled_w)
-    return regions.max_roi_pool(n, x, table, bins=bins, scale=p.spatial_scale)
+    return Term(n, rois).reshape((rois, 0), 5).value

@@ -15,7 +15,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common import regions
-from ...common.detections import best_first, corners, decoded, not_suppressed, priors
+from ...common.detections import best_first, corners, decoded, not_suppressed, overlaps, priors
 from ...common.movement import concat
 from ...common.resize import resized
 from ...common.shapes import reshape
@@ -206,15 +206,7 @@ def box_iou(n: MxnetLayer, a: Value, b: Value) -> Value:
     for one in (a, b):
         count = math.prod(n.extent(one, i) for i in range(one.type.rank - 1))
         terms.append(_corners(n.term(one).reshape(1, count, 4), form))
-    left = terms[0].reshape(terms[0].shape[1], 1, 4)  # type: ignore[arg-type]
-    low = left.part(2, 0, 2).max(terms[1].part(2, 0, 2))
-    high = left.part(2, 2, 4).min(terms[1].part(2, 2, 4))
-    size = (high - low).max(0.0)
-    area = size.column(0, 2) * size.column(1, 2)
-    areas = [(t.part(2, 2, 4) - t.part(2, 0, 2)).max(0.0) for t in (left, terms[1])]
-    whole = [t.column(0, 2) * t.column(1, 2) for t in areas]
-    union = whole[0] + whole[1] - area
-    found = (union > 0.0).choose(area / union, 0.0)
+    found = overlaps(*terms)
     leads = [[(v, i) for i in range(v.type.rank - 1)] for v in (a, b)]
     return found.reshape(*leads[0], *leads[1]).value
 

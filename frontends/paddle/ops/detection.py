@@ -15,10 +15,12 @@ from ....ir.types import TensorType, f32, i32, i64
 from ...common import regions
 from ...common.detections import (
     Choice,
+    best_first,
     best_of_classes,
     decoded,
     image_of,
     not_suppressed,
+    overlaps,
     priors,
     ratios_of_priors,
     sizes_of_priors,
@@ -153,6 +155,60 @@ def multiclass_nms(
         numbers.cast(i32).value,
         images.equals(each).cast(i32).sum(0).value,
     ]
+
+
+@rows("matrix_nms")
+def matrix_nms(n: PaddleLayer, boxes: Value, scores: Value) -> list[Value]:
+    """As `multiclass_nms`, but scores fall by what better boxes cover; the best come first."""
+    if not n.flag("normalized", True):
+        raise n.error("boxes that end at their last element are not supported")
+    top, keep = n.int("nms_top_k", -1), n.int("keep_top_k", -1)
+    best, order = best_first(Term(n, scores), top if top > 0 else None)
+    batch, classes, count = best.shape
+    if batch is None or classes is None or count is None:
+        raise n.error(f"scores of shape {shape_text(scores)}, expected known extents")
+    wanted = np.arange(classes).reshape(1, classes, 1) != n.int("background_label")
+    eligible = (best > n.float("score_threshold")) & constant(n, wanted)
+    index = order.spread(0, 1)
+    chosen = best.made(nn.GatherNd(boxes, index.value, batch_dims=1))
+    best = best * _decay(n, overlaps(chosen, chosen), count)
+    eligible = eligible & (best >= n.float("post_threshold"))
+    ranked = eligible.choose(best, -np.inf).flattened(1)
+    found, places = best_first(ranked, keep if keep > 0 else None)
+    rows_ = Term(n, n(nn.Transpose(n(nn.NonZero((found > -np.inf).value)), permutation=(1, 0))))
+
+    def taken(x: Term) -> Term:
+        """Of x [B, C * T, ..] what is kept."""
+        sorted_ = x.made(nn.GatherNd(x.value, places.spread(0, 1).value, batch_dims=1))
+        return x.made(nn.GatherNd(sorted_.value, rows_.value))
+
+    image = rows_.made(nn.Slice(rows_.value, starts=(0, 0), out=TensorType((None, 1), i64)))
+    kind = constant(n, np.repeat(np.arange(classes), count)[None].repeat(batch, 0))
+    numbers = image * (boxes.type.shape[1] or 0) + taken(order.flattened(1)).spread(0, 1)
+    columns = [taken(kind).cast(best.element).spread(0, 1), taken(ranked).spread(0, 1)]
+    corners = taken(chosen.reshape(batch, classes * count, 4))
+    each = constant(n, np.arange(batch))
+    return [
+        joined([*columns, corners], 1).value,
+        numbers.cast(i32).value,
+        image.equals(each).cast(i32).sum(0).value,
+    ]
+
+
+def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
+    """The least that is left of the score of a box for any better one: [.., T, T] -> [.., T]."""
+    better = constant(n, np.tri(count, k=-1, dtype=np.bool_))
+    shares = better.choose(shares, 0.0)
+    most = shares.largest(shares.rank - 1)
+    lead = [(most.value, i) for i in range(most.rank)]
+    covered = most.reshape(*lead[:-1], 1, lead[-1])  # how far the better one is covered itself
+    if n.flag("use_gaussian"):
+        difference = covered * covered - shares * shares
+        left = (difference * n.float("gaussian_sigma", 2.0)).function(nn.Exp)
+    else:
+        left = (1.0 - shares) / (1.0 - covered)
+    left = better.choose(left, 1.0)
+    return left.made(nn.ReduceMin(left.value, axes=(left.rank - 1,))).min(1.0)
 
 
 # -- regions ---------------------------------------------------------------------------------------

@@ -115,6 +115,11 @@ input: "data" input_shape { dim: 1 dim: 3 dim: 12 dim: 14 }
 input: "rois" input_shape { dim: 4 dim: 5 }
 layer { name: "roi" type: "ROIPooling" bottom: "data" bottom: "rois" top: "roi"
   roi_pooling_param { pooled_h: 3 pooled_w: 2 spatial_scale: 0.5 } }
+layer { name: "square" type: "Power" bottom: "data" top: "square" power_param { power: 2 } }
+layer { name: "wide" type: "Concat" bottom: "data" bottom: "square" bottom: "square" bottom: "data"
+  top: "wide" }
+layer { name: "psroi" type: "PSROIPooling" bottom: "wide" bottom: "rois" top: "psroi"
+  psroi_pooling_param { spatial_scale: 0.5 output_dim: 3 group_size: 2 } }
 """
 
 OLD = """

@@ -207,7 +207,14 @@ class Detectors(Group):
 
     def best(self, boxes, scores):
         ranked = (boxes, fn.sigmoid(scores), None, 0.2, 15, 10, 0.4)
-        return [
+        fading = [
+            v
+            for smooth in (False, True)
+            for v in ops.matrix_nms(
+                boxes, ranked[1], 0.3, 0.2, 15, 12, smooth, return_index=True, background_label=1
+            )
+        ]
+        return fading + [
             v
             for more in ((True, 1.0, -1), (False, 1.0, 1))
             for v in paddle._C_ops.multiclass_nms3(*ranked, *more)
