@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 import onnx
 
+from .keras_models import KERAS
+
 Arrays = list[np.ndarray]
 Made = tuple[onnx.ModelProto, Callable[[np.ndarray], Arrays]]
 
@@ -136,4 +138,5 @@ OTHERS: dict[str, Converted] = {
     "lightgbm_regressor": boosted_row("lightgbm", "LGBMRegressor", n_estimators=20, verbose=-1),
     "xgboost": boosted_row("xgboost", "XGBClassifier", n_estimators=20),
     "xgboost_regressor": boosted_row("xgboost", "XGBRegressor", n_estimators=20),
+    **{name: keras_row(*row) for name, row in KERAS.items()},
 }
