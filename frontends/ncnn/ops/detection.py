@@ -25,7 +25,7 @@ def roi_pooling(n: NcnnLayer, x: Value, roi: Value) -> Value:
     corners = Term(n, roi).reshape(1, 4)
     region = joined([corners.part(1, 0, 1) * 0.0, corners], 1)
     bins = (n.int(1), n.int(0))
-    return max_roi_pool(n, x, region.value, bins=bins, scale=n.float(2, 0.0625))
+    return max_roi_pool(n, n.image(x, 2), region.value, bins=bins, scale=n.float(2, 0.0625))
 
 
 @rows("ROIAlign")
@@ -35,7 +35,7 @@ def roi_aligned(n: NcnnLayer, x: Value, roi: Value) -> Value:
     corners = Term(n, roi).reshape(1, 4).value
     how = {"scale": n.float(2, 0.0625), "samples": n.int(3), "half": bool(n.int(4))}
     first = n.constant(np.zeros(1, np.int64))
-    return roi_align(n, x, corners, first, bins=(n.int(1), n.int(0)), **how)
+    return roi_align(n, n.image(x, 2), corners, first, bins=(n.int(1), n.int(0)), **how)
 
 
 @rows("Yolov3DetectionOutput")
@@ -67,10 +67,14 @@ def _cells(
     n: NcnnLayer, x: Value, classes: int, anchors: np.ndarray, scale: float
 ) -> tuple[Term, Term, Term]:
     """Labels and scores [1, N, 1], and corners [1, N, 4], of a map [1, A * (5 + C), H, W]."""
-    count, (_, channels, height, width) = len(anchors), x.type.shape
+    count, (_, channels, height, width) = len(anchors), n.image(x, 2).type.shape
     if None in (height, width) or channels != count * (5 + classes):
         raise n.error(f"{channels} channels, expected {count * (5 + classes)} and known extents")
-    cells = Term(n, x).reshape(1, count, 5 + classes, height, width).transpose(0, 1, 3, 4, 2)
+    cells = (
+        Term(n, n.image(x, 2))
+        .reshape(1, count, 5 + classes, height, width)
+        .transpose(0, 1, 3, 4, 2)
+    )
     cells = cells.reshape(1, count * height * width, 5 + classes)
     columns, rows_ = np.meshgrid(np.arange(width), np.arange(height))
     grid = np.stack([columns, rows_], -1)[None].repeat(count, 0).reshape(1, -1, 2)
