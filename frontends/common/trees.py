@@ -51,7 +51,8 @@ class Forest:
         self._ordered(type_to_numpy(x.element))
         missing, count = any(self.missing), len(self.features)
         nodes = np.zeros((count, 4), np.int64 if x.element is f64 else np.int32)
-        splits = np.array(self.splits, type_to_numpy(x.element))
+        with np.errstate(over="ignore"):
+            splits = np.array(self.splits, type_to_numpy(x.element))
         nodes[:, 0] = self.features
         if missing:
             nodes[:, 0] = 2 * nodes[:, 0] + self.missing

@@ -58,6 +58,12 @@ class NcnnLayer(NodeLayer):
         own = [(x, i) for i in range(1, x.type.rank)]
         return reshape(self, x, [1, *[1] * (rank - x.type.rank), *own])
 
+    def image(self, x: Value, dims: int) -> Value:
+        """x as [1, channels, extents..]. Raises NncError where it has more dimensions."""
+        if x.type.rank > dims + 2:
+            raise self.error(f"a blob of {x.type.rank - 1} dimensions, expected {dims + 1}")
+        return self.with_rank(x, dims + 2)
+
     def per_channel(self, name: str, x: Value) -> Value:
         """A weight with an element per channel, or one for all, to be combined with x."""
         array = self.array_of(name)

@@ -118,8 +118,9 @@ def _read_text(source: Source) -> list[Entry]:
             entries.append(_entry(words, number))
         except (ValueError, IndexError) as error:
             raise _at(source, number, f"no layer of ncnn: {error}") from None
-    if len(words := lines[1].split()) != 2 or words[0] != str(len(entries)):
-        raise _at(source, 2, f"it says {lines[1].strip()!r}, but {len(entries)} layers follow")
+    counts = "".join(lines[1:2])
+    if len(words := counts.split()) != 2 or words[0] != str(len(entries)):
+        raise _at(source, 2, f"it says {counts.strip()!r}, but {len(entries)} layers follow")
     return entries
 
 

@@ -40,7 +40,8 @@ def affine(n: CoreMLLayer, quantized_data: Value, zero_point: Value, scale: Valu
     axis = n.int("axis", 0) % max(data.ndim, 1)
     column = [-1 if i == axis else 1 for i in range(data.ndim)]
     zero, by = (v.reshape(column) if v.ndim else v for v in (zero, by))
-    return _constant(n, ((data.astype(np.float32) - zero) * by).astype(by.dtype))
+    with np.errstate(all="ignore"):
+        return _constant(n, ((data.astype(np.float32) - zero) * by).astype(by.dtype))
 
 
 @ROWS("constexpr_blockwise_shift_scale")
@@ -67,7 +68,8 @@ def _by_blocks(
     wide = values.astype(np.float32)
     if offset is not None:
         wide = wide - spread(offset.astype(np.float32))
-    return (wide * spread(scale.astype(np.float32))).astype(scale.dtype)
+    with np.errstate(all="ignore"):
+        return (wide * spread(scale.astype(np.float32))).astype(scale.dtype)
 
 
 @ROWS("constexpr_lut_to_dense")

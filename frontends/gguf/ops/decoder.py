@@ -34,6 +34,8 @@ def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -
         return chosen(weight).cast(f32)
     data = n.array(weight)
     assert data is not None and data.ndim == 2
+    if not data.size:
+        raise n.error("a packed weight has no elements")
     if packing.name not in _KEPT:
         return chosen(n.constant(packing.numbers(data)))
     blocks = data.reshape(len(data), -1, packing.bytes)

@@ -47,7 +47,7 @@ def _padding(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
 
 def _convolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
-        x = n.with_rank(x, dims + 2)
+        x = n.image(x, dims)
         weight, bias = _weights(n, given)
         kernel, strides = weight.type.shape[2:], _extents(n, _STRIDE, dims)
         dilations = _extents(n, _DILATION, dims)
@@ -97,7 +97,7 @@ def _finished(n: NcnnLayer, x: Value) -> Value:
 
 def _deconvolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
-        x = n.with_rank(x, dims + 2)
+        x = n.image(x, dims)
         if given:
             raise n.error("weights that are computed are not supported")
         kernel, groups = _extents(n, _KERNEL, dims), n.int(7, 1) if grouped else 1
@@ -150,7 +150,7 @@ def inner_product(n: NcnnLayer, x: Value) -> Value:
 
 def _pooling(dims: int) -> Callable:
     def convert(n: NcnnLayer, x: Value) -> Value:
-        x = n.with_rank(x, dims + 2)
+        x = n.image(x, dims)
         largest = n.int(0) == 0
         if n.int(0) not in (0, 1):
             raise n.error(f"pooling of type {n.int(0)}")

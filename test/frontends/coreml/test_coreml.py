@@ -129,6 +129,7 @@ def test_weights_of_few_bits():
             "1 weights, expected 3",
         ),
         (small(mlProgram={"functions": {}}), "the program has no function 'main'"),
+        (small(glmRegressor={}), "lacks inputs or outputs"),
         (small(pipeline={"models": []}), "computes none of the model's outputs"),
     ],
 )

@@ -3,6 +3,7 @@
 Run with a Python that has ncnn: `python test/frontends/ncnn/make.py`.
 """
 
+import sys
 from pathlib import Path
 
 import ncnn
@@ -32,8 +33,13 @@ class Group:
         else:
             self.weights += (bytes(4) if kind == F else b"") + values.tobytes()
 
-    def add(self, kind: str, shapes, parameters="", weights=(), outputs=1, low=-2.0, high=2.0):
-        """A layer; `weights` are kind, count and perhaps bounds; shapes of integers are tuples."""
+    def add(
+        self, kind: str, shapes, parameters="", weights=(), outputs=1, low=-2.0, high=2.0, last=None
+    ):
+        """A layer; `weights` are kind, count and perhaps bounds; shapes of integers are tuples.
+
+        `last` are the elements of the last input.
+        """
         names = []
         for shape in shapes:
             name = f"in{len(self.inputs)}"
@@ -46,6 +52,8 @@ class Group:
                 values = self.random.integers(0, 7, shape).astype("i4")
             else:
                 values = self.random.uniform(low, high, shape).astype("f4")
+            if last is not None and shape is shapes[-1]:
+                values = np.array(last, "f4")
             self.inputs[name] = values
             names.append(name)
         number = len(self.lines)
@@ -289,6 +297,21 @@ def attention() -> Group:
     return g
 
 
+def detection() -> Group:
+    g = Group("detection", 9)
+    for roi in ([4, 6, 25, 29], [0, 0, 3, 3], [10.4, 2.6, 30, 12]):
+        g.add("ROIPooling", [(3, 9, 10), (4,)], "0=3 1=2 2=0.25", last=roi)
+        for samples, aligned in ((2, 0), (0, 1), (3, 1)):
+            given = f"0=3 1=2 2=0.25 3={samples} 4={aligned} 5=1"
+            g.add("ROIAlign", [(3, 9, 10), (4,)], given, last=roi)
+    sizes = [10, 14, 23, 27, 37, 58, 81, 82, 135, 169, 344, 319]
+    lists = ((4, sizes), (5, [3, 4, 5, 0, 1, 2]), (6, [32, 16]))  # floats, all of them
+    lists = (f"-{23300 + i}={len(v)},{','.join(f'{x:.1f}' for x in v)}" for i, v in lists)
+    given = f"0=3 1=3 2=0.3 3=0.45 {' '.join(lists)}"
+    g.add("Yolov3DetectionOutput", [(24, 4, 5), (24, 8, 10)], given)
+    return g
+
+
 def recurrent() -> Group:
     g = Group("recurrent", 7)
     for direction in (0, 1, 2):
@@ -310,6 +333,8 @@ def recurrent() -> Group:
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    groups = (elementwise, convolution, pooling, movement, normalization, attention, recurrent)
+    vision = (elementwise, convolution, pooling, movement, detection)
+    groups = (*vision, normalization, attention, recurrent)
     for make in groups:
-        make().write()
+        if make.__name__ in (sys.argv[1:] or [one.__name__ for one in groups]):
+            make().write()

@@ -44,6 +44,7 @@ def written(folder, text=NET, weights=None):
             None,
             "layer 'fc' (InnerProduct): no layer has the output 'other'",
         ),
+        ("7767517\n", None, "it says '', but 0 layers follow"),
         (NET.replace("7767517", "77675170"), None, "the first line is not 7767517"),
     ],
 )
