@@ -3,12 +3,14 @@
 import random
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import nnc
 import numpy as np
 import pytest
 from nnc.frontends.common.source import Source
 from nnc.frontends.formats import examine_model, find_format, import_model
+from nnc.frontends.tflite.tensors import _descended
 from nnc.frontends.wire import flexbuffers
 from nnc.frontends.wire.flatbuffers import FlatbufferError, Schema
 
@@ -143,3 +145,9 @@ def test_flexbuffers_that_are_broken(data):
     except FlatbufferError:
         return
     assert len(data) > 3
+
+
+def test_a_dense_dimension_of_a_sparse_tensor_has_no_more_places_than_data():
+    none, begin = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
+    with pytest.raises(nnc.NncError, match="more places than there is data"):
+        _descended(none, begin, SimpleNamespace(is_sparse=0), 1 << 40, 10)
