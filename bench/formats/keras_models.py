@@ -100,6 +100,7 @@ def _in_float64(name: str, weights: list[np.ndarray], images: np.ndarray) -> np.
     import keras
 
     keras.config.set_floatx("float64")
+    keras.config.set_dtype_policy("float64")
     net = _network(name)
     net.set_weights([weight.astype(np.float64) for weight in weights])
     return np.asarray(net(images.astype(np.float64), training=False))

@@ -47,6 +47,10 @@ def padded(
     model runs. Raises NncError where the kernel's extents must be known and are not.
     """
     count = len(kernel)
+    if min((*strides, *dilations), default=1) < 1:
+        raise n.error(
+            f"strides {list(strides)} and dilations {list(dilations)}, expected 1 or more"
+        )
     if not isinstance(padding, str):
         return Padded(x, tuple(padding))
     if padding == "VALID":

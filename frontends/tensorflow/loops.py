@@ -53,24 +53,12 @@ def kept(body: Graph) -> tuple[int, ...]:
     return tuple(found)
 
 
-def counted(
-    n: Layer,
-    inits: Sequence[Any],
-    cond: Callable[[Sequence[Any]], Value],
-    body: Callable[[Sequence[Any]], list[Any]],
-    given: Given,
-    fixed: tuple[int, ...],
-    carried: Sequence[int],
-) -> Counted:
-    """A look at a loop. Raises NeedsStack where it reads what it was to write only.
+class Look:
+    """A look at a loop: one iteration, imported into a block that goes nowhere.
 
     `given` makes the body's states from arguments of a block, one for each that is carried.
+    Raises NeedsStack where the loop reads what it was to write only.
     """
-    return _Look(n, inits, cond, body, given, fixed, carried).result()
-
-
-class _Look:
-    """One iteration, imported into a block that goes nowhere."""
 
     def __init__(
         self,

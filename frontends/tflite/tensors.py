@@ -137,10 +137,13 @@ def _dense(sparsity: Table, data: np.ndarray, dtype: np.dtype, shape: tuple) -> 
     if any(not block_of[d] or shape[d] % block_of[d] for d in blocks):
         raise NncError("its blocks do not divide its shape")
     values = data[: data.size // dtype.itemsize * dtype.itemsize].view(dtype)
+    rows = [_vector(d.segments_kind, d.segments).size for d in dims if d.is_sparse]
+    # Each place at any level has a value, or segments of the next level.
+    most = max(values.size, *rows, 1)
     places = np.zeros((1, 0), np.int64)
     parents = np.zeros(1, np.int64)
     for level, dim in enumerate(dims):
-        places, parents = _descended(places, parents, dim, extents[order[level]], values.size)
+        places, parents = _descended(places, parents, dim, extents[order[level]], most)
     if len(places) > values.size:
         raise NncError(f"{values.size} elements of data, but {len(places)} places")
     index = np.zeros((len(places), len(order)), np.int64)
@@ -160,7 +163,7 @@ def _descended(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The places of one dimension more: each with all indices, or with those that are stored."""
     if not dim.is_sparse:
-        if len(places) * extent > max(most, 1) * max(extent, 1):
+        if len(places) * extent > most:
             raise NncError("its sparsity has more places than there is data")
         inner = np.tile(np.arange(extent), len(places))
         outer = np.repeat(np.arange(len(places)), extent)
@@ -175,7 +178,7 @@ def _descended(
     counts = ends - begins
     if (counts < 0).any() or (begins < 0).any() or (ends > indices.size).any():
         raise NncError("its sparsity has segments outside the indices")
-    if counts.sum() > max(most, 1):
+    if counts.sum() > most:
         raise NncError("its sparsity has more places than there is data")
     outer = np.repeat(np.arange(len(places)), counts)
     firsts = np.repeat(begins - np.concatenate([[0], counts.cumsum()[:-1]]), counts)

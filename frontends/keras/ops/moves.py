@@ -22,6 +22,7 @@ from ...common.movement import (
 )
 from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import broadcast, normalize_axes, normalize_axis, reshape, shape_of
+from ...common.tensorflow import pack
 from ...common.terms import Term
 from ..layer import KerasLayer, layer
 from .core import encoded
@@ -104,12 +105,7 @@ def concatenate(n: KerasLayer) -> Value:
 
 @layer("ops.Stack", "tf.stack")
 def stack(n: KerasLayer) -> Value:
-    given = n.tensors()
-    rank = given[0].type.rank + 1
-    axis = normalize_axis(n, n.argument(1, "axis", 0), rank)
-    own = [i - (i > axis) for i in range(rank)]
-    parts = [reshape(n, v, [1 if i == axis else (v, own[i]) for i in range(rank)]) for v in given]
-    return concat(n, parts, axis)
+    return pack(n, n.tensors(), n.argument(1, "axis", 0))
 
 
 @layer("ops.Hstack", "ops.Vstack")

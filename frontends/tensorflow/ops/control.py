@@ -14,7 +14,7 @@ from ...common.loops import Iteration, branch, while_loop
 from ...common.shapes import as_scalar, reshape
 from ..layer import TfLayer, rows
 from ..lists import NeedsStack, TensorList
-from ..loops import Counted, counted, kept
+from ..loops import Counted, Look, kept
 from ..variables import States, Variable
 
 _I32 = IntegerType(32)
@@ -216,7 +216,7 @@ class Loop:
         while True:
             try:
                 how = (self.given, self.fixed, self._carried())
-                plan = counted(self.n, self.inits, self.cond, self.body, *how)
+                plan = Look(self.n, self.inits, self.cond, self.body, *how).result()
                 if plan.count is not None and self._is_short(plan.count):
                     return self._unrolled(plan.count)
                 return self._loop(plan)

@@ -86,20 +86,22 @@ def _ranks(n: TfLayer, x: Value, weight: Value) -> None:
         raise n.error(f"the filter is '{weight.type}', the input '{x.type}'")
 
 
+def _how(n: TfLayer, x: Value) -> dict[str, Any]:
+    return {
+        "strides": spatial(n, "strides", x),
+        "dilations": spatial(n, "dilations", x),
+        "padding": padding_of(n, x),
+    }
+
+
 @rows("Conv2D", "Conv3D")
 def conv(n: TfLayer, x: Value, weight: Value) -> Value:
     _ranks(n, x, weight)
     rank = x.type.rank
     kernel = n(nn.Transpose(weight, permutation=(rank - 1, rank - 2, *range(rank - 2))))
     channels, own = x.type.shape[-1 if n.nhwc(x) else 1], weight.type.shape[-2]
-    groups = channels // own if channels and own else 1
-    how: dict[str, Any] = {
-        "strides": spatial(n, "strides", x),
-        "dilations": spatial(n, "dilations", x),
-        "padding": padding_of(n, x),
-        "groups": groups,
-    }
-    return on_channels_first(n, x, lambda v: convolution(n, v, kernel, **how))
+    groups, how = channels // own if channels and own else 1, _how(n, x)
+    return on_channels_first(n, x, lambda v: convolution(n, v, kernel, groups=groups, **how))
 
 
 @rows("DepthwiseConv2dNative")
@@ -110,13 +112,8 @@ def depthwise_conv(n: TfLayer, x: Value, weight: Value) -> Value:
         raise n.error(f"the filter is '{weight.type}', expected a known number of channels")
     kernel = n(nn.Transpose(weight, permutation=(2, 3, 0, 1)))
     kernel = reshape(n, kernel, [channels * times, 1, (kernel, 2), (kernel, 3)])
-    how: dict[str, Any] = {
-        "strides": spatial(n, "strides", x),
-        "dilations": spatial(n, "dilations", x),
-        "padding": padding_of(n, x),
-        "groups": channels,
-    }
-    return on_channels_first(n, x, lambda v: convolution(n, v, kernel, **how))
+    how = _how(n, x)
+    return on_channels_first(n, x, lambda v: convolution(n, v, kernel, groups=channels, **how))
 
 
 @rows("Conv2DBackpropInput", "Conv3DBackpropInputV2")
@@ -125,22 +122,16 @@ def conv_transposed(n: TfLayer, sizes: Value, weight: Value, x: Value) -> Value:
     _ranks(n, x, weight)
     rank = x.type.rank
     kernel = n(nn.Transpose(weight, permutation=(rank - 1, rank - 2, *range(rank - 2))))
-    strides, padding = spatial(n, "strides", x), padding_of(n, x)
+    how = _how(n, x)
     begin = 1 if n.nhwc(x) else 2
     wanted = (n.extents(sizes) or (None,) * rank)[begin : begin + rank - 2]
-    how: dict[str, Any] = {
-        "strides": strides,
-        "dilations": spatial(n, "dilations", x),
-        "padding": padding,
-    }
     known = [int(d) for d in wanted if d is not None]
     if len(known) == len(wanted):
         return on_channels_first(
             n, x, lambda v: transposed_convolution(n, v, kernel, extents=known, **how)
         )
-    if padding == "VALID":
-        extents = weight.type.shape[: rank - 2]
-        pairs = zip(strides, extents, strict=True)
+    if how["padding"] == "VALID":
+        pairs = zip(how["strides"], weight.type.shape[: rank - 2], strict=True)
         how["output_padding"] = [max(s - k, 0) if k is not None else 0 for s, k in pairs]
     out = on_channels_first(n, x, lambda v: transposed_convolution(n, v, kernel, **how))
     found = part_of_vector(n, shape_of(n, out), begin, begin + rank - 2)

@@ -36,7 +36,7 @@ def ranked(n: TfliteLayer, x: Value, rank: int, what: str) -> None:
         raise n.error(f"{what} has shape {shape_text(x)}, expected rank {rank}")
 
 
-def _windows(n: TfliteLayer, spatial: str = "hw") -> dict[str, Any]:
+def _windows(n: TfliteLayer, spatial: str) -> dict[str, Any]:
     o = n.options
     return {
         "strides": [getattr(o, f"stride_{d}") for d in spatial],
@@ -45,27 +45,24 @@ def _windows(n: TfliteLayer, spatial: str = "hw") -> dict[str, Any]:
     }
 
 
-@ROWS("CONV_2D")
-@real
-def conv(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    ranked(n, x, 4, "the input")
-    ranked(n, weight, 4, "the weight")
-    return _convolved(n, x, transposed(n, weight, (0, 3, 1, 2)), bias, _windows(n))
+def _conv(order: tuple[int, ...], spatial: str) -> Any:
+    """A convolution with weights that this order of dimensions makes [O, I, D..]."""
+
+    def convert(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
+        ranked(n, x, len(order), "the input")
+        ranked(n, weight, len(order), "the weight")
+        return _convolved(n, x, transposed(n, weight, order), bias, _windows(n, spatial))
+
+    return real(convert)
 
 
-@ROWS("DEPTHWISE_CONV_2D")
-@real
-def depthwise(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    ranked(n, x, 4, "the input")
-    ranked(n, weight, 4, "the weight")
-    return _convolved(n, x, transposed(n, weight, (3, 0, 1, 2)), bias, _windows(n))
-
-
-@ROWS("CONV_3D")
-def conv_3d(n: TfliteLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
-    ranked(n, x, 5, "the input")
-    ranked(n, weight, 5, "the weight")
-    return _convolved(n, x, transposed(n, weight, (4, 3, 0, 1, 2)), bias, _windows(n, "dhw"))
+ROWS.add(
+    {
+        "CONV_2D": _conv((0, 3, 1, 2), "hw"),
+        "DEPTHWISE_CONV_2D": _conv((3, 0, 1, 2), "hw"),
+        "CONV_3D": _conv((4, 3, 0, 1, 2), "dhw"),
+    }
+)
 
 
 def _convolved(
@@ -219,16 +216,15 @@ def local_response(n: TfliteLayer, x: Value) -> Value:
     return channels_last(n, reversed_along(n, n(nn.Lrn(data, **how)), 1))
 
 
-@ROWS("SPACE_TO_DEPTH")
-def space_to_depth(n: TfliteLayer, x: Value) -> Value:
-    ranked(n, x, 4, "the input")
-    return channels_last(n, n(nn.SpaceToDepth(channels_first(n, x), block=n.options.block)))
+def _blocks(op: Any) -> Any:
+    def convert(n: TfliteLayer, x: Value) -> Value:
+        ranked(n, x, 4, "the input")
+        return channels_last(n, n(op(channels_first(n, x), block=n.options.block)))
+
+    return convert
 
 
-@ROWS("DEPTH_TO_SPACE")
-def depth_to_space(n: TfliteLayer, x: Value) -> Value:
-    ranked(n, x, 4, "the input")
-    return channels_last(n, n(nn.DepthToSpace(channels_first(n, x), block=n.options.block)))
+ROWS.add({"SPACE_TO_DEPTH": _blocks(nn.SpaceToDepth), "DEPTH_TO_SPACE": _blocks(nn.DepthToSpace)})
 
 
 @ROWS("DILATE")

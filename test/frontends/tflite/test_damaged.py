@@ -3,14 +3,20 @@
 import random
 import struct
 from pathlib import Path
+from types import SimpleNamespace
 
 import nnc
 import numpy as np
 import pytest
+from nnc.frontends.common.builder import Builder
+from nnc.frontends.common.layer import Layer
 from nnc.frontends.common.source import Source
+from nnc.frontends.common.windows import padded
 from nnc.frontends.formats import examine_model, find_format, import_model
+from nnc.frontends.tflite.tensors import _descended
 from nnc.frontends.wire import flexbuffers
 from nnc.frontends.wire.flatbuffers import FlatbufferError, Schema
+from nnc.ir.types import TensorType, f32
 
 FILES = Path(__file__).parent / "files"
 SMALL = sorted(path for path in FILES.glob("*.tflite") if path.stat().st_size < 7000)
@@ -143,3 +149,17 @@ def test_flexbuffers_that_are_broken(data):
     except FlatbufferError:
         return
     assert len(data) > 3
+
+
+def test_a_dense_dimension_of_a_sparse_tensor_has_no_more_places_than_data():
+    none, begin = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
+    with pytest.raises(nnc.NncError, match="more places than there is data"):
+        _descended(none, begin, SimpleNamespace(is_sparse=0), 1 << 40, 10)
+
+
+def test_a_stride_of_0_is_an_error():
+    loc = Source(b"x").loc
+    builder = Builder(loc)
+    x = builder.argument("x", TensorType((1, 1, 4), f32))
+    with pytest.raises(nnc.NncError, match="layer 'a': strides"):
+        padded(Layer(builder, "layer 'a'", loc), x, (2,), (0,), (1,), "SAME_UPPER")
