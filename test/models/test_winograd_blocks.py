@@ -92,12 +92,12 @@ def test_any_number_of_images():
 @pytest.mark.parametrize("residual", [True, False])
 def test_images_of_unknown_extents(residual):
     """Tiles cover any image; what they are too many is cut off."""
-    model = convolutions((1, 32, "height", "width"), 32, 1, residual)
+    model = convolutions((1, 128, "height", "width"), 128, 1, residual)
     module = load_module(model)
     run_stages(module, last="simplify-graph")
     assert "nn.winograd_output" in str(module)
     run = nnc.compile(model, cache=False)
     random = np.random.default_rng(1)
     for shape in ((1, 1), (1, 9), (4, 4), (5, 2), (13, 30)):
-        x = random.standard_normal((1, 32, *shape)).astype(np.float32)
+        x = random.standard_normal((1, 128, *shape)).astype(np.float32)
         np.testing.assert_allclose(run(x), reference(model, x), rtol=1e-4, atol=1e-4)

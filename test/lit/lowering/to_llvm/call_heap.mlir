@@ -31,12 +31,20 @@ func.func private @kernel(%x: memref<?xf32>) -> memref<?xf32> {
   %c0 = arith.constant 0 : index
   %n = memref.dim %x, %c0 : memref<?xf32>
   %y = memref.alloc(%n) : memref<?xf32>
+  func.call @use(%x, %y) : (memref<?xf32>, memref<?xf32>) -> ()
   return %y : memref<?xf32>
 }
 
 // CHECK-LABEL: llvm.func internal @use(
 // CHECK-SAME:      i64, %{{arg[0-9]+}}: !llvm.ptr {llvm.noundef}, %{{arg[0-9]+}}: i64) {
 func.func private @use(%x: memref<?xf32>, %y: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = memref.dim %x, %c0 : memref<?xf32>
+  scf.for %i = %c0 to %n step %c1 {
+    %v = memref.load %x[%i] : memref<?xf32>
+    memref.store %v, %y[%i] : memref<?xf32>
+  }
   return
 }
 
