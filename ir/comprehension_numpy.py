@@ -266,17 +266,31 @@ def _logical(bitwise: Callable, logical: Callable) -> Callable:
 def erf(x: Any) -> Any:
     """The error function. Source: W. J. Cody, Rational Chebyshev approximations, 1969."""
     wide = np.asarray(x, np.float64)
-    size = np.abs(wide)
-    square = wide * wide
-    near = wide * _ratio(square, _NEAR)
-    middle = np.exp(-square) * _ratio(np.minimum(size, 4.0), _MIDDLE)
-    result = np.where(size <= 0.46875, near, np.copysign(1 - middle, wide))
-    # Beyond 6, 1 - erf(x) is below half a unit in the last place of f64.
-    inverse = 1 / np.maximum(square, 16.0)
-    tail = inverse * _ratio(inverse, _FAR)
-    tail = np.exp(-square) * (0.5641895835477563 - tail) / np.maximum(size, 4.0)
-    result = np.where(size > 4.0, np.copysign(1 - tail, wide), result)
+    result = np.where(np.abs(wide) <= 0.46875, _erf_near(wide), np.copysign(1 - _tail(wide), wide))
     return np.where(np.isnan(wide), wide, result).astype(x.dtype)
+
+
+def erfc(x: Any) -> Any:
+    """1 - erf(x), with all digits where erf(x) is close to 1. Source: as `erf`."""
+    wide = np.asarray(x, np.float64)
+    tail = _tail(wide)
+    far = np.where(wide < 0, 2 - tail, tail)
+    result = np.where(np.abs(wide) <= 0.46875, 1 - _erf_near(wide), far)
+    return np.where(np.isnan(wide), wide, result).astype(x.dtype)
+
+
+def _erf_near(x: Any) -> Any:
+    """erf(x) up to 0.46875."""
+    return x * _ratio(np.minimum(x * x, 1.0), _NEAR)
+
+
+def _tail(x: Any) -> Any:
+    """1 - erf(|x|) from 0.46875 on."""
+    size, square = np.abs(x), x * x
+    middle = _ratio(np.minimum(size, 4.0), _MIDDLE)
+    inverse = 1 / np.maximum(square, 16.0)
+    far = (0.5641895835477563 - inverse * _ratio(inverse, _FAR)) / np.maximum(size, 4.0)
+    return np.exp(-square) * np.where(size > 4.0, far, middle)
 
 
 def _ratio(x: Any, table: tuple[Sequence[float], Sequence[float]]) -> Any:
@@ -356,7 +370,9 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "abs": np.abs,
     "sign": np.sign,
     "exp": np.exp,
+    "expm1": np.expm1,
     "log": np.log,
+    "log1p": np.log1p,
     "sqrt": np.sqrt,
     "ceil": np.ceil,
     "floor": np.floor,
@@ -374,6 +390,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "acosh": np.arccosh,
     "atanh": np.arctanh,
     "erf": erf,
+    "erfc": erfc,
     "is_nan": np.isnan,
     "not": _logical(np.invert, np.logical_not),
     "and": _logical(np.bitwise_and, np.logical_and),

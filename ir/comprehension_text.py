@@ -24,7 +24,9 @@ COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("neg", "abs", "exp", "log", "sqrt", "ceil", "floor", "round", "sign"), 1),
     **dict.fromkeys(("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh"), 1),
-    **dict.fromkeys(("asinh", "acosh", "atanh", "erf", "not", "is_nan"), 1),
+    **dict.fromkeys(
+        ("asinh", "acosh", "atanh", "erf", "erfc", "expm1", "log1p", "not", "is_nan"), 1
+    ),
     **dict.fromkeys(CASTS, 1),
     **dict.fromkeys(("add", "sub", "mul", "div", "pow", "mod", "fmod", "min", "max"), 2),
     **dict.fromkeys(("and", "or", "xor", "shift_left", "shift_right"), 2),

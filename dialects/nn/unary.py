@@ -120,6 +120,18 @@ class Erf(UnaryFunction, name="nn.erf"):
     """The error function. Source: ONNX Erf-13."""
 
 
+class Erfc(UnaryFunction, name="nn.erfc"):
+    """1 - erf(x), with all digits where erf(x) is close to 1. Source: CHLO's erfc."""
+
+
+class Expm1(UnaryFunction, name="nn.expm1"):
+    """e**x - 1, with all digits near 0. Source: StableHLO's exponential_minus_one."""
+
+
+class Log1p(UnaryFunction, name="nn.log1p"):
+    """log(1 + x), with all digits near 0. Source: StableHLO's log_plus_one."""
+
+
 class Tanh(UnaryFunction, name="nn.tanh"):
     """Hyperbolic tangent. Source: ONNX Tanh-13."""
 

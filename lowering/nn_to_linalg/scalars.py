@@ -145,7 +145,9 @@ _FLOAT_OPS = {
     "neg": arith.NegF,
     "abs": math.AbsF,
     "exp": math.Exp,
+    "expm1": math.ExpM1,
     "log": math.Log,
+    "log1p": math.Log1p,
     "sqrt": math.Sqrt,
     "ceil": math.Ceil,
     "floor": math.Floor,
@@ -163,6 +165,7 @@ _FLOAT_OPS = {
     "acosh": math.Acosh,
     "atanh": math.Atanh,
     "erf": math.Erf,
+    "erfc": math.Erfc,
 }
 _INTEGER_OPS = {"add": arith.AddI, "sub": arith.SubI, "mul": arith.MulI, "and": arith.AndI,
                 "or": arith.OrI, "xor": arith.XOrI}  # fmt: skip

@@ -87,19 +87,25 @@ def attention_in_order(op: nn.Matmul, rewriter: Rewriter) -> None:
 
 @rewrite(nn.Mul)
 def gelu(op: nn.Mul, rewriter: Rewriter) -> None:
-    """mul(mul(x, 1/2), sub(1, erf(mul(neg(x), 1/sqrt(2))))) -> gelu(x)"""
-    half, rest = op.lhs.defined_by(nn.Mul), op.rhs.defined_by(nn.Sub)
-    if half is None or rest is None or constant_number(half.rhs) != 0.5:
-        return
-    erf = rest.rhs.defined_by(nn.Erf)
-    inner = erf and erf.operands[0].defined_by(nn.Mul)
+    """mul(mul(x, 1/2), erfc(mul(neg(x), 1/sqrt(2)))) -> gelu(x)"""
+    half, beyond = op.lhs.defined_by(nn.Mul), _complement_of(op.rhs)
+    inner = beyond and beyond.defined_by(nn.Mul)
     negative = inner and inner.lhs.defined_by(nn.Neg)
-    if constant_number(rest.lhs) != 1 or inner is None or negative is None:
+    if half is None or inner is None or negative is None or constant_number(half.rhs) != 0.5:
         return
     factor = constant_number(inner.rhs)
     is_root = factor is not None and math.isclose(factor, math.sqrt(0.5), rel_tol=1e-6)
     if is_root and negative.operands[0] is half.lhs:
         rewriter.replace(op, nn.Gelu(half.lhs))
+
+
+def _complement_of(value: Value) -> Value | None:
+    """z of erfc(z), or of sub(1, erf(z))."""
+    if (whole := value.defined_by(nn.Erfc)) is not None:
+        return whole.operands[0]
+    rest = value.defined_by(nn.Sub)
+    erf = rest and rest.rhs.defined_by(nn.Erf)
+    return erf.operands[0] if rest and erf and constant_number(rest.lhs) == 1 else None
 
 
 # -- layer normalization --------------------------------------------------------------------------

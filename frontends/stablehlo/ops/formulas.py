@@ -68,22 +68,6 @@ def square(x: Term) -> Term:
 # -- functions -------------------------------------------------------------------------------------
 
 
-def exponential_minus_one(x: Term) -> Term:
-    """exp(x) - 1, near 0 by 2 tanh(x / 2) / (1 - tanh(x / 2)), which keeps its digits."""
-    half = (x * 0.5).function(nn.Tanh)
-    near = half * 2.0 / (1.0 - half)
-    small = x.function(nn.Abs) < 0.5
-    return small.choose(near, x.function(nn.Exp) - 1.0)
-
-
-def log_plus_one(x: Term) -> Term:
-    """log(1 + x), near 0 by 2 atanh(x / (2 + x))."""
-    ratio = x / (x + 2.0)
-    near = ratio.function(nn.Atanh) * 2.0
-    small = x.function(nn.Abs) < 0.25
-    return small.choose(near, (x + 1.0).function(nn.Log))
-
-
 def cbrt(x: Term) -> Term:
     magnitude = x.function(nn.Abs)
     root = magnitude ** (1.0 / 3.0)

@@ -26,22 +26,6 @@ def _polynomial(x: Term, coefficients: Sequence[float]) -> Term:
     return found
 
 
-# t * exp(-x^2 + P(t)) with t = 1 / (1 + |x| / 2). Source: Numerical Recipes, erfcc.
-_ERFC = (
-    0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418,
-    0.37409196, 1.00002368, -1.26551223,
-)  # fmt: skip
-
-
-def erfc(x: Term) -> Term:
-    """1 - erf(x), which keeps its digits where erf(x) is close to 1."""
-    size = x.function(nn.Abs)
-    t = 1.0 / (size * 0.5 + 1.0)
-    tail = t * (_polynomial(t, _ERFC) - size * size).function(nn.Exp)
-    far = (x < 0.0).choose(2.0 - tail, tail)
-    return (size < 0.5).choose(1.0 - x.function(nn.Erf), far)
-
-
 # Source: M. Giles, Approximating the erfinv function (2012), single precision.
 _ERF_INV_NEAR = (
     2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087,
@@ -179,7 +163,7 @@ _FORMULAS = {
     "sinh": function(nn.Sinh),
     "tan": function(nn.Tan),
     "erf": function(nn.Erf),
-    "erfc": erfc,
+    "erfc": function(nn.Erfc),
     "erf_inv": erf_inv,
     "lgamma": lgamma,
     "digamma": digamma,

@@ -33,8 +33,8 @@ def formula(make: Callable[..., Term]) -> Callable[..., Value]:
 
 rows.add({name: unary(getattr(nn, name)) for name in (
     "Abs", "Exp", "Log", "Sqrt", "Rsqrt", "Reciprocal", "Ceil", "Floor", "Sign", "Sin", "Cos",
-    "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Tanh",
-    "Sigmoid", "Neg", "Relu", "Selu", "Softplus", "Softsign",
+    "Tan", "Asin", "Acos", "Atan", "Sinh", "Cosh", "Asinh", "Acosh", "Atanh", "Erf", "Erfc", "Tanh",
+    "Expm1", "Log1p", "Sigmoid", "Neg", "Relu", "Selu", "Softplus", "Softsign",
 )} | {name: unary(op) for name, op in {
     "Inv": nn.Reciprocal, "Rint": nn.Round, "Round": nn.Round, "LogicalNot": nn.Not,
     "Invert": nn.Not, "IsNan": nn.IsNan, "IsInf": nn.IsInf,
@@ -53,16 +53,13 @@ rows.add({
     "Square": formula(lambda x: x * x),
     "SquaredDifference": formula(lambda x, y: (x - y) * (x - y)),
     "NotEqual": formula(lambda x, y: ~x.equals(y)),
-    "Expm1": formula(lambda x: x.function(nn.Exp) - 1),
-    "Log1p": formula(lambda x: (x + 1).function(nn.Log)),
-    "Erfc": formula(lambda x: 1 - x.function(nn.Erf)),
     "Relu6": formula(lambda x: x.max(0).min(6)),
     "IsFinite": formula(lambda x: ~(x.function(nn.IsNan) | x.function(nn.IsInf))),
     "DivNoNan": formula(lambda x, y: y.equals(0).choose(0, x / y.equals(0).choose(1, y))),
     "MulNoNan": formula(lambda x, y: y.equals(0).choose(0, x * y)),
     "Xdivy": formula(lambda x, y: x.equals(0).choose(0, x / y)),
     "Xlogy": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log))),
-    "Xlog1py": formula(lambda x, y: x.equals(0).choose(0, x * (y + 1).function(nn.Log))),
+    "Xlog1py": formula(lambda x, y: x.equals(0).choose(0, x * y.function(nn.Log1p))),
     "ReluGrad": formula(lambda dy, y: (y > 0).choose(dy, 0)),
 })  # fmt: skip
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 
 import ml_dtypes
+import nnc
 import numpy as np
 import pytest
 from nnc.dialects import nn
 from nnc.ir.diagnostics import VerifyError
+from nnc.ir.syntax.parser import parse_module
 from nnc.ir.types import TensorType, bf16, f32, i1, i8, i32, i64
 
 from .reference import close, reference, run
@@ -208,6 +210,28 @@ def test_erf_is_as_precise_as_libm(rng):
     x = np.concatenate([rng.uniform(-7, 7, 2000), [0.46875, 4.0, -4.0, np.inf, -np.inf, np.nan, 0]])
     expected = [math.erf(v) for v in x]
     np.testing.assert_allclose(run(nn.Erf, x), expected, rtol=1e-14, atol=0)
+
+
+@pytest.mark.parametrize(
+    "op, function", [(nn.Erfc, math.erfc), (nn.Expm1, math.expm1), (nn.Log1p, math.log1p)]
+)
+def test_digits_are_kept_in_f32(op, function):
+    """Compiled: where 1 is next to a small number."""
+    x = np.concatenate([np.geomspace(1e-8, 8, 60), -np.geomspace(1e-8, 0.9, 60)]).astype("f4")
+    text = f"""func.func @main(%x: tensor<120xf32>) -> tensor<120xf32> attributes {{nn.entry}} {{
+      %y = {op.name} %x : (tensor<120xf32>) -> tensor<120xf32>
+      return %y : tensor<120xf32>
+    }}"""
+    found = nnc.compile(parse_module(text), cache=False)(x)
+    np.testing.assert_allclose(found, [function(v) for v in x.astype("f8")], rtol=1e-6, atol=0)
+
+
+def test_erfc_keeps_its_digits(rng):
+    x = np.concatenate(
+        [rng.uniform(-7, 26, 2000), [0.46875, 4.0, -4.0, np.inf, -np.inf, np.nan, 0]]
+    )
+    expected = [math.erfc(v) for v in x]
+    np.testing.assert_allclose(run(nn.Erfc, x), expected, rtol=2e-13, atol=0)
 
 
 def test_nan_wins_in_max_and_min():

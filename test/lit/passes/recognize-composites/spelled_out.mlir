@@ -118,6 +118,24 @@ func.func @gelu(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
 
 // -----
 
+// As in jax.nn.gelu.
+
+// CHECK-LABEL: func.func @gelu_by_erfc(
+// CHECK-NEXT:    %[[Y:.*]] = nn.gelu
+// CHECK-NEXT:    return %[[Y]]
+func.func @gelu_by_erfc(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %half = nn.constant dense<0.5> : tensor<f32>
+  %root = nn.constant dense<0.707106769> : tensor<f32>
+  %0 = nn.mul %x, %half : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %1 = nn.neg %x : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %2 = nn.mul %1, %root : (tensor<4x8xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %3 = nn.erfc %2 : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %4 = nn.mul %0, %3 : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %4 : tensor<4x8xf32>
+}
+
+// -----
+
 // A module that wants its math as written keeps it.
 
 // CHECK-LABEL: func.func @as_written(
