@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -97,8 +98,28 @@ class Wine(Emulator):
     def command(self) -> list[str]:
         if missing := self.missing():
             raise NncError(missing)
-        home = os.environ.get("WINEPREFIX") or str(cache_home() / "wine")
-        return ["env", f"WINEPREFIX={home}", "WINEDEBUG=-all", self.program]
+        home = Path(os.environ.get("WINEPREFIX") or cache_home() / "wine")
+        command = ["env", f"WINEPREFIX={home}", "WINEDEBUG=-all", self.program]
+        _make_once(home, [*command, "wineboot", "--init"])
+        return command
 
     def argument(self, path: Path) -> str:
         return f"Z:{path}"
+
+
+def _make_once(home: Path, command: list[str]) -> None:
+    """Let Wine make the folder it lives in, unless it is there.
+
+    Of two programs that find none and start at once, Wine lets one fail. Raises NncError.
+    """
+    import fcntl
+
+    made = home / "drive_c"
+    try:
+        home.parent.mkdir(parents=True, exist_ok=True)
+        with home.with_name(f"{home.name}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not made.is_dir():
+                subprocess.run(command, check=True, capture_output=True, timeout=300)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NncError(f"wine cannot make its folder '{home}': {error}") from None
