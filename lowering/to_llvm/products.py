@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from ...dialects import arith, llvm, packed
-from ...ir.attributes import StringAttr
 from ...ir.core import Value
 from ...ir.packing import PACKINGS
-from ...ir.types import IntegerType, VectorType, i8, i32
+from ...ir.types import IntegerType, Type, VectorType, i8, i32
 from ...targets.base import Target
 from ...targets.llvm.target import have
 from .conversion import FunctionLowering, lowers
@@ -69,7 +68,12 @@ def _joins(f: FunctionLowering, dot: packed.Dot) -> str | None:
 def _call(f: FunctionLowering, name: str, total: Value, a: Value, b: Value) -> Value:
     if "neon" in name:
         a, b = (f.emit(llvm.Bitcast, [v], VectorType((16,), i8)) for v in (a, b))
-    return f.emit(llvm.CallIntrinsic, [total, a, b], total.type, {"intrin": StringAttr(name)})
+    return _intrinsic(f, name, [total, a, b], total.type)
+
+
+def _intrinsic(f: FunctionLowering, name: str, args: list[Value], type: Type) -> Value:
+    op = f.append(llvm.CallIntrinsic(name, args, op_bundle_operands=(), res=type))
+    return op.results[0]
 
 
 @lowers(packed.Dot)
@@ -88,7 +92,7 @@ def _spelled_out(f: FunctionLowering, packing: str, a: Value, b: Value) -> Value
     if name is not None:
         halves = VectorType((2 * lanes,), kind.lhs)  # type: ignore[operator]
         apart = [f.emit(llvm.Bitcast, [v], halves) for v in (a, b)]
-        return f.emit(llvm.CallIntrinsic, apart, a.type, {"intrin": StringAttr(name)})
+        return _intrinsic(f, name, apart, a.type)
     total = None
     for number in range(kind.count):
         parts = [_part(f, v, number, t) for v, t in ((a, kind.lhs), (b, kind.rhs))]

@@ -16,7 +16,7 @@ from ...ir.core import Operation
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext
 from ...ir.rewriting import Rewriter, apply_greedily, constant_number, rewrite
-from ...ir.types import TensorType
+from ...ir.types import TensorType, f32, f64
 from ...ir.values import Value
 from .building import element_of, reshape, shape_of
 from .constants import array_attribute, constant_array
@@ -34,9 +34,16 @@ class RecognizeComposites(Pass, name="recognize-composites", anchor="func.func")
     numerics = "rounding"
 
     def run(self, op: Operation, context: PassContext) -> None:
-        """Rewrites; a module that wants its math as written keeps it."""
+        """Rewrites; a module that wants its math as written keeps it.
+
+        So do 16-bit floats: spelled out, they are rounded at every step.
+        """
         if not is_strict(op):
             apply_greedily(op, PATTERNS, fold=False, trace=context.trace)
+
+
+def _is_wide(value: Value) -> bool:
+    return element_of(value) in (f32, f64)
 
 
 def _row(value: Value) -> Value:
@@ -62,6 +69,8 @@ def softmax(op: nn.Div, rewriter: Rewriter) -> None:
     e = op.lhs.defined_by(nn.Exp)
     shifted = e and e.operands[0].defined_by(nn.Sub)
     if e is None or shifted is None or _reduced(op.rhs, nn.ReduceSum) is not op.lhs:
+        return
+    if not _is_wide(op.out):
         return
     largest = _row(shifted.rhs)
     floor = largest.defined_by(nn.Max)
@@ -95,7 +104,7 @@ def gelu(op: nn.Mul, rewriter: Rewriter) -> None:
         return
     factor = constant_number(inner.rhs)
     is_root = factor is not None and math.isclose(factor, math.sqrt(0.5), rel_tol=1e-6)
-    if is_root and negative.operands[0] is half.lhs:
+    if is_root and negative.operands[0] is half.lhs and _is_wide(op.out):
         rewriter.replace(op, nn.Gelu(half.lhs))
 
 
@@ -189,6 +198,8 @@ def layer_norm(op: nn.Add, rewriter: Rewriter) -> None:
     """(x - mean) * f + shift, or x * f + (shift - mean * f), with f = rsqrt(..) * scale"""
     scaled = op.lhs.defined_by(nn.Mul)
     if scaled is None or not (shape := shape_of(op.out)) or shape_of(scaled.rhs) != shape:
+        return
+    if not _is_wide(op.out):
         return
     centered, shift = scaled.lhs.defined_by(nn.Sub), op.rhs
     if centered is not None and (found := _factor(scaled.rhs, centered.lhs)):
