@@ -1,4 +1,4 @@
-"""nnc, a compiler for neural networks: ONNX in, readable IR in between, native code out.
+"""nnc, a compiler for neural networks: models of any framework in, native code out.
 
     import nnc
     model = nnc.compile("model.onnx")

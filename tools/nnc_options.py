@@ -11,7 +11,9 @@ from ..numerics.options import add_arguments as add_numerics
 from ..targets.base import target as find_target
 from .command import OPS_HELP
 
-DESCRIPTION = "Compile neural networks: ONNX in, native code out, readable IR in between."
+DESCRIPTION = (
+    "Compile neural networks: models of any framework in, native code out, readable IR in between."
+)
 
 
 class _Parser(argparse.ArgumentParser):
