@@ -166,8 +166,12 @@ def flatten(found: object) -> list[Tensor]:
 def settle(module: nn.Module, arguments: list[Tensor]) -> None:
     """Give batch norms scales that differ, and the means and variances of the data they see.
 
-    Without them a deep network's outputs are nearly constant, and prove nothing.
+    Without them a deep network's outputs are nearly constant, and prove nothing; neither do those
+    of a last layer that begins with zeros, so matrices of zeros become random.
     """
+    for parameter in module.parameters():
+        if parameter.dim() > 1 and not parameter.any():
+            nn.init.normal_(parameter, std=0.05)
     norms = [m for m in module.modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)]
     for norm in norms:
         if norm.affine:

@@ -162,7 +162,7 @@ for _name, _options in (
     ("deit_tiny_patch16_224", {"img_size": 64, "depth": 2}),
     ("beit_base_patch16_224", {"img_size": 64, "depth": 2, "embed_dim": 96, "num_heads": 4}),
     ("eva02_tiny_patch14_224", {"img_size": 56, "depth": 2}),
-    ("mixer_s32_224", {"img_size": 64, "num_blocks": 2}),
+    ("mixer_s32_224", {"img_size": 64}),
     ("cait_xxs24_224", {"img_size": 64, "depth": 2}),
     ("xcit_nano_12_p16_224", {"img_size": 64, "depth": 2}),
     ("levit_128s", {"img_size": 64}),
