@@ -19,12 +19,12 @@ _WITH_ALPHA = {"LeakyRelu": "", "Elu": "", "Celu": "", "ThresholdedRelu": "", "S
 
 @converter(*_PLAIN)
 def plain(n: Node, x: Value) -> Value:
-    return activation(n, n.op_type.lower(), x)
+    return activation(n, n.op_type, x)
 
 
 @converter(*_WITH_ALPHA)
 def with_alpha(n: Node, x: Value) -> Value:
-    return activation(n, _WITH_ALPHA[n.op_type] or n.op_type.lower(), x, n.float("alpha"))
+    return activation(n, _WITH_ALPHA[n.op_type] or n.op_type, x, n.float("alpha"))
 
 
 @converter("Selu")

@@ -5,10 +5,11 @@ Source: onnxruntime's ContribOperators.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.activations import activation
 from ...common.convolution import channels_first, channels_last
 from ...common.late_axes import with_ones
 from ...common.terms import Term
@@ -39,22 +40,11 @@ def expand_dims(n: Node, x: Value, axis: Value) -> Value:
 # -- activations -----------------------------------------------------------------------------------
 
 
-def _activated(n: Node, x: Value, numbers: tuple[float, ...]) -> Value:
+def _activated(n: Node, x: Value, numbers: Sequence[float]) -> Value:
     """x after the activation that the node names, with its parameters."""
-    kind = n.string("activation")
-    first, second = (*numbers, *(0.0,) * 2)[:2]
-    functions: dict[str, Callable[[], Value]] = {
-        "": lambda: x,
-        "Relu": lambda: n(nn.Relu(x)),
-        "Tanh": lambda: n(nn.Tanh(x)),
-        "Sigmoid": lambda: n(nn.Sigmoid(x)),
-        "LeakyRelu": lambda: n(nn.LeakyRelu(x, alpha=first)),
-        "Clip": lambda: n(nn.Clip(x, n.scalar(first, x), n.scalar(second, x))),
-        "HardSigmoid": lambda: n(nn.HardSigmoid(x, alpha=first, beta=second)),
-    }
-    if kind not in functions:
-        raise n.error(f"attribute 'activation' is '{kind}', expected one of {list(functions)[1:]}")
-    return functions[kind]()
+    kinds = ("", "Relu", "Tanh", "Sigmoid", "LeakyRelu", "Clip", "HardSigmoid")
+    kind = n.string("activation", choices=kinds)
+    return activation(n, kind, x, *(*numbers, 0.0, 0.0)[:2]) if kind else x
 
 
 @converter("FusedConv", domain=DOMAIN)
