@@ -14,6 +14,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32, i32, i64
+from . import gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
@@ -34,7 +35,7 @@ from .shapes import (
     shape_text,
 )
 from .strided_slice import elements
-from .terms import Term, constant, counting, extent, joined
+from .terms import Term, constant, joined
 from .windows import pad_by_vector
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -184,18 +185,6 @@ def reverse(n: Layer, x: Value, axes: Value) -> Value:
     return x
 
 
-def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:
-    """Element t of each sequence is element length - 1 - t, where t < length."""
-    time, batch = (normalize_axis(n, axis, x.type.rank) for axis in (time, batch))
-    front = [batch, time, *(i for i in range(x.type.rank) if i not in (batch, time))]
-    rows = transposed(n, x, front)
-    steps = counting(n, extent(n, (rows, 1))).spread(1, 0)
-    ends = Term(n, as_i64(n, lengths)).spread(0, 1)
-    source = (steps < ends).choose(ends - 1 - steps, steps).spread(0, 1)
-    found = n(nn.GatherNd(rows, source.value, batch_dims=1))
-    return transposed(n, found, [front.index(i) for i in range(x.type.rank)])
-
-
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
     """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
     if pads.type.shape not in ((x.type.rank, 2), (None, 2)):
@@ -251,15 +240,10 @@ def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
 
 def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:
     """A new axis that is `on` at the index and `off` elsewhere."""
-    axis = normalize_axis(n, axis, indices.type.rank + 1)
-    number = as_scalar(n, as_i64(n, depth))
-    known, shape = n.known(number), list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
+    number, index = Term(n, as_scalar(n, as_i64(n, depth))), Term(n, as_i64(n, indices))
     values = n(nn.Concat([reshape(n, as_scalar(n, v), [1]) for v in (off, on)], axis=0))
-    index = Term(n, as_i64(n, indices))
-    index = (index < 0).choose(Term(n, number), index)  # a negative one names nothing
-    out = TensorType(tuple(shape), on.type.element_type)
-    return n(nn.OneHot(index.value, number, values, axis=axis, out=out))
+    index = (index < 0).choose(number, index)  # a negative one names nothing
+    return gathering.one_hot(n, index.value, number.value, values, axis)
 
 
 def where(n: Layer, condition: Value) -> Value:

@@ -7,7 +7,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i32, i64
-from ...common.gathering import gathered
+from ...common.gathering import gathered, one_hot
 from ...common.movement import padded_by, transposed
 from ...common.reductions import largest
 from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
@@ -73,16 +73,10 @@ def scatter_nd(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> V
 
 
 @ROWS("one_hot")
-def one_hot(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", -1), indices.type.rank + 1)
+def one_hot_(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value:
     pair = [n.attribute("off_value", np.int32(0)), n.attribute("on_value", np.int32(1))]
     values = n.constant(np.array([np.asarray(one).reshape(()) for one in pair]))
-    depth = as_scalar(n, as_i64(n, one_hot_vector_size))
-    known = n.known(depth)
-    shape = list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
-    out = TensorType(tuple(shape), values.type.element_type)
-    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+    return one_hot(n, indices, one_hot_vector_size, values, n.int("axis", -1))
 
 
 @ROWS("non_zero")

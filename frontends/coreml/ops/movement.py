@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -54,10 +53,8 @@ def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
 
 @ROWS("expand_dims")
 def expand_dims(n: CoreMLLayer, x: Value) -> Value:
-    given, extents = n.ints("axes"), _own(x)
-    for axis in sorted(normalize_axes(n, given, x.type.rank + len(given))):
-        extents.insert(axis, 1)
-    return reshape(n, x, extents)
+    given = n.ints("axes")
+    return movement.unsqueezed(n, x, *sorted(normalize_axes(n, given, x.type.rank + len(given))))
 
 
 @ROWS("squeeze")
@@ -66,7 +63,7 @@ def squeeze(n: CoreMLLayer, x: Value) -> Value:
     axes = normalize_axes(n, n.ints("axes", ones), x.type.rank)
     if any(x.type.shape[axis] not in (1, None) for axis in axes):
         raise n.error(f"axes {list(axes)} of {shape_text(x)} do not all have one element")
-    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+    return movement.squeezed(n, x, *axes)
 
 
 @ROWS("flatten2d")
@@ -93,20 +90,12 @@ def concat(n: CoreMLLayer, *values: Value) -> Value:
         return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
-    return merge(n, _stacked(n, values, axis + 1), joined)
+    return merge(n, movement.stacked(n, values, axis + 1), joined)
 
 
 @ROWS("stack")
 def stack(n: CoreMLLayer, *values: Value) -> Value:
-    return _stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
-
-
-def _stacked(n: CoreMLLayer, values: Sequence[Value], axis: int) -> Value:
-    parts = []
-    for value in values:
-        own = _own(value)
-        parts.append(reshape(n, value, [*own[:axis], 1, *own[axis:]]))
-    return movement.concat(n, parts, axis)
+    return movement.stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
 
 
 @ROWS("split")

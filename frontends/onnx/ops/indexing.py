@@ -5,7 +5,8 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
-from ...common.shapes import as_i64, as_scalar, broadcast_by, normalize_axis, reshape, shape_of
+from ...common.gathering import gathered, one_hot
+from ...common.shapes import as_i64, broadcast_by, normalize_axis, reshape, shape_of
 from ...common.terms import Term, counting, extent
 from ..node import Node
 from ..registry import converter
@@ -16,11 +17,7 @@ _REDUCTIONS = ("none", "add", "mul", "max", "min")
 @converter("Gather")
 def gather(n: Node, data: Value, indices: Value) -> Value:
     axis = normalize_axis(n, n.int("axis"), data.type.rank)
-    known, extent = n.known(indices), data.type.shape[axis]
-    if known is not None and extent is not None and known.size:  # noqa: SIM102
-        if known.min() < -extent or known.max() >= extent:
-            raise n.error(f"an index is out of range for axis {axis} of {extent} elements")
-    return n(nn.Gather(data, indices, axis=axis))
+    return gathered(n, data, indices, axis)
 
 
 @converter("GatherElements")
@@ -60,14 +57,8 @@ def scatter_nd(n: Node, data: Value, indices: Value, updates: Value) -> Value:
 
 
 @converter("OneHot")
-def one_hot(n: Node, indices: Value, depth: Value, values: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", -1), indices.type.rank + 1)
-    depth = as_scalar(n, as_i64(n, depth))
-    known = n.known(depth)
-    shape = list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
-    out = TensorType(tuple(shape), values.type.element_type)
-    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+def one_hot_(n: Node, indices: Value, depth: Value, values: Value) -> Value:
+    return one_hot(n, indices, depth, values, n.int("axis", -1))
 
 
 @converter("NonZero")

@@ -9,6 +9,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
+from ...common.gathering import reverse_sequence
 from ...common.late_axes import parts_of_sizes, spread_over
 from ...common.movement import FAR, bounds, concat, padded_by, split_into, tiled
 from ...common.shapes import (
@@ -18,7 +19,7 @@ from ...common.shapes import (
     normalize_axis,
     shape_of,
 )
-from ...common.terms import Term, constant, counting
+from ...common.terms import constant
 from ...common.terms import extent as extent_of
 from ...common.windows import pad_by_vector
 from ..calls import expand_call
@@ -255,35 +256,13 @@ def space_to_depth(n: Node, x: Value) -> Value:
 
 
 @converter("ReverseSequence")
-def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
-    """x with element t of the sequences taken from length - 1 - t, where t < length."""
+def reverse_sequence_(n: Node, x: Value, lengths: Value) -> Value:
     time, batch = n.int("time_axis", 0), n.int("batch_axis", 1)
     if sorted((time, batch)) != [0, 1]:
         raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
     if x.type.rank < 2 or lengths.type.rank != 1:
         raise n.error(f"ranks {x.type.rank} and {lengths.type.rank}, expected at least 2, and 1")
-    steps = counting(n, extent_of(n, (x, time))).spread(time, batch).value
-    row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
-    mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
-    source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
-    if x.type.rank == 2:
-        return n(nn.GatherElements(x, source, axis=time))
-    if batch != 0:
-        swap = (1, 0, *range(2, x.type.rank))
-        flipped = n(nn.Transpose(x, permutation=swap))
-        index = n(nn.Transpose(source, permutation=(1, 0)))
-        return n(nn.Transpose(_gather_rows(n, flipped, index), permutation=swap))
-    return _gather_rows(n, x, source)
-
-
-def _row_type(lengths: Value, time: int) -> TensorType:
-    count = lengths.type.shape[0]
-    return TensorType((1, count) if time == 0 else (count, 1), i64)
-
-
-def _gather_rows(n: Node, x: Value, index: Value) -> Value:
-    """out[b, t] = x[b, index[b, t]]"""
-    return n(nn.GatherNd(x, Term(n, index).spread(0, 1).value, batch_dims=1))
+    return reverse_sequence(n, x, lengths, time, batch)
 
 
 @converter("CenterCropPad")

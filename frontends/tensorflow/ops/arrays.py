@@ -10,6 +10,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
+from ...common.gathering import reverse_sequence
 from ...common.movement import concat, rolled, tiled
 from ...common.shapes import as_i64, normalize_axis, product, shape_of
 from ...common.strided_slice import Masks, strided_slice
@@ -123,7 +124,7 @@ rows.add({
     "Transpose": tf.transpose,
     "ConjugateTranspose": tf.transpose,
     "ReverseV2": tf.reverse,
-    "ReverseSequence": lambda n, x, lengths: tf.reverse_sequence(
+    "ReverseSequence": lambda n, x, lengths: reverse_sequence(
         n, x, lengths, n.int("seq_dim"), n.int("batch_dim", 0)
     ),
     "Tile": lambda n, x, multiples: tiled(n, x, as_i64(n, multiples)),

@@ -8,6 +8,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, i32
 from ...common import tensorflow as tf
+from ...common.gathering import reverse_sequence
 from ...common.movement import concat, tiled
 from ...common.shapes import as_i64, normalize_axis, shape_of
 from ...common.strided_slice import Masks, strided_slice
@@ -41,7 +42,7 @@ _MOVES = {
     ),
     "TILE": lambda n, x, repeats: tiled(n, x, as_i64(n, repeats)),
     "REVERSE_V2": tf.reverse,
-    "REVERSE_SEQUENCE": lambda n, x, lengths: tf.reverse_sequence(
+    "REVERSE_SEQUENCE": lambda n, x, lengths: reverse_sequence(
         n, x, lengths, n.options.time, n.options.batch
     ),
     "SPACE_TO_BATCH_ND": lambda n, x, block, pads: tf.space_to_batch_nd(
