@@ -9,64 +9,24 @@ from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import IntegerType, TensorType, Type, i1, i32
+from ...common.direct import direct, named
 from ...common.shapes import as_scalar, broadcast, normalize_axis, reshape
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 from ..tensors import element_type
 
-_UNARY = {
-    "Neg": nn.Neg,
-    "Abs": nn.Abs,
-    "Exp": nn.Exp,
-    "Log": nn.Log,
-    "Sqrt": nn.Sqrt,
-    "Reciprocal": nn.Reciprocal,
-    "Ceil": nn.Ceil,
-    "Floor": nn.Floor,
-    "Round": nn.Round,
-    "Sign": nn.Sign,
-    "Sin": nn.Sin,
-    "Cos": nn.Cos,
-    "Tan": nn.Tan,
-    "Asin": nn.Asin,
-    "Acos": nn.Acos,
-    "Atan": nn.Atan,
-    "Sinh": nn.Sinh,
-    "Cosh": nn.Cosh,
-    "Asinh": nn.Asinh,
-    "Acosh": nn.Acosh,
-    "Atanh": nn.Atanh,
-    "Erf": nn.Erf,
-    "Not": nn.Not,
-    "BitwiseNot": nn.Not,
-    "IsNaN": nn.IsNan,
-}
+_BINARY = named(
+    "Add Sub Mul Div Pow And Or Xor BitwiseAnd=And BitwiseOr=Or BitwiseXor=Xor Equal Less "
+    "LessOrEqual=LessEqual Greater GreaterOrEqual=GreaterEqual"
+)
+_VARIADIC = named("Sum=Add Max Min")
 
-_BINARY = {
-    "Add": nn.Add,
-    "Sub": nn.Sub,
-    "Mul": nn.Mul,
-    "Div": nn.Div,
-    "Pow": nn.Pow,
-    "And": nn.And,
-    "Or": nn.Or,
-    "Xor": nn.Xor,
-    "BitwiseAnd": nn.And,
-    "BitwiseOr": nn.Or,
-    "BitwiseXor": nn.Xor,
-    "Equal": nn.Equal,
-    "Less": nn.Less,
-    "LessOrEqual": nn.LessEqual,
-    "Greater": nn.Greater,
-    "GreaterOrEqual": nn.GreaterEqual,
-}
-
-_VARIADIC = {"Sum": nn.Add, "Max": nn.Max, "Min": nn.Min}
-
-
-@converter(*_UNARY)
-def unary(n: Node, x: Value) -> Value:
-    return n(_UNARY[n.op_type](x))
+add_rows(
+    direct(
+        "Neg Abs Exp Log Sqrt Reciprocal Ceil Floor Round Sign Sin Cos Tan Asin Acos Atan Sinh "
+        "Cosh Asinh Acosh Atanh Erf Not BitwiseNot=Not IsNaN=IsNan IsInf Where"
+    )
+)
 
 
 @converter(*_BINARY)
@@ -128,22 +88,6 @@ def mod(n: Node, lhs: Value, rhs: Value) -> Value:
 def bit_shift(n: Node, x: Value, amount: Value) -> Value:
     direction = n.string("direction", choices=("LEFT", "RIGHT"))
     return n((nn.ShiftLeft if direction == "LEFT" else nn.ShiftRight)(x, amount))
-
-
-@converter("IsInf")
-def is_inf(n: Node, x: Value) -> Value:
-    return n(
-        nn.IsInf(
-            x,
-            detect_negative=bool(n.int("detect_negative", 1)),
-            detect_positive=bool(n.int("detect_positive", 1)),
-        )
-    )
-
-
-@converter("Where")
-def where(n: Node, condition: Value, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Where(condition, lhs, rhs))
 
 
 @converter("Clip")

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.direct import direct
 from ...common.gathering import gathered, one_hot
 from ...common.shapes import as_i64, broadcast_by, normalize_axis, reshape, shape_of
 from ...common.terms import Term, counting, extent
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
@@ -61,9 +62,7 @@ def one_hot_(n: Node, indices: Value, depth: Value, values: Value) -> Value:
     return one_hot(n, indices, depth, values, n.int("axis", -1))
 
 
-@converter("NonZero")
-def non_zero(n: Node, x: Value) -> Value:
-    return n(nn.NonZero(x))
+add_rows(direct("NonZero"))
 
 
 @converter("Compress")

@@ -8,16 +8,15 @@ from ....dialects import nn
 from ....ir.attributes import DenseElements
 from ....ir.core import Value
 from ....ir.types import f32, i64
+from ...common.direct import direct
 from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
 ML = "ai.onnx.ml"
 
 
-@converter("StringConcat")
-def string_concat(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.StringConcat(lhs, rhs))
+add_rows(direct("StringConcat RegexFullMatch=RegexMatch"))
 
 
 @converter("StringSplit")
@@ -32,11 +31,6 @@ def string_normalizer(n: Node, x: Value) -> Value:
     sensitive, stops = bool(n.int("is_case_sensitive")), n.strings("stopwords") or ()
     op = nn.StringNormalize(x, case=case, case_sensitive=sensitive, stop_words=stops)
     return n(op)
-
-
-@converter("RegexFullMatch")
-def regex_full_match(n: Node, x: Value) -> Value:
-    return n(nn.RegexMatch(x, pattern=n.string("pattern")))
 
 
 @converter("ImageDecoder")
