@@ -11,6 +11,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
+from .movement import padded_by
 from .shapes import part_of_vector, shape_of
 
 Padding = Sequence[int] | str
@@ -95,7 +96,9 @@ def pad_by_vector(
     n: Layer, x: Value, pads: Value, fill: Value | None, mode: str = "constant"
 ) -> Value:
     """x with elements around it, by numbers that may be known at run time only."""
-    rank = x.type.rank
+    rank, known = x.type.rank, n.known(pads)
+    if known is not None:
+        return padded_by(n, x, [int(v) for v in known], fill, mode)
     found = n.extents(pads) or (None,) * 2 * rank
     shape = [
         None if d is None or b is None or e is None else max(0, d + b + e)

@@ -32,11 +32,8 @@ def prelu(n: Node, x: Value, slope: Value) -> Value:
 @converter("Shrink")
 def shrink(n: Node, x: Value) -> Value:
     """x moved towards 0 by `bias` where it is further than `lambd` from it, else 0."""
-    limit, bias = n.float("lambd"), n.scalar(n.float("bias"), x)
-    below = n(nn.Less(x, n.scalar(-limit, x)))
-    above = n(nn.Greater(x, n.scalar(limit, x)))
-    inner = n(nn.Where(above, n(nn.Sub(x, bias)), n.scalar(0, x)))
-    return n(nn.Where(below, n(nn.Add(x, bias)), inner))
+    limit, bias, v = n.float("lambd"), n.float("bias"), Term(n, x)
+    return (v < -limit).choose(v + bias, (v > limit).choose(v - bias, 0)).value
 
 
 @converter("Softmax", since=13)
