@@ -13,7 +13,7 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32, i32, i64
+from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
 from . import gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
@@ -103,18 +103,6 @@ def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Va
         return value
     length = of_length(n, as_i64(n, shape), rank)
     return Term(n, as_scalar(n, value)).filled(Term(n, length)).value
-
-
-def range_(n: Layer, start: Value, limit: Value, delta: Value) -> Value:
-    """start, start + delta, .. before the limit."""
-    bounds = [as_scalar(n, v) for v in (start, limit, delta)]
-    known, length = [n.known(v) for v in bounds], None
-    if all(v is not None for v in known):
-        first, last, step = (v.item() for v in known)  # type: ignore[union-attr]
-        if not step:
-            raise n.error("the step is 0")
-        length = max(0, int(np.ceil((last - first) / step)))
-    return n(nn.Range(*bounds, out=TensorType((length,), start.type.element_type)))
 
 
 # -- parts and orders ------------------------------------------------------------------------------

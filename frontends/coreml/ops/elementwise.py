@@ -9,8 +9,8 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, i1
 from ...common.activations import activation, affine
-from ...common.quantization import along_axis, limits_of
-from ...common.shapes import normalize_axis, reshape
+from ...common.quantization import along_axis
+from ...common.shapes import limits_of, normalize_axis, reshape
 from ...common.terms import Term
 from ..layer import CoreMLLayer
 from ..rows import ROWS

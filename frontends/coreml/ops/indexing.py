@@ -6,11 +6,11 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i32, i64
+from ....ir.types import i32, i64
 from ...common.gathering import gathered, one_hot
 from ...common.movement import padded_by, transposed
 from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
+from ...common.shapes import as_i64, as_scalar, normalize_axis, ranged, shape_of
 from ...common.terms import Term, constant, counting, extent, joined
 from ..layer import CoreMLLayer
 from ..rows import ROWS
@@ -97,11 +97,7 @@ def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
 
 @ROWS("range_1d")
 def range_1d(n: CoreMLLayer, end: Value, start: Value, step: Value) -> Value:
-    bounds = [as_scalar(n, v) for v in (start, end, step)]
-    first, last, by = (n.known(v) for v in bounds)
-    if first is not None and last is not None and by is not None:
-        return n.constant(np.arange(first.item(), last.item(), by.item()).astype(first.dtype))
-    return n(nn.Range(*bounds, out=TensorType((None,), bounds[0].type.element_type)))
+    return ranged(n, start, end, step)
 
 
 def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:

@@ -7,10 +7,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
 from ....ir.types import IntegerType, TensorType, Type, i1, i32
 from ...common.direct import direct, named
-from ...common.shapes import as_scalar, broadcast, normalize_axis, reshape
+from ...common.shapes import as_scalar, broadcast, limits_of, normalize_axis, reshape
 from ..node import Node
 from ..registry import add_rows, converter
 from ..tensors import element_type
@@ -100,18 +99,10 @@ def clip_by_attributes(n: Node, x: Value) -> Value:
 def clip(n: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     if low is None and high is None:
         return x
-    least, most = limits(x)
+    least, most = limits_of(x.type.element_type)
     low = n.scalar(least, x) if low is None else as_scalar(n, low)
     high = n.scalar(most, x) if high is None else as_scalar(n, high)
     return n(nn.Clip(x, low, high))
-
-
-def limits(x: Value) -> tuple:
-    """The smallest and the largest number of the element type."""
-    dtype = type_to_numpy(x.type.element_type)
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min, np.iinfo(dtype).max
-    return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
 
 
 @converter("Cast")

@@ -14,7 +14,7 @@ from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, by_parts, pair, product, terms
-from ...common.shapes import reshape
+from ...common.shapes import limits_of, reshape
 from ...common.terms import Term
 from ..layer import HloLayer
 from ..rows import rows
@@ -151,20 +151,14 @@ def cast(n: HloLayer, x: Value, element: Any) -> Value:
 
 def _within(n: HloLayer, x: Value, element: IntegerType) -> Value:
     """The floats in the range of an integer type; NaN as 0."""
-    info: Any = _limits(element)
+    ends = limits_of(element)
     kind = type_to_numpy(x.type.element_type)
-    low, high = float(info[0]), float(info[1])
-    if int(np.asarray(high).astype(kind)) > info[1]:
+    low, high = map(float, ends)
+    if int(np.asarray(high).astype(kind)) > ends[1]:
         high = float(np.nextafter(np.asarray(high, kind), np.asarray(0, kind)))
     term = Term(n, x)
     term = term.max(low).min(high)
     return term.equals(term).choose(term, 0.0).value
-
-
-def _limits(element: IntegerType) -> tuple[int, int]:
-    if element.signedness == "u":
-        return 0, (1 << element.width) - 1
-    return -(1 << element.width - 1), (1 << element.width - 1) - 1
 
 
 RELATIONS = {

@@ -12,7 +12,7 @@ from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
 from ...common.gathering import reverse_sequence
 from ...common.movement import concat, rolled, tiled
-from ...common.shapes import as_i64, normalize_axis, product, shape_of
+from ...common.shapes import as_i64, normalize_axis, product, ranged, shape_of
 from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import Term, constant
 from ..layer import TfLayer, rows
@@ -171,7 +171,7 @@ def pad(n: TfLayer, x: Value, paddings: Value, value: Value | None = None) -> Va
 rows.add({
     "Fill": tf.fill,
     "Empty": lambda n, shape: tf.fill(n, shape, n.constant(0, n.element("dtype"))),
-    "Range": tf.range_,
+    "Range": ranged,
     "OneHot": lambda n, indices, depth, on, off: tf.one_hot(
         n, indices, depth, on, off, n.int("axis", -1)
     ),

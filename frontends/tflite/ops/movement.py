@@ -10,7 +10,7 @@ from ....ir.types import FloatType, i32
 from ...common import tensorflow as tf
 from ...common.gathering import reverse_sequence
 from ...common.movement import concat, tiled
-from ...common.shapes import as_i64, normalize_axis, shape_of
+from ...common.shapes import as_i64, normalize_axis, ranged, shape_of
 from ...common.strided_slice import Masks, strided_slice
 from ..layer import TfliteLayer, moved
 from ..rows import ROWS
@@ -63,7 +63,7 @@ ROWS.add(
         "RANK": lambda n, x: n.constant(x.type.rank, i32),
         "FILL": lambda n, shape, value: tf.fill(n, shape, value, rank=declared_rank(n)),
         "BROADCAST_ARGS": tf.broadcast_args,
-        "RANGE": tf.range_,
+        "RANGE": ranged,
     }
 )
 
