@@ -13,8 +13,8 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, FloatType, IntegerType, Type, f32, i32, i64
-from . import gathering
+from ...ir.types import Dim, FloatType, Type, f32, i32, i64
+from . import formulas, gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
@@ -309,35 +309,17 @@ def top_k(n: Layer, x: Value, k: Value, element: Type = i32) -> list[Value]:
 
 def floor_div(n: Layer, x: Value, y: Value) -> Value:
     """A quotient, rounded down."""
-    if isinstance(x.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(x, y))))
-    a, b = Term(n, x), Term(n, divisor(n, y))
-    quotient = a / b
-    if isinstance(a.element, IntegerType) and a.element.signedness == "u":
-        return quotient.value
-    below = ~(quotient * b).equals(a) & ((a < 0) ^ (b < 0))
-    return (quotient - below.cast(a.element)).value
+    return formulas.floor_div(Term(n, x), Term(n, y)).value
 
 
 def divisor(n: Layer, x: Value) -> Value:
     """A divisor of integers, for which the program fails where an element is 0."""
-    known = n.array(x)
-    if isinstance(x.type.element_type, FloatType) or (known is not None and known.all()):
-        return x
-    zeros = Term(n, x).equals(0).cast(i32)
-    if zeros.rank:
-        zeros = zeros.largest(*range(zeros.rank))
-    return n(nn.Assume(x, zeros.equals(0).value, "an integer is divided by 0"))
+    return formulas.divisor(Term(n, x)).value
 
 
 def atan2(n: Layer, y: Value, x: Value) -> Value:
     """The angle of the point (x, y)."""
-    top, right = Term(n, y), Term(n, x)
-    angle = (top / right).function(nn.Atan)
-    turn = (top < 0.0).choose(-np.pi, (top * 0.0) + np.pi)
-    found = (right < 0.0).choose(angle + turn, angle)
-    upright = top.function(nn.Sign) * (np.pi / 2)
-    return right.equals(0.0).choose(upright + right * 0.0, found).value
+    return formulas.atan2(Term(n, y), Term(n, x)).value
 
 
 def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:

@@ -9,6 +9,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, i1
 from ...common.activations import activation, affine
+from ...common.formulas import floor_div
 from ...common.quantization import along_axis
 from ...common.shapes import limits_of, normalize_axis, reshape
 from ...common.terms import Term
@@ -79,18 +80,15 @@ def not_equal(n: CoreMLLayer, x: Value, y: Value) -> Value:
 
 
 @ROWS("floor_div")
-def floor_div(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    a, b = Term(n, x), Term(n, y)
-    if isinstance(a.element, FloatType):
-        return (a / b).function(nn.Floor).value
-    return ((a - a % b) / b).value
+def floor_div_(n: CoreMLLayer, x: Value, y: Value) -> Value:
+    return floor_div(Term(n, x), Term(n, y)).value
 
 
 @ROWS("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
-    return (Term(n, x) - Term(n, floor_div(n, x, y)) * Term(n, y)).value
+    return (Term(n, x) - floor_div(Term(n, x), Term(n, y)) * Term(n, y)).value
 
 
 @ROWS("exp2")

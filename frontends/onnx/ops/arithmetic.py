@@ -7,9 +7,11 @@ import numpy as np
 from ....dialects import nn
 from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, Type, i1, i32
+from ....ir.types import TensorType, Type, i1
 from ...common.direct import direct, named
+from ...common.formulas import divisor
 from ...common.shapes import as_scalar, broadcast, limits_of, normalize_axis, reshape
+from ...common.terms import Term
 from ..node import Node
 from ..registry import add_rows, converter
 from ..tensors import element_type
@@ -33,21 +35,8 @@ def binary(n: Node, lhs: Value, rhs: Value) -> Value:
     if n.opset < 7 and n.int("broadcast"):
         rhs = _aligned(n, lhs, rhs)
     if n.op_type == "Div":
-        rhs = _divisor(n, rhs)
+        rhs = divisor(Term(n, rhs)).value
     return n(_BINARY[n.op_type](lhs, rhs))
-
-
-def _divisor(n: Node, x: Value) -> Value:
-    """An integer divisor, for which the program fails where an element is 0."""
-    if not isinstance(x.type.element_type, IntegerType):
-        return x
-    known = n.array(x)
-    if known is not None and known.all():
-        return x
-    is_zero = n.cast(n(nn.Equal(x, n.scalar(0, x))), i32)
-    zeros = n(nn.ReduceMax(is_zero, axes=tuple(range(x.type.rank)))) if x.type.rank else is_zero
-    none = n(nn.LessEqual(zeros, n.constant(0, i32)))
-    return n(nn.Assume(x, none, "an integer is divided by 0"))
 
 
 def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
@@ -80,7 +69,7 @@ def mean(n: Node, *inputs: Value) -> Value:
 
 @converter("Mod")
 def mod(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Mod(lhs, _divisor(n, rhs), fmod=bool(n.int("fmod"))))
+    return n(nn.Mod(lhs, divisor(Term(n, rhs)).value, fmod=bool(n.int("fmod"))))
 
 
 @converter("BitShift")

@@ -14,6 +14,7 @@ from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, by_parts, pair, product, terms
+from ...common.formulas import atan2, bits_of, cbrt, width_of
 from ...common.shapes import limits_of, reshape
 from ...common.terms import Term
 from ..layer import HloLayer
@@ -62,7 +63,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "maximum": (formulas.maximum, None),
     "minimum": (formulas.minimum, None),
     "power": (pow, formulas.complex_power),
-    "atan2": (formulas.atan2, None),
+    "atan2": (atan2, None),
     "and": (and_, None),
     "or": (or_, None),
     "xor": (xor, None),
@@ -72,7 +73,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "not": (lambda x: ~x, None),
     "negate": (formulas.negated, _each(formulas.negated)),
     "sign": (formulas.sign, formulas.complex_sign),
-    "cbrt": (formulas.cbrt, None),
+    "cbrt": (cbrt, None),
     "ceil": (function(nn.Ceil), None),
     "floor": (function(nn.Floor), None),
     "cosine": (function(nn.Cos), formulas.complex_cosine),
@@ -187,8 +188,8 @@ def compare(n: HloLayer, x: Any, y: Any) -> Value:
 
 def total_order(x: Term) -> Term:
     """Integers that are ordered as floats are totally: -NaN, -inf, .. -0, 0, .. inf, NaN."""
-    bits = formulas.bits_of(x)
-    return (bits < 0).choose(bits ^ ((1 << formulas.width_of(x) - 1) - 1), bits)
+    bits = bits_of(x)
+    return (bits < 0).choose(bits ^ ((1 << width_of(x) - 1) - 1), bits)
 
 
 @rows("stablehlo.select")
