@@ -29,25 +29,28 @@ def _camel_case(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
 
 
-def direct(text: str) -> dict[str, Convert]:
+def direct(text: str, *inputs: str) -> dict[str, Convert]:
     """Converters of operators that are these ops, by their names as in `named`."""
-    return {name: as_it_is(op) for name, op in named(text).items()}
+    return {name: as_it_is(op, *inputs) for name, op in named(text).items()}
 
 
-def as_it_is(op: Any, **names: str) -> Convert:
+def as_it_is(op: Any, *inputs: str, **names: str) -> Convert:
     """The converter of an operator that is an op: operands in order, attributes by their names.
 
-    `names` are what the format calls attributes otherwise; one that is left out has the default.
+    `inputs` and `names` are what the format calls operands and attributes where it does so
+    otherwise. An attribute that is left out has the op's default.
     """
     attributes = op.definition.attributes
 
-    def convert(n: Any, *inputs: Any) -> Any:
+    def convert(n: Any, *operands: Any) -> Any:
         given = {key: n.value(names.get(key, key)) for key in attributes}
         given = {key: value for key, value in given.items() if value is not None}
         flags = {key: bool(given[key]) for key in given if attributes[key].kind is BOOL}
-        return n(op(*inputs, **given | flags))
+        return n(op(*operands, **given | flags))
 
-    return with_signature(convert, operands_of(op))
+    parameters = operands_of(op)
+    pairs = zip(inputs or [p.name for p in parameters], parameters, strict=True)
+    return with_signature(convert, [p.replace(name=name) for name, p in pairs])
 
 
 def operands_of(op: Any) -> list[Parameter]:
