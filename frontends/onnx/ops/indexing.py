@@ -1,4 +1,4 @@
-"""Gathering and scattering."""
+"""Gathering and scattering, and rows without their repetitions."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from ....ir.core import Value
 from ....ir.types import TensorType, i64
 from ...common.direct import direct
 from ...common.gathering import gathered, one_hot
-from ...common.shapes import as_i64, broadcast_by, normalize_axis, reshape, shape_of
+from ...common.shapes import as_i64, broadcast_by, flatten, normalize_axis, reshape, shape_of
 from ...common.terms import Term, counting, extent
+from ...common.unique import unique_rows
 from ..node import Node
 from ..registry import add_rows, converter
 
@@ -91,3 +92,26 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
         places = places % extent(n, (cache, axis))
     indices = broadcast_by(n, places.value, shape_of(n, update))
     return n(nn.ScatterElements(cache, indices, update, axis=axis))
+
+
+@converter("Unique")
+def unique(n: Node, x: Value) -> list[Value]:
+    """Rows are what is compared: slices along the axis, or single elements."""
+    rank = x.type.rank
+    if n.has("axis"):
+        axis = normalize_axis(n, n.int("axis"), rank)
+        slices = _moved(n, x, axis, 0)
+        rows = flatten(n, slices, 1)
+    else:
+        axis, rows = 0, flatten(n, x, rank)
+        slices = reshape(n, rows, [(rows, 0)])
+    found = unique_rows(n, rows, bool(n.int("sorted", 1)))
+    values = _moved(n, n(nn.Gather(slices, found.first)), 0, axis)
+    return [values, found.first, found.inverse, found.counts]
+
+
+def _moved(n: Node, x: Value, source: int, target: int) -> Value:
+    """x with one dimension moved."""
+    order = [i for i in range(x.type.rank) if i != source]
+    order.insert(target, source)
+    return x if source == target else n(nn.Transpose(x, permutation=tuple(order)))
