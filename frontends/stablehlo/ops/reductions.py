@@ -274,8 +274,7 @@ def _pooled(
     moving = moving or [rank - 1]
     others = [i for i in range(rank) if i not in moving]
     order = [*others, *moving]
-    term = Term(n, x)
-    turned = term if order == list(range(rank)) else term.transpose(*order)
+    turned = Term(n, x).transpose(*order)
     lead = [(turned.value, i) for i in range(len(others))]
     inner = [(turned.value, len(others) + i) for i in range(len(moving))]
     shape: list[Any] = [*[1] * (2 - len(lead)), *lead, *inner]
@@ -298,8 +297,7 @@ def _pooled(
     back: list[Any] = [(turned.value, i) for i in range(len(others))]
     back += [(whole.value, 2 + i) for i in range(len(moving))]
     apart = whole.reshape(*back)
-    inverse = sorted(range(rank), key=lambda i: order[i])
-    return (apart if order == list(range(rank)) else apart.transpose(*inverse)).value
+    return apart.transpose(*(order.index(i) for i in range(rank))).value
 
 
 def _by_offsets(
