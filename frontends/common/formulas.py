@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from functools import reduce
 from typing import Any
 
 from ...dialects import nn
@@ -31,6 +33,12 @@ def floor_div(x: Term, y: Term) -> Term:
         return quotient
     below = ~(quotient * y).equals(x) & ((x < 0) ^ (y < 0))
     return quotient - below.cast(x.element)
+
+
+def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial with these coefficients, the highest power first."""
+    first, second, *rest = coefficients
+    return reduce(lambda found, c: found * x + c, rest, x * first + second)
 
 
 def cbrt(x: Term) -> Term:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from ....dialects import nn
@@ -53,18 +56,13 @@ def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
 
 @converter(*_VARIADIC)
 def variadic(n: Node, *inputs: Value) -> Value:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = n(_VARIADIC[n.op_type](total, value))
-    return total
+    return reduce(lambda total, value: n(_VARIADIC[n.op_type](total, value)), inputs)
 
 
 @converter("Mean")
 def mean(n: Node, *inputs: Value) -> Value:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = n(nn.Add(total, value))
-    return n(nn.Div(total, n.scalar(len(inputs), total))) if len(inputs) > 1 else total
+    total = reduce(add, (Term(n, value) for value in inputs))
+    return (total / len(inputs) if len(inputs) > 1 else total).value
 
 
 @converter("Mod")
