@@ -14,6 +14,7 @@ from ...ir.types import TensorType, i64
 from .layer import Layer
 from .movement import concat, slice_axis, swapped
 from .shapes import limits_of, part_of_vector, product, shape_of
+from .terms import Term, constant
 from .windows import Padded, Padding, pad_by_vector, padded
 
 
@@ -143,13 +144,14 @@ def move_indices(
     n: Layer, indices: Value, shape: Value, into: Value, begin: Value | None = None
 ) -> Value:
     """Flat positions in one shape as flat positions in another, which begins at `begin` of it."""
-    total, rest = n.constant(0, i64), indices
+    total, rest = constant(n, 0, i64), Term(n, indices)
     rank = shape.type.shape[0]
     for d in reversed(range(rank)):
-        extent, stride = product_of(n, shape, d, d + 1), product_of(n, into, d + 1, rank)
-        place = n(nn.Mod(rest, extent))
-        rest = n(nn.Div(rest, extent))
+        extent, stride = (
+            Term(n, product_of(n, *part)) for part in ((shape, d, d + 1), (into, d + 1, rank))
+        )
+        place, rest = rest % extent, rest / extent
         if begin is not None:
-            place = n(nn.Sub(place, product_of(n, begin, d, d + 1)))
-        total = n(nn.Add(total, n(nn.Mul(place, stride))))
-    return total
+            place = place - Term(n, product_of(n, begin, d, d + 1))
+        total = total + place * stride
+    return total.value
