@@ -7,11 +7,12 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i32, i64
+from ...common.detections import best_first, corners, not_suppressed
 from ...common.gathering import gathered, one_hot
 from ...common.movement import padded_by, transposed
 from ...common.reductions import largest
 from ...common.shapes import as_i64, as_scalar, normalize_axis, ranged, shape_of
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.terms import Term, constant, counting, extent
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -121,46 +122,30 @@ def top_k(n: CoreMLLayer, x: Value, k: Value) -> list[Value]:
 
 
 @ROWS("non_maximum_suppression")
-def suppression(
-    n: CoreMLLayer,
-    boxes: Value,
-    scores: Value,
-    iou_threshold: Value,
-    max_boxes: Value,
-    score_threshold: Value | None = None,
-) -> list[Value]:
+def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
     """Boxes as centers and sizes [B, N, 4] with scores [B, N, C], the best first.
 
     Gives [B, M, 4], [B, M, C], their places [B, M] and their numbers [B]; what is left is filled
     with zeros and -1.
     """
-    most = n.known_int(max_boxes, "'max_boxes'")
-    best = Term(n, scores).largest(2)
-    count = best.shape[1]
+    most, count = n.int("max_boxes"), boxes.type.shape[1]
     if count is None or n.flag("per_class_suppression"):
         raise n.error("boxes must be known in number, and classes compete")
-    every = n.constant(count, i64)
-    ranked, order = (Term(n, v) for v in largest(n, best.value, every, 1))
+    best, order = best_first(Term(n, scores).largest(2))
 
     def taken(values: Term, index: Term) -> Term:
         return values.made(nn.GatherNd(values.value, index.spread(0, 1).value, batch_dims=1))
 
     chosen, chances = (taken(Term(n, v), order) for v in (boxes, scores))
-    center, half = chosen.part(2, 0, 2), chosen.part(2, 2, 4) * 0.5
-    corners = joined([center - half, center + half], 2)
-    least = constant(n, -np.inf, ranked.element)
-    if score_threshold is not None:
-        least = Term(n, as_scalar(n, score_threshold))
-    limits = n.constant(most, i64), as_scalar(n, iou_threshold)
-    kept = Term(n, n(nn.Suppress(corners.value, (ranked > least).value, *limits)))
+    shown = best > n.float("score_threshold", -np.inf)
+    kept = not_suppressed(corners(chosen), shown, n.float("iou_threshold"), most)
     rank = counting(n, constant(n, count, i64)) + kept.choose(constant(n, 0, i64), count)
-    shown = min(most, count)
-    picked = Term(n, largest(n, rank.value, every, 1, greatest=False)[1]).part(1, 0, shown)
+    picked = best_first(-rank, most)[1]
     there = Term(n, n(nn.GatherElements(kept.value, picked.value, axis=1)))
 
     def filled(value: Term, rest: int) -> Value:
         pads = [0] * 2 * value.rank
-        pads[value.rank + 1] = most - shown
+        pads[value.rank + 1] = max(most - count, 0)
         return padded_by(n, value.value, pads, n.scalar(rest, value.value))
 
     found = [there.spread(0, 1).choose(taken(v, picked), 0.0) for v in (chosen, chances)]
