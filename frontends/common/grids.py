@@ -34,20 +34,29 @@ def grid_sample(
     mode: str = "linear",
     padding: str = "zeros",
     corners: bool = False,
+    pixels: bool = False,
 ) -> Value:
     """x [N, C, D..], grid [N, P.., R] in [-1, 1], the innermost dimension first -> [N, C, P..]
 
     `mode` is nearest, linear or cubic, `padding` zeros, border or reflection; -1 and 1 are the
-    outermost elements' centers with `corners`, else their edges.
+    outermost elements' centers with `corners`, else their edges. With `pixels` the grid counts
+    elements from 0. Reflection is about the outermost centers or edges, as the grid is, or it is
+    "reflect" about centers, or "symmetric" about edges.
     """
+    if padding == "reflection":
+        padding = "reflect" if corners else "symmetric"
     rank = x.type.rank - 2
     if rank < 1 or grid.type.rank != rank + 2:
         raise n.error(f"the grid has rank {grid.type.rank}, expected {x.type.rank} as the image")
     sizes = [extent(n, (x, 2 + d)) for d in range(rank)]
-    taps = [_taps(_position(n, grid, rank, d, sizes[d], corners), mode) for d in range(rank)]
+    # The grid's last dimension counts from the innermost spatial dimension outwards.
+    places = [Term(n, grid).column(rank - 1 - d).cast(f32) for d in range(rank)]
+    if not pixels:
+        places = [_position(at, size, corners) for at, size in zip(places, sizes, strict=True)]
+    taps = [_taps(at, mode) for at in places]
     image, parts = Term(n, x).transpose(0, *range(2, rank + 2), 1), []
     for chosen in combinations(*taps):
-        part = _read(image, [place for place, _ in chosen], sizes, padding, corners)
+        part = _read(image, [place for place, _ in chosen], sizes, padding)
         for _, weight in chosen:
             if weight is not None:
                 part = part * weight.spread(0, 1).cast(part.element)
@@ -55,13 +64,11 @@ def grid_sample(
     return reduce(add, parts).transpose(0, rank + 1, *range(1, rank + 1)).value
 
 
-def _position(n: Layer, grid: Value, rank: int, d: int, size: Term, corners: bool) -> Term:
-    """Where the positions lie in spatial dimension d, in elements, as f32."""
-    # The grid's last dimension counts from the innermost spatial dimension outwards.
-    shifted = Term(n, grid).column(rank - 1 - d).cast(f32) + 1.0
+def _position(at: Term, size: Term, corners: bool) -> Term:
+    """Where positions in [-1, 1] lie, in elements."""
     if corners:
-        return shifted * 0.5 * (size - 1).cast(f32)
-    return (shifted * size.cast(f32) - 1.0) * 0.5
+        return (at + 1.0) * 0.5 * (size - 1).cast(f32)
+    return ((at + 1.0) * size.cast(f32) - 1.0) * 0.5
 
 
 def _taps(at: Term, mode: str) -> list[tuple[Term, Term | None]]:
@@ -83,15 +90,15 @@ def _cubic_weights(t: Term) -> list[Term]:
     return [polynomial(d, coefficients) for d, coefficients in distances]
 
 
-def _read(image: Term, places: list[Term], sizes: list[Term], padding: str, corners: bool) -> Term:
+def _read(image: Term, places: list[Term], sizes: list[Term], padding: str) -> Term:
     """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
     columns, inside = [], []
     for place, size in zip(places, sizes, strict=True):
         last = size - 1
         if padding == "zeros":
             inside.append((place >= 0) & (place <= last))
-        elif padding == "reflection":
-            place = _reflected(place, size, corners)
+        elif padding != "border":
+            place = _reflected(place, size, padding == "reflect")
         columns.append(place.max(0).min(last).spread(0, 1))
     found = image.made(nn.GatherNd(image.value, joined(columns, -1).value, batch_dims=1))
     return reduce(and_, inside).spread(0, 1).choose(found, 0) if inside else found

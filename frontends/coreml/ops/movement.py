@@ -10,8 +10,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i32, i64
 from ...common import movement
+from ...common.blocks import batch_to_space, space_to_batch
+from ...common.convolution import channels_first, channels_last
+from ...common.gathering import reverse_sequence
 from ...common.loops import reversed_along
-from ...common.reshaping import reshape_by
+from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import (
     Extent,
     as_i64,
@@ -24,7 +27,8 @@ from ...common.shapes import (
     shape_text,
 )
 from ...common.strided_slice import Masks, strided_slice
-from ...common.terms import Term, constant
+from ...common.terms import Term, arange, constant, counting
+from ...common.terms import extent as extent_of
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -164,6 +168,46 @@ def band_part(n: CoreMLLayer, x: Value) -> Value:
     if lower >= 0:
         x = n(nn.Trilu(x, n.constant(-lower, i64), upper=True))
     return n(nn.Trilu(x, n.constant(upper, i64), upper=False)) if upper >= 0 else x
+
+
+@ROWS("lower_triangular", "upper_triangular")
+def triangular(n: CoreMLLayer, x: Value) -> Value:
+    return n(nn.Trilu(x, n.constant(n.int("k", 0), i64), upper=n.kind == "upper_triangular"))
+
+
+@ROWS("reverse_sequence")
+def reverse_sequence_(n: CoreMLLayer, x: Value, lengths: Value) -> Value:
+    return reverse_sequence(n, x, lengths, n.int("seq_axis", 0), n.int("batch_axis", 0))
+
+
+@ROWS("sliding_windows")
+def sliding_windows(n: CoreMLLayer, x: Value) -> Value:
+    """[.., D, ..] -> [.., windows, size, ..]"""
+    axis, size = normalize_axis(n, n.int("axis"), x.type.rank), n.int("size")
+    step, whole = n.int("stride", 1), x.type.shape[axis]
+    if size < 1 or step < 1 or (whole is not None and whole < size):
+        raise n.error(f"windows of {size} elements, {step} apart, in {whole}")
+    first = counting(n, (extent_of(n, (x, axis)) - size) / step + 1) * step
+    return Term(n, x).gather(first.spread(0, 1) + constant(n, arange(size)), axis).value
+
+
+@ROWS("space_to_batch", "batch_to_space")
+def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
+    """Every so many positions of images [N, C, H, W] as images of their own, or back."""
+    to_batch = n.kind == "space_to_batch"
+    block, given = n.ints("block_shape"), n.ints("paddings" if to_batch else "crops")
+    pairs = list(zip(given[::2], given[1::2], strict=True))
+    work = space_to_batch if to_batch else batch_to_space
+    return channels_first(n, work(n, channels_last(n, x), block, pairs))
+
+
+@ROWS("broadcast_to")
+def broadcast_to(n: CoreMLLayer, x: Value, shape: Value) -> Value:
+    """Of older networks only."""
+    wanted = n.extents(shape)
+    if wanted is None:
+        raise n.error("the number of elements of 'shape' must be known")
+    return expand_by(n, x, as_i64(n, shape), wanted)
 
 
 @ROWS("shape")
