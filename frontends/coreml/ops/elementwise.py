@@ -17,7 +17,7 @@ from ..rows import ROWS
 ROWS.add(
     direct(
         "abs acos asin atan atanh ceil cos cosh erf exp floor round sign sin sinh sqrt tan "
-        "logical_not=Not"
+        "asinh acosh logical_not=Not"
     )
 )
 ROWS.add(

@@ -33,6 +33,13 @@ def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherElements(x, indices, axis=_axis(n, x)))
 
 
+@ROWS("slice_along")
+def slice_along(n: CoreMLLayer, x: Value, begin: Value) -> Value:
+    """So many elements of an axis, from a position on: of older networks only."""
+    places = Term(n, as_scalar(n, as_i64(n, begin))) + constant(n, np.arange(n.int("size")))
+    return Term(n, x).gather(places, _axis(n, x)).value
+
+
 @ROWS("gather_nd")
 def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherNd(x, as_i64(n, indices), batch_dims=n.int("batch_dims", 0)))
