@@ -76,8 +76,8 @@ TAKES_BETA = {"hardsigmoid", "affine", "scaledtanh"}
 def activation(
     n: Layer, name: str, x: Value, alpha: float | None = None, beta: float | None = None
 ) -> Value:
-    """The function of this name, in lower case, of x. Raises NncError where there is none."""
-    found = FUNCTIONS.get(name)
+    """The function of this name, in any case, of x. Raises NncError where there is none."""
+    found = FUNCTIONS.get(name.lower())
     if found is None:
         raise n.error(f"activation '{name}' is not known, expected {', '.join(FUNCTIONS)}")
     a, b, function = found

@@ -137,15 +137,13 @@ def _ranked(n: Layer, scores: Value, threshold: Value | None) -> tuple[Value, Va
 
 def _corners(n: Layer, boxes: Value, centered: bool = False) -> Value:
     """Boxes as y0, x0, y1, x1 with y0 <= y1 and x0 <= x1."""
-    axis = boxes.type.rank - 1
-    half = TensorType((*boxes.type.shape[:-1], 2), boxes.type.element_type)
-    first, second = n(nn.Split(boxes, axis=axis, outs=[half, half]))
+    whole = Term(n, boxes)
+    first, second = whole.part(-1, 0, 2), whole.part(-1, 2, 4)
     if centered:
-        swap = n.constant(np.array([1, 0], np.int64))
-        center, size = (n(nn.Gather(part, swap, axis=axis)) for part in (first, second))
-        extent = n(nn.Mul(size, n.scalar(0.5, size)))
-        first, second = n(nn.Sub(center, extent)), n(nn.Add(center, extent))
-    return n(nn.Concat([n(nn.Min(first, second)), n(nn.Max(first, second))], axis=axis))
+        swap = constant(n, np.array([1, 0], np.int64))
+        center, half = first.gather(swap, whole.rank - 1), second.gather(swap, whole.rank - 1) * 0.5
+        first, second = center - half, center + half
+    return joined([first.min(second), first.max(second)], -1).value
 
 
 def with_one(n: Layer, x: Value) -> Value:

@@ -8,10 +8,11 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64
+from ...ir.types import Dim, TensorType
 from .layer import Layer
 from .shapes import part_of_vector, shape_of
-from .windows import Padding, padded
+from .terms import Term, constant, joined
+from .windows import Padding, halves, padded
 
 
 def channels_first(n: Layer, x: Value) -> Value:
@@ -95,7 +96,7 @@ def _transposed_padding(
     """Pads and output padding; the result's extents and SAME determine the former."""
     if wanted is None and (not isinstance(padding, str) or padding == "VALID"):
         return padded(n, x, kernel, strides, dilations, padding).pads, extra
-    begins, ends, more = [], [], []
+    sides, more = [], []
     for i, extent in enumerate(x.type.shape[2:]):
         reach = kernel[i]
         if reach is None:
@@ -105,11 +106,9 @@ def _transposed_padding(
         out = wanted[i] if wanted is not None else extent * strides[i]
         full = strides[i] * (extent - 1) + extra[i] + (reach - 1) * dilations[i] + 1
         total = max(0, full - out)
-        small, large = total // 2, total - total // 2
-        begins.append(small if padding == "SAME_UPPER" else large)
-        ends.append(large if padding == "SAME_UPPER" else small)
+        sides.append(halves(total, "SAME_UPPER" if padding == "SAME_UPPER" else ""))
         more.append(extra[i] + max(0, out - full))
-    return (*begins, *ends), tuple(more)
+    return (*(begin for begin, _ in sides), *(end for _, end in sides)), tuple(more)
 
 
 def _with_extents(
@@ -117,18 +116,15 @@ def _with_extents(
 ) -> Value:
     """Extents are given of the result, and not known of x: the whole result is cut, or padded."""
     count = len(wanted)
-    extents = part_of_vector(n, shape_of(n, whole), 2, 2 + count)
-    more = n(nn.Sub(n.constant(np.array(wanted, np.int64)), extents))
-    zero, two = n.constant(0, i64), n.constant(2, i64)
-    cut = n(nn.Min(more, zero))
-    small = n(nn.Div(cut, two))
-    begin = small if is_upper else n(nn.Sub(cut, small))
-    none = n.constant(np.zeros(2, np.int64))
-    pads = n(nn.Concat([none, begin, none, n(nn.Sub(more, begin))], axis=0))
+    extents = Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))
+    more = constant(n, np.array(wanted, np.int64)) - extents
+    cut = more.min(0)
+    begin = cut / 2 if is_upper else cut - cut / 2
+    none = constant(n, np.zeros(2, np.int64))
+    pads = joined([none, begin, none, more - begin], 0).value
     element = whole.type.element_type
     out = TensorType((*whole.type.shape[:2], *wanted), element)
     found = n(nn.PadDynamic(whole, pads, n.scalar(0, whole), out=out))
     if bias is None:
         return found
-    column = n(nn.Reshape(bias, out=TensorType((*bias.type.shape, *(1,) * count), element)))
-    return n(nn.Add(found, column))
+    return (Term(n, found) + Term(n, bias).spread(0, count)).value

@@ -1,12 +1,14 @@
-"""Gathering along an axis, with leading dimensions that data and indices share."""
+"""Elements by their positions along an axis, and positions as ones among zeros."""
 
 from __future__ import annotations
 
 from ...dialects import nn
 from ...ir.core import Value
+from ...ir.types import TensorType
 from .layer import Layer
 from .movement import transposed
-from .terms import Term
+from .shapes import as_i64, as_scalar, normalize_axis
+from .terms import Term, counting, extent
 
 
 def gathered(n: Layer, data: Value, indices: Value, axis: int, batch_dims: int = 0) -> Value:
@@ -29,3 +31,26 @@ def gathered(n: Layer, data: Value, indices: Value, axis: int, batch_dims: int =
     head, index = places[:batch_dims], places[batch_dims : batch_dims + inner]
     between = places[batch_dims + inner : batch_dims + inner + middle]
     return transposed(n, found, (*head, *between, *index, *places[batch_dims + inner + middle :]))
+
+
+def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:
+    """Element t of each sequence is element length - 1 - t, where t < length."""
+    time, batch = (normalize_axis(n, axis, x.type.rank) for axis in (time, batch))
+    front = [batch, time, *(i for i in range(x.type.rank) if i not in (batch, time))]
+    rows = transposed(n, x, front)
+    steps = counting(n, extent(n, (rows, 1))).spread(1, 0)
+    ends = Term(n, as_i64(n, lengths)).spread(0, 1)
+    source = (steps < ends).choose(ends - 1 - steps, steps).spread(0, 1)
+    found = n(nn.GatherNd(rows, source.value, batch_dims=1))
+    return transposed(n, found, [front.index(i) for i in range(x.type.rank)])
+
+
+def one_hot(n: Layer, indices: Value, depth: Value, values: Value, axis: int) -> Value:
+    """A new axis of so many elements: of the two values the second at the index, else the first."""
+    axis = normalize_axis(n, axis, indices.type.rank + 1)
+    depth = as_scalar(n, as_i64(n, depth))
+    known = n.known(depth)
+    shape = list(indices.type.shape)
+    shape.insert(axis, None if known is None else int(known))
+    out = TensorType(tuple(shape), values.type.element_type)
+    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))

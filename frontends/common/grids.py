@@ -8,15 +8,18 @@ Source: ONNX GridSample-22, AffineGrid-20.
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import product as combinations
+from operator import add, and_
 
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import f32, i64
+from .formulas import polynomial
 from .layer import Layer
-from .shapes import as_i64, broadcast_by, part_of_vector, reshape
+from .shapes import as_i64, broadcast_by, part_of_vector
 from .terms import Term, constant, counting, extent, joined
 
 MODES = ("linear", "nearest", "cubic")
@@ -31,112 +34,83 @@ def grid_sample(
     mode: str = "linear",
     padding: str = "zeros",
     corners: bool = False,
+    pixels: bool = False,
 ) -> Value:
     """x [N, C, D..], grid [N, P.., R] in [-1, 1], the innermost dimension first -> [N, C, P..]
 
     `mode` is nearest, linear or cubic, `padding` zeros, border or reflection; -1 and 1 are the
-    outermost elements' centers with `corners`, else their edges.
+    outermost elements' centers with `corners`, else their edges. With `pixels` the grid counts
+    elements from 0. Reflection is about the outermost centers or edges, as the grid is, or it is
+    "reflect" about centers, or "symmetric" about edges.
     """
+    if padding == "reflection":
+        padding = "reflect" if corners else "symmetric"
     rank = x.type.rank - 2
     if rank < 1 or grid.type.rank != rank + 2:
         raise n.error(f"the grid has rank {grid.type.rank}, expected {x.type.rank} as the image")
     sizes = [extent(n, (x, 2 + d)) for d in range(rank)]
-    taps = [_taps(n, _position(n, grid, rank, d, sizes[d], corners), mode) for d in range(rank)]
-    channels_last = n(nn.Transpose(x, permutation=(0, *range(2, rank + 2), 1)))
-    total = None
+    # The grid's last dimension counts from the innermost spatial dimension outwards.
+    places = [Term(n, grid).column(rank - 1 - d).cast(f32) for d in range(rank)]
+    if not pixels:
+        places = [_position(at, size, corners) for at, size in zip(places, sizes, strict=True)]
+    taps = [_taps(at, mode) for at in places]
+    image, parts = Term(n, x).transpose(0, *range(2, rank + 2), 1), []
     for chosen in combinations(*taps):
-        part = _read(n, channels_last, [place for place, _ in chosen], sizes, padding, corners)
+        part = _read(image, [place for place, _ in chosen], sizes, padding)
         for _, weight in chosen:
             if weight is not None:
-                column = reshape(n, weight, [*((weight, i) for i in range(rank + 1)), 1])
-                part = n(nn.Mul(part, n.cast(column, x.type.element_type)))
-        total = part if total is None else n(nn.Add(total, part))
-    assert total is not None
-    return n(nn.Transpose(total, permutation=(0, rank + 1, *range(1, rank + 1))))
+                part = part * weight.spread(0, 1).cast(part.element)
+        parts.append(part)
+    return reduce(add, parts).transpose(0, rank + 1, *range(1, rank + 1)).value
 
 
-def _position(n: Layer, grid: Value, rank: int, d: int, size: Term, corners: bool) -> Value:
-    """Where the positions lie in spatial dimension d, in elements, as f32."""
-    # The grid's last dimension counts from the innermost spatial dimension outwards.
-    index = n.constant(rank - 1 - d, i64)
-    at = n.cast(n(nn.Gather(grid, index, axis=rank + 1)), f32)
-    one, half = n.scalar(1, at), n.scalar(0.5, at)
-    shifted = n(nn.Add(at, one))
+def _position(at: Term, size: Term, corners: bool) -> Term:
+    """Where positions in [-1, 1] lie, in elements."""
     if corners:
-        return n(nn.Mul(n(nn.Mul(shifted, half)), (size - 1).cast(f32).value))
-    return n(nn.Mul(n(nn.Sub(n(nn.Mul(shifted, size.cast(f32).value)), one)), half))
+        return (at + 1.0) * 0.5 * (size - 1).cast(f32)
+    return ((at + 1.0) * size.cast(f32) - 1.0) * 0.5
 
 
-def _taps(n: Layer, at: Value, mode: str) -> list[tuple[Value, Value | None]]:
+def _taps(at: Term, mode: str) -> list[tuple[Term, Term | None]]:
     """Neighbours of the positions as i64, and their weights."""
     if mode == "nearest":
-        return [(n.cast(n(nn.Round(at)), i64), None)]
-    low = n(nn.Floor(at))
-    rest = n(nn.Sub(at, low))
-    first = n.cast(low, i64)
-    one = n.scalar(1, at)
+        return [(at.function(nn.Round).cast(i64), None)]
+    low = at.function(nn.Floor)
+    rest, first = at - low, low.cast(i64)
     if mode == "linear":
-        weights = [n(nn.Sub(one, rest)), rest]
-        begin = 0
-    else:
-        weights = _cubic_weights(n, rest)
-        begin = -1
-    return [
-        (n(nn.Add(first, n.constant(begin + i, i64))), weight) for i, weight in enumerate(weights)
-    ]
+        return [(first, 1.0 - rest), (first + 1, rest)]
+    return [(first + (i - 1), weight) for i, weight in enumerate(_cubic_weights(rest))]
 
 
-def _cubic_weights(n: Layer, t: Value) -> list[Value]:
+def _cubic_weights(t: Term) -> list[Term]:
     """Keys' kernel with a = -0.75 at distances 1 + t, t, 1 - t and 2 - t."""
     a = -0.75
-
-    def polynomial(d: Value, *coefficients: float) -> Value:
-        out = n.scalar(coefficients[0], t)
-        for c in coefficients[1:]:
-            out = n(nn.Add(n(nn.Mul(out, d)), n.scalar(c, t)))
-        return out
-
     far, near = (a, -5 * a, 8 * a, -4 * a), (a + 2, -(a + 3), 0.0, 1.0)
-    one, two = n.scalar(1, t), n.scalar(2, t)
-    opposite = n(nn.Sub(one, t))
-    return [
-        polynomial(n(nn.Add(t, one)), *far),
-        polynomial(t, *near),
-        polynomial(opposite, *near),
-        polynomial(n(nn.Sub(two, t)), *far),
-    ]
+    distances = ((t + 1.0, far), (t, near), (1.0 - t, near), (2.0 - t, far))
+    return [polynomial(d, coefficients) for d, coefficients in distances]
 
 
-def _read(
-    n: Layer, image: Value, places: list[Value], sizes: list[Term], padding: str, corners: bool
-) -> Value:
+def _read(image: Term, places: list[Term], sizes: list[Term], padding: str) -> Term:
     """image[n, places.., :] for [N, P..] places, by the rule for those outside."""
-    columns, inside = [], None
-    for d, place in enumerate(places):
-        zero, last = n.constant(0, i64), (sizes[d] - 1).value
+    columns, inside = [], []
+    for place, size in zip(places, sizes, strict=True):
+        last = size - 1
         if padding == "zeros":
-            fits = n(nn.And(n(nn.GreaterEqual(place, zero)), n(nn.LessEqual(place, last))))
-            inside = fits if inside is None else n(nn.And(inside, fits))
-        elif padding == "reflection":
-            place = _reflected(Term(n, place), sizes[d], corners)
-        place = n(nn.Clip(place, zero, last))
-        columns.append(reshape(n, place, [*((place, i) for i in range(place.type.rank)), 1]))
-    rank = columns[0].type.rank
-    index = columns[0] if len(columns) == 1 else n(nn.Concat(columns, axis=rank - 1))
-    found = n(nn.GatherNd(image, index, batch_dims=1))
-    if inside is None:
-        return found
-    mask = reshape(n, inside, [*((inside, i) for i in range(rank - 1)), 1])
-    return n(nn.Where(mask, found, n.scalar(0, found)))
+            inside.append((place >= 0) & (place <= last))
+        elif padding != "border":
+            place = _reflected(place, size, padding == "reflect")
+        columns.append(place.max(0).min(last).spread(0, 1))
+    found = image.made(nn.GatherNd(image.value, joined(columns, -1).value, batch_dims=1))
+    return reduce(and_, inside).spread(0, 1).choose(found, 0) if inside else found
 
 
-def _reflected(place: Term, size: Term, corners: bool) -> Value:
+def _reflected(place: Term, size: Term, corners: bool) -> Term:
     """The place mirrored at the borders until it is inside."""
     # An image of one element has the period 0, and only one place.
     period = ((size - 1) * 2).max(1) if corners else size * 2
     wrapped = place % period
     mirrored = (period if corners else period - 1) - wrapped
-    return wrapped.min(mirrored).value
+    return wrapped.min(mirrored)
 
 
 def affine_grid(n: Layer, theta: Value, size: Value, rank: int, corners: bool) -> Value:

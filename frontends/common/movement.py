@@ -130,6 +130,9 @@ def padded_by(
 
 def reversed_axes(n: Layer, x: Value, axes: Sequence[int]) -> Value:
     """x with the elements of some axes of known extents in the other order."""
+    axes = [axis for axis in axes if x.type.shape[axis] != 1]
+    if not axes or 0 in x.type.shape:
+        return x
     starts = [d - 1 if i in axes else 0 for i, d in enumerate(x.type.shape)]
     steps = tuple(-1 if i in axes else 1 for i in range(x.type.rank))
     return n(nn.Slice(x, starts=tuple(starts), steps=steps, out=x.type))

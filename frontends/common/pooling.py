@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +10,11 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.numpy_types import type_to_numpy
-from ...ir.types import FloatType, TensorType, i64
+from ...ir.types import TensorType, i64
 from .layer import Layer
 from .movement import concat, slice_axis, swapped
-from .shapes import part_of_vector, product, shape_of
+from .shapes import limits_of, part_of_vector, product, shape_of
+from .terms import Term, constant
 from .windows import Padded, Padding, pad_by_vector, padded
 
 
@@ -46,13 +45,13 @@ class Windows:
 
 def max_pooled(n: Layer, x: Value, windows: Windows) -> Value:
     """The largest element of each window."""
-    operand, attributes = windows.on(n, x, _least(x))
+    operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
     return n(nn.MaxPool(operand.x, **attributes))
 
 
 def max_pooled_with_indices(n: Layer, x: Value, windows: Windows) -> tuple[Value, Value]:
     """The largest element of each window, and its position among all of x."""
-    operand, attributes = windows.on(n, x, _least(x))
+    operand, attributes = windows.on(n, x, limits_of(x.type.element_type)[0])
     out, indices = n(nn.MaxPoolWithIndices(operand.x, **attributes))
     if operand.by is not None:
         begin = part_of_vector(n, operand.by, 0, x.type.rank)
@@ -104,14 +103,6 @@ def _shared_out(n: Layer, x: Value, axis: int, extent: int, count: int, largest:
     return swapped(n, n(nn.Matmul(swapped(n, x, axis, last), weights)), axis, last)
 
 
-def _least(x: Value) -> float:
-    """The smallest number of the element type."""
-    element = x.type.element_type
-    if isinstance(element, FloatType):
-        return -math.inf
-    return int(np.iinfo(type_to_numpy(element)).min)
-
-
 def _shares(n: Layer, x: Value, by: Value, window: dict[str, Any]) -> Value:
     """Which part of each window lies inside of x."""
     rank = x.type.rank
@@ -153,13 +144,14 @@ def move_indices(
     n: Layer, indices: Value, shape: Value, into: Value, begin: Value | None = None
 ) -> Value:
     """Flat positions in one shape as flat positions in another, which begins at `begin` of it."""
-    total, rest = n.constant(0, i64), indices
+    total, rest = constant(n, 0, i64), Term(n, indices)
     rank = shape.type.shape[0]
     for d in reversed(range(rank)):
-        extent, stride = product_of(n, shape, d, d + 1), product_of(n, into, d + 1, rank)
-        place = n(nn.Mod(rest, extent))
-        rest = n(nn.Div(rest, extent))
+        extent, stride = (
+            Term(n, product_of(n, *part)) for part in ((shape, d, d + 1), (into, d + 1, rank))
+        )
+        place, rest = rest % extent, rest / extent
         if begin is not None:
-            place = n(nn.Sub(place, product_of(n, begin, d, d + 1)))
-        total = n(nn.Add(total, n(nn.Mul(place, stride))))
-    return total
+            place = place - Term(n, product_of(n, begin, d, d + 1))
+        total = total + place * stride
+    return total.value

@@ -6,11 +6,10 @@ Scales and zero points are values that broadcast against the tensor; see `along_
 from __future__ import annotations
 
 from ...dialects import nn
-from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
-from ...ir.types import IntegerType, Type, f32, i32
+from ...ir.types import Type, f32, i32
 from .layer import Layer
-from .shapes import reshape
+from .shapes import limits_of, reshape
 from .terms import Term
 
 
@@ -35,13 +34,6 @@ def saturated(n: Layer, steps: Value, zero: Value | None, element: Type) -> Valu
         whole = n(nn.Add(whole, n.cast(zero, whole.type.element_type)))
     least, most = limits_of(element)
     return n.cast(n(nn.Clip(whole, n.scalar(least, whole), n.scalar(most, whole))), element)
-
-
-def limits_of(element: Type) -> tuple[int, int]:
-    """The smallest and the largest number of an integer type."""
-    assert isinstance(element, IntegerType)
-    least, most = (combiner_identity(which, element) for which in ("max", "min"))
-    return int(least), int(most)
 
 
 def along_axis(n: Layer, x: Value, parameter: Value, axis: int) -> Value:

@@ -14,9 +14,10 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import f64, i64
+from ...ir.types import f32, f64, i64
 from .layer import Layer
 from .loops import Iteration, while_loop
+from .shapes import shape_of
 from .terms import Term, constant, counting, joined
 
 WORDS = 624
@@ -71,6 +72,21 @@ def normal(n: Layer, shape: Term, seed: int) -> Term:
     row = Term(n, chosen).column(0, 0).gather(place / 2)
     flat = Term(n, values).flat().gather(row * 2 + place % 2)
     return flat.shaped(shape)
+
+
+def drawn_classes(logits: Term, count: int, seed: int) -> Term:
+    """Classes drawn by logarithmic probabilities: where the running sum passes a number.
+
+    logits [B, C] -> [B, count] as i64
+    """
+    n = logits.n
+    weights = logits.made(nn.Softmax(logits.value, axis=1))
+    sums = weights.made(nn.Cumsum(weights.value, axis=1))
+    shape = Term(n, shape_of(n, logits.value))
+    samples = constant(n, np.array([count], np.int64))
+    drawn = uniform(n, joined([shape.part(0, 0, 1), samples], 0), seed).cast(f32)
+    passed = (drawn.spread(0, 1) >= sums.reshape((sums.value, 0), 1, (sums.value, 1))).cast(i64)
+    return passed.sum(2).min(shape.column(1) - 1)
 
 
 def _twisted(state: Term) -> Term:

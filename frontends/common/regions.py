@@ -11,7 +11,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import reduce
 from itertools import product as combinations
+from operator import add, mul
 
 import numpy as np
 
@@ -51,7 +53,7 @@ def roi_align(
     rows = image.flattened(3)
     base = Term(n, batch).cast(i64) * (sizes[0] * sizes[1])
     sides: list[list[Tap]] = []
-    used, count = None, None
+    used, counts = [], []
     for d in range(2):
         begin, end = corners.column(1 - d), corners.column(3 - d)
         length = end - begin if half else (end - begin).max(1.0)
@@ -59,10 +61,9 @@ def roi_align(
         inside = (at >= -1.0) & (at <= sizes[d].cast(f32))
         taps = _clamped_taps(at, sizes[d])
         sides.append([(_apart(i, d), _apart(inside.choose(w, 0.0), d)) for i, w in taps])
-        own = _apart(own, d)
-        used = own if used is None else used & own
-        count = number if count is None else count * number
-    assert used is not None and count is not None
+        used.append(_apart(own, d))
+        counts.append(number)
+    both, count = used[0] & used[1], counts[0] * counts[1]
     parts = []
     for (row, row_weight), (column, column_weight) in combinations(*sides):
         index = row * sizes[1] + column + base.reshape((base.value, 0), 1, 1, 1, 1)
@@ -70,10 +71,10 @@ def roi_align(
         parts.append(rows.gather(index) * weight)
     if largest:
         values = parts[0].max(parts[1]).max(parts[2].max(parts[3]))
-        out = used.spread(0, 1).choose(values, -math.inf).largest(2, 4)
+        out = both.spread(0, 1).choose(values, -math.inf).largest(2, 4)
         some = (count > 0).reshape((count.value, 0), 1, 1, 1)
         return some.choose(out, 0.0).transpose(0, 3, 1, 2).value
-    values = used.spread(0, 1).choose((parts[0] + parts[1]) + (parts[2] + parts[3]), 0.0)
+    values = both.spread(0, 1).choose((parts[0] + parts[1]) + (parts[2] + parts[3]), 0.0)
     number = count.max(1).cast(rows.element).reshape((count.value, 0), 1, 1, 1)
     return (values.sum(2, 4) / number).transpose(0, 3, 1, 2).value
 
@@ -202,16 +203,14 @@ def deformable_convolution(
     rows = image.flattened(3)
     first = counting(n, extent(n, batch)).spread(0, 1) * parts + constant(n, arange(parts))
     base = (first * math.prod(extents)).spread(0, 2)
-    total = None
+    reads = []
     for taps in combinations(*sides):
-        index, part = base, None
-        for d, (place, own) in enumerate(taps):
+        index = base
+        for d, (place, _) in enumerate(taps):
             index = index + place * math.prod(extents[d + 1 :])
-            part = own if part is None else part * own
-        assert part is not None
-        read = rows.gather(index) * part.cast(rows.element).spread(0, 1)
-        total = read if total is None else total + read
-    assert total is not None
+        part = reduce(mul, (own for _, own in taps))
+        reads.append(rows.gather(index) * part.cast(rows.element).spread(0, 1))
+    total = reduce(add, reads)
     if mask is not None:
         total = total * Term(n, mask).reshape(batch, parts, places, count, 1)
     columns = total.transpose(0, 1, 4, 2, 3).reshape(

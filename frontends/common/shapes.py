@@ -8,8 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...dialects import nn
+from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64, is_told_by_count, size_fault
+from ...ir.numpy_types import type_to_numpy
+from ...ir.types import Dim, TensorType, Type, i64, is_told_by_count, size_fault
 from .layer import Layer
 
 Extent = int | tuple[Value, int]
@@ -155,6 +157,28 @@ def positions(n: Layer, extent: int) -> np.ndarray:
     if fault := size_fault(TensorType((extent,), i64)):
         raise n.error(fault)
     return np.arange(extent)
+
+
+def limits_of(element: Type) -> tuple[float, float]:
+    """The smallest and the largest number of an element type; infinities of floats."""
+    return combiner_identity("max", element), combiner_identity("min", element)
+
+
+def ranged(n: Layer, start: Value, limit: Value, delta: Value) -> Value:
+    """start, start + delta, .. before the limit."""
+    bounds = [as_scalar(n, v) for v in (start, limit, delta)]
+    element = bounds[0].type.element_type
+    known = [n.known(v) for v in bounds]
+    if any(v is None for v in known):
+        return n(nn.Range(*bounds, out=TensorType((None,), element)))
+    first, last, step = (v.item() for v in known)  # type: ignore[union-attr]
+    if step == 0:
+        raise n.error("delta is 0")
+    count = (last - first) / step
+    if not math.isfinite(count):
+        raise n.error(f"{first} to {last} by {step} has no number of elements")
+    places = positions(n, max(math.ceil(count), 0))
+    return n.constant((first + places * step).astype(type_to_numpy(element)))
 
 
 def product(shape: Sequence[Dim]) -> Dim:

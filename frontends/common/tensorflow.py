@@ -13,7 +13,8 @@ import numpy as np
 from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
-from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32, i32, i64
+from ...ir.types import Dim, FloatType, Type, f32, i32, i64
+from . import formulas, gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
@@ -34,7 +35,7 @@ from .shapes import (
     shape_text,
 )
 from .strided_slice import elements
-from .terms import Term, constant, counting, extent, joined
+from .terms import Term, constant, joined
 from .windows import pad_by_vector
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -102,18 +103,6 @@ def fill(n: Layer, shape: Value, value: Value, *, rank: int | None = None) -> Va
         return value
     length = of_length(n, as_i64(n, shape), rank)
     return Term(n, as_scalar(n, value)).filled(Term(n, length)).value
-
-
-def range_(n: Layer, start: Value, limit: Value, delta: Value) -> Value:
-    """start, start + delta, .. before the limit."""
-    bounds = [as_scalar(n, v) for v in (start, limit, delta)]
-    known, length = [n.known(v) for v in bounds], None
-    if all(v is not None for v in known):
-        first, last, step = (v.item() for v in known)  # type: ignore[union-attr]
-        if not step:
-            raise n.error("the step is 0")
-        length = max(0, int(np.ceil((last - first) / step)))
-    return n(nn.Range(*bounds, out=TensorType((length,), start.type.element_type)))
 
 
 # -- parts and orders ------------------------------------------------------------------------------
@@ -184,18 +173,6 @@ def reverse(n: Layer, x: Value, axes: Value) -> Value:
     return x
 
 
-def reverse_sequence(n: Layer, x: Value, lengths: Value, time: int, batch: int) -> Value:
-    """Element t of each sequence is element length - 1 - t, where t < length."""
-    time, batch = (normalize_axis(n, axis, x.type.rank) for axis in (time, batch))
-    front = [batch, time, *(i for i in range(x.type.rank) if i not in (batch, time))]
-    rows = transposed(n, x, front)
-    steps = counting(n, extent(n, (rows, 1))).spread(1, 0)
-    ends = Term(n, as_i64(n, lengths)).spread(0, 1)
-    source = (steps < ends).choose(ends - 1 - steps, steps).spread(0, 1)
-    found = n(nn.GatherNd(rows, source.value, batch_dims=1))
-    return transposed(n, found, [front.index(i) for i in range(x.type.rank)])
-
-
 def pad(n: Layer, x: Value, pads: Value, value: Value | None, *, mode: str = "constant") -> Value:
     """Pads are pairs, a row for each dimension; of mode symmetric the border is repeated."""
     if pads.type.shape not in ((x.type.rank, 2), (None, 2)):
@@ -251,15 +228,10 @@ def scatter_nd(n: Layer, indices: Value, updates: Value, shape: Value) -> Value:
 
 def one_hot(n: Layer, indices: Value, depth: Value, on: Value, off: Value, axis: int) -> Value:
     """A new axis that is `on` at the index and `off` elsewhere."""
-    axis = normalize_axis(n, axis, indices.type.rank + 1)
-    number = as_scalar(n, as_i64(n, depth))
-    known, shape = n.known(number), list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
+    number, index = Term(n, as_scalar(n, as_i64(n, depth))), Term(n, as_i64(n, indices))
     values = n(nn.Concat([reshape(n, as_scalar(n, v), [1]) for v in (off, on)], axis=0))
-    index = Term(n, as_i64(n, indices))
-    index = (index < 0).choose(Term(n, number), index)  # a negative one names nothing
-    out = TensorType(tuple(shape), on.type.element_type)
-    return n(nn.OneHot(index.value, number, values, axis=axis, out=out))
+    index = (index < 0).choose(number, index)  # a negative one names nothing
+    return gathering.one_hot(n, index.value, number.value, values, axis)
 
 
 def where(n: Layer, condition: Value) -> Value:
@@ -337,35 +309,17 @@ def top_k(n: Layer, x: Value, k: Value, element: Type = i32) -> list[Value]:
 
 def floor_div(n: Layer, x: Value, y: Value) -> Value:
     """A quotient, rounded down."""
-    if isinstance(x.type.element_type, FloatType):
-        return n(nn.Floor(n(nn.Div(x, y))))
-    a, b = Term(n, x), Term(n, divisor(n, y))
-    quotient = a / b
-    if isinstance(a.element, IntegerType) and a.element.signedness == "u":
-        return quotient.value
-    below = ~(quotient * b).equals(a) & ((a < 0) ^ (b < 0))
-    return (quotient - below.cast(a.element)).value
+    return formulas.floor_div(Term(n, x), Term(n, y)).value
 
 
 def divisor(n: Layer, x: Value) -> Value:
     """A divisor of integers, for which the program fails where an element is 0."""
-    known = n.array(x)
-    if isinstance(x.type.element_type, FloatType) or (known is not None and known.all()):
-        return x
-    zeros = Term(n, x).equals(0).cast(i32)
-    if zeros.rank:
-        zeros = zeros.largest(*range(zeros.rank))
-    return n(nn.Assume(x, zeros.equals(0).value, "an integer is divided by 0"))
+    return formulas.divisor(Term(n, x)).value
 
 
 def atan2(n: Layer, y: Value, x: Value) -> Value:
     """The angle of the point (x, y)."""
-    top, right = Term(n, y), Term(n, x)
-    angle = (top / right).function(nn.Atan)
-    turn = (top < 0.0).choose(-np.pi, (top * 0.0) + np.pi)
-    found = (right < 0.0).choose(angle + turn, angle)
-    upright = top.function(nn.Sign) * (np.pi / 2)
-    return right.equals(0.0).choose(upright + right * 0.0, found).value
+    return formulas.atan2(Term(n, y), Term(n, x)).value
 
 
 def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:

@@ -180,6 +180,8 @@ class Term:
         return self.made(nn.Reshape(self.value, out=out))
 
     def transpose(self, *permutation: int) -> Term:
+        if permutation == tuple(range(self.rank)):
+            return self
         return self.made(nn.Transpose(self.value, permutation=permutation))
 
     def gather(self, indices: Term, axis: int = 0) -> Term:

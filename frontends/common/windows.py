@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Dim, TensorType, i64
+from ...ir.types import Dim, TensorType
 from .layer import Layer
+from .movement import padded_by
 from .shapes import part_of_vector, shape_of
+from .terms import Term, constant, joined
 
 Padding = Sequence[int] | str
 """At all begins, then at all ends, of the spatial dimensions; or VALID, which is none; or
@@ -62,40 +65,41 @@ def padded(
     if any(d is None and s != 1 for d, s in zip(spatial, strides, strict=True)):
         by = _pads_at_run_time(n, x, reach, strides, padding)
         return Padded(pad_by_vector(n, x, by, n.scalar(fill, x)), (0,) * 2 * count, by)
-    begins, ends = [], []
+    sides = []
     for i, extent in enumerate(spatial):
         # With stride 1 the padding does not depend on the extent.
         extent = 1 if extent is None else extent
         count_out = -(-extent // strides[i])
         total = max(0, (count_out - 1) * strides[i] + reach[i] - extent)
-        small, large = total // 2, total - total // 2
-        begins.append(small if padding == "SAME_UPPER" else large)
-        ends.append(large if padding == "SAME_UPPER" else small)
-    return Padded(x, (*begins, *ends))
+        sides.append(halves(total, padding))
+    return Padded(x, (*(begin for begin, _ in sides), *(end for _, end in sides)))
 
 
 def _pads_at_run_time(
     n: Layer, x: Value, reach: Sequence[int], strides: Sequence[int], padding: str
 ) -> Value:
     """The same formulas on the operand's shape, with zeros for batch and channels."""
-    extents = part_of_vector(n, shape_of(n, x), 2, x.type.rank)
-    by, reaches = (n.constant(np.array(v, np.int64)) for v in (strides, reach))
-    one = n.constant(1, i64)
+    extents = Term(n, part_of_vector(n, shape_of(n, x), 2, x.type.rank))
+    by, reaches = (constant(n, np.array(v, np.int64)) for v in (strides, reach))
     # Strides are positive: the last window begins at the last multiple before the end.
-    last = n(nn.Mul(n(nn.Div(n(nn.Sub(extents, one)), by)), by))
-    total = n(nn.Max(n(nn.Sub(n(nn.Add(last, reaches)), extents)), n.constant(0, i64)))
-    small = n(nn.Div(total, n.constant(2, i64)))
-    large = n(nn.Sub(total, small))
-    none = n.constant(np.zeros(2, np.int64))
-    begin, end = (small, large) if padding == "SAME_UPPER" else (large, small)
-    return n(nn.Concat([none, begin, none, end], axis=0))
+    sides = halves(((extents - 1) / by * by + reaches - extents).max(0), padding)
+    none = constant(n, np.zeros(2, np.int64))
+    return joined([none, sides[0], none, sides[1]], 0).value
+
+
+def halves(total: Any, padding: str) -> tuple[Any, Any]:
+    """Padding, numbers or terms, at both sides; SAME_UPPER has an odd element at the end."""
+    small = total / 2 if isinstance(total, Term) else total // 2
+    return (small, total - small) if padding == "SAME_UPPER" else (total - small, small)
 
 
 def pad_by_vector(
     n: Layer, x: Value, pads: Value, fill: Value | None, mode: str = "constant"
 ) -> Value:
     """x with elements around it, by numbers that may be known at run time only."""
-    rank = x.type.rank
+    rank, known = x.type.rank, n.known(pads)
+    if known is not None:
+        return padded_by(n, x, [int(v) for v in known], fill, mode)
     found = n.extents(pads) or (None,) * 2 * rank
     shape = [
         None if d is None or b is None or e is None else max(0, d + b + e)

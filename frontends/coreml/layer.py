@@ -27,6 +27,11 @@ class CoreMLLayer(NodeLayer):
             raise self.error(f"'{name}' must be given as a constant")
         return found
 
+    def value(self, name: str) -> Any:
+        """An attribute of one element as Python has it, None where it is not given."""
+        found = self.attributes.get(name)
+        return found.item() if isinstance(found, np.ndarray | np.generic) else found
+
     def ints(self, name: str, default: Any = _MISSING) -> tuple[int, ...]:
         """An attribute of integers."""
         found = self.attribute(name, default)

@@ -136,7 +136,9 @@ class Reader:
         names = []
         for name, is_list in inputs_of(kind):
             if name not in bound and name in given:
-                bound[name] = [self.operand(np.asarray(given[name], np.int32))]
+                value = np.asarray(given[name])
+                whole = value.astype(np.int32) if value.dtype.kind in "iub" else value
+                bound[name] = [self.operand(whole)]
             names += bound.get(name, [] if is_list else [""])
         while names and not names[-1]:
             names.pop()

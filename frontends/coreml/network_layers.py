@@ -10,18 +10,19 @@ import numpy as np
 from ..common.graph import Node
 from ..wire.protobuf import Record
 from . import network_recurrent as recurrent
+from . import network_windows as windows
 from .network_tables import (
     ACTIVATIONS,
     BINARY,
+    EVERY,
     LAYERS,
     MODES,
-    POOLINGS,
     REDUCTIONS,
     SAMPLING,
-    SCATTERS,
     UNARY,
     Row,
 )
+from .network_windows import bias_of, edge_sizes
 
 if TYPE_CHECKING:
     from .network import Reader
@@ -69,14 +70,22 @@ def _by_row(
     bound: dict[str, Any] = dict(zip(row.inputs, inputs, strict=False))
     if row.inputs[0].startswith("*"):
         bound = {row.inputs[0][1:]: list(inputs)}
+    elif len(inputs) > len(row.inputs):
+        raise r.error(f"{len(inputs)} inputs, of which {len(row.inputs)} are supported")
     given: dict[str, Any] = {name: int(f) for name, f in row.fields.items() if _is_number(f)}
     fields = {name: f for name, f in row.fields.items() if name not in given}
     for name, field in fields.items():
         value = getattr(p, field)
         if every or p.has(field) or isinstance(value, int | str):
             given[name] = value
-    kept = {name: v if isinstance(v, str) else np.asarray(v) for name, v in given.items()}
+    kept = {name: v if isinstance(v, str) else _held(v) for name, v in given.items()}
     r.add(row.op, outputs, bound, **kept)
+
+
+def _held(value: Any) -> np.ndarray:
+    """Numbers of a layer as an array."""
+    found = np.asarray(value)
+    return found.astype(np.float32) if found.dtype.kind == "f" else found
 
 
 def _folded(kind: str) -> Convert:
@@ -125,80 +134,103 @@ def _reduce(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     r.add(MODES[p.mode], out, {"x": inputs[0]}, keep_dims=True, axes=np.array(axes))
 
 
-@_layer(*SCATTERS)
-def _scatter(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    _by_row(r, SCATTERS[r.kind], p, inputs, [out], every=True)
+@_layer(*EVERY)
+def _every(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    _by_row(r, EVERY[r.kind], p, [one for one in inputs if one], [out], every=True)
 
 
 _layer("simpleRecurrent")(recurrent.simple)
 _layer("gru")(recurrent.gru)
 _layer("uniDirectionalLSTM", "biDirectionalLSTM")(recurrent.lstm)
 
-# -- convolutions, poolings, products --------------------------------------------------------------
+
+@_layer("broadcastToLike", "reshapeLike")
+def _like(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    r.add("shape", f"{out} shape", {"x": inputs[1]})
+    op = "reshape" if r.kind == "reshapeLike" else "broadcast_to"
+    r.add(op, out, {"x": inputs[0], "shape": f"{out} shape"})
 
 
-def _padding(p: Record, count: int) -> dict[str, Any]:
-    if p.same is not None:
-        upper = p.same.asymmetryMode == "BOTTOM_RIGHT_HEAVY"
-        return {"pad_type": "same" if upper else "same_lower"}
-    pairs = _edges(p.part("valid").part("paddingAmounts"))
-    return {"pad_type": "custom", "pad": pairs or [0] * 2 * count}
+_DRAWN = {
+    "Normal": {"mean": "mean", "stddev": "stdDev"},
+    "Uniform": {"low": "minVal", "high": "maxVal"},
+    "Bernoulli": {"prob": "prob"},
+}
 
 
-def _edges(amounts: Record) -> list[int]:
-    return [v for one in amounts.borderAmounts for v in (one.startEdgeSize, one.endEdgeSize)]
+@_layer(*(f"random{name}{form}" for name in _DRAWN for form in ("Like", "Static", "Dynamic")))
+def _random(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """Of the shape of a blob, of one that the layer has, or that a blob is."""
+    name = next(name for name in _DRAWN if r.kind.startswith(f"random{name}"))
+    shape: Any = inputs[0]
+    if r.kind.endswith("Like"):
+        shape = f"{out} shape"
+        r.add("shape", shape, {"x": inputs[0]})
+    elif r.kind.endswith("Static"):
+        shape = np.array(p.outputShape, np.int32)
+    given = {key: np.float32(getattr(p, field)) for key, field in _DRAWN[name].items()}
+    r.add(f"random_{name.lower()}", out, {"shape": shape}, seed=np.int64(p.seed), **given)
 
 
-@_layer("convolution")
-def _convolution(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    kernel, groups = list(p.kernelSize) or [3, 3], p.nGroups or 1
+@_layer("categoricalDistribution")
+def _categorical(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    x, mode = inputs[0], "logits" if p.isLogits else "probs"
+    if p.temperature not in (0, 1):
+        raise r.error(f"a temperature of {p.temperature} is not supported")
+    r.add("random_categorical", out, {"x": x}, mode=mode, size=p.numSamples or 1, seed=p.seed)
+
+
+@_layer("dot")
+def _dot(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """Products along the channels, of vectors of length 1 where it is a cosine."""
+    sides = list(inputs)
+    over = {"axes": np.array([-3]), "keep_dims": True}
+    for i, side in enumerate(sides if p.cosineSimilarity else ()):
+        r.add("reduce_l2_norm", f"{out} length {i}", {"x": side}, **over)
+        sides[i] = f"{out} unit {i}"
+        r.add("real_div", sides[i], {"x": side, "y": f"{out} length {i}"})
+    r.add("mul", f"{out} products", {"x": sides[0], "y": sides[1]})
+    r.add("reduce_sum", out, {"x": f"{out} products"}, **over)
+
+
+@_layer("sequenceRepeat")
+def _repeated(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    if not r.exact:
+        raise r.error("sequences of several steps are supported in arrays of exact shape only")
+    r.add("tile", out, {"x": inputs[0]}, reps=np.array([p.nRepetitions or 1, 1, 1, 1, 1]))
+
+
+@_layer("cropResize")
+def _crop_resize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
+    """Of images [1, N, C, H, W], which have four dimensions where shapes are not exact."""
+    x = inputs[0]
+    if r.exact:
+        x = f"{out} images"
+        r.add("squeeze", x, {"x": inputs[0]}, axes=np.array([0]))
+    rows, columns = list(p.targetSize) or [1, 1]
     given = {
-        "strides": list(p.stride) or [1, 1],
-        "dilations": list(p.dilationFactor) or [1, 1],
-        "groups": groups,
-        **_padding(p, 2),
+        "target_height": rows,
+        "target_width": columns,
+        "normalized_coordinates": p.normalizedCoordinates,
+        "spatial_scale": np.float32(p.spatialScale if p.has("spatialScale") else 1),
+        "box_coordinate_mode": p.part("boxIndicesMode").boxMode,
+        "sampling_mode": SAMPLING[p.part("mode").samplingMethod],
     }
-    # Transposed ones have their inputs first.
-    sides = [p.outputChannels, p.kernelChannels]
-    if p.isDeconvolution:
-        sides = [p.kernelChannels, p.outputChannels // groups]
-        if p.outputShape:
-            given["output_shape"] = list(p.outputShape)
-    bound: dict[str, Any] = {"x": inputs[0]}
-    if len(inputs) > 1:
-        bound["weight"] = inputs[1]
-    else:
-        bound["weight"] = r.weight(p.part("weights"), [*sides, *kernel])
-    bound |= _bias(r, p, p.outputChannels)
-    r.add("conv_transpose" if p.isDeconvolution else "conv", out, bound, **given)
+    r.add("crop_resize", out, {"x": x, "roi": inputs[1]}, **given)
 
 
-def _bias(r: Reader, p: Record, *shape: int) -> dict[str, np.ndarray]:
-    return {"bias": r.weight(p.part("bias"), shape)} if p.hasBias else {}
+_layer("convolution")(windows.convolution)
+_layer("convolution3d")(windows.convolution3d)
+_layer("pooling")(windows.pooling)
+_layer("pooling3d", "globalPooling3d")(windows.pooling3d)
 
-
-@_layer("pooling")
-def _pooling(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    if p.type not in POOLINGS:
-        raise r.error(f"a pooling {p.type} is not supported")
-    name, over = POOLINGS[p.type]
-    if p.globalPooling:
-        r.add(over, out, {"x": inputs[0]}, axes=np.array([-2, -1]), keep_dims=True)
-        return
-    given = _padding(p, 2)
-    if p.includeLastPixel is not None:
-        rows, columns = (list(p.includeLastPixel.paddingAmounts) or [0, 0])[:2]
-        given = {"pad_type": "custom", "pad": [rows, rows, columns, columns], "ceil_mode": True}
-    if p.type == "AVERAGE":
-        given["exclude_padding_from_average"] = p.avgPoolExcludePadding
-    kernel, strides = list(p.kernelSize) or [3, 3], list(p.stride) or [1, 1]
-    r.add(name, out, {"x": inputs[0]}, kernel_sizes=kernel, strides=strides, **given)
+# -- products --------------------------------------------------------------------------------------
 
 
 @_layer("innerProduct")
 def _inner_product(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     bound = {"weight": r.weight(p.part("weights"), [p.outputChannels, p.inputChannels])}
-    bound |= _bias(r, p, p.outputChannels)
+    bound |= bias_of(r, p, p.outputChannels)
     if r.exact:
         r.add("linear", out, {"x": inputs[0], **bound})
         return
@@ -221,7 +253,7 @@ def _embedding(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     older = p.has("inputDim")
     width = p.outputChannels if older else p.embeddingSize
     table = r.weight(p.part("weights"), [width, p.inputDim if older else p.vocabSize]).T
-    bias = _bias(r, p, width).get("bias")
+    bias = bias_of(r, p, width).get("bias")
     r.add("cast", f"{out} ids", {"x": inputs[0]}, dtype="int32")
     if not older:
         r.add("squeeze", f"{out} flat", {"x": f"{out} ids"}, axes=np.array([-1]))
@@ -237,7 +269,7 @@ def _batched_matmul(r: Reader, p: Record, inputs: Sequence[str], out: str) -> No
     bias, other = None, inputs[-1]
     if len(inputs) == 1:
         shape = [p.weightMatrixFirstDimension, p.weightMatrixSecondDimension]
-        other, bias = r.weight(p.part("weights"), shape), _bias(r, p, shape[1]).get("bias")
+        other, bias = r.weight(p.part("weights"), shape), bias_of(r, p, shape[1]).get("bias")
     turned = {"transpose_x": p.transposeA, "transpose_y": p.transposeB}
     _biased(r, "matmul", out, {"x": inputs[0], "y": other}, bias, **turned)
 
@@ -303,7 +335,7 @@ def _moments(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("scale")
 def _scale(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    bias = _bias(r, p, *p.shapeBias).get("bias")
+    bias = bias_of(r, p, *p.shapeBias).get("bias")
     scale = r.weight(p.part("scale"), p.shapeScale)
     _biased(r, "mul", out, {"x": inputs[0], "y": scale}, bias)
 
@@ -325,7 +357,7 @@ def _constant(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     mode = p.which("constant", "reflection", "replication")
     given = {
-        "pad": np.array(_edges(p.part("paddingAmounts")) or [0] * 4),
+        "pad": np.array(edge_sizes(p.part("paddingAmounts")) or [0] * 4),
         "mode": {"reflection": "reflect", "replication": "replicate"}.get(mode, "constant"),
         "constant_val": np.float32(p.part("constant").value),
     }
@@ -334,7 +366,7 @@ def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("crop")
 def _crop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    edges = np.array(_edges(p.part("cropAmounts")))
+    edges = np.array(edge_sizes(p.part("cropAmounts")))
     if len(inputs) > 1 or len(edges) != 4:
         raise r.error("a crop like another blob is not supported")
     r.add("crop", out, {"x": inputs[0]}, crop_height=edges[:2], crop_width=edges[2:])

@@ -68,12 +68,24 @@ gatherAlongAxis gather_along_axis x,indices axis
 topK topk x axis k=K ascending=useBottomK
 cumSum cumsum x axis exclusive=excludeFinalSum reverse
 getShape shape x
-fillLike fill_like ref_tensor value
 reshapeDynamic reshape x,shape
 whereNonZero non_zero x
 flattenTo2D flatten2d x axis
 whereBroadcastable select cond,a,b
-constantPad pad x pad=padAmounts constant_val=value
+asinh asinh x
+acosh acosh x
+reverseSeq reverse_sequence x,lengths batch_axis=batchAxis seq_axis=sequenceAxis
+sliceDynamic slice_by_index x,begin,end,stride begin_mask=beginMasks end=endIds \
+  end_mask=endMasks stride=strides squeeze_mask=squeezeMasks
+slidingWindows sliding_windows x axis size=windowSize stride=step
+broadcastToStatic broadcast_to x shape=targetShape
+broadcastToDynamic broadcast_to x,shape
+matrixBandPart band_part x lower=numLower upper=numUpper
+lowerTriangular lower_triangular x k
+upperTriangular upper_triangular x k
+NonMaximumSuppression non_maximum_suppression boxes,scores iou_threshold=iouThreshold \
+  score_threshold=scoreThreshold max_boxes=maxBoxes per_class_suppression=perClassSuppression
+sliceBySize slice_along x,begin axis size
 """)
 
 ACTIVATIONS = _rows("""
@@ -100,11 +112,19 @@ ABS abs x
 THRESHOLD threshold x alpha
 """)
 
-SCATTERS = _rows("""
+EVERY = _rows("""
+oneHot one_hot indices,one_hot_vector_size one_hot_vector_size=oneHotVectorSize axis \
+  on_value=onValue off_value=offValue
+rangeStatic range_1d - end=endValue start=startValue step=stepSizeValue
+rangeDynamic range_1d end,start,step start=startValue step=stepSizeValue
+fillStatic fill - shape=targetShape value
+fillDynamic fill shape value
+fillLike fill_like ref_tensor value
 scatter scatter data,indices,updates axis mode
 scatterND scatter_nd data,indices,updates mode
 scatterAlongAxis scatter_along_axis data,indices,updates axis mode
 """)
+"""Rows whose numbers are 0 where they are left out."""
 
 _REDUCED = "L1 L2 Max Min Sum Prod Mean LogSum SumSquare LogSumExp"
 _OPS = "l1_norm l2_norm max min sum prod mean log_sum sum_square log_sum_exp"

@@ -49,7 +49,21 @@ NetworkLayer
   1275 reduceProd ReduceOver; 1280 reduceMean ReduceOver; 1285 reduceLogSum ReduceOver
   1290 reduceSumSquare ReduceOver; 1295 reduceLogSumExp ReduceOver
   1330 whereBroadcastable Empty; 1350 layerNormalization LayerNormalization; 1455 cumSum CumSum
-  1460 clampedReLU ClampedReLU; 1461 argSort ArgSort
+  1460 clampedReLU ClampedReLU; 1461 argSort ArgSort; 212 cropResize CropResize; 270 dot Dot
+  340 sequenceRepeat SequenceRepeat; 605 branch Branch; 615 loop Loop; 620 loopBreak Empty
+  625 loopContinue Empty; 635 rangeStatic Range; 640 rangeDynamic Range; 770 asinh Empty
+  775 acosh Empty; 965 reverseSeq ReverseSeq; 1000 sliceDynamic SliceStatic
+  1005 slidingWindows SlidingWindows; 1085 fillStatic FillStatic; 1090 fillDynamic FillLike
+  1100 broadcastToLike Empty; 1105 broadcastToStatic ReshapeStatic; 1110 broadcastToDynamic Empty
+  1135 reshapeLike Empty; 1170 randomNormalLike RandomNormal; 1175 randomNormalStatic RandomNormal
+  1180 randomNormalDynamic RandomNormal; 1190 randomUniformLike RandomUniform
+  1195 randomUniformStatic RandomUniform; 1200 randomUniformDynamic RandomUniform
+  1210 randomBernoulliLike RandomBernoulli; 1215 randomBernoulliStatic RandomBernoulli
+  1220 randomBernoulliDynamic RandomBernoulli; 1230 categoricalDistribution Categorical
+  1315 matrixBandPart MatrixBandPart; 1320 lowerTriangular Triangular
+  1325 upperTriangular Triangular; 1400 NonMaximumSuppression SuppressionLayer; 1450 oneHot OneHot
+  1465 pooling3d Pooling3D; 1466 globalPooling3d Pooling3D; 1470 sliceBySize SliceBySize
+  1471 convolution3d Convolution3D
 SamePaddingAsymmetryModeKind = BOTTOM_RIGHT_HEAVY TOP_LEFT_HEAVY
 PoolingTypeKind = MAX AVERAGE L2
 UpsampleModeKind = NN BILINEAR
@@ -209,6 +223,62 @@ Scatter
   1 axis int; 2 mode ScatterMode
 ScatterND
   1 mode ScatterMode
+CropResize
+  1 targetSize int*; 2 normalizedCoordinates bool; 3 mode SamplingMode; 4 boxIndicesMode BoxMode
+  5 spatialScale float
+BoxMode
+  1 boxMode BoxModeKind
+BoxModeKind = CORNERS_HEIGHT_FIRST CORNERS_WIDTH_FIRST CENTER_SIZE_HEIGHT_FIRST
+BoxModeKind = CENTER_SIZE_WIDTH_FIRST
+Dot
+  1 cosineSimilarity bool
+SequenceRepeat
+  1 nRepetitions int
+Branch
+  1 ifBranch Network; 2 elseBranch Network
+Loop
+  1 maxLoopIterations int; 2 conditionVar string; 3 conditionNetwork Network; 4 bodyNetwork Network
+Range
+  1 endValue float; 2 startValue float; 3 stepSizeValue float
+ReverseSeq
+  1 batchAxis int; 2 sequenceAxis int
+SlidingWindows
+  1 axis int; 2 windowSize int; 3 step int
+FillStatic
+  1 value float; 2 targetShape int*
+RandomNormal
+  1 seed int; 2 mean float; 3 stdDev float; 4 outputShape int*
+RandomUniform
+  1 seed int; 2 minVal float; 3 maxVal float; 4 outputShape int*
+RandomBernoulli
+  1 seed int; 2 prob float; 3 outputShape int*
+Categorical
+  1 seed int; 2 numSamples int; 3 isLogits bool; 4 eps float; 5 temperature float
+MatrixBandPart
+  1 numLower int; 2 numUpper int
+Triangular
+  1 k int
+SuppressionLayer
+  1 iouThreshold float; 2 scoreThreshold float; 3 maxBoxes int; 4 perClassSuppression bool
+OneHot
+  1 oneHotVectorSize int; 2 axis int; 3 onValue float; 4 offValue float
+PoolingKind = MAX AVERAGE
+PaddingKind = CUSTOM VALID SAME
+Pooling3D
+  1 type PoolingKind; 2 kernelDepth int; 3 kernelHeight int; 4 kernelWidth int; 5 strideDepth int
+  6 strideHeight int; 7 strideWidth int; 15 paddingType PaddingKind; 8 customPaddingFront int
+  9 customPaddingBack int; 10 customPaddingTop int; 11 customPaddingBottom int
+  12 customPaddingLeft int; 13 customPaddingRight int; 14 countExcludePadding bool
+SliceBySize
+  2 size int; 3 axis int
+Convolution3D
+  1 outputChannels int; 2 inputChannels int; 10 nGroups int; 20 kernelDepth int; 21 kernelHeight int
+  22 kernelWidth int; 31 strideDepth int; 32 strideHeight int; 33 strideWidth int
+  40 dilationDepth int; 41 dilationHeight int; 42 dilationWidth int; 50 hasBias bool
+  60 weights WeightParams; 61 bias WeightParams; 70 paddingType PaddingKind
+  80 customPaddingFront int; 81 customPaddingBack int; 82 customPaddingTop int
+  83 customPaddingBottom int; 84 customPaddingLeft int; 85 customPaddingRight int
+  86 isDeconvolution bool; 87 outputShape int*
 SimpleRecurrent
   1 inputVectorSize int; 2 outputVectorSize int; 10 activation ActivationParams
   15 sequenceOutput bool; 20 hasBiasVector bool; 30 weightMatrix WeightParams

@@ -14,9 +14,10 @@ from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc
 from ..common.source import Source
 from ..signs.unknown import what_it_is
+from ..wire.protobuf import WireError
 from .names import undecodable_name
 from .tensors import TensorReader
-from .wire import OWN_FILE, WireError, without_weights
+from .wire import OWN_FILE, without_weights
 
 OLDEST_OPSET = 6
 """Before it, many operators had other semantics (and Reshape its shape in an attribute): models

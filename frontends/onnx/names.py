@@ -5,66 +5,38 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from onnx import AttributeProto
+_FIELDS = {
+    "ModelProto": "opset_import graph functions",
+    "OperatorSetIdProto": "domain",
+    "FunctionProto": "name domain overload input output attribute attribute_proto "
+    "opset_import node",
+    "GraphProto": "input output initializer sparse_initializer node",
+    "ValueInfoProto": "name type",
+    "TypeProto": "tensor_type",
+    "Tensor": "shape",
+    "TensorShapeProto": "dim",
+    "Dimension": "dim_param",
+    "SparseTensorProto": "values",
+    "NodeProto": "name op_type domain overload input output attribute",
+    "AttributeProto": "name ref_attr_name g t",
+    "TensorProto": "name external_data",
+    "StringStringEntryProto": "key value",
+}
+"""The fields of each message that are names, or have some in them."""
+_NAMES = {message: fields.split() for message, fields in _FIELDS.items()}
 
 
 def undecodable_name(model: Any) -> bytes | None:
     """A name in the model that is not UTF-8 text, or None."""
-    for name in _names(model):
-        if isinstance(name, bytes):
-            return name
-    return None
+    return next((name for name in _names(model) if isinstance(name, bytes)), None)
 
 
-def _names(model: Any) -> Iterator[Any]:
-    for opset in model.opset_import:
-        yield opset.domain
-    yield from _names_of_graph(model.graph)
-    for function in model.functions:
-        yield from (function.name, function.domain, function.overload)
-        yield from function.input
-        yield from function.output
-        yield from function.attribute
-        for opset in function.opset_import:
-            yield opset.domain
-        for node in function.node:
-            yield from _names_of_node(node)
-        for attribute in function.attribute_proto:
-            yield from _names_of_attribute(attribute)
-
-
-def _names_of_graph(graph: Any) -> Iterator[Any]:
-    for values in (graph.input, graph.output):
-        for value in values:
-            yield value.name
-            if value.type.HasField("tensor_type"):
-                for dim in value.type.tensor_type.shape.dim:
-                    yield dim.dim_param
-    for tensor in graph.initializer:
-        yield from _names_of_tensor(tensor)
-    for sparse in graph.sparse_initializer:
-        yield sparse.values.name
-    for node in graph.node:
-        yield from _names_of_node(node)
-
-
-def _names_of_node(node: Any) -> Iterator[Any]:
-    yield from (node.name, node.op_type, node.domain, node.overload)
-    yield from node.input
-    yield from node.output
-    for attribute in node.attribute:
-        yield from _names_of_attribute(attribute)
-
-
-def _names_of_attribute(attribute: Any) -> Iterator[Any]:
-    yield from (attribute.name, attribute.ref_attr_name)
-    if attribute.type == AttributeProto.GRAPH:
-        yield from _names_of_graph(attribute.g)
-    elif attribute.type == AttributeProto.TENSOR:
-        yield from _names_of_tensor(attribute.t)
-
-
-def _names_of_tensor(tensor: Any) -> Iterator[Any]:
-    yield tensor.name
-    for entry in tensor.external_data:
-        yield from (entry.key, entry.value)
+def _names(value: Any) -> Iterator[str | bytes]:
+    if isinstance(value, str | bytes):
+        yield value
+    elif hasattr(value, "DESCRIPTOR"):
+        for field in _NAMES[value.DESCRIPTOR.name]:
+            yield from _names(getattr(value, field))
+    else:
+        for one in value:
+            yield from _names(one)

@@ -57,12 +57,9 @@ class Node(Layer):
 
     def attribute(self, name: str, kind: int) -> Any:
         """The attribute's value, else the operator's default, else None."""
-        proto = self.attributes.get(name)
+        proto = self._proto(name)
         if proto is None:
-            declared = self.schema.attributes.get(name) if self.schema is not None else None
-            if declared is None or not declared.default_value.type:
-                return None
-            proto = declared.default_value
+            return None
         if proto.type != kind:
             raise self.error(
                 f"attribute '{name}' is of type {attribute_kind(proto.type)}, "
@@ -70,9 +67,18 @@ class Node(Layer):
             )
         return getattr(proto, _FIELDS[kind])
 
-    def plain(self, proto: Any) -> Any:
-        """An attribute as Python has it."""
-        return helper.get_attribute_value(proto)
+    def value(self, name: str) -> Any:
+        """The attribute as Python has it, else the operator's default, else None."""
+        proto = self._proto(name)
+        return None if proto is None else _plain(helper.get_attribute_value(proto))
+
+    def _proto(self, name: str) -> Any:
+        """The attribute, else the operator's default, else None."""
+        proto = self.attributes.get(name)
+        if proto is not None or self.schema is None or name not in self.schema.attributes:
+            return proto
+        default = self.schema.attributes[name].default_value
+        return default if default.type else None
 
     def int(self, name: str, default: int = 0) -> int:
         value = self.attribute(name, A.INT)
@@ -143,3 +149,10 @@ def _place(importer: Importer, proto: Any, scope: Scope) -> Location:
     first = next((name for name in proto.output if name), "")
     own = NameLoc(f"{proto.name or first} ({proto.op_type})", importer.loc)
     return own if scope.caller is None else CallSiteLoc(own, scope.caller)
+
+
+def _plain(value: Any) -> Any:
+    """Text as such, lists as tuples."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    return tuple(map(_plain, value)) if isinstance(value, list) else value

@@ -43,10 +43,11 @@ from ...ir.core import Value
 from ...ir.declare import BOOL
 from ...ir.diagnostics import NncError
 from ...ir.dialect import registry as ops
-from ...ir.fields import Attr, Operand, OptionalOperand
+from ...ir.fields import Attr
 from ...ir.location import FileLineColLoc
 from ...ir.numpy_types import numpy_to_type, type_to_numpy
 from ...ir.types import TensorType, Type, f64, i64
+from ..common.direct import operands_of, with_signature
 from ..common.importer import op_message
 from ..declared import digests
 from .node import Node
@@ -183,15 +184,7 @@ def _in_file(error: Exception, path: Path) -> NncError:
 
 def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
     """The converter of an op's class: operands in order, attributes by name."""
-    parameters = [
-        inspect.Parameter(
-            one.name,
-            inspect.Parameter.POSITIONAL_OR_KEYWORD,
-            default=None if isinstance(one, OptionalOperand) else inspect.Parameter.empty,
-        )
-        for one in cls.definition.operands
-        if isinstance(one, Operand | OptionalOperand)
-    ]
+    parameters = operands_of(cls)
     if len(parameters) < len(cls.definition.operands):
         raise NncError(f"op '{cls.name}' takes any number of operands, which no operator does")
     attributes = cls.definition.attributes
@@ -210,7 +203,7 @@ def _of_class(cls: type[NnOp]) -> Callable[..., Any]:
             raise n.error(f"an attribute does not fit: {error}") from None
         return n(op)
 
-    return _with_signature(convert, parameters)
+    return with_signature(convert, parameters)
 
 
 def _is_required(one: Attr) -> bool:
@@ -226,20 +219,7 @@ def _attributes(n: Node, names: list[str], required: list[str]) -> dict[str, Any
     for name in required:
         if name not in n.attributes:
             raise n.error(f"attribute '{name}' is missing")
-    return {name: _python(n.plain(a)) for name, a in n.attributes.items()}
-
-
-def _python(value: Any) -> Any:
-    if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
-    return tuple(map(_python, value)) if isinstance(value, list) else value
-
-
-def _with_signature(convert: Any, inputs: list[inspect.Parameter]) -> Callable[..., Any]:
-    """The converter with a signature by which the importer checks a node's inputs."""
-    node = inspect.Parameter("n", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    convert.__signature__ = inspect.Signature([node, *inputs])
-    return convert
+    return {name: n.value(name) for name in n.attributes}
 
 
 # -- compositions ----------------------------------------------------------------------------------
@@ -266,7 +246,7 @@ def _of_function(function: Callable[..., Any], opset: int) -> Callable[..., Any]
             raise n.error(f"{place.message}{where}") from None
         return made
 
-    return _with_signature(convert, inputs)
+    return with_signature(convert, inputs)
 
 
 # -- functions of the host -------------------------------------------------------------------------
@@ -296,7 +276,7 @@ def _of_host(
             raise n.error(f"what it gives is not known: {type(error).__name__}: {error}") from None
         return n(nn.HostCall(name, arguments if given else None, operands, outs=outs))
 
-    return _with_signature(convert, inputs)
+    return with_signature(convert, inputs)
 
 
 def _array_type(type: Any) -> Any:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 Convert = Callable[..., Any]
@@ -43,6 +44,12 @@ def converter(
     return register
 
 
+def add_rows(table: Mapping[str, Convert], domain: str = "") -> None:
+    """Register converters that a family makes: `add_rows(direct("Neg Abs"))`."""
+    for op_type, function in table.items():
+        converter(op_type, domain=domain)(function)
+
+
 def find_converter(domain: str, op_type: str, opset: int) -> Convert | None:
     """The converter of an operator in an opset, or None."""
     _load()
@@ -70,8 +77,8 @@ def supported_operators() -> list[tuple[str, str]]:
 def _load() -> None:
     global _loaded
     if not _loaded:
-        from .ops import MODULES
+        from . import ops
 
-        for module in MODULES:
-            import_module(f"{__package__}.ops.{module}")
+        for module in iter_modules(ops.__path__):
+            import_module(f"{ops.__name__}.{module.name}")
         _loaded = True

@@ -9,11 +9,12 @@ Source: https://protobuf.dev/programming-guides/encoding, and the field numbers 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from onnx import StringStringEntryProto, TensorProto
+
+from ..wire.protobuf import places, varint_bytes
 
 OWN_FILE = "\n"
 """The location of data in the model's own file; no path of a user's model is a newline."""
@@ -30,10 +31,6 @@ _TENSOR_LOCATION = 14
 _LENGTH_DELIMITED = 2
 
 
-class WireError(ValueError):
-    """The bytes are not in the wire format."""
-
-
 def without_weights(data: np.ndarray) -> bytes:
     """The model's bytes with references in place of large raw data. Raises WireError."""
     return _rewritten(data, 0, data.size, [_MODEL_GRAPH, _GRAPH_INITIALIZER])
@@ -43,15 +40,15 @@ def _rewritten(data: np.ndarray, begin: int, end: int, path: list[int]) -> bytes
     """A message with the messages at the path in it rewritten, tensors at its end."""
     parts: list[bytes] = []
     # Packed numbers may come in several parts, which protobuf joins.
-    whole = not path and sum(one[0] in _TENSOR_DATA for one in _fields(data, begin, end)) == 1
-    for number, kind, start, at, stop in _fields(data, begin, end):
+    whole = not path and sum(one.number in _TENSOR_DATA for one in places(data, begin, end)) == 1
+    for number, kind, start, at, stop in places(data, begin, end):
         if whole and number in _TENSOR_DATA and stop - at >= _SMALLEST:
             parts.append(_reference(at, stop - at))
         elif whole and number == _TENSOR_LOCATION:
             continue
         elif path and number == path[0] and kind == _LENGTH_DELIMITED:
             inner = _rewritten(data, at, stop, path[1:])
-            parts.append(_varint(number << 3 | kind) + _varint(len(inner)) + inner)
+            parts.append(varint_bytes(number << 3 | kind) + varint_bytes(len(inner)) + inner)
         else:
             parts.append(data[start:stop].tobytes())
     return b"".join(parts)
@@ -64,46 +61,3 @@ def _reference(offset: int, length: int) -> bytes:
     for key, value in (("location", OWN_FILE), ("offset", offset), ("length", length)):
         tensor.external_data.append(StringStringEntryProto(key=key, value=str(value)))
     return tensor.SerializeToString()
-
-
-def _fields(data: np.ndarray, begin: int, end: int) -> Iterator[tuple[int, int, int, int, int]]:
-    """Number, kind, start, start of the content, and end of every field of a message."""
-    at = begin
-    while at < end:
-        start = at
-        key, at = _read_varint(data, at, end)
-        number, kind = key >> 3, key & 7
-        if kind == 0:
-            _, stop = _read_varint(data, at, end)
-        elif kind == _LENGTH_DELIMITED:
-            length, at = _read_varint(data, at, end)
-            stop = at + length
-        elif kind in (1, 5):
-            stop = at + (8 if kind == 1 else 4)
-        else:
-            raise WireError(f"field {number} is of unknown kind {kind}")
-        if stop > end or not number:
-            raise WireError(f"field {number} ends behind its message")
-        yield number, kind, start, at, stop
-        at = stop
-
-
-def _read_varint(data: np.ndarray, at: int, end: int) -> tuple[int, int]:
-    value = shift = 0
-    while at < end and shift < 70:
-        byte = int(data[at])
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-    raise WireError("a number does not end")
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value >= 128:
-        out.append(value & 127 | 128)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

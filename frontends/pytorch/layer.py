@@ -46,9 +46,9 @@ class AtenLayer(NodeLayer):
             return known.reshape(())[()].item()
         return value
 
-    def plain(self, value: Any) -> Any:
-        """An attribute of an operator of one's own as Python has it."""
-        return value
+    def value(self, name: str) -> Any:
+        """An attribute of an operator of one's own."""
+        return self.attributes.get(name)
 
     def as_value(self, value: Any, element: Type | None = None) -> Value:
         """A number as a 0-d tensor, by default of the type that PyTorch gives it."""

@@ -5,7 +5,6 @@ Source: PKWARE's APPNOTE 6.3.10.
 
 from __future__ import annotations
 
-import io
 import struct
 import zipfile
 import zlib
@@ -13,6 +12,7 @@ import zlib
 import numpy as np
 
 from ..common.source import Source
+from .bytes import Bytes
 
 MOST_INFLATED = 1 << 32
 """Bytes of members that are compressed, all together."""
@@ -23,36 +23,6 @@ _LOCAL = struct.Struct("<4s5H3I2H")
 """A member's header in front of its data."""
 
 
-class _View(io.RawIOBase):
-    """The data as a file that is only read, for zipfile, which finds the directory."""
-
-    def __init__(self, data: np.ndarray) -> None:
-        self._data = data
-        self._at = 0
-
-    def seekable(self) -> bool:
-        return True
-
-    def readable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        at = offset + (0, self._at, self._data.size)[whence]
-        if at < 0:
-            raise OSError("before the first byte")
-        self._at = at
-        return at
-
-    def read(self, size: int = -1) -> bytes:
-        end = self._data.size if size is None or size < 0 else self._at + size
-        found = self._data[self._at : end].tobytes()
-        self._at += len(found)
-        return found
-
-
 class Archive:
     """The members of an archive by their names. Raises NncError where it is broken or a trick."""
 
@@ -60,7 +30,7 @@ class Archive:
         self.source = source
         self._inflated = 0
         try:
-            with zipfile.ZipFile(_View(source.data)) as file:  # type: ignore[arg-type]
+            with zipfile.ZipFile(Bytes(source.data)) as file:  # type: ignore[arg-type]
                 infos = file.infolist()
         except (zipfile.BadZipFile, OSError, ValueError, struct.error, NotImplementedError) as e:
             raise source.error(f"the archive is broken: {e}") from None

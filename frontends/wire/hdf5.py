@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ...ir.diagnostics import NncError
+from .bytes import Bytes
 
 Error = Callable[[str], NncError]
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
-
-
-class Bytes(io.RawIOBase):
-    """A file of bytes that stay where they are."""
-
-    def __init__(self, data: np.ndarray) -> None:
-        self._view = data.data
-        self._at = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._at
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = offset + (0, self._at, len(self._view))[whence]
-        return self._at
-
-    def readinto(self, buffer: Any) -> int:
-        part = self._view[self._at : self._at + len(buffer)]
-        buffer[: len(part)] = part
-        self._at += len(part)
-        return len(part)
 
 
 class Group:

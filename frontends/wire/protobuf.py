@@ -27,7 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from itertools import islice
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -245,7 +246,7 @@ class _Reader:
         self, tag: int, start: int, at: int, end: int, parts: list[Any], dtype: np.dtype
     ) -> int:
         """Numbers that are not packed, each behind the same tag, read as one array; their end."""
-        head = bytes(_varint_bytes(tag))
+        head = varint_bytes(tag)
         step = len(head) + dtype.itemsize
         most = (end - (start - len(head))) // step
         rows = self.data[start - len(head) :][: most * step].reshape(most, step)
@@ -342,13 +343,36 @@ def _integer(field: Field, number: int) -> Any:
     return field.names.get(number, str(number)) if field.kind == "enum" else number
 
 
-def _varint_bytes(value: int) -> bytearray:
+def varint_bytes(value: int) -> bytes:
+    """A number as the wire format has it."""
     out = bytearray()
     while value >= 128:
         out.append(value & 127 | 128)
         value >>= 7
     out.append(value)
-    return out
+    return bytes(out)
+
+
+class Place(NamedTuple):
+    """A field of a message in bytes: where it starts, and where its content lies."""
+
+    number: int
+    kind: int
+    start: int
+    begin: int
+    end: int
+
+
+def places(data: np.ndarray, begin: int = 0, end: int | None = None) -> Iterator[Place]:
+    """The fields of the message in some of the bytes. Raises WireError."""
+    reader, at, end = _Reader(Schema(""), data), begin, data.size if end is None else end
+    while at < end:
+        start = at
+        tag, at = reader.varint(at, end)
+        if not tag >> 3:
+            raise WireError("a field has the number 0")
+        content, at = reader.content(tag & 7, at, end)
+        yield Place(tag >> 3, tag & 7, start, content, at)
 
 
 MOST_LOOKED_AT = 4096
@@ -360,17 +384,12 @@ def kinds_of_fields(data: np.ndarray, inside: int = 0) -> dict[int, int]:
 
     With `inside`, those of the first message that has this number in it.
     """
-    reader, found = _Reader(Schema(""), data), {}
-    at, end = 0, data.size
+    found: dict[int, int] = {}
     try:
-        for _ in range(MOST_LOOKED_AT):
-            if at >= end:
-                break
-            tag, at = reader.varint(at, end)
-            start, at = reader.content(tag & 7, at, end)
-            if inside and tag == inside << 3 | 2:
-                return kinds_of_fields(data[start:at])
-            found[tag >> 3] = tag & 7
+        for place in islice(places(data), MOST_LOOKED_AT):
+            if inside and (place.number, place.kind) == (inside, 2):
+                return kinds_of_fields(data[place.begin : place.end])
+            found[place.number] = place.kind
     except WireError:
         return {}
-    return {} if inside or 0 in found else found
+    return {} if inside else found

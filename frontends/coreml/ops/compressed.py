@@ -6,6 +6,10 @@ They are unpacked when the model is read.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import wraps
+from inspect import signature
+from typing import Any
 
 import numpy as np
 
@@ -15,52 +19,58 @@ from ..layer import CoreMLLayer
 from ..rows import ROWS
 from ..types import unpacked
 
-
-def _array(n: CoreMLLayer, value: Value | None, name: str) -> np.ndarray:
-    found = n.array(value)
-    if found is None:
-        raise n.error(f"'{name}' must be a constant")
-    return found
+Array = np.ndarray
 
 
-def _constant(n: CoreMLLayer, array: np.ndarray) -> Value:
-    return n.builder.constant(np.ascontiguousarray(array), n.loc, key=n.node.name)
+def _unpacks(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Register a function of arrays, which gives one or a list of them."""
+
+    def register(function: Callable[..., Any]) -> Callable[..., Any]:
+        names = list(signature(function).parameters)[1:]
+
+        @ROWS(kind)
+        @wraps(function)
+        def convert(n: CoreMLLayer, *values: Value | None) -> list[Value]:
+            arrays = [n.array(value) for value in values]
+            for name, value, array in zip(names, values, arrays, strict=False):
+                if value is not None and array is None:
+                    raise n.error(f"'{name}' must be a constant")
+            with np.errstate(all="ignore"):
+                made = function(n, *arrays)
+            several = map(np.ascontiguousarray, made if isinstance(made, list) else [made])
+            return [n.builder.constant(one, n.loc, key=n.node.name) for one in several]
+
+        return function
+
+    return register
 
 
-@ROWS("constexpr_cast")
-def cast(n: CoreMLLayer, source_val: Value) -> Value:
-    dtype = type_to_numpy(n.element("output_dtype"))
-    return _constant(n, _array(n, source_val, "source_val").astype(dtype))
+@_unpacks("constexpr_cast")
+def cast(n: CoreMLLayer, source_val: Array) -> Array:
+    return source_val.astype(type_to_numpy(n.element("output_dtype")))
 
 
-@ROWS("constexpr_affine_dequantize")
-def affine(n: CoreMLLayer, quantized_data: Value, zero_point: Value, scale: Value) -> Value:
-    data = _array(n, quantized_data, "quantized_data")
-    zero, by = _array(n, zero_point, "zero_point"), _array(n, scale, "scale")
-    axis = n.int("axis", 0) % max(data.ndim, 1)
-    column = [-1 if i == axis else 1 for i in range(data.ndim)]
-    zero, by = (v.reshape(column) if v.ndim else v for v in (zero, by))
-    with np.errstate(all="ignore"):
-        return _constant(n, ((data.astype(np.float32) - zero) * by).astype(by.dtype))
+@_unpacks("constexpr_affine_dequantize")
+def affine(n: CoreMLLayer, quantized_data: Array, zero_point: Array, scale: Array) -> Array:
+    axis = n.int("axis", 0) % max(quantized_data.ndim, 1)
+    column = [-1 if i == axis else 1 for i in range(quantized_data.ndim)]
+    zero, by = (v.reshape(column) if v.ndim else v for v in (zero_point, scale))
+    return ((quantized_data.astype(np.float32) - zero) * by).astype(by.dtype)
 
 
-@ROWS("constexpr_blockwise_shift_scale")
-def blockwise(n: CoreMLLayer, data: Value, scale: Value, offset: Value | None = None) -> Value:
-    values, by = _array(n, data, "data"), _array(n, scale, "scale")
-    shift = None if offset is None else _array(n, offset, "offset")
-    return _constant(n, _by_blocks(n, values, by, shift))
+@_unpacks("constexpr_blockwise_shift_scale")
+def blockwise(n: CoreMLLayer, data: Array, scale: Array, offset: Array | None = None) -> Array:
+    return _by_blocks(n, data, scale, offset)
 
 
-def _by_blocks(
-    n: CoreMLLayer, values: np.ndarray, scale: np.ndarray, offset: np.ndarray | None
-) -> np.ndarray:
+def _by_blocks(n: CoreMLLayer, values: Array, scale: Array, offset: Array | None) -> Array:
     """(values - offset) * scale, each number of these for a block of values."""
     if values.ndim != scale.ndim or any(
         not s or v % s for v, s in zip(values.shape, scale.shape, strict=True)
     ):
         raise n.error(f"scales {list(scale.shape)} do not divide {list(values.shape)}")
 
-    def spread(array: np.ndarray) -> np.ndarray:
+    def spread(array: Array) -> Array:
         for axis, extent in enumerate(values.shape):
             array = np.repeat(array, extent // array.shape[axis], axis)
         return array
@@ -68,24 +78,21 @@ def _by_blocks(
     wide = values.astype(np.float32)
     if offset is not None:
         wide = wide - spread(offset.astype(np.float32))
-    with np.errstate(all="ignore"):
-        return (wide * spread(scale.astype(np.float32))).astype(scale.dtype)
+    return (wide * spread(scale.astype(np.float32))).astype(scale.dtype)
 
 
-@ROWS("constexpr_lut_to_dense")
-def table(n: CoreMLLayer, indices: Value, lut: Value) -> Value:
-    places, entries = _array(n, indices, "indices"), _array(n, lut, "lut")
-    if n.has("shape"):
-        shape = n.ints("shape")
-        bits = max(int(entries.size).bit_length() - 1, 1)
-        if places.size * 8 < math.prod(shape) * bits:
-            raise n.error(f"{places.size} bytes of indices for a constant of shape {list(shape)}")
-        places = unpacked(places.reshape(-1), bits, math.prod(shape), False).reshape(shape)
-        return _constant(n, entries.reshape(-1)[places])
-    return _constant(n, _looked_up(n, places, entries))
+@_unpacks("constexpr_lut_to_dense")
+def table(n: CoreMLLayer, indices: Array, lut: Array) -> Array:
+    if not n.has("shape"):
+        return _looked_up(n, indices, lut)
+    shape, bits = n.ints("shape"), max(int(lut.size).bit_length() - 1, 1)
+    if indices.size * 8 < math.prod(shape) * bits:
+        raise n.error(f"{indices.size} bytes of indices for a constant of shape {list(shape)}")
+    places = unpacked(indices.reshape(-1), bits, math.prod(shape), False).reshape(shape)
+    return lut.reshape(-1)[places]
 
 
-def _looked_up(n: CoreMLLayer, places: np.ndarray, entries: np.ndarray) -> np.ndarray:
+def _looked_up(n: CoreMLLayer, places: Array, entries: Array) -> Array:
     """Entries of tables, each for a block: indices [D..], tables [B.., count, vector]."""
     *blocks, count, vector = (0, 0, *entries.shape)[-max(entries.ndim, 2) :]
     if len(blocks) != places.ndim or any(
@@ -107,18 +114,17 @@ def _looked_up(n: CoreMLLayer, places: np.ndarray, entries: np.ndarray) -> np.nd
     return moved.reshape(shape)
 
 
-@ROWS("constexpr_sparse_to_dense")
-def sparse(n: CoreMLLayer, nonzero_data: Value, mask: Value) -> Value:
-    values, there = _array(n, nonzero_data, "nonzero_data"), _array(n, mask, "mask")
+@_unpacks("constexpr_sparse_to_dense")
+def sparse(n: CoreMLLayer, nonzero_data: Array, mask: Array) -> Array:
     if n.has("shape"):
         shape = n.ints("shape")
-        if there.size * 8 < math.prod(shape):
-            raise n.error(f"{there.size} bytes of a mask for a constant of shape {list(shape)}")
-        there = unpacked(there.reshape(-1), 1, math.prod(shape), False).reshape(shape)
-    return _constant(n, _dense(n, values, there))
+        if mask.size * 8 < math.prod(shape):
+            raise n.error(f"{mask.size} bytes of a mask for a constant of shape {list(shape)}")
+        mask = unpacked(mask.reshape(-1), 1, math.prod(shape), False).reshape(shape)
+    return _dense(n, nonzero_data, mask)
 
 
-def _dense(n: CoreMLLayer, values: np.ndarray, mask: np.ndarray) -> np.ndarray:
+def _dense(n: CoreMLLayer, values: Array, mask: Array) -> Array:
     there = mask.astype(bool)
     if int(there.sum()) != values.size:
         raise n.error(f"{values.size} elements for a mask of {int(there.sum())}")
@@ -127,26 +133,17 @@ def _dense(n: CoreMLLayer, values: np.ndarray, mask: np.ndarray) -> np.ndarray:
     return dense
 
 
-@ROWS("constexpr_lut_to_sparse")
+@_unpacks("constexpr_lut_to_sparse")
 def sparse_table(
-    n: CoreMLLayer, indices_mask: Value, indices_nonzero_data: Value, lut: Value
-) -> list[Value]:
-    mask = _array(n, indices_mask, "indices_mask")
-    places = _dense(n, _array(n, indices_nonzero_data, "indices_nonzero_data"), mask)
-    found = _looked_up(n, places, _array(n, lut, "lut"))
-    return [_constant(n, mask), _constant(n, found[mask.astype(bool)])]
+    n: CoreMLLayer, indices_mask: Array, indices_nonzero_data: Array, lut: Array
+) -> list[Array]:
+    found = _looked_up(n, _dense(n, indices_nonzero_data, indices_mask), lut)
+    return [indices_mask, found[indices_mask.astype(bool)]]
 
 
-@ROWS("constexpr_sparse_blockwise_shift_scale")
+@_unpacks("constexpr_sparse_blockwise_shift_scale")
 def sparse_blockwise(
-    n: CoreMLLayer,
-    data_mask: Value,
-    nonzero_data: Value,
-    scale: Value,
-    offset: Value | None = None,
-) -> list[Value]:
-    mask = _array(n, data_mask, "data_mask")
-    dense = _dense(n, _array(n, nonzero_data, "nonzero_data"), mask)
-    shift = None if offset is None else _array(n, offset, "offset")
-    found = _by_blocks(n, dense, _array(n, scale, "scale"), shift)
-    return [_constant(n, mask), _constant(n, found[mask.astype(bool)])]
+    n: CoreMLLayer, data_mask: Array, nonzero_data: Array, scale: Array, offset: Array | None = None
+) -> list[Array]:
+    found = _by_blocks(n, _dense(n, nonzero_data, data_mask), scale, offset)
+    return [data_mask, found[data_mask.astype(bool)]]

@@ -2,54 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, i1
 from ...common.activations import activation, affine
-from ...common.quantization import along_axis, limits_of
-from ...common.shapes import normalize_axis, reshape
+from ...common.direct import direct
+from ...common.formulas import floor_div
+from ...common.quantization import along_axis
+from ...common.shapes import limits_of, normalize_axis, reshape
 from ...common.terms import Term
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
-_UNARY = (
-    nn.Abs, nn.Acos, nn.Asin, nn.Atan, nn.Atanh, nn.Ceil, nn.Cos, nn.Cosh, nn.Erf, nn.Exp,
-    nn.Floor, nn.Round, nn.Sign, nn.Sin, nn.Sinh, nn.Sqrt, nn.Tan,
-)  # fmt: skip
-_BINARY = {
-    "add": nn.Add,
-    "equal": nn.Equal,
-    "greater": nn.Greater,
-    "greater_equal": nn.GreaterEqual,
-    "less": nn.Less,
-    "less_equal": nn.LessEqual,
-    "logical_and": nn.And,
-    "logical_or": nn.Or,
-    "logical_xor": nn.Xor,
-    "maximum": nn.Max,
-    "minimum": nn.Min,
-    "mul": nn.Mul,
-    "real_div": nn.Div,
-    "pow": nn.Pow,
-    "sub": nn.Sub,
-}
+ROWS.add(
+    direct(
+        "abs acos asin atan atanh ceil cos cosh erf exp floor round sign sin sinh sqrt tan "
+        "asinh acosh logical_not=Not"
+    )
+)
+ROWS.add(
+    direct(
+        "add equal greater greater_equal less less_equal logical_and=And logical_or=Or "
+        "logical_xor=Xor maximum=Max minimum=Min mul real_div=Div pow sub",
+        "x",
+        "y",
+    )
+)
+
 _ACTIVATIONS = (
     "clip elu leaky_relu linear_activation relu relu6 scaled_tanh sigmoid sigmoid_hard silu "
     "softplus softsign tanh thresholded_relu"
 )
 FAMILIAR = {"linear_activation": "affine", "linear": "affine", "sigmoid_hard": "hardsigmoid"}
 """Activations that the family calls otherwise than without underscores."""
-
-
-def _unary(op: Callable[[Value], Any]) -> Callable[..., Value]:
-    return lambda n, x: n(op(x))
-
-
-def _binary(op: Callable[[Value, Value], Any]) -> Callable[..., Value]:
-    return lambda n, x, y: n(op(x, y))
 
 
 def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) -> Value:
@@ -63,11 +48,6 @@ def function(n: CoreMLLayer, x: Value) -> Value:
     return named_activation(n, n.kind, x, *given)
 
 
-ROWS.add({op.name.removeprefix("nn."): _unary(op) for op in _UNARY})
-ROWS.add({name: _binary(op) for name, op in _BINARY.items()})
-ROWS.add({"logical_not": _unary(nn.Not)})
-
-
 @ROWS("identity", "read_state")
 def identity(n: CoreMLLayer, x: Value) -> Value:
     return x
@@ -79,18 +59,15 @@ def not_equal(n: CoreMLLayer, x: Value, y: Value) -> Value:
 
 
 @ROWS("floor_div")
-def floor_div(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    a, b = Term(n, x), Term(n, y)
-    if isinstance(a.element, FloatType):
-        return (a / b).function(nn.Floor).value
-    return ((a - a % b) / b).value
+def floor_div_(n: CoreMLLayer, x: Value, y: Value) -> Value:
+    return floor_div(Term(n, x), Term(n, y)).value
 
 
 @ROWS("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
-    return (Term(n, x) - Term(n, floor_div(n, x, y)) * Term(n, y)).value
+    return (Term(n, x) - floor_div(Term(n, x), Term(n, y)) * Term(n, y)).value
 
 
 @ROWS("exp2")

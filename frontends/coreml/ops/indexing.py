@@ -6,12 +6,13 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i32, i64
-from ...common.gathering import gathered
+from ....ir.types import i32, i64
+from ...common.detections import best_first, corners, not_suppressed
+from ...common.gathering import gathered, one_hot
 from ...common.movement import padded_by, transposed
 from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, normalize_axis, shape_of
-from ...common.terms import Term, constant, counting, extent, joined
+from ...common.shapes import as_i64, as_scalar, normalize_axis, ranged, shape_of
+from ...common.terms import Term, constant, counting, extent
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -30,6 +31,13 @@ def gather(n: CoreMLLayer, x: Value, indices: Value) -> Value:
 @ROWS("gather_along_axis")
 def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherElements(x, indices, axis=_axis(n, x)))
+
+
+@ROWS("slice_along")
+def slice_along(n: CoreMLLayer, x: Value, begin: Value) -> Value:
+    """So many elements of an axis, from a position on: of older networks only."""
+    places = Term(n, as_scalar(n, as_i64(n, begin))) + constant(n, np.arange(n.int("size")))
+    return Term(n, x).gather(places, _axis(n, x)).value
 
 
 @ROWS("gather_nd")
@@ -73,16 +81,10 @@ def scatter_nd(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> V
 
 
 @ROWS("one_hot")
-def one_hot(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", -1), indices.type.rank + 1)
+def one_hot_(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value:
     pair = [n.attribute("off_value", np.int32(0)), n.attribute("on_value", np.int32(1))]
     values = n.constant(np.array([np.asarray(one).reshape(()) for one in pair]))
-    depth = as_scalar(n, as_i64(n, one_hot_vector_size))
-    known = n.known(depth)
-    shape = list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
-    out = TensorType(tuple(shape), values.type.element_type)
-    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+    return one_hot(n, indices, one_hot_vector_size, values, n.int("axis", -1))
 
 
 @ROWS("non_zero")
@@ -103,11 +105,7 @@ def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
 
 @ROWS("range_1d")
 def range_1d(n: CoreMLLayer, end: Value, start: Value, step: Value) -> Value:
-    bounds = [as_scalar(n, v) for v in (start, end, step)]
-    first, last, by = (n.known(v) for v in bounds)
-    if first is not None and last is not None and by is not None:
-        return n.constant(np.arange(first.item(), last.item(), by.item()).astype(first.dtype))
-    return n(nn.Range(*bounds, out=TensorType((None,), bounds[0].type.element_type)))
+    return ranged(n, start, end, step)
 
 
 def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
@@ -131,46 +129,30 @@ def top_k(n: CoreMLLayer, x: Value, k: Value) -> list[Value]:
 
 
 @ROWS("non_maximum_suppression")
-def suppression(
-    n: CoreMLLayer,
-    boxes: Value,
-    scores: Value,
-    iou_threshold: Value,
-    max_boxes: Value,
-    score_threshold: Value | None = None,
-) -> list[Value]:
+def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
     """Boxes as centers and sizes [B, N, 4] with scores [B, N, C], the best first.
 
     Gives [B, M, 4], [B, M, C], their places [B, M] and their numbers [B]; what is left is filled
     with zeros and -1.
     """
-    most = n.known_int(max_boxes, "'max_boxes'")
-    best = Term(n, scores).largest(2)
-    count = best.shape[1]
+    most, count = n.int("max_boxes"), boxes.type.shape[1]
     if count is None or n.flag("per_class_suppression"):
         raise n.error("boxes must be known in number, and classes compete")
-    every = n.constant(count, i64)
-    ranked, order = (Term(n, v) for v in largest(n, best.value, every, 1))
+    best, order = best_first(Term(n, scores).largest(2))
 
     def taken(values: Term, index: Term) -> Term:
         return values.made(nn.GatherNd(values.value, index.spread(0, 1).value, batch_dims=1))
 
     chosen, chances = (taken(Term(n, v), order) for v in (boxes, scores))
-    center, half = chosen.part(2, 0, 2), chosen.part(2, 2, 4) * 0.5
-    corners = joined([center - half, center + half], 2)
-    least = constant(n, -np.inf, ranked.element)
-    if score_threshold is not None:
-        least = Term(n, as_scalar(n, score_threshold))
-    limits = n.constant(most, i64), as_scalar(n, iou_threshold)
-    kept = Term(n, n(nn.Suppress(corners.value, (ranked > least).value, *limits)))
+    shown = best > n.float("score_threshold", -np.inf)
+    kept = not_suppressed(corners(chosen), shown, n.float("iou_threshold"), most)
     rank = counting(n, constant(n, count, i64)) + kept.choose(constant(n, 0, i64), count)
-    shown = min(most, count)
-    picked = Term(n, largest(n, rank.value, every, 1, greatest=False)[1]).part(1, 0, shown)
+    picked = best_first(-rank, most)[1]
     there = Term(n, n(nn.GatherElements(kept.value, picked.value, axis=1)))
 
     def filled(value: Term, rest: int) -> Value:
         pads = [0] * 2 * value.rank
-        pads[value.rank + 1] = most - shown
+        pads[value.rank + 1] = max(most - count, 0)
         return padded_by(n, value.value, pads, n.scalar(rest, value.value))
 
     found = [there.spread(0, 1).choose(taken(v, picked), 0.0) for v in (chosen, chances)]

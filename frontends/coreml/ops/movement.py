@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -11,8 +10,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i32, i64
 from ...common import movement
+from ...common.blocks import batch_to_space, space_to_batch
+from ...common.convolution import channels_first, channels_last
+from ...common.gathering import reverse_sequence
 from ...common.loops import reversed_along
-from ...common.reshaping import reshape_by
+from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import (
     Extent,
     as_i64,
@@ -25,7 +27,8 @@ from ...common.shapes import (
     shape_text,
 )
 from ...common.strided_slice import Masks, strided_slice
-from ...common.terms import Term, constant
+from ...common.terms import Term, arange, constant, counting
+from ...common.terms import extent as extent_of
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -54,10 +57,8 @@ def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
 
 @ROWS("expand_dims")
 def expand_dims(n: CoreMLLayer, x: Value) -> Value:
-    given, extents = n.ints("axes"), _own(x)
-    for axis in sorted(normalize_axes(n, given, x.type.rank + len(given))):
-        extents.insert(axis, 1)
-    return reshape(n, x, extents)
+    given = n.ints("axes")
+    return movement.unsqueezed(n, x, *sorted(normalize_axes(n, given, x.type.rank + len(given))))
 
 
 @ROWS("squeeze")
@@ -66,7 +67,7 @@ def squeeze(n: CoreMLLayer, x: Value) -> Value:
     axes = normalize_axes(n, n.ints("axes", ones), x.type.rank)
     if any(x.type.shape[axis] not in (1, None) for axis in axes):
         raise n.error(f"axes {list(axes)} of {shape_text(x)} do not all have one element")
-    return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
+    return movement.squeezed(n, x, *axes)
 
 
 @ROWS("flatten2d")
@@ -93,20 +94,12 @@ def concat(n: CoreMLLayer, *values: Value) -> Value:
         return values[0] if len(values) == 1 else n(nn.Concat(list(values), axis=axis))
     single = [(i, i + 1) for i in range(rank + 1)]
     joined = [*single[:axis], (axis, axis + 2), *single[axis + 2 :]]
-    return merge(n, _stacked(n, values, axis + 1), joined)
+    return merge(n, movement.stacked(n, values, axis + 1), joined)
 
 
 @ROWS("stack")
 def stack(n: CoreMLLayer, *values: Value) -> Value:
-    return _stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
-
-
-def _stacked(n: CoreMLLayer, values: Sequence[Value], axis: int) -> Value:
-    parts = []
-    for value in values:
-        own = _own(value)
-        parts.append(reshape(n, value, [*own[:axis], 1, *own[axis:]]))
-    return movement.concat(n, parts, axis)
+    return movement.stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
 
 
 @ROWS("split")
@@ -175,6 +168,46 @@ def band_part(n: CoreMLLayer, x: Value) -> Value:
     if lower >= 0:
         x = n(nn.Trilu(x, n.constant(-lower, i64), upper=True))
     return n(nn.Trilu(x, n.constant(upper, i64), upper=False)) if upper >= 0 else x
+
+
+@ROWS("lower_triangular", "upper_triangular")
+def triangular(n: CoreMLLayer, x: Value) -> Value:
+    return n(nn.Trilu(x, n.constant(n.int("k", 0), i64), upper=n.kind == "upper_triangular"))
+
+
+@ROWS("reverse_sequence")
+def reverse_sequence_(n: CoreMLLayer, x: Value, lengths: Value) -> Value:
+    return reverse_sequence(n, x, lengths, n.int("seq_axis", 0), n.int("batch_axis", 0))
+
+
+@ROWS("sliding_windows")
+def sliding_windows(n: CoreMLLayer, x: Value) -> Value:
+    """[.., D, ..] -> [.., windows, size, ..]"""
+    axis, size = normalize_axis(n, n.int("axis"), x.type.rank), n.int("size")
+    step, whole = n.int("stride", 1), x.type.shape[axis]
+    if size < 1 or step < 1 or (whole is not None and whole < size):
+        raise n.error(f"windows of {size} elements, {step} apart, in {whole}")
+    first = counting(n, (extent_of(n, (x, axis)) - size) / step + 1) * step
+    return Term(n, x).gather(first.spread(0, 1) + constant(n, arange(size)), axis).value
+
+
+@ROWS("space_to_batch", "batch_to_space")
+def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
+    """Every so many positions of images [N, C, H, W] as images of their own, or back."""
+    to_batch = n.kind == "space_to_batch"
+    block, given = n.ints("block_shape"), n.ints("paddings" if to_batch else "crops")
+    pairs = list(zip(given[::2], given[1::2], strict=True))
+    work = space_to_batch if to_batch else batch_to_space
+    return channels_first(n, work(n, channels_last(n, x), block, pairs))
+
+
+@ROWS("broadcast_to")
+def broadcast_to(n: CoreMLLayer, x: Value, shape: Value) -> Value:
+    """Of older networks only."""
+    wanted = n.extents(shape)
+    if wanted is None:
+        raise n.error("the number of elements of 'shape' must be known")
+    return expand_by(n, x, as_i64(n, shape), wanted)
 
 
 @ROWS("shape")

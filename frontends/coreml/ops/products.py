@@ -12,6 +12,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i32
 from ...common.attention import attend
+from ...common.direct import as_it_is, named
 from ...common.einsum import einsum
 from ...common.movement import swapped
 from ...common.normalization import filled_channels
@@ -21,18 +22,11 @@ from ...common.terms import Term, constant
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
-_REDUCTIONS = {
-    "l1_norm": nn.ReduceL1,
-    "l2_norm": nn.ReduceL2,
-    "log_sum": nn.ReduceLogSum,
-    "log_sum_exp": nn.ReduceLogSumExp,
-    "max": nn.ReduceMax,
-    "mean": nn.ReduceMean,
-    "min": nn.ReduceMin,
-    "prod": nn.ReduceProd,
-    "sum": nn.ReduceSum,
-    "sum_square": nn.ReduceSumSquare,
-}
+_REDUCTIONS = named(
+    "l1_norm=ReduceL1 l2_norm=ReduceL2 log_sum=ReduceLogSum log_sum_exp=ReduceLogSumExp "
+    "max=ReduceMax mean=ReduceMean min=ReduceMin prod=ReduceProd sum=ReduceSum "
+    "sum_square=ReduceSumSquare"
+)
 
 
 @ROWS("linear")
@@ -129,10 +123,7 @@ def l2_norm(n: CoreMLLayer, x: Value) -> Value:
     return (Term(n, x) * (total + n.float("epsilon", 1e-6)).function(nn.Rsqrt)).value
 
 
-@ROWS("local_response_norm")
-def local_response_norm(n: CoreMLLayer, x: Value) -> Value:
-    alpha, beta, bias = n.float("alpha", 1e-4), n.float("beta", 0.75), n.float("k", 1.0)
-    return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
+ROWS.add({"local_response_norm": as_it_is(nn.Lrn, bias="k")})
 
 
 # -- reductions ------------------------------------------------------------------------------------

@@ -9,9 +9,12 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim, TensorType
+from ....ir.types import Dim, TensorType, f32, i64
+from ...common.grids import affine_grid, grid_sample
+from ...common.movement import squeezed
 from ...common.resize import resized_by_scales
-from ...common.shapes import shape_text
+from ...common.shapes import broadcast, shape_text, shape_vector
+from ...common.terms import Term, arange, constant, joined
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -78,6 +81,112 @@ def resize(n: CoreMLLayer, x: Value) -> Value:
     sizes = [size or x.type.shape[i - count] for i, size in enumerate(wanted)]
     mode = n.text("interpolation_mode", "LINEAR", "LINEAR", "NEAREST_NEIGHBOR")
     return _resized(n, x, sizes, _how(n, mode != "LINEAR"))
+
+
+_PADDINGS = {
+    "constant": "zeros",
+    "border": "border",
+    "reflection": "reflect",
+    "symmetric": "symmetric",
+}
+
+
+@ROWS("resample")
+def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
+    """x [B, C, H, W] at coordinates [B, P, Q, 2], x then y."""
+    units = n.text("coordinates_mode", "unnormalized").lower()
+    grid = Term(n, coordinates).cast(f32)
+    if units == "normalized_zero_to_one":
+        grid = grid * 2.0 - 1.0
+    mode = n.text("sampling_mode", "bilinear").lower()
+    padding = n.text("padding_mode", "constant").lower()
+    if mode not in ("bilinear", "nearest") or padding not in _PADDINGS:
+        raise n.error(f"sampling '{mode}' with padding '{padding}' is not supported")
+    # What lies outside has one value: 0 after it is taken away.
+    fill = n.float("padding_value", 0) if padding == "constant" else 0.0
+    found = grid_sample(
+        n,
+        (Term(n, x) - fill).value if fill else x,
+        grid.value,
+        mode=mode.removeprefix("bi"),
+        padding=_PADDINGS[padding],
+        corners=n.flag("align_corners", True),
+        pixels=units == "unnormalized",
+    )
+    return (Term(n, found) + fill).value if fill else found
+
+
+@ROWS("affine")
+def affine(n: CoreMLLayer, x: Value, transform_matrix: Value) -> Value:
+    """Images sampled at their positions in [-1, 1] times matrices [D, 6], one for all or each."""
+    matrix = Term(n, transform_matrix).reshape((transform_matrix, 0), 2, 3)
+    corners, count = n.flag("align_corners", True), shape_vector(n, [(transform_matrix, 0)])
+    sizes = [1, n.int("output_height"), n.int("output_width")]
+    size = joined([Term(n, count), constant(n, np.array(sizes))], 0)
+    grid = affine_grid(n, matrix.value, size.value, 2, corners)
+    wide = broadcast(n, grid, [(x, 0), *((grid, i) for i in range(1, 4))])
+    return grid_sample(n, x, wide, corners=corners)
+
+
+@ROWS("crop_resize")
+def crop_resize(
+    n: CoreMLLayer,
+    x: Value,
+    roi: Value | None = None,
+    boxes: Value | None = None,
+    box_indices: Value | None = None,
+) -> Value:
+    """Parts of images [B, C, H, W], by triangles around positions: a product for each dimension.
+
+    roi [N, 1, 4, 1, 1] of all images or [N, 1, 5, 1, 1] of the one that it names, or boxes [N, 4].
+    """
+    given = boxes if boxes is not None else roi
+    assert given is not None
+    count = given.type.shape[0]
+    if None in (*x.type.shape[1:], count):
+        raise n.error(f"input 'x' is {shape_text(x)}, expected known extents, and of the boxes too")
+    rows = Term(n, given).cast(f32).reshape(count, given.type.shape[2 if boxes is None else 1])
+    index = None if box_indices is None else Term(n, box_indices)
+    if rows.shape[1] == 5:
+        index, rows = rows.column(0), rows.part(1, 1, 5)
+    elif boxes is not None and index is None:
+        index = constant(n, arange(count))
+    images = Term(n, x).spread(1, 0)
+    if index is not None:
+        images = Term(n, x).gather(index.cast(i64)).reshape(count, 1, *x.type.shape[1:])
+    sides = []
+    for d, side in enumerate(("height", "width")):
+        size, whole = n.int(f"target_{side}", 1), x.type.shape[2 + d]
+        at = _places(n, rows, d, whole, size)
+        apart = at.spread(0, 1) - constant(n, np.arange(whole, dtype=np.float32))
+        weights = (1.0 - apart.function(nn.Abs)).max(0.0).reshape(count, 1, 1, size, whole)
+        inside = (at >= 0.0) & (at <= float(whole - 1))
+        sides.append((weights, inside.reshape(count, 1, 1, *((1, size) if d else (size, 1)))))
+    (down, upright), (across, level) = sides
+    found = down @ images.cast(f32) @ across.transpose(0, 1, 2, 4, 3)
+    filled = (upright & level).choose(found, n.float("pad_value", 0)).cast(x.type.element_type)
+    return filled.value if boxes is None else squeezed(n, filled.value, 1)
+
+
+def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Term:
+    """Where the samples of boxes [N, 4] lie along a dimension: [N, count]"""
+    kind = n.text("box_coordinate_mode", "CORNERS_HEIGHT_FIRST")
+    column = 1 - d if kind.endswith("WIDTH_FIRST") else d
+    scale = n.float("spatial_scale", 1) * (extent - 1 if n.flag("normalized_coordinates") else 1)
+    first, last = (boxes.column(i).spread(0, 1) * scale for i in (column, column + 2))
+    if kind.startswith("CENTER_SIZE"):
+        first, last = first - last * 0.5, first + last * 0.5
+    length, i = last - first, constant(n, np.arange(count, dtype=np.float32))
+    mode = n.text("sampling_mode", "DEFAULT", "OFFSET_CORNERS", *_SAMPLING)
+    if mode.endswith("ALIGN_CORNERS") and mode != "UNALIGN_CORNERS":
+        middle = 0.5 if count == 1 and mode == "ALIGN_CORNERS" else 0.0
+        return first + length * (i / float(max(count - 1, 1)) + middle)
+    if mode == "OFFSET_CORNERS":
+        at = length.max(1.0) * ((i + 0.5) / float(count))
+    else:
+        at = (length + 1.0) * ((i + (0.5 if mode == "UNALIGN_CORNERS" else 0.0)) / float(count))
+        at = at - 0.5 if mode == "UNALIGN_CORNERS" else at
+    return first + at.max(0.0).min(length)
 
 
 @ROWS("crop")

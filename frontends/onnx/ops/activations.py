@@ -7,39 +7,18 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ...common.activations import activation
+from ...common.direct import direct
 from ...common.shapes import flatten, normalize_axis, reshape
 from ...common.terms import Term, counting, extent
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
-_PLAIN = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "HardSwish", "Mish")
-_WITH_ALPHA = {"LeakyRelu": "", "Elu": "", "Celu": "", "ThresholdedRelu": "", "Swish": "silu"}
-
-
-@converter(*_PLAIN)
-def plain(n: Node, x: Value) -> Value:
-    return activation(n, n.op_type.lower(), x)
-
-
-@converter(*_WITH_ALPHA)
-def with_alpha(n: Node, x: Value) -> Value:
-    return activation(n, _WITH_ALPHA[n.op_type] or n.op_type.lower(), x, n.float("alpha"))
-
-
-@converter("Selu")
-def selu(n: Node, x: Value) -> Value:
-    return activation(n, "selu", x, n.float("alpha"), n.float("gamma"))
-
-
-@converter("HardSigmoid")
-def hard_sigmoid(n: Node, x: Value) -> Value:
-    return activation(n, "hardsigmoid", x, n.float("alpha"), n.float("beta"))
-
-
-@converter("Gelu")
-def gelu(n: Node, x: Value) -> Value:
-    return n(nn.Gelu(x, approximate=n.string("approximate", "none", ("none", "tanh"))))
+add_rows(
+    direct(
+        "Relu Sigmoid Tanh Softplus Softsign HardSwish Mish LeakyRelu Elu Celu ThresholdedRelu "
+        "Swish Selu HardSigmoid Gelu"
+    )
+)
 
 
 @converter("PRelu")
@@ -53,11 +32,8 @@ def prelu(n: Node, x: Value, slope: Value) -> Value:
 @converter("Shrink")
 def shrink(n: Node, x: Value) -> Value:
     """x moved towards 0 by `bias` where it is further than `lambd` from it, else 0."""
-    limit, bias = n.float("lambd"), n.scalar(n.float("bias"), x)
-    below = n(nn.Less(x, n.scalar(-limit, x)))
-    above = n(nn.Greater(x, n.scalar(limit, x)))
-    inner = n(nn.Where(above, n(nn.Sub(x, bias)), n.scalar(0, x)))
-    return n(nn.Where(below, n(nn.Add(x, bias)), inner))
+    limit, bias, v = n.float("lambd"), n.float("bias"), Term(n, x)
+    return (v < -limit).choose(v + bias, (v > limit).choose(v - bias, 0)).value
 
 
 @converter("Softmax", since=13)

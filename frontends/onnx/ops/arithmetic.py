@@ -2,71 +2,35 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from ....dialects import nn
 from ....ir.conversions import ROUND_MODES
 from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import IntegerType, TensorType, Type, i1, i32
-from ...common.shapes import as_scalar, broadcast, normalize_axis, reshape
+from ....ir.types import TensorType, Type, i1
+from ...common.direct import direct, named
+from ...common.formulas import divisor
+from ...common.shapes import as_scalar, broadcast, limits_of, normalize_axis, reshape
+from ...common.terms import Term
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 from ..tensors import element_type
 
-_UNARY = {
-    "Neg": nn.Neg,
-    "Abs": nn.Abs,
-    "Exp": nn.Exp,
-    "Log": nn.Log,
-    "Sqrt": nn.Sqrt,
-    "Reciprocal": nn.Reciprocal,
-    "Ceil": nn.Ceil,
-    "Floor": nn.Floor,
-    "Round": nn.Round,
-    "Sign": nn.Sign,
-    "Sin": nn.Sin,
-    "Cos": nn.Cos,
-    "Tan": nn.Tan,
-    "Asin": nn.Asin,
-    "Acos": nn.Acos,
-    "Atan": nn.Atan,
-    "Sinh": nn.Sinh,
-    "Cosh": nn.Cosh,
-    "Asinh": nn.Asinh,
-    "Acosh": nn.Acosh,
-    "Atanh": nn.Atanh,
-    "Erf": nn.Erf,
-    "Not": nn.Not,
-    "BitwiseNot": nn.Not,
-    "IsNaN": nn.IsNan,
-}
+_BINARY = named(
+    "Add Sub Mul Div Pow And Or Xor BitwiseAnd=And BitwiseOr=Or BitwiseXor=Xor Equal Less "
+    "LessOrEqual=LessEqual Greater GreaterOrEqual=GreaterEqual"
+)
+_VARIADIC = named("Sum=Add Max Min")
 
-_BINARY = {
-    "Add": nn.Add,
-    "Sub": nn.Sub,
-    "Mul": nn.Mul,
-    "Div": nn.Div,
-    "Pow": nn.Pow,
-    "And": nn.And,
-    "Or": nn.Or,
-    "Xor": nn.Xor,
-    "BitwiseAnd": nn.And,
-    "BitwiseOr": nn.Or,
-    "BitwiseXor": nn.Xor,
-    "Equal": nn.Equal,
-    "Less": nn.Less,
-    "LessOrEqual": nn.LessEqual,
-    "Greater": nn.Greater,
-    "GreaterOrEqual": nn.GreaterEqual,
-}
-
-_VARIADIC = {"Sum": nn.Add, "Max": nn.Max, "Min": nn.Min}
-
-
-@converter(*_UNARY)
-def unary(n: Node, x: Value) -> Value:
-    return n(_UNARY[n.op_type](x))
+add_rows(
+    direct(
+        "Neg Abs Exp Log Sqrt Reciprocal Ceil Floor Round Sign Sin Cos Tan Asin Acos Atan Sinh "
+        "Cosh Asinh Acosh Atanh Erf Not BitwiseNot=Not IsNaN=IsNan IsInf Where"
+    )
+)
 
 
 @converter(*_BINARY)
@@ -74,21 +38,8 @@ def binary(n: Node, lhs: Value, rhs: Value) -> Value:
     if n.opset < 7 and n.int("broadcast"):
         rhs = _aligned(n, lhs, rhs)
     if n.op_type == "Div":
-        rhs = _divisor(n, rhs)
+        rhs = divisor(Term(n, rhs)).value
     return n(_BINARY[n.op_type](lhs, rhs))
-
-
-def _divisor(n: Node, x: Value) -> Value:
-    """An integer divisor, for which the program fails where an element is 0."""
-    if not isinstance(x.type.element_type, IntegerType):
-        return x
-    known = n.array(x)
-    if known is not None and known.all():
-        return x
-    is_zero = n.cast(n(nn.Equal(x, n.scalar(0, x))), i32)
-    zeros = n(nn.ReduceMax(is_zero, axes=tuple(range(x.type.rank)))) if x.type.rank else is_zero
-    none = n(nn.LessEqual(zeros, n.constant(0, i32)))
-    return n(nn.Assume(x, none, "an integer is divided by 0"))
 
 
 def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
@@ -105,45 +56,24 @@ def _aligned(n: Node, lhs: Value, rhs: Value) -> Value:
 
 @converter(*_VARIADIC)
 def variadic(n: Node, *inputs: Value) -> Value:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = n(_VARIADIC[n.op_type](total, value))
-    return total
+    return reduce(lambda total, value: n(_VARIADIC[n.op_type](total, value)), inputs)
 
 
 @converter("Mean")
 def mean(n: Node, *inputs: Value) -> Value:
-    total = inputs[0]
-    for value in inputs[1:]:
-        total = n(nn.Add(total, value))
-    return n(nn.Div(total, n.scalar(len(inputs), total))) if len(inputs) > 1 else total
+    total = reduce(add, (Term(n, value) for value in inputs))
+    return (total / len(inputs) if len(inputs) > 1 else total).value
 
 
 @converter("Mod")
 def mod(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Mod(lhs, _divisor(n, rhs), fmod=bool(n.int("fmod"))))
+    return n(nn.Mod(lhs, divisor(Term(n, rhs)).value, fmod=bool(n.int("fmod"))))
 
 
 @converter("BitShift")
 def bit_shift(n: Node, x: Value, amount: Value) -> Value:
     direction = n.string("direction", choices=("LEFT", "RIGHT"))
     return n((nn.ShiftLeft if direction == "LEFT" else nn.ShiftRight)(x, amount))
-
-
-@converter("IsInf")
-def is_inf(n: Node, x: Value) -> Value:
-    return n(
-        nn.IsInf(
-            x,
-            detect_negative=bool(n.int("detect_negative", 1)),
-            detect_positive=bool(n.int("detect_positive", 1)),
-        )
-    )
-
-
-@converter("Where")
-def where(n: Node, condition: Value, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Where(condition, lhs, rhs))
 
 
 @converter("Clip")
@@ -156,18 +86,10 @@ def clip_by_attributes(n: Node, x: Value) -> Value:
 def clip(n: Node, x: Value, low: Value | None = None, high: Value | None = None) -> Value:
     if low is None and high is None:
         return x
-    least, most = limits(x)
+    least, most = limits_of(x.type.element_type)
     low = n.scalar(least, x) if low is None else as_scalar(n, low)
     high = n.scalar(most, x) if high is None else as_scalar(n, high)
     return n(nn.Clip(x, low, high))
-
-
-def limits(x: Value) -> tuple:
-    """The smallest and the largest number of the element type."""
-    dtype = type_to_numpy(x.type.element_type)
-    if dtype.kind in "iu":
-        return np.iinfo(dtype).min, np.iinfo(dtype).max
-    return (False, True) if dtype.kind == "b" else (-np.inf, np.inf)
 
 
 @converter("Cast")

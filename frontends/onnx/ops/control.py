@@ -7,9 +7,10 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i1, i64
+from ....ir.types import i1, i64
 from ...common.loops import Iteration, branch, extent, mirrored, reversed_along, while_loop
-from ...common.shapes import as_scalar, normalize_axis, reshape
+from ...common.movement import column, stacked
+from ...common.shapes import as_scalar, normalize_axis
 from ..importer import Body
 from ..node import A, Node
 from ..registry import converter
@@ -93,7 +94,7 @@ def unrolled_loop(
         i += 1
     if i == 0 and collected:
         return None  # the body tells the shapes of the stacks
-    return [*carried, *(stacked(n, rows, 0) for rows in collected)]
+    return [*carried, *(stacked(n, tensors(n, rows), 0) for rows in collected)]
 
 
 def tensors(n: Node, values: Sequence[Any]) -> list[Value]:
@@ -166,7 +167,7 @@ def scan(n: Node, *inputs: Value) -> list[Any]:
     collected: list[list[Value]] = [[] for _ in range(results)]
     for i in range(length):
         slices = [
-            slice_at(n, source, axis, length - 1 - i if reverse else i)
+            column(n, source, axis, length - 1 - i if reverse else i)
             for source, axis, reverse in zip(sources, axes, backward, strict=True)
         ]
         outputs = step(*carried, *slices)
@@ -176,7 +177,7 @@ def scan(n: Node, *inputs: Value) -> list[Any]:
     outs = []
     for rows, axis, reverse in zip(collected, places, prepend, strict=True):
         axis = normalize_axis(n, axis, rows[0].type.rank + 1, "scan_output_axes: axis")
-        outs.append(stacked(n, rows[::-1] if reverse else rows, axis))
+        outs.append(stacked(n, tensors(n, rows[::-1] if reverse else rows), axis))
     return [*carried, *outs]
 
 
@@ -218,23 +219,3 @@ def scan_loop(
         order = [*range(1, axis + 1), 0, *range(axis + 1, stack.type.rank)]
         outs.append(stack if axis == 0 else n(nn.Transpose(stack, permutation=order)))
     return [*states, *outs]
-
-
-def slice_at(n: Node, x: Value, axis: int, at: int) -> Value:
-    """x[.., at, ..] without the axis."""
-    shape = [1 if i == axis else d for i, d in enumerate(x.type.shape)]
-    starts = tuple(at if i == axis else 0 for i in range(x.type.rank))
-    part = n(nn.Slice(x, starts=starts, out=TensorType(tuple(shape), x.type.element_type)))
-    return reshape(n, part, [(part, i) for i in range(x.type.rank) if i != axis])
-
-
-def stacked(n: Node, rows: list[Value], axis: int) -> Value:
-    """The values along a new axis."""
-    if not isinstance(rows[0], Value):
-        raise n.error("the body gives a sequence, expected a tensor")
-    wide = []
-    for row in rows:
-        rank = row.type.rank
-        before, after = [(row, i) for i in range(axis)], [(row, i) for i in range(axis, rank)]
-        wide.append(reshape(n, row, [*before, 1, *after]))
-    return wide[0] if len(wide) == 1 else n(nn.Concat(wide, axis=axis))

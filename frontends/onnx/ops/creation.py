@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ....dialects import nn
 from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
 from ....ir.types import TensorType, size_fault
-from ...common.shapes import as_i64, as_scalar, of_length, positions
-from ...common.terms import counting, extent
+from ...common.shapes import as_i64, of_length, ranged
+from ...common.terms import Term, counting, extent
 from ..node import A, Node
 from ..registry import converter
 from ..tensors import element_type
@@ -57,26 +55,12 @@ def constant_of_shape(n: Node, shape: Value) -> Value:
         raise n.error("the number of dimensions of the result must be known")
     if any(d is not None and d < 0 for d in extents):
         raise n.error(f"shape {list(extents)} has a negative extent")
-    out = TensorType(extents, value.type.element_type)
-    if None not in extents:
-        return n(nn.Fill(value, out=out))
-    return n(nn.FillDynamic(as_i64(n, shape), value, out=out))
+    return Term(n, value).filled(Term(n, as_i64(n, shape))).value
 
 
 @converter("Range")
 def range_(n: Node, start: Value, limit: Value, delta: Value) -> Value:
-    operands = [as_scalar(n, v) for v in (start, limit, delta)]
-    known = [k for v in operands if (k := n.known(v)) is not None]
-    if len(known) < len(operands):
-        return n(nn.Range(*operands))
-    first, last, step = (k.reshape(())[()].item() for k in known)
-    if step == 0:
-        raise n.error("delta is 0")
-    count = (last - first) / step
-    if not np.isfinite(count):
-        raise n.error(f"{first} to {last} by {step} has no number of elements")
-    places = positions(n, max(int(np.ceil(count)), 0))
-    return n.constant((first + places * step).astype(type_to_numpy(start.type.element_type)))
+    return ranged(n, start, limit, delta)
 
 
 @converter("EyeLike")

@@ -1,14 +1,17 @@
-"""Gathering and scattering."""
+"""Gathering and scattering, and rows without their repetitions."""
 
 from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
-from ...common.shapes import as_i64, as_scalar, broadcast_by, normalize_axis, reshape, shape_of
+from ...common.direct import direct
+from ...common.gathering import gathered, one_hot
+from ...common.shapes import as_i64, broadcast_by, flatten, normalize_axis, reshape, shape_of
 from ...common.terms import Term, counting, extent
+from ...common.unique import unique_rows
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
 _REDUCTIONS = ("none", "add", "mul", "max", "min")
 
@@ -16,11 +19,7 @@ _REDUCTIONS = ("none", "add", "mul", "max", "min")
 @converter("Gather")
 def gather(n: Node, data: Value, indices: Value) -> Value:
     axis = normalize_axis(n, n.int("axis"), data.type.rank)
-    known, extent = n.known(indices), data.type.shape[axis]
-    if known is not None and extent is not None and known.size:  # noqa: SIM102
-        if known.min() < -extent or known.max() >= extent:
-            raise n.error(f"an index is out of range for axis {axis} of {extent} elements")
-    return n(nn.Gather(data, indices, axis=axis))
+    return gathered(n, data, indices, axis)
 
 
 @converter("GatherElements")
@@ -60,19 +59,11 @@ def scatter_nd(n: Node, data: Value, indices: Value, updates: Value) -> Value:
 
 
 @converter("OneHot")
-def one_hot(n: Node, indices: Value, depth: Value, values: Value) -> Value:
-    axis = normalize_axis(n, n.int("axis", -1), indices.type.rank + 1)
-    depth = as_scalar(n, as_i64(n, depth))
-    known = n.known(depth)
-    shape = list(indices.type.shape)
-    shape.insert(axis, None if known is None else int(known))
-    out = TensorType(tuple(shape), values.type.element_type)
-    return n(nn.OneHot(as_i64(n, indices), depth, values, axis=axis, out=out))
+def one_hot_(n: Node, indices: Value, depth: Value, values: Value) -> Value:
+    return one_hot(n, indices, depth, values, n.int("axis", -1))
 
 
-@converter("NonZero")
-def non_zero(n: Node, x: Value) -> Value:
-    return n(nn.NonZero(x))
+add_rows(direct("NonZero"))
 
 
 @converter("Compress")
@@ -101,3 +92,26 @@ def tensor_scatter(n: Node, cache: Value, update: Value, start: Value | None = N
         places = places % extent(n, (cache, axis))
     indices = broadcast_by(n, places.value, shape_of(n, update))
     return n(nn.ScatterElements(cache, indices, update, axis=axis))
+
+
+@converter("Unique")
+def unique(n: Node, x: Value) -> list[Value]:
+    """Rows are what is compared: slices along the axis, or single elements."""
+    rank = x.type.rank
+    if n.has("axis"):
+        axis = normalize_axis(n, n.int("axis"), rank)
+        slices = _moved(n, x, axis, 0)
+        rows = flatten(n, slices, 1)
+    else:
+        axis, rows = 0, flatten(n, x, rank)
+        slices = reshape(n, rows, [(rows, 0)])
+    found = unique_rows(n, rows, bool(n.int("sorted", 1)))
+    values = _moved(n, n(nn.Gather(slices, found.first)), 0, axis)
+    return [values, found.first, found.inverse, found.counts]
+
+
+def _moved(n: Node, x: Value, source: int, target: int) -> Value:
+    """x with one dimension moved."""
+    order = [i for i in range(x.type.rank) if i != source]
+    order.insert(target, source)
+    return x if source == target else n(nn.Transpose(x, permutation=tuple(order)))

@@ -1,18 +1,16 @@
-"""Matrix products."""
+"""Products and functions of matrices."""
 
 from __future__ import annotations
 
 from ....dialects import nn
 from ....ir.core import Value
+from ...common.direct import direct
 from ...common.einsum import einsum
 from ...common.shapes import shape_text
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
-
-@converter("MatMul")
-def matmul(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.Matmul(lhs, rhs))
+add_rows(direct("MatMul=Matmul Det=Determinant"))
 
 
 @converter("Gemm")

@@ -13,14 +13,13 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
-from ...common.convolution import channels_first, channels_last
 from ...common.quantization import quantized, real_numbers, saturated, shifted
 from ...common.recurrent import Direction
 from ...common.shapes import reshape
 from ...common.terms import Term, joined
 from ..node import Node
-from ..registry import converter
-from .microsoft import DOMAIN
+from ..registry import add_rows, converter
+from .microsoft import DOMAIN, of_any_order, softmax_of_rows
 from .microsoft_attention import attention
 from .pooling import average_pool, global_average_pool
 from .quantization import dequantize, matmul_integer, qlinear_conv, quantize
@@ -54,10 +53,6 @@ def _binary(op: Callable) -> Callable:
         return _quantized(n, found, y_scale, y_zero, a.type.element_type)
 
     return convert
-
-
-converter("QLinearAdd", domain=DOMAIN)(_binary(nn.Add))
-converter("QLinearMul", domain=DOMAIN)(_binary(nn.Mul))
 
 
 @converter("MatMulIntegerToFloat", domain=DOMAIN)
@@ -179,35 +174,29 @@ def _leaky_relu(n: Node, x: Value) -> Value:
 def _softmax(n: Node, x: Value) -> Value:
     """Over one dimension from opset 13 on, before over all from the axis on."""
     axis = n.int("axis", -1) % x.type.rank
-    if n.int("opset") >= 13 or axis == x.type.rank - 1:
+    if n.int("opset") >= 13:
         return n(nn.Softmax(x, axis=axis))
-    rows = Term(n, x).flattened(axis)
-    out = rows.made(nn.Softmax(rows.value, axis=1))
-    return out.reshape(*((x, i) for i in range(x.type.rank))).value
+    return softmax_of_rows(Term(n, x), axis).value
 
 
-def _pool(pool: Callable[[Node, Value], Value]) -> Callable[[Node, Value], Value]:
-    """A pooling, perhaps of channels that stand last."""
-
-    def convert(n: Node, x: Value) -> Value:
-        if not n.int("channels_last"):
-            return pool(n, x)
-        return channels_last(n, pool(n, channels_first(n, x)))
-
-    return convert
-
-
-for _name, _op in {
+_UNARY = {
     "QLinearLeakyRelu": _leaky_relu,
     "QLinearSigmoid": lambda n, x: n(nn.Sigmoid(x)),
     "QLinearSoftmax": _softmax,
-    "QLinearAveragePool": _pool(average_pool),
-    "QLinearGlobalAveragePool": _pool(global_average_pool),
-}.items():
-    converter(_name, domain=DOMAIN)(_unary(_op))
-
-converter("QuantizeLinear", domain=DOMAIN)(quantize)
-converter("DequantizeLinear", domain=DOMAIN)(dequantize)
+    "QLinearAveragePool": of_any_order(average_pool),
+    "QLinearGlobalAveragePool": of_any_order(global_average_pool),
+}
+add_rows({name: _unary(op) for name, op in _UNARY.items()}, DOMAIN)
+add_rows(
+    {
+        "QuantizeLinear": quantize,
+        "DequantizeLinear": dequantize,
+        "QLinearConv": of_any_order(qlinear_conv),
+        "QLinearAdd": _binary(nn.Add),
+        "QLinearMul": _binary(nn.Mul),
+    },
+    DOMAIN,
+)
 
 
 @converter("QLinearConcat", domain=DOMAIN)
@@ -232,13 +221,6 @@ def qlinear_where(
     sides = _real(n, x, x_scale, x_zero), _real(n, y, y_scale, y_zero)
     found = Term(n, condition).choose(*sides)
     return _quantized(n, found, z_scale, z_zero, x.type.element_type)
-
-
-@converter("QLinearConv", domain=DOMAIN)
-def qlinear_conv_of_any_order(n: Node, x: Value, *others: Value | None) -> Value:
-    if not n.int("channels_last"):
-        return qlinear_conv(n, x, *others)
-    return channels_last(n, qlinear_conv(n, channels_first(n, x), *others))
 
 
 @converter("QGemm", domain=DOMAIN)

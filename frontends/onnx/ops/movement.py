@@ -9,8 +9,9 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
+from ...common.gathering import reverse_sequence
 from ...common.late_axes import parts_of_sizes, spread_over
-from ...common.movement import FAR, bounds, concat, padded_by, split_into, tiled
+from ...common.movement import FAR, bounds, concat, split_into, tiled
 from ...common.shapes import (
     as_i64,
     as_scalar,
@@ -18,7 +19,7 @@ from ...common.shapes import (
     normalize_axis,
     shape_of,
 )
-from ...common.terms import Term, constant, counting
+from ...common.terms import constant
 from ...common.terms import extent as extent_of
 from ...common.windows import pad_by_vector
 from ..calls import expand_call
@@ -172,61 +173,36 @@ def _even_sizes(n: Node, x: Value, axis: int, count: int) -> Value:
 
 # -- padding and tiling ------------------------------------------------------------------------
 
-_MODES = ("constant", "reflect", "edge", "wrap")
-
 
 @converter("Pad")
 def pad_by_attributes(n: Node, x: Value) -> Value:
-    value = n.float("value")
-    pads = n.ints("pads") or ()
-    return _pad(n, x, pads, n.scalar(value, x) if value else None)
+    pads = n.constant(np.array(n.ints("pads") or (), np.int64))
+    return pad(n, x, pads, n.scalar(n.float("value"), x))
 
 
 @converter("Pad", since=11)
 def pad(
-    n: Node, x: Value, pads: Value, value: Value | None = None, axes_operand: Value | None = None
+    n: Node, x: Value, pads: Value, value: Value | None = None, axes: Value | None = None
 ) -> Value:
-    rank = x.type.rank
-    if n.known(pads) is None or (axes_operand is not None and n.known(axes_operand) is None):
-        return _pad_by(n, x, as_i64(n, pads), value, axes_operand)
-    given = n.known_ints(pads, "pads")
-    if axes_operand is not None:
-        axes = normalize_axes(n, n.known_ints(axes_operand, "axes"), rank)
-        if len(given) != 2 * len(axes):
-            raise n.error(f"{len(given)} pads for {len(axes)} axes, expected {2 * len(axes)}")
-        all_pads = [0] * (2 * rank)
-        for i, axis in enumerate(axes):
-            all_pads[axis], all_pads[rank + axis] = given[i], given[len(axes) + i]
-        given = tuple(all_pads)
-    return _pad(n, x, given, None if value is None else as_scalar(n, value))
-
-
-def _pad_by(n: Node, x: Value, pads: Value, value: Value | None, axes: Value | None) -> Value:
-    """Padding by numbers, or along axes, that are known at run time only."""
-    rank = x.type.rank
-    mode = n.string("mode", "constant", _MODES)
+    """Padding by numbers, along axes, that may be known at run time only."""
+    rank, given = x.type.rank, pads.type.shape[0]
+    mode = n.string("mode", "constant", ("constant", "reflect", "edge", "wrap"))
     if axes is not None:
         count = 1 if axes.type.rank == 0 else axes.type.shape[0]
-        if count is not None and pads.type.shape[0] not in (2 * count, None):
-            raise n.error(f"{pads.type.shape[0]} pads for {count} axes, expected {2 * count}")
-        halves = TensorType((2, count), i64)
-        rows = n(nn.Reshape(pads, out=halves))
+        if count is not None and given not in (2 * count, None):
+            raise n.error(f"{given} pads for {count} axes, expected {2 * count}")
+        if n.known(axes) is not None:
+            normalize_axes(n, n.known_ints(axes, "axes"), rank)
+        rows = n(nn.Reshape(as_i64(n, pads), out=TensorType((2, count), i64)))
         sides = n(nn.Split(rows, axis=0, outs=[TensorType((1, count), i64)] * 2))
         flat = [n(nn.Reshape(side, out=TensorType((count,), i64))) for side in sides]
         pads = n(nn.Concat([spread_over(n, side, axes, rank) for side in flat], axis=0))
-    elif pads.type.shape[0] not in (2 * rank, None):
-        raise n.error(f"{pads.type.shape[0]} pads, expected {2 * rank}")
+    elif given not in (2 * rank, None):
+        raise n.error(f"{given} pads, expected {2 * rank}")
     fill = None
     if mode == "constant":
         fill = n.scalar(0, x) if value is None else as_scalar(n, value)
-    return pad_by_vector(n, x, pads, fill, mode)
-
-
-def _pad(n: Node, x: Value, pads: Sequence[int], value: Value | None) -> Value:
-    mode = n.string("mode", "constant", _MODES)
-    if len(pads) != 2 * x.type.rank:
-        raise n.error(f"{len(pads)} pads, expected {2 * x.type.rank}")
-    return padded_by(n, x, pads, value, mode)
+    return pad_by_vector(n, x, as_i64(n, pads), fill, mode)
 
 
 @converter("Tile", since=6)
@@ -255,35 +231,13 @@ def space_to_depth(n: Node, x: Value) -> Value:
 
 
 @converter("ReverseSequence")
-def reverse_sequence(n: Node, x: Value, lengths: Value) -> Value:
-    """x with element t of the sequences taken from length - 1 - t, where t < length."""
+def reverse_sequence_(n: Node, x: Value, lengths: Value) -> Value:
     time, batch = n.int("time_axis", 0), n.int("batch_axis", 1)
     if sorted((time, batch)) != [0, 1]:
         raise n.error(f"time_axis and batch_axis are {time} and {batch}, expected 0 and 1")
     if x.type.rank < 2 or lengths.type.rank != 1:
         raise n.error(f"ranks {x.type.rank} and {lengths.type.rank}, expected at least 2, and 1")
-    steps = counting(n, extent_of(n, (x, time))).spread(time, batch).value
-    row = n(nn.Reshape(as_i64(n, lengths), out=_row_type(lengths, time)))
-    mirrored = n(nn.Sub(n(nn.Sub(row, n.constant(1, i64))), steps))
-    source = n(nn.Where(n(nn.Less(steps, row)), mirrored, steps))
-    if x.type.rank == 2:
-        return n(nn.GatherElements(x, source, axis=time))
-    if batch != 0:
-        swap = (1, 0, *range(2, x.type.rank))
-        flipped = n(nn.Transpose(x, permutation=swap))
-        index = n(nn.Transpose(source, permutation=(1, 0)))
-        return n(nn.Transpose(_gather_rows(n, flipped, index), permutation=swap))
-    return _gather_rows(n, x, source)
-
-
-def _row_type(lengths: Value, time: int) -> TensorType:
-    count = lengths.type.shape[0]
-    return TensorType((1, count) if time == 0 else (count, 1), i64)
-
-
-def _gather_rows(n: Node, x: Value, index: Value) -> Value:
-    """out[b, t] = x[b, index[b, t]]"""
-    return n(nn.GatherNd(x, Term(n, index).spread(0, 1).value, batch_dims=1))
+    return reverse_sequence(n, x, lengths, time, batch)
 
 
 @converter("CenterCropPad")
@@ -293,26 +247,9 @@ def center_crop_pad(n: Node, x: Value, shape: Value) -> Value:
     axes = normalize_axes(n, range(rank) if axes is None else axes, rank)
     if shape.type.shape[0] not in (len(axes), None):
         raise n.error(f"{shape.type.shape[0]} extents for {len(axes)} axes")
-    wanted = n.known(shape)
-    own = [x.type.shape[axis] for axis in axes]
-    if wanted is None or None in own:
-        return _center_by(n, x, as_i64(n, shape), axes)
-    begin, end = [0] * rank, [0] * rank
-    for axis, extent in zip(axes, n.known_ints(shape, "shape"), strict=True):
-        more = extent - x.type.shape[axis]
-        # The odd element is cut, or added, at the end.
-        begin[axis] = more // 2 if more >= 0 else -(-more // 2)
-        end[axis] = more - begin[axis]
-    if not any(begin) and not any(end):
-        return x
-    return n(nn.Pad(x, n.scalar(0, x), pads=(*begin, *end)))
-
-
-def _center_by(n: Node, x: Value, wanted: Value, axes: Sequence[int]) -> Value:
-    """The same where the extents are known at run time only."""
     along = n.constant(np.array(axes, np.int64))
-    more = n(nn.Sub(wanted, n(nn.Gather(shape_of(n, x), along))))
+    more = n(nn.Sub(as_i64(n, shape), n(nn.Gather(shape_of(n, x), along))))
+    # The odd element is cut, or added, at the end.
     begin = n(nn.Div(more, n.constant(2, i64)))
-    rank = x.type.rank
     sides = [spread_over(n, v, along, rank) for v in (begin, n(nn.Sub(more, begin)))]
     return pad_by_vector(n, x, n(nn.Concat(sides, axis=0)), n.scalar(0, x))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType
+from ...common.direct import as_it_is, direct
 from ...common.normalization import batch_norm, batch_norm_now
 from ...common.shapes import normalize_axis, reshape
 from ..calls import expand_call
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
 
 @converter("BatchNormalization")
@@ -52,15 +53,10 @@ def rms_normalization(n: Node, x: Value, scale: Value) -> list | Value:
     return n(nn.RmsNorm(x, scale, axis=axis, epsilon=n.float("epsilon")))
 
 
-@converter("InstanceNormalization")
-def instance_normalization(n: Node, x: Value, scale: Value, bias: Value) -> Value:
-    return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon")))
+add_rows(direct("InstanceNormalization=InstanceNorm LRN=Lrn"))
 
 
-@converter("GroupNormalization", since=21)
-def group_normalization(n: Node, x: Value, scale: Value, bias: Value) -> Value:
-    groups, epsilon = n.int("num_groups"), n.float("epsilon")
-    return n(nn.GroupNorm(x, scale, bias, groups=groups, epsilon=epsilon))
+converter("GroupNormalization", since=21)(as_it_is(nn.GroupNorm, groups="num_groups"))
 
 
 @converter("GroupNormalization")
@@ -76,19 +72,6 @@ def group_normalization_per_group(n: Node, x: Value, scale: Value, bias: Value) 
 
     epsilon = n.float("epsilon")
     return n(nn.GroupNorm(x, repeat(scale), repeat(bias), groups=groups, epsilon=epsilon))
-
-
-@converter("LRN")
-def lrn(n: Node, x: Value) -> Value:
-    return n(
-        nn.Lrn(
-            x,
-            size=n.int("size"),
-            alpha=n.float("alpha"),
-            beta=n.float("beta"),
-            bias=n.float("bias"),
-        )
-    )
 
 
 @converter("LpNormalization")

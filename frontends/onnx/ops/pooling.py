@@ -15,6 +15,7 @@ from ...common.pooling import (
     unpooled,
 )
 from ...common.shapes import as_i64, of_length, part_of_vector, shape_of
+from ...common.terms import Term
 from ..node import Node
 from ..registry import converter
 from ..windows import padding_of, spatial_ints, spatial_rank
@@ -41,16 +42,13 @@ def max_pool(n: Node, x: Value) -> list:
 
 def _column_major(n: Node, x: Value, indices: Value) -> Value:
     """Row-major positions in x as positions in which the first spatial dimension runs fastest."""
-    shape = shape_of(n, x)
-    size = product_of(n, shape, 2, x.type.rank)
-    rest = n(nn.Mod(indices, size))
-    total = n(nn.Sub(indices, rest))
+    shape, flat = shape_of(n, x), Term(n, indices)
+    rest = flat % Term(n, product_of(n, shape, 2, x.type.rank))
+    total = flat - rest
     for d in reversed(range(2, x.type.rank)):
-        extent, stride = product_of(n, shape, d, d + 1), product_of(n, shape, 2, d)
-        place = n(nn.Mod(rest, extent))
-        rest = n(nn.Div(rest, extent))
-        total = n(nn.Add(total, n(nn.Mul(place, stride))))
-    return total
+        extent, stride = (Term(n, product_of(n, shape, *part)) for part in ((d, d + 1), (2, d)))
+        total, rest = total + rest % extent * stride, rest / extent
+    return total.value
 
 
 @converter("AveragePool")

@@ -9,12 +9,11 @@ import math
 
 import numpy as np
 
-from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Type, f32, f64, i64
-from ...common.random import normal, seed_of_name, uniform
+from ....ir.types import Type, f32, f64
+from ...common.random import drawn_classes, normal, seed_of_name, uniform
 from ...common.shapes import shape_of
-from ...common.terms import Term, constant, joined
+from ...common.terms import Term, constant
 from ..node import A, Node
 from ..registry import converter
 from ..tensors import element_type
@@ -53,18 +52,9 @@ def bernoulli(n: Node, chances: Value) -> Value:
 
 @converter("Multinomial")
 def multinomial(n: Node, logits: Value) -> Value:
-    """Classes drawn by their logarithmic probabilities: where the running sum passes a number.
-
-    logits [B, C] -> [B, samples]
-    """
-    weights = Term(n, n(nn.Softmax(n.cast(logits, f32), axis=1)))
-    sums = weights.made(nn.Cumsum(weights.value, axis=1))
-    batch = Term(n, shape_of(n, logits)).part(0, 0, 1)
-    samples = constant(n, np.array([n.int("sample_size", 1)], np.int64))
-    drawn = uniform(n, joined([batch, samples], 0), seed_of(n)).cast(f32)
-    passed = (drawn.spread(0, 1) >= sums.reshape((sums.value, 0), 1, (sums.value, 1))).cast(i64)
-    last = Term(n, shape_of(n, logits)).column(1) - 1
-    return passed.sum(2).min(last).cast(element_type(n.int("dtype", 6))).value
+    """Classes drawn by their logarithmic probabilities: logits [B, C] -> [B, samples]"""
+    drawn = drawn_classes(Term(n, logits).cast(f32), n.int("sample_size", 1), seed_of(n))
+    return drawn.cast(element_type(n.int("dtype", 6))).value
 
 
 @converter("Dropout", since=12)

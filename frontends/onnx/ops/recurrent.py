@@ -13,7 +13,8 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim
 from ...common import recurrent
-from ...common.movement import split_into
+from ...common.activations import TAKES_ALPHA, TAKES_BETA, activation
+from ...common.movement import split_into, stacked
 from ...common.recurrent import Activation, Direction, Outcome, with_shape, zero_state
 from ...common.shapes import reshape, shape_text
 from ..node import A, Node
@@ -99,20 +100,12 @@ class Network:
     def joined(self, outcomes: list[Outcome]) -> list[Any]:
         """All outputs: every step's state, and the last states."""
         n = self.n
-        parts = [reshape(n, o.outputs, [(o.outputs, 0), 1, *_sides(o)]) for o in outcomes]
-        whole = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
-        final = []
-        for states in zip(*(o.states for o in outcomes), strict=True):
-            rows = [reshape(n, s, [1, (s, 0), (s, 1)]) for s in states]
-            final.append(rows[0] if len(rows) == 1 else n(nn.Concat(rows, axis=0)))
+        whole = stacked(n, [one.outputs for one in outcomes], 1)
+        final = [stacked(n, s, 0) for s in zip(*(one.states for one in outcomes), strict=True)]
         if self.batch_first:
             whole = n(nn.Transpose(whole, permutation=(2, 0, 1, 3)))
             final = [n(nn.Transpose(f, permutation=(1, 0, 2))) for f in final]
         return [whole, *final]
-
-
-def _sides(outcome: Outcome) -> list[tuple[Value, int]]:
-    return [(outcome.outputs, 1), (outcome.outputs, 2)]
 
 
 def _per_direction(n: Node, value: Value, count: int) -> list[Value]:
@@ -167,31 +160,6 @@ def _shape_of_input(n: Node, x: Value, name: str) -> tuple[Dim, ...]:
 
 _DEFAULTS = {"RNN": ["Tanh"], "GRU": ["Sigmoid", "Tanh"], "LSTM": ["Sigmoid", "Tanh", "Tanh"]}
 
-# Default alpha and beta, and the function of (node, x, alpha, beta).
-_FUNCTIONS: dict[str, tuple[float, float, Callable[..., Value]]] = {
-    "relu": (0, 0, lambda n, x, a, b: n(nn.Relu(x))),
-    "tanh": (0, 0, lambda n, x, a, b: n(nn.Tanh(x))),
-    "sigmoid": (0, 0, lambda n, x, a, b: n(nn.Sigmoid(x))),
-    "softsign": (0, 0, lambda n, x, a, b: n(nn.Softsign(x))),
-    "softplus": (0, 0, lambda n, x, a, b: n(nn.Softplus(x))),
-    "elu": (1.0, 0, lambda n, x, a, b: n(nn.Elu(x, alpha=a))),
-    "leakyrelu": (0.01, 0, lambda n, x, a, b: n(nn.LeakyRelu(x, alpha=a))),
-    "thresholdedrelu": (1.0, 0, lambda n, x, a, b: n(nn.ThresholdedRelu(x, alpha=a))),
-    "hardsigmoid": (0.2, 0.5, lambda n, x, a, b: n(nn.HardSigmoid(x, alpha=a, beta=b))),
-    "affine": (
-        1.0,
-        0.0,
-        lambda n, x, a, b: n(nn.Add(n(nn.Mul(x, n.scalar(a, x))), n.scalar(b, x))),
-    ),
-    "scaledtanh": (
-        1.0,
-        1.0,
-        lambda n, x, a, b: n(nn.Mul(n(nn.Tanh(n(nn.Mul(x, n.scalar(b, x))))), n.scalar(a, x))),
-    ),
-}
-_USES_ALPHA = {"elu", "leakyrelu", "thresholdedrelu", "hardsigmoid", "affine", "scaledtanh"}
-_USES_BETA = {"hardsigmoid", "affine", "scaledtanh"}
-
 
 def activations(n: Node, direction: int) -> list[Activation]:
     """The activation functions of a direction.
@@ -205,20 +173,11 @@ def activations(n: Node, direction: int) -> list[Activation]:
     names = [v.decode("utf-8", "replace") for v in given or ()] or defaults * directions
     if len(names) != len(defaults) * directions:
         raise n.error(f"{len(names)} activations, expected {len(defaults) * directions}")
-    alphas, betas = (
-        list(n.floats("activation_alpha") or ()),
-        list(n.floats("activation_beta") or ()),
-    )
+    alphas, betas = (list(n.floats(f"activation_{one}") or ()) for one in ("alpha", "beta"))
     found: list[Activation] = []
     for name in names:
-        key = name.lower()
-        if key not in _FUNCTIONS:
-            raise n.error(f"activation '{name}' is not known, expected {', '.join(_FUNCTIONS)}")
-        alpha, beta, function = _FUNCTIONS[key]
-        if key in _USES_ALPHA and alphas:
-            alpha = alphas.pop(0)
-        if key in _USES_BETA and betas:
-            beta = betas.pop(0)
-        found.append(lambda x, f=function, a=alpha, b=beta: f(n, x, a, b))
+        alpha = alphas.pop(0) if name.lower() in TAKES_ALPHA and alphas else None
+        beta = betas.pop(0) if name.lower() in TAKES_BETA and betas else None
+        found.append(lambda x, name=name, a=alpha, b=beta: activation(n, name, x, a, b))
     count = len(defaults)
     return found[direction * count : (direction + 1) * count]

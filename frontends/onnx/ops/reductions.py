@@ -5,24 +5,17 @@ from __future__ import annotations
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i64
+from ...common.direct import named
 from ...common.late_axes import all_where_none, along, axes_mask, number_of, without
 from ...common.reductions import largest, reduced
 from ...common.shapes import normalize_axes, normalize_axis, of_length
 from ..node import Node
 from ..registry import converter
 
-_REDUCTIONS = {
-    "ReduceSum": nn.ReduceSum,
-    "ReduceMean": nn.ReduceMean,
-    "ReduceMax": nn.ReduceMax,
-    "ReduceMin": nn.ReduceMin,
-    "ReduceProd": nn.ReduceProd,
-    "ReduceL1": nn.ReduceL1,
-    "ReduceL2": nn.ReduceL2,
-    "ReduceLogSum": nn.ReduceLogSum,
-    "ReduceLogSumExp": nn.ReduceLogSumExp,
-    "ReduceSumSquare": nn.ReduceSumSquare,
-}
+_REDUCTIONS = named(
+    "ReduceSum ReduceMean ReduceMax ReduceMin ReduceProd ReduceL1 ReduceL2 ReduceLogSum "
+    "ReduceLogSumExp ReduceSumSquare"
+)
 
 
 @converter(*_REDUCTIONS)

@@ -1,4 +1,7 @@
-"""Interpolation: Resize in all its versions, and Upsample."""
+"""Interpolation: Resize in all its versions, Upsample, and images read where a tensor tells.
+
+Source of the latter: ONNX GridSample-22, AffineGrid-20.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import numpy as np
 
 from ....ir.core import Value
 from ....ir.types import f32
+from ...common import grids
 from ...common.resize import POLICIES, check_count, resized, resized_by_scales
 from ...common.shapes import normalize_axes
 from ..node import Node
@@ -79,3 +83,31 @@ def _policy(n: Node) -> str:
     if policy not in POLICIES:
         raise n.error(f"attribute 'keep_aspect_ratio_policy' is '{policy}'")
     return policy
+
+
+@converter("GridSample")
+def grid_sample(n: Node, x: Value, grid: Value) -> Value:
+    prefix = "" if n.opset >= 20 else "bi"
+    choices = ("nearest", f"{prefix}linear", f"{prefix}cubic")
+    mode = n.string("mode", choices[1], choices).removeprefix("bi")
+    padding = n.string("padding_mode", "zeros", grids.PADDINGS)
+    corners = bool(n.int("align_corners"))
+    return grids.grid_sample(n, x, grid, mode=mode, padding=padding, corners=corners)
+
+
+@converter("AffineGrid")
+def affine_grid(n: Node, theta: Value, size: Value) -> Value:
+    rank = _spatial_rank(n, theta, size)
+    return grids.affine_grid(n, theta, size, rank, bool(n.int("align_corners")))
+
+
+def _spatial_rank(n: Node, theta: Value, size: Value) -> int:
+    """2 or 3, from whatever tells it."""
+    known, declared = theta.type.shape[1], n.declared_rank(0)
+    if known is None and size.type.shape[0] is not None:
+        known = size.type.shape[0] - 2
+    if known is None and declared is not None:
+        known = declared - 2
+    if theta.type.rank != 3 or known not in (2, 3):
+        raise n.error("the number of spatial dimensions must be known, and 2 or 3")
+    return known

@@ -6,7 +6,6 @@ positions at which it is changed. Any other is a value of the program that a hos
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from onnx import TypeProto
@@ -14,8 +13,8 @@ from onnx import TypeProto
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i64
-from ...common.movement import split_into
-from ...common.shapes import as_scalar, normalize_axis, reshape
+from ...common.movement import split_into, squeezed, stacked
+from ...common.shapes import as_scalar, normalize_axis
 from ..inputs import value_type
 from ..node import A, Node
 from ..registry import converter
@@ -60,8 +59,7 @@ def split_to_sequence(n: Node, x: Value, sizes_operand: Value | None = None) -> 
     sizes = [min(size, extent - i) for i in range(0, extent, size)]
     parts = split_into(n, x, axis, sizes)
     if not keep:
-        rest = [i for i in range(x.type.rank) if i != axis]
-        parts = [reshape(n, p, [(p, i) for i in rest]) for p in parts]
+        parts = [squeezed(n, part, axis) for part in parts]
     return [Sequence(parts)]
 
 
@@ -85,7 +83,7 @@ def at(n: Node, sequence: Any, position: Value) -> Any:
     if not _followed(n, sequence, position):
         types = {v.type for v in sequence} if isinstance(sequence, tuple) else set()
         if len(types) == 1 and not any(map(nn.is_host_type, types)):
-            return n(nn.Gather(_stack(n, sequence, 0), as_scalar(n, position), axis=0))
+            return n(nn.Gather(stacked(n, sequence, 0), as_scalar(n, position), axis=0))
         return n(nn.SequenceAt(as_value(n, sequence), position))
     count = len(sequence)
     found = sequence[_position(n, position, count, count - 1)] if count else None
@@ -132,18 +130,8 @@ def concat(n: Node, sequence: Any) -> Value:
     parts, rank = list(sequence), sequence[0].type.rank
     axis = normalize_axis(n, n.int("axis"), rank + new_axis)
     if new_axis:
-        return _stack(n, parts, axis)
+        return stacked(n, parts, axis)
     return n(nn.Concat(parts, axis=axis)) if len(parts) > 1 else parts[0]
-
-
-def _stack(n: Node, parts: Iterable[Value], axis: int) -> Value:
-    """The values along a new axis."""
-    wide = []
-    for part in parts:
-        before, after = range(axis), range(axis, part.type.rank)
-        extents = [*((part, i) for i in before), 1, *((part, i) for i in after)]
-        wide.append(reshape(n, part, extents))
-    return n(nn.Concat(wide, axis=axis)) if len(wide) > 1 else wide[0]
 
 
 # -- optionals -------------------------------------------------------------------------------------

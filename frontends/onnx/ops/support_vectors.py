@@ -15,8 +15,7 @@ from ...common.support_vectors import duels, kernel, probabilities
 from ...common.terms import Term, constant
 from ..node import Node
 from ..registry import converter
-from .classical import DOMAIN, floats_of, rows_of
-from .scores import Labels, class_of, labels_of
+from .classical import DOMAIN, Labels, class_of, floats_of, labels_of, rows_of
 
 
 def _kernel(n: Node, rows: Term, vectors: Term, kind: str = "") -> Term:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 
 from ....dialects import nn
 from ....ir.attributes import DenseElements
 from ....ir.core import Value
 from ....ir.types import f32, i64
+from ...common.direct import direct
 from ...common.terms import Term, constant, counting, extent, joined
 from ..node import Node
-from ..registry import converter
+from ..registry import add_rows, converter
 
 ML = "ai.onnx.ml"
 
 
-@converter("StringConcat")
-def string_concat(n: Node, lhs: Value, rhs: Value) -> Value:
-    return n(nn.StringConcat(lhs, rhs))
+add_rows(direct("StringConcat RegexFullMatch=RegexMatch"))
 
 
 @converter("StringSplit")
@@ -32,11 +34,6 @@ def string_normalizer(n: Node, x: Value) -> Value:
     sensitive, stops = bool(n.int("is_case_sensitive")), n.strings("stopwords") or ()
     op = nn.StringNormalize(x, case=case, case_sensitive=sensitive, stop_words=stops)
     return n(op)
-
-
-@converter("RegexFullMatch")
-def regex_full_match(n: Node, x: Value) -> Value:
-    return n(nn.RegexMatch(x, pattern=n.string("pattern")))
 
 
 @converter("ImageDecoder")
@@ -185,7 +182,7 @@ def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
     n, (_, length) = rows.n, pool.shape
     size = extent(n, (rows.value, 1))
     at = counting(n, size)
-    total = None
+    found = []
     for step in range(1, (skips if length > 1 else 0) + 2):
         # A token that would lie behind the end is any other one; the row does not count then.
         last = (at + (length - 1) * step) < size
@@ -193,10 +190,8 @@ def _counts(rows: Term, pool: np.ndarray, skips: int) -> Term:
         for j in range(length):
             token = rows.gather((at + j * step).min((size - 1).max(0)), 1)
             hits = hits & token.spread(0, 1).equals(constant(n, pool[:, j]))
-        found = hits.cast(f32).sum(1)
-        total = found if total is None else total + found
-    assert total is not None
-    return total
+        found.append(hits.cast(f32).sum(1))
+    return reduce(add, found)
 
 
 def _placed(counts: Term, places: list[int], width: int) -> Term:
@@ -204,10 +199,8 @@ def _placed(counts: Term, places: list[int], width: int) -> Term:
     columns: list[list[int]] = [[] for _ in range(width)]
     for i, place in enumerate(places):
         columns[place].append(i)
-    total = None
+    parts = []
     for turn in range(max(map(len, columns), default=1)):
         order = [of[turn] if turn < len(of) else len(places) for of in columns]
-        part = counts.gather(constant(counts.n, np.array(order, np.int64)), 1)
-        total = part if total is None else total + part
-    assert total is not None
-    return total
+        parts.append(counts.gather(constant(counts.n, np.array(order, np.int64)), 1))
+    return reduce(add, parts)

@@ -17,7 +17,7 @@ from ...common.terms import Term, constant
 from ...common.trees import LEAF, MODES, Forest
 from ..node import Node
 from ..registry import converter
-from .scores import class_of, labels_of
+from .classical import class_of, labels_of
 
 DOMAIN = "ai.onnx.ml"
 _MEMBER = 6

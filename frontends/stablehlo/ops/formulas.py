@@ -10,8 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from ....dialects import nn
-from ....ir.types import FloatType, IntegerType, TensorType, i1
+from ....ir.types import FloatType, IntegerType, i1
 from ...common.complexes import product
+from ...common.formulas import atan2, is_negative, width_of
 from ...common.terms import Term
 
 Pairs = tuple[Term, Term]
@@ -68,51 +69,12 @@ def square(x: Term) -> Term:
 # -- functions -------------------------------------------------------------------------------------
 
 
-def cbrt(x: Term) -> Term:
-    magnitude = x.function(nn.Abs)
-    root = magnitude ** (1.0 / 3.0)
-    better = root - (root * root * root - magnitude) / (root * root * 3.0)
-    usable = (magnitude > 0.0) & (magnitude < math.inf)
-    return usable.choose(better, magnitude) * x.function(nn.Sign)
-
-
 def round_afz(x: Term) -> Term:
     """To the nearest integer, halves away from zero."""
     magnitude = x.function(nn.Abs)
     low = magnitude.function(nn.Floor)
     up = (magnitude - low) >= 0.5
     return up.choose(low + 1.0, low) * x.function(nn.Sign)
-
-
-def atan2(y: Term, x: Term) -> Term:
-    """The angle, by the arc tangent of the smaller over the greater."""
-    ay, ax = y.function(nn.Abs), x.function(nn.Abs)
-    great, small = ax.max(ay), ax.min(ay)
-    ratio = (great > 0.0).choose(small / great, 0.0)
-    same = great.equals(math.inf) & small.equals(math.inf)
-    angle = same.choose(1.0, ratio).function(nn.Atan)
-    angle = (ay > ax).choose(math.pi / 2 - angle, angle)
-    angle = _is_negative(x).choose(math.pi - angle, angle)
-    angle = _is_negative(y).choose(-angle, angle)
-    missing = ~(x.equals(x) & y.equals(y))
-    return missing.choose(math.nan, angle)
-
-
-def width_of(x: Term) -> int:
-    """The bits of an element."""
-    element: Any = x.element
-    return element.width
-
-
-def bits_of(x: Term) -> Term:
-    """The bits of floats as integers."""
-    integers = TensorType(x.shape, IntegerType(width_of(x)))
-    return x.made(nn.Bitcast(x.value, out=integers))
-
-
-def _is_negative(x: Term) -> Term:
-    """Whether the sign is minus, that of -0 too."""
-    return bits_of(x) < 0
 
 
 def is_finite(x: Term) -> Term:
@@ -194,7 +156,7 @@ def complex_sqrt(x: Pairs) -> Pairs:
     small = (great > 0.0).choose(x[1].function(nn.Abs) * 0.5 / great, 0.0)
     right = x[0] >= 0.0
     real, imag = right.choose(great, small), right.choose(small, great)
-    return real, _is_negative(x[1]).choose(-imag, imag)
+    return real, is_negative(x[1]).choose(-imag, imag)
 
 
 def complex_rsqrt(x: Pairs) -> Pairs:

@@ -17,6 +17,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common.complexes import Pair, by_parts
+from ...common.movement import squeezed
 from ...common.shapes import as_i64
 from ...common.terms import Term, constant
 from ...common.terms import extent as extent_of
@@ -134,17 +135,13 @@ def taken(n: HloLayer, x: Value, windows: Windows) -> Term:
         found = Term(n, x).gather(places, axis)
         lead = list(range(axis))
         inner = list(range(axis, axis + places.rank))
-        return _ordered(found, [*inner, *lead, *range(axis + places.rank, found.rank)])
+        return found.transpose(*inner, *lead, *range(axis + places.rank, found.rank))
     return Term(n, as_places(n, x, windows)).gather(places, 0)
-
-
-def _ordered(x: Term, order: Sequence[int]) -> Term:
-    return x if list(order) == list(range(x.rank)) else x.transpose(*order)
 
 
 def as_places(n: HloLayer, x: Value, windows: Windows) -> Value:
     """x as [places, rest..]."""
-    ordered = _ordered(Term(n, x), [*windows.dims, *windows.rest])
+    ordered = Term(n, x).transpose(*windows.dims, *windows.rest)
     rest = [windows.shape[i] for i in windows.rest]
     return ordered.reshape(math.prod(windows.extents), *rest).value
 
@@ -153,7 +150,7 @@ def from_places(n: HloLayer, x: Value, windows: Windows) -> Value:
     """The opposite of `as_places`."""
     order = [*windows.dims, *windows.rest]
     apart = Term(n, x).reshape(*(windows.shape[i] for i in order))
-    return _ordered(apart, [order.index(i) for i in range(len(order))]).value
+    return apart.transpose(*(order.index(i) for i in range(len(order)))).value
 
 
 @rows("stablehlo.gather")
@@ -194,19 +191,12 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> V
     lead = len(whole.batch)
     order = [lead + kept.index(i) for i in range(len(shape)) if i not in gone]
     dropped = [lead + k for k, i in enumerate(kept) if i in gone]
-    found = _without(found, dropped)
+    found = Term(n, squeezed(n, found.value, *dropped))
     order = [i - sum(d < i for d in dropped) for i in order]
     offsets = dims.value("offset_dims")
     rest, own = iter(range(lead)), iter(order)
     turned = [next(own) if i in offsets else next(rest) for i in range(out.rank)]
-    return _ordered(found, turned).value
-
-
-def _without(x: Term, dims: Sequence[int]) -> Term:
-    """Without dimensions of one element."""
-    if not dims:
-        return x
-    return x.reshape(*((x.value, i) for i in range(x.rank) if i not in dims))
+    return found.transpose(*turned).value
 
 
 def _cut(n: HloLayer, x: Value, windows: Windows, sizes: Sequence[int]) -> Value:
@@ -230,14 +220,14 @@ def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -
     if any(s != d for i, (s, d) in enumerate(zip(sizes, x.type.shape, strict=True)) if i != axis):
         raise n.error(f"'{x.type}': this gather needs known shapes")
     if vector < whole.rank:
-        whole = _without(whole, [vector])
+        whole = Term(n, squeezed(n, whole.value, vector))
     places = whole.max(0).min(extent_of(n, (x, axis)) - 1)
     found = Term(n, x).gather(places, axis)
     offsets = dims.value("offset_dims")
     own = iter(i for i in range(found.rank) if not axis <= i < axis + places.rank)
     rest = iter(range(axis, axis + places.rank))
     turned = [next(own) if i in offsets else next(rest) for i in range(rank - 1 + places.rank)]
-    return _ordered(found, turned).value
+    return found.transpose(*turned).value
 
 
 # -- slices at starts that are computed ------------------------------------------------------------
@@ -264,7 +254,7 @@ def dynamic_slice(n: HloLayer, x: Value, *starts: Value) -> Value:
         return n(nn.Slice(x, starts=[int(begins.get(i, 0)) for i in range(len(sizes))], out=out))
     found = taken(n, x, windows)
     order = [*windows.dims, *windows.rest]
-    return _ordered(found, [order.index(i) for i in range(len(order))]).value
+    return found.transpose(*(order.index(i) for i in range(len(order)))).value
 
 
 @rows("stablehlo.dynamic_update_slice")
@@ -274,7 +264,7 @@ def dynamic_update_slice(n: HloLayer, x: Value, update: Value, *starts: Value) -
     if not windows.dims:
         return update
     order = [*windows.dims, *windows.rest]
-    return _put(n, x, _ordered(Term(n, update), order), windows, windows.places(), "none")
+    return _put(n, x, Term(n, update).transpose(*order), windows, windows.places(), "none")
 
 
 def _put(
@@ -363,7 +353,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
         windows = Windows(n, shape, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
     lead = [i for i in range(len(known_shape_)) if i not in window_dims]
     order = [*lead, *(at[i] for i in (*windows.dims, *windows.rest) if i in at)]
-    moved = _ordered(Term(n, update), order)
+    moved = Term(n, update).transpose(*order)
     rest = [shape[i] for i in windows.rest]
     moved = moved.reshape(*windows.batch, *windows.sizes, *rest)
     return _placed(n, x, moved, windows, reduction)

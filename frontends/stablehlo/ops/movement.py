@@ -12,6 +12,7 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import ComplexType, TensorType, i64
 from ...common.complexes import Pair, by_parts, split, together
 from ...common.loops import reversed_along
+from ...common.movement import reversed_axes, transposed
 from ...common.shapes import as_i64, as_scalar, broadcast_by, reshape, shape_vector
 from ...common.terms import Term, counting
 from ...common.windows import pad_by_vector
@@ -93,11 +94,9 @@ def broadcast_in_dim(n: HloLayer, x: Value) -> Value:
 def _placed(n: HloLayer, x: Value, dims: Any, rank: int) -> Value:
     """x with its dimensions at these places, which may be in any order, and 1 elsewhere."""
     order = sorted(range(len(dims)), key=lambda i: dims[i])
-    if order != list(range(len(dims))):
-        x = n(nn.Transpose(x, permutation=order))
-        dims = sorted(dims)
+    x = transposed(n, x, order)
     extents: list[Any] = [1] * rank
-    for i, dim in enumerate(dims):
+    for i, dim in enumerate(sorted(dims)):
         extents[dim] = (x, i)
     return reshape(n, x, extents)
 
@@ -119,7 +118,7 @@ def broadcast(n: HloLayer, x: Value) -> Value:
 @rows("stablehlo.transpose")
 @by_parts
 def transpose(n: HloLayer, x: Value) -> Value:
-    return n(nn.Transpose(x, permutation=n.op.permutation))
+    return transposed(n, x, n.op.permutation)
 
 
 @rows("stablehlo.reverse")
@@ -129,12 +128,7 @@ def reverse(n: HloLayer, x: Value) -> Value:
         for axis in n.op.dimensions:
             x = reversed_along(n, x, axis)
         return x
-    if x.type.num_elements == 0 or not n.op.dimensions:
-        return x
-    turned = [i in n.op.dimensions for i in range(x.type.rank)]
-    starts = [d - 1 if t else 0 for t, d in zip(turned, x.type.shape, strict=True)]
-    steps = [-1 if t else 1 for t in turned]
-    return n(nn.Slice(x, starts=starts, steps=steps, out=x.type))
+    return reversed_axes(n, x, n.op.dimensions)
 
 
 @rows("stablehlo.concatenate")

@@ -14,7 +14,8 @@ from ....ir.core import Value
 from ....ir.numpy_types import type_to_numpy
 from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, by_parts, pair, product, terms
-from ...common.shapes import reshape
+from ...common.formulas import atan2, bits_of, cbrt, width_of
+from ...common.shapes import limits_of, reshape
 from ...common.terms import Term
 from ..layer import HloLayer
 from ..rows import rows
@@ -62,7 +63,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "maximum": (formulas.maximum, None),
     "minimum": (formulas.minimum, None),
     "power": (pow, formulas.complex_power),
-    "atan2": (formulas.atan2, None),
+    "atan2": (atan2, None),
     "and": (and_, None),
     "or": (or_, None),
     "xor": (xor, None),
@@ -72,7 +73,7 @@ FORMULAS: dict[str, tuple[Callable[..., Term], Callable[..., Pairs] | None]] = {
     "not": (lambda x: ~x, None),
     "negate": (formulas.negated, _each(formulas.negated)),
     "sign": (formulas.sign, formulas.complex_sign),
-    "cbrt": (formulas.cbrt, None),
+    "cbrt": (cbrt, None),
     "ceil": (function(nn.Ceil), None),
     "floor": (function(nn.Floor), None),
     "cosine": (function(nn.Cos), formulas.complex_cosine),
@@ -151,20 +152,14 @@ def cast(n: HloLayer, x: Value, element: Any) -> Value:
 
 def _within(n: HloLayer, x: Value, element: IntegerType) -> Value:
     """The floats in the range of an integer type; NaN as 0."""
-    info: Any = _limits(element)
+    ends = limits_of(element)
     kind = type_to_numpy(x.type.element_type)
-    low, high = float(info[0]), float(info[1])
-    if int(np.asarray(high).astype(kind)) > info[1]:
+    low, high = map(float, ends)
+    if int(np.asarray(high).astype(kind)) > ends[1]:
         high = float(np.nextafter(np.asarray(high, kind), np.asarray(0, kind)))
     term = Term(n, x)
     term = term.max(low).min(high)
     return term.equals(term).choose(term, 0.0).value
-
-
-def _limits(element: IntegerType) -> tuple[int, int]:
-    if element.signedness == "u":
-        return 0, (1 << element.width) - 1
-    return -(1 << element.width - 1), (1 << element.width - 1) - 1
 
 
 RELATIONS = {
@@ -193,8 +188,8 @@ def compare(n: HloLayer, x: Any, y: Any) -> Value:
 
 def total_order(x: Term) -> Term:
     """Integers that are ordered as floats are totally: -NaN, -inf, .. -0, 0, .. inf, NaN."""
-    bits = formulas.bits_of(x)
-    return (bits < 0).choose(bits ^ ((1 << formulas.width_of(x) - 1) - 1), bits)
+    bits = bits_of(x)
+    return (bits < 0).choose(bits ^ ((1 << width_of(x) - 1) - 1), bits)
 
 
 @rows("stablehlo.select")

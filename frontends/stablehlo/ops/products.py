@@ -9,6 +9,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType
 from ...common.complexes import Pair, pair
+from ...common.movement import reversed_axes, squeezed, transposed, unsqueezed
 from ...common.shapes import merge, reshape
 from ...common.terms import Term
 from ..layer import HloLayer
@@ -51,7 +52,7 @@ def contracted(
     """[batch, m.., k..] times [batch, k.., n..], by one product of matrices."""
     element: Any = n.out().element_type
     element = getattr(element, "element_type", element)
-    lhs, rhs = (_factor(n, v, element) for v in (lhs, rhs))
+    lhs, rhs = (n.cast(v, element) for v in (lhs, rhs))
     lhs_free = [i for i in range(lhs.type.rank) if i not in (*lhs_batch, *lhs_sum)]
     rhs_free = [i for i in range(rhs.type.rank) if i not in (*rhs_batch, *rhs_sum)]
     extents: list[Any] = [(lhs, i) for i in (*lhs_batch, *lhs_free)]
@@ -65,16 +66,9 @@ def contracted(
     return reshape(n, found, extents)
 
 
-def _factor(n: HloLayer, x: Value, element: Any) -> Value:
-    """A factor in the type that sums are in."""
-    return n.cast(x, element)
-
-
 def _matrices(n: HloLayer, x: Value, groups: Any) -> Value:
     """x with its batch dimensions first, and those of the two other groups merged."""
-    order = [i for group in groups for i in group]
-    if order != list(range(x.type.rank)):
-        x = n(nn.Transpose(x, permutation=order))
+    x = transposed(n, x, [i for group in groups for i in group])
     batch, first, second = (len(group) for group in groups)
     spans = [(i, i + 1) for i in range(batch)]
     spans += [(batch, batch + first), (batch + first, batch + first + second)]
@@ -95,23 +89,23 @@ def convolved(n: HloLayer, x: Value, weight: Value) -> Value:
     element: Any = n.out().element_type
     element = getattr(element, "element_type", element)
     x, weight = n.cast(x, element), n.cast(weight, element)
-    x = _ordered(n, x, numbers.order("lhs", "b", "f"))
-    weight = _ordered(n, weight, numbers.order("rhs", "o", "i"))
+    x = transposed(n, x, numbers.order("lhs", "b", "f"))
+    weight = transposed(n, weight, numbers.order("rhs", "o", "i"))
     spatial = x.type.rank - 2
     if op.window_reversal is not None:
-        weight = _reversed(n, weight, [i + 2 for i, r in enumerate(_flags(op)) if r])
+        weight = reversed_axes(n, weight, [i + 2 for i, r in enumerate(_flags(op)) if r])
     groups = op.feature_group_count
     if op.batch_group_count > 1:
         groups = op.batch_group_count
         x = _batches_as_channels(n, x, groups)
     if spatial == 0:
-        x, weight = (_with_extent(n, v) for v in (x, weight))
+        x, weight = (unsqueezed(n, v, 2) for v in (x, weight))
     found = _convolved(n, op, x, weight, groups, spatial)
     if spatial == 0:
-        found = reshape(n, found, [(found, 0), (found, 1)])
+        found = squeezed(n, found, 2)
     order = numbers.order("out", "b", "f")
     back = sorted(range(len(order)), key=lambda i: order[i])
-    return _ordered(n, found, back)
+    return transposed(n, found, back)
 
 
 def _convolved(n: HloLayer, op: Any, x: Value, weight: Value, groups: int, spatial: int) -> Value:
@@ -172,7 +166,7 @@ def _transposed(
     extra = [max(0, -e) for e in end]
     if any(b < 0 for b in begin) or any(e >= s for e, s in zip(extra, apart, strict=True) if e):
         return None
-    turned = _reversed(n, weight, range(2, weight.type.rank))
+    turned = reversed_axes(n, weight, range(2, weight.type.rank))
     turned = n(nn.Transpose(turned, permutation=(1, 0, *range(2, weight.type.rank))))
     return n(
         nn.ConvTranspose(
@@ -191,25 +185,6 @@ def _flags(op: Any) -> list[bool]:
     value = op.window_reversal
     flags = value.values if hasattr(value, "element_type") else value.to_numpy().reshape(-1)
     return [bool(v) for v in flags]
-
-
-def _ordered(n: HloLayer, x: Value, order: Sequence[int]) -> Value:
-    if list(order) == list(range(x.type.rank)):
-        return x
-    return n(nn.Transpose(x, permutation=order))
-
-
-def _reversed(n: HloLayer, x: Value, axes: Any) -> Value:
-    axes = [axis for axis in axes if x.type.shape[axis] != 1]
-    if not axes:
-        return x
-    starts = [d - 1 if i in axes else 0 for i, d in enumerate(x.type.shape)]
-    steps = [-1 if i in axes else 1 for i in range(x.type.rank)]
-    return n(nn.Slice(x, starts=starts, steps=steps, out=x.type))
-
-
-def _with_extent(n: HloLayer, x: Value) -> Value:
-    return reshape(n, x, [(x, 0), (x, 1), 1])
 
 
 def _batches_as_channels(n: HloLayer, x: Value, groups: int) -> Value:

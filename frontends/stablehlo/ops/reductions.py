@@ -10,6 +10,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....dialects.stablehlo.reductions import pairs
+from ....ir.comprehension import combiner_identity
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, flat, like
@@ -103,24 +104,13 @@ def _with_init(n: HloLayer, found: Any, init: Any, name: str) -> Any:
 
 
 def _is_neutral(n: HloLayer, init: Value, name: str) -> bool:
-    known = n.known(init)
+    known, element = n.known(init), init.type.element_type
     if known is None:
         return False
-    value, element = known.reshape(-1)[0], init.type.element_type
     if element is i1:
-        return bool(value) == (name in ("and", "multiply", "minimum"))
-    if name in ("add", "or", "multiply"):
-        return value == (1 if name == "multiply" else 0)
-    return value == _end(element, name == "maximum")
-
-
-def _end(element: Any, low: bool) -> float:
-    """The least or the greatest number of an element type."""
-    if isinstance(element, FloatType):
-        return -math.inf if low else math.inf
-    if element.signedness == "u":
-        return 0 if low else (1 << element.width) - 1
-    return -(1 << element.width - 1) if low else (1 << element.width - 1) - 1
+        return bool(known) == (name in ("and", "multiply", "minimum"))
+    combiner = {"multiply": "mul", "maximum": "max", "minimum": "min", "add": "add", "or": "add"}
+    return name in combiner and bool(known == combiner_identity(combiner[name], element))
 
 
 _FIRST_EXTREME = ("compare", "compare", "or", "compare", "compare", "and", "or", "select", "select")
@@ -284,8 +274,7 @@ def _pooled(
     moving = moving or [rank - 1]
     others = [i for i in range(rank) if i not in moving]
     order = [*others, *moving]
-    term = Term(n, x)
-    turned = term if order == list(range(rank)) else term.transpose(*order)
+    turned = Term(n, x).transpose(*order)
     lead = [(turned.value, i) for i in range(len(others))]
     inner = [(turned.value, len(others) + i) for i in range(len(moving))]
     shape: list[Any] = [*[1] * (2 - len(lead)), *lead, *inner]
@@ -308,8 +297,7 @@ def _pooled(
     back: list[Any] = [(turned.value, i) for i in range(len(others))]
     back += [(whole.value, 2 + i) for i in range(len(moving))]
     apart = whole.reshape(*back)
-    inverse = sorted(range(rank), key=lambda i: order[i])
-    return (apart if order == list(range(rank)) else apart.transpose(*inverse)).value
+    return apart.transpose(*(order.index(i) for i in range(rank))).value
 
 
 def _by_offsets(

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from ....dialects import nn
 from ....ir.core import Block, Value
-from ....ir.types import FloatType, IntegerType, TensorType, i1, i64
+from ....ir.types import FloatType, IntegerType, i1, i64
 from ...common.complexes import Pair
-from ...common.shapes import shape_vector
-from ...common.terms import Term
+from ...common.reductions import largest
+from ...common.terms import Term, extent
 from ..layer import HloLayer
 from ..rows import rows
 from .pointwise import total_order
@@ -65,20 +63,8 @@ def _comparable(n: HloLayer, x: Any, key: Key) -> Value:
 
 def _order(n: HloLayer, x: Value, axis: int, descending: bool) -> Value:
     """Where the elements of an axis stand that come first, second, .."""
-    count = shape_vector(n, [(x, axis)])
-    shape = list(x.type.shape)
-    _, order = n(
-        nn.TopK(
-            x,
-            count,
-            axis=axis,
-            largest=descending,
-            sorted=True,
-            out=x.type,
-            indices=TensorType(tuple(shape), i64),
-        )
-    )
-    return order
+    count = extent(n, (x, axis)).value
+    return largest(n, x, count, axis, greatest=descending)[1]
 
 
 def _keys(n: HloLayer, value: Any, block: Block) -> list[Key]:
@@ -130,19 +116,13 @@ def _arguments(value: Any, block: Block) -> set[int]:
 
 @rows("chlo.top_k")
 def top_k(n: HloLayer, x: Value) -> list[Value]:
-    k = n.op.k
-    count = n.constant(np.array([k], np.int64))
-    shape = (*x.type.shape[:-1], k)
-    return _best(n, x, count, x.type.rank - 1, True, shape)
+    return _best(n, x, n.op.k, x.type.rank - 1)
 
 
-def _best(n: HloLayer, x: Value, count: Value, axis: int, largest: bool, shape: Any) -> list[Value]:
+def _best(n: HloLayer, x: Value, k: int, axis: int, greatest: bool = True) -> list[Value]:
     """The first elements of an axis in order, and where they stood."""
-    out, places = TensorType(shape, x.type.element_type), TensorType(shape, i64)
-    values, indices = n(
-        nn.TopK(x, count, axis=axis, largest=largest, sorted=True, out=out, indices=places)
-    )
-    return [values, n.cast(indices, n.out(1).element_type)]
+    values, places = largest(n, x, n.constant(k, i64), axis, greatest)
+    return [values, n.cast(places, n.out(1).element_type)]
 
 
 @rows("custom_call @mhlo.topk", "custom_call @ApproxTopK")
@@ -151,7 +131,4 @@ def approximate_top_k(n: HloLayer, x: Value, *others: Value) -> list[Value]:
     config = dict(n.op.attributes["mhlo.backend_config"].items())
     axis, k = config["reduction_dim"].value, config["top_k"].value
     calls = n.op.attributes["called_computations"].elements
-    largest = "_gt_" in calls[0].root
-    shape = tuple(k if i == axis else d for i, d in enumerate(x.type.shape))
-    count = n.constant(np.array([k], np.int64))
-    return _best(n, x, count, axis, largest, shape)
+    return _best(n, x, k, axis, "_gt_" in calls[0].root)

@@ -3,28 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, TensorType, f64
 from ...common.complexes import product
+from ...common.formulas import polynomial
 from ...common.terms import Term
 from ..layer import HloLayer
 from ..rows import rows
 from .formulas import square
 from .pointwise import function, real_or_complex
-
-
-def _polynomial(x: Term, coefficients: Sequence[float]) -> Term:
-    """The polynomial with these coefficients, the highest power first."""
-    first, second, *rest = coefficients
-    found = x * first + second
-    for c in rest:
-        found = found * x + c
-    return found
-
 
 # Source: M. Giles, Approximating the erfinv function (2012), single precision.
 _ERF_INV_NEAR = (
@@ -40,8 +30,8 @@ _ERF_INV_FAR = (
 def erf_inv(x: Term) -> Term:
     """The number whose error function is x; two steps of Newton's method for f64."""
     w = -((1.0 - x) * (x + 1.0)).function(nn.Log)
-    near = _polynomial(w - 2.5, _ERF_INV_NEAR)
-    far = _polynomial(w.max(5.0).function(nn.Sqrt) - 3.0, _ERF_INV_FAR)
+    near = polynomial(w - 2.5, _ERF_INV_NEAR)
+    far = polynomial(w.max(5.0).function(nn.Sqrt) - 3.0, _ERF_INV_FAR)
     found = (w < 5.0).choose(near, far) * x
     if x.element is f64:
         for _ in range(2):

@@ -10,8 +10,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import IntegerType, i64
 from ...common import tensorflow as tf
+from ...common.gathering import reverse_sequence
 from ...common.movement import concat, rolled, tiled
-from ...common.shapes import as_i64, normalize_axis, product, shape_of
+from ...common.shapes import as_i64, normalize_axis, product, ranged, shape_of
 from ...common.strided_slice import Masks, strided_slice
 from ...common.terms import Term, constant
 from ..layer import TfLayer, rows
@@ -123,7 +124,7 @@ rows.add({
     "Transpose": tf.transpose,
     "ConjugateTranspose": tf.transpose,
     "ReverseV2": tf.reverse,
-    "ReverseSequence": lambda n, x, lengths: tf.reverse_sequence(
+    "ReverseSequence": lambda n, x, lengths: reverse_sequence(
         n, x, lengths, n.int("seq_dim"), n.int("batch_dim", 0)
     ),
     "Tile": lambda n, x, multiples: tiled(n, x, as_i64(n, multiples)),
@@ -170,7 +171,7 @@ def pad(n: TfLayer, x: Value, paddings: Value, value: Value | None = None) -> Va
 rows.add({
     "Fill": tf.fill,
     "Empty": lambda n, shape: tf.fill(n, shape, n.constant(0, n.element("dtype"))),
-    "Range": tf.range_,
+    "Range": ranged,
     "OneHot": lambda n, indices, depth, on, off: tf.one_hot(
         n, indices, depth, on, off, n.int("axis", -1)
     ),

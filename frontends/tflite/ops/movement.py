@@ -8,8 +8,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, i32
 from ...common import tensorflow as tf
+from ...common.gathering import reverse_sequence
 from ...common.movement import concat, tiled
-from ...common.shapes import as_i64, normalize_axis, shape_of
+from ...common.shapes import as_i64, normalize_axis, ranged, shape_of
 from ...common.strided_slice import Masks, strided_slice
 from ..layer import TfliteLayer, moved
 from ..rows import ROWS
@@ -41,7 +42,7 @@ _MOVES = {
     ),
     "TILE": lambda n, x, repeats: tiled(n, x, as_i64(n, repeats)),
     "REVERSE_V2": tf.reverse,
-    "REVERSE_SEQUENCE": lambda n, x, lengths: tf.reverse_sequence(
+    "REVERSE_SEQUENCE": lambda n, x, lengths: reverse_sequence(
         n, x, lengths, n.options.time, n.options.batch
     ),
     "SPACE_TO_BATCH_ND": lambda n, x, block, pads: tf.space_to_batch_nd(
@@ -62,7 +63,7 @@ ROWS.add(
         "RANK": lambda n, x: n.constant(x.type.rank, i32),
         "FILL": lambda n, shape, value: tf.fill(n, shape, value, rank=declared_rank(n)),
         "BROADCAST_ARGS": tf.broadcast_args,
-        "RANGE": tf.range_,
+        "RANGE": ranged,
     }
 )
 

@@ -1,0 +1,73 @@
+"""Rows of operators that are ops of `nn` as they are: a name, perhaps what attributes are called.
+
+rows.add(direct("Neg Abs LessOrEqual=LessEqual"))
+rows.add({"LRN": as_it_is(nn.Lrn, bias="k")})
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import Parameter, Signature
+from typing import Any
+
+from ...dialects import nn
+from ...ir.declare import BOOL
+from ...ir.fields import Operand, OptionalOperand
+from .rows import Convert
+
+
+def named(text: str) -> dict[str, Any]:
+    """Ops by the operators' names: `Neg less_equal LessOrEqual=LessEqual`.
+
+    An op is called like the operator, in camel case, where nothing else follows.
+    """
+    pairs = [word.partition("=") for word in text.split()]
+    return {name: getattr(nn, op or _camel_case(name)) for name, _, op in pairs}
+
+
+def _camel_case(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+
+
+def direct(text: str, *inputs: str) -> dict[str, Convert]:
+    """Converters of operators that are these ops, by their names as in `named`."""
+    return {name: as_it_is(op, *inputs) for name, op in named(text).items()}
+
+
+def as_it_is(op: Any, *inputs: str, **names: str) -> Convert:
+    """The converter of an operator that is an op: operands in order, attributes by their names.
+
+    `inputs` and `names` are what the format calls operands and attributes where it does so
+    otherwise. An attribute that is left out has the op's default.
+    """
+    attributes = op.definition.attributes
+
+    def convert(n: Any, *operands: Any) -> Any:
+        given = {key: n.value(names.get(key, key)) for key in attributes}
+        given = {key: value for key, value in given.items() if value is not None}
+        flags = {key: bool(given[key]) for key in given if attributes[key].kind is BOOL}
+        return n(op(*operands, **given | flags))
+
+    parameters = operands_of(op)
+    pairs = zip(inputs or [p.name for p in parameters], parameters, strict=True)
+    return with_signature(convert, [p.replace(name=name) for name, p in pairs])
+
+
+def operands_of(op: Any) -> list[Parameter]:
+    """A parameter for each operand of an op that takes a fixed number of them."""
+    return [
+        Parameter(
+            one.name,
+            Parameter.POSITIONAL_OR_KEYWORD,
+            default=None if isinstance(one, OptionalOperand) else Parameter.empty,
+        )
+        for one in op.definition.operands
+        if isinstance(one, Operand | OptionalOperand)
+    ]
+
+
+def with_signature(convert: Any, inputs: Sequence[Parameter]) -> Callable[..., Any]:
+    """The converter with a signature by which the importer checks a node's inputs."""
+    layer = Parameter("n", Parameter.POSITIONAL_OR_KEYWORD)
+    convert.__signature__ = Signature([layer, *inputs])
+    return convert

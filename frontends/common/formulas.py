@@ -1,0 +1,81 @@
+"""Formulas of elements that several formats have as operators."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import reduce
+from typing import Any
+
+from ...dialects import nn
+from ...ir.types import FloatType, IntegerType, TensorType, i32
+from .terms import Term
+
+
+def divisor(x: Term) -> Term:
+    """A divisor of integers, for which the program fails where an element is 0."""
+    known = x.n.array(x.value)
+    if isinstance(x.element, FloatType) or (known is not None and known.all()):
+        return x
+    zeros = x.equals(0).cast(i32)
+    if zeros.rank:
+        zeros = zeros.largest(*range(zeros.rank))
+    return x.made(nn.Assume(x.value, zeros.equals(0).value, "an integer is divided by 0"))
+
+
+def floor_div(x: Term, y: Term) -> Term:
+    """A quotient, rounded down."""
+    if isinstance(x.element, FloatType):
+        return (x / y).function(nn.Floor)
+    y = divisor(y)
+    quotient = x / y
+    if isinstance(x.element, IntegerType) and x.element.signedness == "u":
+        return quotient
+    below = ~(quotient * y).equals(x) & ((x < 0) ^ (y < 0))
+    return quotient - below.cast(x.element)
+
+
+def polynomial(x: Term, coefficients: Sequence[float]) -> Term:
+    """The polynomial with these coefficients, the highest power first."""
+    first, second, *rest = coefficients
+    return reduce(lambda found, c: found * x + c, rest, x * first + second)
+
+
+def cbrt(x: Term) -> Term:
+    """The cube root, with the sign of x: a power, and a step of Newton's method."""
+    magnitude = x.function(nn.Abs)
+    root = magnitude ** (1.0 / 3.0)
+    better = root - (root * root * root - magnitude) / (root * root * 3.0)
+    usable = (magnitude > 0.0) & (magnitude < math.inf)
+    return usable.choose(better, magnitude) * x.function(nn.Sign)
+
+
+def atan2(y: Term, x: Term) -> Term:
+    """The angle of the point (x, y), by the arc tangent of the smaller over the greater."""
+    ay, ax = y.function(nn.Abs), x.function(nn.Abs)
+    great, small = ax.max(ay), ax.min(ay)
+    ratio = (great > 0.0).choose(small / great, 0.0)
+    same = great.equals(math.inf) & small.equals(math.inf)
+    angle = same.choose(1.0, ratio).function(nn.Atan)
+    angle = (ay > ax).choose(math.pi / 2 - angle, angle)
+    angle = is_negative(x).choose(math.pi - angle, angle)
+    angle = is_negative(y).choose(-angle, angle)
+    missing = ~(x.equals(x) & y.equals(y))
+    return missing.choose(math.nan, angle)
+
+
+def width_of(x: Term) -> int:
+    """The bits of an element."""
+    element: Any = x.element
+    return element.width
+
+
+def bits_of(x: Term) -> Term:
+    """The bits of floats as integers."""
+    integers = TensorType(x.shape, IntegerType(width_of(x)))
+    return x.made(nn.Bitcast(x.value, out=integers))
+
+
+def is_negative(x: Term) -> Term:
+    """Whether the sign is minus, that of -0 too."""
+    return bits_of(x) < 0

@@ -1,0 +1,156 @@
+"""Layers of CoreML's networks of exact shapes against PyTorch and NumPy."""
+
+from __future__ import annotations
+
+import nnc
+import numpy as np
+import pytest
+from nnc.test.frontends.coreml.test_coreml import feature, layer, network
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+RANDOM = np.random.default_rng(4)
+X = RANDOM.standard_normal((2, 3, 4, 5)).astype(np.float32)
+V = RANDOM.standard_normal((2, 4, 5, 6, 7)).astype(np.float32)
+"""Volumes."""
+
+
+def run(made: dict, *inputs: np.ndarray, outputs: int = 1) -> list[np.ndarray]:
+    """What a layer makes of blobs x0, x1, ..; its outputs are y0, y1, .."""
+    names = {f"x{i}": np.asarray(one) for i, one in enumerate(inputs)}
+    about = {
+        "input": [feature(name, *one.shape) for name, one in names.items()],
+        "output": [feature(f"y{i}", 1) for i in range(outputs)],
+    }
+    data = network(made, about=about, arrayInputShapeMapping="EXACT")
+    found = nnc.compile(data).run({k: v.astype(np.float32) for k, v in names.items()})
+    return [found[f"y{i}"] for i in range(outputs)]
+
+
+def close(found: np.ndarray, wanted) -> None:
+    assert found.shape == tuple(wanted.shape)
+    np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-4, atol=1e-5)
+
+
+ROWS = np.array([[0.0, 1, 2, 3, 4]] * 12).reshape(3, 4, 5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "p", "inputs", "wanted"),
+    [
+        ("asinh", {}, [X], np.arcsinh(X)),
+        ("acosh", {}, [abs(X) + 1], np.arccosh(abs(X) + 1)),
+        ("oneHot", {"oneHotVectorSize": 4, "axis": -1, "offValue": 0.5}, [[1, 3]],
+         np.array([[0.5, 0, 0.5, 0.5], [0.5, 0.5, 0.5, 0]])),
+        ("rangeStatic", {"endValue": 2.0, "startValue": 0.5, "stepSizeValue": 0.5}, [],
+         np.array([0.5, 1, 1.5])),
+        ("fillStatic", {"value": 0.25, "targetShape": [2, 3]}, [], np.full((2, 3), 0.25)),
+        ("fillLike", {"value": 0.5}, [X], np.full(X.shape, 0.5)),
+        ("broadcastToStatic", {"targetShape": [2, 3, 4, 5]}, [X[:, :1]],
+         np.repeat(X[:, :1], 3, 1)),
+        ("broadcastToLike", {}, [X[:1], X], np.repeat(X[:1], 2, 0)),
+        ("reshapeLike", {}, [X, X.reshape(6, 20)], X.reshape(6, 20)),
+        ("reverseSeq", {"batchAxis": 0, "sequenceAxis": 3}, [X, [5, 5]], X[..., ::-1]),
+        ("slidingWindows", {"axis": 3, "windowSize": 3, "step": 2}, [X],
+         np.stack([X[..., :3], X[..., 2:]], 3)),
+        ("sliceDynamic", {"strides": [1, 1, 1, 2], "endIds": [2, 3, 4, 5]}, [X, [0, 1, 0, 1]],
+         X[:, 1:, :, 1::2]),
+        ("sliceBySize", {"axis": 2, "size": 2}, [X, [1]], X[:, :, 1:3]),
+        ("matrixBandPart", {"numLower": 1, "numUpper": 0}, [X], np.tril(np.triu(X, -1))),
+        ("lowerTriangular", {"k": -1}, [X], np.tril(X, -1)),
+        ("upperTriangular", {"k": 1}, [X], np.triu(X, 1)),
+        ("dot", {}, [X, ROWS[None]], (X * ROWS).sum(1, keepdims=True)),
+        ("dot", {"cosineSimilarity": True}, [X, 2 * X], np.ones((2, 1, 4, 5))),
+    ],
+)  # fmt: skip
+def test_numpy_agrees(kind, p, inputs, wanted):
+    names = " ".join(f"x{i}" for i in range(len(inputs)))
+    given = inputs or [np.zeros(1)]
+    close(run(layer(kind, names, "y0", **p), *given)[0], wanted)
+
+
+CUSTOM = {f"customPadding{end}": 1 for end in ("Front", "Top", "Bottom")} | {
+    "customPaddingRight": 2
+}
+PADS = (0, 2, 1, 1, 1, 0)
+"""As PyTorch has them, from the last dimension on."""
+
+
+def each(name: str, *numbers: int) -> dict:
+    return {
+        f"{name}{axis}": n for axis, n in zip(("Depth", "Height", "Width"), numbers, strict=True)
+    }
+
+
+@pytest.mark.parametrize(
+    ("p", "pads"),
+    [({"paddingType": "CUSTOM", **CUSTOM}, PADS), ({"paddingType": "VALID"}, (0,) * 6)],
+)
+def test_volumes(p, pads):
+    steps, weight = (2, 1, 2), RANDOM.standard_normal((6, 2, 3, 2, 2)).astype(np.float32)
+    given = {**p, **each("stride", *steps), **each("kernel", 3, 2, 2)}
+    bias = RANDOM.standard_normal(6).astype(np.float32)
+    weights = {"weights": {"floatValue": weight.ravel()}, "bias": {"floatValue": bias}}
+    sizes = {"outputChannels": 6, "inputChannels": 4, "nGroups": 2, "hasBias": True}
+    made = layer("convolution3d", "x0", "y0", **sizes, **weights, **given)
+    wide = F.pad(torch.tensor(V), pads)
+    wanted = F.conv3d(wide, torch.tensor(weight), torch.tensor(bias), steps, groups=2)
+    close(run(made, V)[0], wanted)
+    mean = layer("pooling3d", "x0", "y0", type="AVERAGE", **given)
+    close(run(mean, V)[0], F.avg_pool3d(wide, (3, 2, 2), steps))
+    most = layer("pooling3d", "x0", "y0", type="MAX", **given)
+    lowest = F.pad(torch.tensor(V), pads, value=-torch.inf)
+    close(run(most, V)[0], F.max_pool3d(lowest, (3, 2, 2), steps))
+
+
+def test_volumes_back():
+    weight = RANDOM.standard_normal((4, 3, 3, 2, 2)).astype(np.float32)
+    given = {"paddingType": "VALID", **each("stride", 2, 1, 2), **each("kernel", 3, 2, 2)}
+    sizes = {"outputChannels": 6, "inputChannels": 4, "nGroups": 2, "isDeconvolution": True}
+    weights = {"weights": {"floatValue": weight.ravel()}}
+    made = layer("convolution3d", "x0", "y0", **sizes, **weights, **given)
+    wanted = F.conv_transpose3d(torch.tensor(V), torch.tensor(weight), None, (2, 1, 2), groups=2)
+    close(run(made, V)[0], wanted)
+
+
+@pytest.mark.parametrize("kind", ["MAX", "AVERAGE"])
+def test_whole_volumes(kind):
+    pool = F.adaptive_max_pool3d if kind == "MAX" else F.adaptive_avg_pool3d
+    close(run(layer("globalPooling3d", "x0", "y0", type=kind), V)[0], pool(torch.tensor(V), 1))
+
+
+def test_crops_are_resized():
+    boxes = np.array([[0, 0, 3, 4], [1, 1, 2, 3]], np.float32).reshape(2, 1, 4, 1, 1)
+    p = {"targetSize": [4, 5], "mode": {"samplingMethod": "STRICT_ALIGN_ENDPOINTS_MODE"}}
+    (found,) = run(layer("cropResize", "x0 x1", "y0", **p), X[None], boxes)
+    close(found[0], X)
+    small = F.interpolate(
+        torch.tensor(X[:, :, 1:3, 1:4]), (4, 5), mode="bilinear", align_corners=True
+    )
+    close(found[1], small)
+
+
+def test_boxes_are_suppressed():
+    boxes = np.array([[[0.3, 0.3, 0.2, 0.2], [0.31, 0.3, 0.2, 0.2], [0.7, 0.7, 0.1, 0.1]]])
+    scores = np.array([[[0.5], [0.9], [0.8]]])
+    p = {"iouThreshold": 0.5, "scoreThreshold": 0.1, "maxBoxes": 3}
+    names = "y0 y1 y2 y3"
+    made = layer("NonMaximumSuppression", "x0 x1", names, **p)
+    places, chances, order, count = run(made, boxes, scores, outputs=4)
+    close(places, np.array([[boxes[0, 1], boxes[0, 2], np.zeros(4)]]))
+    close(chances, np.array([[[0.9], [0.8], [0]]]))
+    assert order.tolist() == [[1, 2, -1]]
+    assert count.tolist() == [2]
+
+
+@pytest.mark.parametrize("form", ["Like", "Static", "Dynamic"])
+def test_random_layers(form):
+    p = {"seed": 3, "minVal": 1.0, "maxVal": 3.0}
+    if form == "Static":
+        p["outputShape"] = [30, 40]
+    given = np.array([30, 40]) if form == "Dynamic" else np.zeros((30, 40))
+    (found,) = run(layer(f"randomUniform{form}", "x0", "y0", **p), given)
+    assert found.shape == (30, 40)
+    assert abs(found.mean() - 2) < 0.1
+    assert found.min() >= 1
+    assert found.max() < 3

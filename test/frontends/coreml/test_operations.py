@@ -1,0 +1,189 @@
+"""Operations of MIL against PyTorch's, or NumPy by their documentation in coremltools."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from nnc.test.frontends.coreml.programs import run
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+RANDOM = np.random.default_rng(7)
+X = RANDOM.standard_normal((2, 3, 4, 6)).astype(np.float32)
+
+
+def close(found, wanted) -> None:
+    assert found.shape == tuple(wanted.shape)
+    np.testing.assert_allclose(found, np.asarray(wanted), rtol=1e-5, atol=1e-6)
+
+
+def test_reverse_sequence():
+    lengths = np.array([3, 5], np.int32)
+    wanted = X.copy()
+    for i, length in enumerate(lengths):
+        wanted[i, :, :, :length] = X[i, :, :, :length][..., ::-1]
+    (found,) = run("reverse_sequence", {"x": X, "lengths": lengths}, seq_axis=3, batch_axis=0)
+    close(found, wanted)
+
+
+@pytest.mark.parametrize("axis", [1, -1])
+def test_sliding_windows(axis):
+    (found,) = run("sliding_windows", {"x": X}, axis=axis, size=2, stride=2)
+    wanted = torch.tensor(X).unfold(axis, 2, 2).movedim(-1, axis + 1 if axis >= 0 else axis)
+    close(found, wanted)
+
+
+def test_space_and_batch():
+    given = {"block_shape": [2, 3], "paddings": [[1, 1], [0, 3]]}
+    (wide,) = run("space_to_batch", {"x": X}, **given)
+    padded = np.pad(X, ((0, 0), (0, 0), (1, 1), (0, 3)))
+    # Blocks' positions are the outermost part of the new batch, as TensorFlow has them.
+    apart = padded.reshape(2, 3, 3, 2, 3, 3).transpose(3, 5, 0, 1, 2, 4)
+    close(wide, apart.reshape(12, 3, 3, 3))
+    (back,) = run("batch_to_space", {"x": wide}, block_shape=[2, 3], crops=[[1, 1], [0, 3]])
+    close(back, X)
+
+
+GRID = RANDOM.uniform(-1.3, 1.3, (2, 5, 7, 2)).astype(np.float32)
+
+
+@pytest.mark.parametrize("mode", ["bilinear", "nearest"])
+@pytest.mark.parametrize(
+    ("padding", "corners", "same"),
+    [
+        ("constant", True, "zeros"),
+        ("constant", False, "zeros"),
+        ("border", True, "border"),
+        ("reflection", True, "reflection"),
+        ("symmetric", False, "reflection"),
+    ],
+)
+def test_resample(mode, padding, corners, same):
+    given = {
+        "sampling_mode": mode,
+        "padding_mode": padding,
+        "padding_value": np.float32(0),
+        "align_corners": corners,
+    }
+    x, grid = torch.tensor(X), torch.tensor(GRID)
+    wanted = F.grid_sample(x, grid, mode, same, corners)
+    minus = {"coordinates_mode": "normalized_minus_one_to_one"}
+    close(run("resample", {"x": X, "coordinates": GRID}, **given, **minus)[0], wanted)
+    half = {"x": X, "coordinates": (GRID + 1) / 2}
+    close(run("resample", half, **given, coordinates_mode="normalized_zero_to_one")[0], wanted)
+    if corners:
+        places = (GRID + 1) / 2 * np.array([5, 3], np.float32)
+        pixels = {"x": X, "coordinates": places}
+        close(run("resample", pixels, **given, coordinates_mode="unnormalized")[0], wanted)
+
+
+def test_resample_fills_with_a_value():
+    given = {"padding_mode": "constant", "padding_value": np.float32(3), "align_corners": True}
+    units = {"sampling_mode": "bilinear", "coordinates_mode": "normalized_minus_one_to_one"}
+    (found,) = run("resample", {"x": X, "coordinates": GRID * 9}, **given, **units)
+    wanted = F.grid_sample(torch.tensor(X - 3), torch.tensor(GRID * 9), align_corners=True) + 3
+    close(found, wanted)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_affine(count):
+    matrix = RANDOM.standard_normal((count, 6)).astype(np.float32)
+    given = {
+        "output_height": 5,
+        "output_width": 3,
+        "sampling_mode": "bilinear",
+        "padding_mode": "constant",
+        "padding_value": np.float32(0),
+        "coordinates_mode": "normalized_minus_one_to_one",
+        "align_corners": True,
+    }
+    (found,) = run("affine", {"x": X, "transform_matrix": matrix}, **given)
+    theta = torch.tensor(matrix).reshape(count, 2, 3).expand(2, 2, 3)
+    grid = F.affine_grid(theta, [2, 3, 5, 3], align_corners=True)
+    close(found, F.grid_sample(torch.tensor(X), grid, align_corners=True))
+
+
+BOXES = np.array([[0.5, 1, 2.5, 4], [0, 0.25, 3, 5], [1, 2, 2, 7]], np.float32)
+"""Corners y, x, y, x in pixels; the last one leaves the image."""
+
+
+def sampled(image: np.ndarray, ys: np.ndarray, xs: np.ndarray) -> np.ndarray:
+    """Bilinear interpolation of [C, H, W] at rows and columns; 0 outside."""
+    _, height, width = image.shape
+    out = np.zeros((len(image), len(ys), len(xs)))
+    for i, y in enumerate(ys):
+        for j, x in enumerate(xs):
+            if 0 <= y <= height - 1 and 0 <= x <= width - 1:
+                top, left = min(int(y), height - 2), min(int(x), width - 2)
+                b, r = y - top, x - left
+                part = image[:, top : top + 2, left : left + 2]
+                out[:, i, j] = part @ [1 - r, r] @ [1 - b, b]
+    return out
+
+
+def places(first: float, last: float, count: int, mode: str) -> np.ndarray:
+    """The grid points of resize_bilinear's documentation, from the box's begin on."""
+    size, i = last - first + 1, np.arange(count)
+    if mode in ("STRICT_ALIGN_CORNERS", "ALIGN_CORNERS"):
+        return first + i * (size - 1) / (count - 1)
+    if mode == "OFFSET_CORNERS":
+        at = (i + 0.5) * max(1, size - 1) / count
+    elif mode == "UNALIGN_CORNERS":
+        at = (i + 0.5) * size / count - 0.5
+    else:
+        at = i * size / count
+    return first + np.clip(at, 0, size - 1)
+
+
+MODES = ["STRICT_ALIGN_CORNERS", "ALIGN_CORNERS", "UNALIGN_CORNERS", "DEFAULT", "OFFSET_CORNERS"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_crop_resize(mode):
+    given = {"target_height": 3, "target_width": 2, "sampling_mode": mode}
+    wanted = np.array([
+        [
+            sampled(image, places(y0, y1, 3, mode), places(x0, x1, 2, mode))
+            for image in X.astype(np.float64)
+        ]
+        for y0, x0, y1, x1 in BOXES.astype(np.float64)
+    ])  # fmt: skip
+    (found,) = run("crop_resize", {"x": X, "roi": BOXES.reshape(3, 1, 4, 1, 1)}, **given)
+    close(found, wanted)
+    which = np.array([1, 0, 1], np.int32)
+    named = np.concatenate([which[:, None], BOXES], 1).astype(np.float32).reshape(3, 1, 5, 1, 1)
+    chosen = wanted[np.arange(3), which]
+    close(run("crop_resize", {"x": X, "roi": named}, **given)[0], chosen[:, None])
+    middle, size = (BOXES[:, :2] + BOXES[:, 2:]) / 2, BOXES[:, 2:] - BOXES[:, :2]
+    turned = np.concatenate([middle[:, ::-1], size[:, ::-1]], 1) / np.array([5, 3, 5, 3])
+    newer = {"x": X, "boxes": turned.astype(np.float32), "box_indices": which}
+    more = {"normalized_coordinates": True, "box_coordinate_mode": "CENTER_SIZE_WIDTH_FIRST"}
+    close(run("crop_resize", newer, **given, **more)[0], chosen)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "mean", "deviation"),
+    [
+        ("random_uniform", {"low": np.float32(-1), "high": np.float32(3)}, 1, 4 / 12**0.5),
+        ("random_normal", {"mean": np.float32(2), "stddev": np.float32(0.5)}, 2, 0.5),
+        ("random_bernoulli", {"prob": np.float32(0.25)}, 0.25, 0.1875**0.5),
+    ],
+)
+def test_random_numbers(kind, given, mean, deviation):
+    shape = {"shape": np.array([40, 50], np.int32)}
+    found, again = (run(kind, {}, **shape, **given, seed=3)[0] for _ in range(2))
+    assert found.shape == (40, 50)
+    assert found.dtype == np.float32
+    assert abs(found.mean() - mean) < 0.1 * deviation
+    assert abs(found.std() - deviation) < 0.05
+    np.testing.assert_array_equal(found, again)
+
+
+@pytest.mark.parametrize("mode", ["logits", "probs"])
+def test_random_categories(mode):
+    chances = np.array([[[0.1, 0.6, 0.3], [0.5, 0.25, 0.25]]], np.float32)
+    x = np.log(chances) if mode == "logits" else chances
+    (found,) = run("random_categorical", {"x": x}, mode=mode, size=2000, seed=5)
+    assert found.shape == (1, 2, 2000)
+    shares = np.stack([(found == i).mean(-1) for i in range(3)], -1)
+    np.testing.assert_allclose(shares, chances, atol=0.05)
