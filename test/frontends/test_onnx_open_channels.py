@@ -87,3 +87,14 @@ def test_windows_that_start_in_the_padding(operator):
         f"{IMAGE} => float[N,C,P,Q] y{more}) {{ {operator.format(window)} }}",
         *(((2, 3, height, height + 2),) for height in range(3, 9)),
     )
+
+
+@pytest.mark.parametrize("operator", ["MaxPool", "AveragePool"])
+@pytest.mark.parametrize("height", ["H", "2"])
+def test_no_window_at_all(operator, height):
+    """A window that is longer than the image by less than a stride gives nothing."""
+    check(
+        f"float[N,C,{height},W] x => float[N,C,P,Q] y) "
+        f"{{ y = {operator}<kernel_shape = [4, 1], strides = [2, 1]>(x) }}",
+        ((1, 2, 2, 5),),
+    )
