@@ -15,7 +15,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from hashlib import file_digest, sha256
 from importlib.metadata import version
 from pathlib import Path
@@ -85,6 +85,25 @@ class ModelCache:
             shutil.rmtree(folder, ignore_errors=True)
             return None
         return Program(found, code, weights, about["parallel"], target)
+
+    def find_hosted(self, key: str) -> tuple[Operation, list[str]] | None:
+        """What the host does of a model that was cut, and the keys of its parts; None where
+        there is none or its files are damaged.
+        """
+        from ..ir.syntax.parser import parse_module
+
+        folder = self.folder / key
+        if not (folder / "parts.json").exists():
+            return None
+        try:
+            path = folder / "host.mlir"
+            module = parse_module(path.read_text("utf-8"), str(path), resources=folder)
+            keys = json.loads((folder / "parts.json").read_text())
+            os.utime(folder)
+        except (OSError, ValueError, NncError):
+            shutil.rmtree(folder, ignore_errors=True)
+            return None
+        return module, keys
 
     @contextmanager
     def new_entry(self, key: str) -> Iterator[NewEntry | None]:
@@ -177,6 +196,18 @@ class NewEntry:
         with suppress(OSError):
             (self._folder / "model.o").write_bytes(program.code)
             (self._folder / "model.json").write_text(json.dumps(about))
+            self.complete = True
+
+    def store_hosted(self, module: Operation, keys: Sequence[str]) -> None:
+        """Write what the host does, and the keys of the parts."""
+        from ..ir.syntax.printer import print_op
+        from ..ir.weights_file import write_module
+
+        with suppress(OSError, NncError):
+            write_module(
+                module, self._folder / "host.mlir", print=partial(print_op, debuginfo=True)
+            )
+            (self._folder / "parts.json").write_text(json.dumps(keys))
             self.complete = True
 
 

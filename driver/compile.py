@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..ir.passes import Instrumentation
     from ..runtime.model import Model
     from ..runtime.program import Program
-    from .cache import ModelCache
+    from ..targets.base import Target
 
     NewWeights = Callable[[int], np.ndarray]
 
@@ -200,82 +200,120 @@ def compile_model(
     from ..targets.attribute import attach, target_of
     from ..targets.base import HOST
     from ..targets.base import target as find_target
-    from .cache import ModelCache, choices_text, file_key, model_key
-    from .emulation import check_runs, running
-    from .hosting import hosted_model, is_hosted
+    from .cache import choices_text, file_key
+    from .emulation import check_runs
 
-    def load() -> Operation:
-        module = load_module(
-            model,
-            shapes=shapes,
-            constants=constants,
-            signature=signature,
-            fast_math=fast_math,
-            progress=progress,
-        )
-        check_runs(attach(module, target_of(module, target)), emulate)
-        return module
-
-    def compiled(module: Operation, key: str | None = None) -> Model:
-        """The model of what is code alone, kept under the key, or found under one of its own."""
-        if models is None:
-            return running(compile(module), threads, progress)
-        program = None
-        if key is None:
-            chosen = target_of(module)
-            key = model_key(module, chosen, own_operators_digest())
-            program = models.find(key, chosen) if key else None
-        if program is None:
-            program = _compile_into(models, key, module, compile)
-        elif progress is not None:
-            progress("found in the cache")
-        return running(program, threads, progress)
-
-    def loaded(key: str | None = None) -> Model:
-        module = load()
-        if is_hosted(module):
-            return hosted_model(module, compiled)
-        return compiled(module, None if key is None or needs_other_files(model) else key)
-
-    def compile(module: Operation, new_weights: NewWeights | None = None) -> Program:
-        return _compile(module, progress, new_weights)
-
-    models = ModelCache() if cache else None
-    if models is not None and not models.limit:
-        models = None
+    compiler = _Compiler(threads, cache, progress)
     key = None
-    if models is not None and isinstance(model, str | Path) and Path(model).suffix != ".mlir":
+    if (
+        compiler.cache is not None
+        and isinstance(model, str | Path)
+        and Path(model).suffix != ".mlir"
+    ):
         given = choices_text(shapes=shapes or {}, constants=constants or {})
         options = f"{given} {signature} {fast_math} {own_operators_digest()}"
         chosen = find_target(target or HOST)
         check_runs(chosen, emulate)
         key = file_key(model_files(model), chosen, options)
-        program = models.find(key, chosen) if key else None
-        if program is not None:
-            if progress is not None:
-                progress("found in the cache")
-            return running(program, threads, progress)
-    return loaded(key)
+        if key and (found := compiler.found(key, chosen)) is not None:
+            return found
+    from .hosting import is_hosted
+
+    module = load_module(
+        model,
+        shapes=shapes,
+        constants=constants,
+        signature=signature,
+        fast_math=fast_math,
+        progress=progress,
+    )
+    check_runs(attach(module, target_of(module, target)), emulate)
+    if key is not None and needs_other_files(model):
+        key = None
+    return (compiler.hosted if is_hosted(module) else compiler.model)(module, key)
 
 
-def _compile_into(
-    models: ModelCache, key: str | None, module: Operation, compile: Callable[..., Program]
-) -> Program:
-    """The program of a module, which is kept under its key if it has one."""
-    if key is None:
-        return compile(module)
-    with models.new_entry(key) as entry:
-        if entry is None:
-            return compile(module)
-        program = compile(module, entry.weights)
-        entry.store(program)
-    return program
+class _Compiler:
+    """Makes models of modules, through the cache where there is one."""
+
+    def __init__(self, threads: int, cached: bool, progress: Progress | None) -> None:
+        from .cache import ModelCache
+
+        self.threads, self.progress = threads, progress
+        cache = ModelCache() if cached else None
+        self.cache = cache if cache is not None and cache.limit else None
+
+    def found(self, key: str, target: Target) -> Model | None:
+        """The model that is kept under a key; None where it, or a part of it, is not there."""
+        assert self.cache is not None
+        hosted = self.cache.find_hosted(key)
+        keys = [key] if hosted is None else hosted[1]
+        programs = [program for one in keys if (program := self.cache.find(one, target))]
+        if len(programs) < len(keys):
+            return None
+        self._say("found in the cache")
+        models = list(map(self._running, programs))
+        if hosted is None:
+            return models[0]
+        from .hosting import hosted_model
+
+        return hosted_model(hosted[0], models)
+
+    def model(self, module: Operation, key: str | None) -> Model:
+        """The model of what is code alone, kept under the key or one of its own."""
+        return self._running(self._program(module, key or self._key(module)))
+
+    def hosted(self, module: Operation, key: str | None) -> Model:
+        """The model of what has steps of the host, kept under the key, its parts under theirs."""
+        from .hosting import cut_parts, hosted_model
+
+        parts = cut_parts(module)
+        keys = list(map(self._key, parts))
+        models = [self._running(self._program(*one)) for one in zip(parts, keys, strict=True)]
+        kept = [one for one in keys if one is not None]
+        if self.cache is not None and key is not None and len(kept) == len(keys):
+            with self.cache.new_entry(key) as entry:
+                if entry is not None:
+                    entry.store_hosted(module, kept)
+        return hosted_model(module, models)
+
+    def _key(self, module: Operation) -> str | None:
+        from ..frontends.declared import own_operators_digest
+        from ..targets.attribute import target_of
+        from .cache import model_key
+
+        if self.cache is None:
+            return None
+        return model_key(module, target_of(module), own_operators_digest())
+
+    def _program(self, module: Operation, key: str | None) -> Program:
+        """The program of a module, which is kept under its key if it has one."""
+        from ..targets.attribute import target_of
+
+        if self.cache is None or key is None:
+            return _compile(module, self.progress)
+        if (program := self.cache.find(key, target_of(module))) is not None:
+            self._say("found in the cache")
+            return program
+        with self.cache.new_entry(key) as entry:
+            if entry is None:
+                return _compile(module, self.progress)
+            program = _compile(module, self.progress, entry.weights)
+            entry.store(program)
+        return program
+
+    def _running(self, program: Program) -> Model:
+        from .emulation import running
+
+        return running(program, self.threads, self.progress)
+
+    def _say(self, message: str) -> None:
+        if self.progress is not None:
+            self.progress(message)
 
 
 def _compile(
-    module: Operation,
-    progress: Progress | None,
-    new_weights: NewWeights | None = None,
+    module: Operation, progress: Progress | None, new_weights: NewWeights | None = None
 ) -> Program:
     """The program of a module of any stage, which is consumed."""
     from .program import make_program

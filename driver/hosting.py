@@ -102,10 +102,10 @@ def check_compiled_whole(module: Operation) -> None:
     )
 
 
-def hosted_model(module: Operation, compiled: Callable[[Operation], Model]) -> Hosted:
-    """The program of a verified module at the level of `nn`; `compiled` makes each part.
+def cut_parts(module: Operation) -> list[Operation]:
+    """Take what is compiled out of a verified module at the level of `nn`: the new modules.
 
-    Raises NncError.
+    What is left are the host's operations and calls of @part0, @part1, .. Raises NncError.
     """
     entry = entry_of(module)
     assert entry is not None
@@ -116,20 +116,29 @@ def hosted_model(module: Operation, compiled: Callable[[Operation], Model]) -> H
         if any(nn.is_on_host(inner) for region in op.regions for inner in region.ops):
             raise NncError("only the entry function may have steps of the host", op.loc)
     cut = _Cut(module, entry, others)
-    block = entry.body.blocks[0]
-    plan = cut.plan(block)
-    parts = [compiled(part) for part in cut.parts]
-    inputs = [cut.number(argument) for argument in block.args]
-    return Hosted(_signature(entry, parts), parts, plan, inputs, cut.constants)
+    cut.cut(entry.body.blocks[0])
+    for op in others:
+        op.erase()
+    for constant in [op for op in entry.walk() if isinstance(op, nn.Constant)]:
+        if not constant.out.users:
+            constant.erase()
+    for part in cut.parts:
+        made = entry_of(part)
+        assert made is not None
+        declared = func.FuncOp(made.sym_name, made.function_type, sym_visibility="private")
+        module.body_block.append(declared)
+    return cut.parts
 
 
-def compiled_parts(module: Operation) -> list[Operation]:
-    """The modules of what is compiled of a program with steps of the host. Raises NncError."""
+def hosted_model(module: Operation, parts: Sequence[Model]) -> Hosted:
+    """The program of a module that `cut_parts` has left, with the parts compiled."""
     entry = entry_of(module)
     assert entry is not None
-    cut = _Cut(module, entry, [op for op in module.body_block if op is not entry])
-    cut.plan(entry.body.blocks[0])
-    return cut.parts
+    planner = _Planner()
+    block = entry.body.blocks[0]
+    plan = planner.plan(block)
+    inputs = planner.all(block.args)
+    return Hosted(_signature(entry, parts), parts, plan, inputs, planner.constants)
 
 
 def host_steps(module: Operation) -> list[Operation]:
@@ -163,57 +172,27 @@ def _signature(entry: Any, parts: Sequence[Model]) -> Signature:
 
 
 class _Cut:
-    """How one program is cut: the parts so far, and the numbers of the values between them."""
+    """How one program is cut: the parts so far."""
 
     def __init__(self, module: Operation, entry: Operation, others: Sequence[Operation]) -> None:
         self.parts: list[Operation] = []
-        self.constants: Values = {}
         self._module, self._entry, self._others = module, entry, others
-        self._numbers: dict[Value, int] = {}
 
-    def number(self, value: Value) -> int:
-        """The value's number in plans; a constant's elements are kept."""
-        number = self._numbers.setdefault(value, len(self._numbers))
-        constant = value.defined_by(nn.Constant)
-        if constant is not None and number not in self.constants:
-            self.constants[number] = constant.value.to_numpy()
-        return number
-
-    def _all(self, values: Iterable[Value]) -> list[int]:
-        return [self.number(value) for value in values]
-
-    def plan(self, block: Block) -> Plan:
-        """The plan of a block: its steps, and what its terminator is given."""
+    def cut(self, block: Block) -> None:
+        """Leave the host's operations and calls of parts in a block, phase by phase."""
         last = block.last
         assert last is not None
-        steps: list[Step] = []
         for on_host, ops in _phases(block):
-            if on_host:
-                steps += [self._host_step(op) for op in ops]
-            else:
-                steps.append(self._part(block, ops))
-        return Plan(steps, self._all(last._operands))
+            if not on_host:
+                self._part(block, ops)
+                continue
+            for op in ops:
+                op.move_before(last)
+                for region in op.regions:
+                    self.cut(region.blocks[0])
 
-    def _host_step(self, op: Operation) -> Step:
-        inputs, outputs = self._all(op._operands), self._all(op.results)
-        match op:
-            case nn.If():
-                plans = tuple(self.plan(region.blocks[0]) for region in op.regions)
-                return Choose(op, inputs, outputs, plans=plans)  # type: ignore[arg-type]
-            case nn.While():
-                before, after = (
-                    (self.plan(region.blocks[0]), self._all(region.blocks[0].args))
-                    for region in (op.before, op.after)
-                )
-                return Repeat(op, inputs, outputs, before=before, after=after)
-        if op.regions or not hasattr(op, "evaluate"):
-            raise NncError(f"{node_of(op.loc)}: '{op.name}' cannot be a step of the host", op.loc)
-        if all(map(is_short, (*op.operand_types, *op.result_types))):
-            return HostStep(op, inputs, outputs, _ON_INTEGERS.get(type(op)))
-        return HostStep(op, inputs, outputs)
-
-    def _part(self, block: Block, ops: Sequence[Operation]) -> Step:
-        """A call of a new module of these operations of a block."""
+    def _part(self, block: Block, ops: Sequence[Operation]) -> None:
+        """Put a call of a new module in the place of these operations of a block."""
         inside = set(ops)
         used = dict.fromkeys(value for op in ops for value in _used(op))
         outer = [v for v in used if not (isinstance(v, OpResult) and v.owner in inside)]
@@ -230,22 +209,30 @@ class _Cut:
         for op in ops:
             body.append(op.clone(mapping))
         body.append(func.Return([mapping[v] for v in outputs], loc=self._entry.loc))
-        self.parts.append(self._module_of(body, inputs, outputs))
-        return Compute(len(self.parts) - 1, self._all(inputs), self._all(outputs))
+        call = func.Call(f"part{len(self.parts)}", inputs, outs=[v.type for v in outputs])
+        self.parts.append(self._module_of(call.callee, body, inputs, outputs))
+        assert block.last is not None
+        block.insert_before(call, block.last)
+        for old, new in zip(outputs, call.results, strict=True):
+            old.replace_all_uses_with(new)
+        for op in reversed(ops):
+            op.erase()
 
     def _module_of(
-        self, body: Block, inputs: Sequence[Value], outputs: Sequence[Value]
+        self, name: str, body: Block, inputs: Sequence[Value], outputs: Sequence[Value]
     ) -> Operation:
         type = FunctionType(tuple(v.type for v in inputs), tuple(v.type for v in outputs))
+        names = [f"{v.name_hint or 'value'}.{i}" for i, v in enumerate((*inputs, *outputs))]
+        given, made = names[: len(inputs)], names[len(inputs) :]
         main = func.FuncOp(
-            sym_name=f"part{len(self.parts)}",
+            sym_name=name,
             function_type=type,
             body=Region([body]),
             loc=self._entry.loc,
             attributes={
                 ENTRY: UnitAttr(),
-                INPUT_NAMES: self._names(inputs),
-                OUTPUT_NAMES: self._names(outputs),
+                INPUT_NAMES: ArrayAttr(tuple(map(StringAttr, given))),
+                OUTPUT_NAMES: ArrayAttr(tuple(map(StringAttr, made))),
             },
         )
         module = ModuleOp.of([main, *(op.clone() for op in self._others)])
@@ -254,9 +241,51 @@ class _Cut:
         module.verify()
         return module
 
-    def _names(self, values: Sequence[Value]) -> ArrayAttr:
-        names = (f"{value.name_hint or 'value'}.{self.number(value)}" for value in values)
-        return ArrayAttr(tuple(StringAttr(name) for name in names))
+
+class _Planner:
+    """The plan of a program that was cut, and the numbers of its values."""
+
+    def __init__(self) -> None:
+        self.constants: Values = {}
+        self._numbers: dict[Value, int] = {}
+
+    def all(self, values: Iterable[Value]) -> list[int]:
+        """The values' numbers in plans; the elements of constants are kept."""
+        return [self._number(value) for value in values]
+
+    def _number(self, value: Value) -> int:
+        number = self._numbers.setdefault(value, len(self._numbers))
+        constant = value.defined_by(nn.Constant)
+        if constant is not None and number not in self.constants:
+            self.constants[number] = constant.value.to_numpy()
+        return number
+
+    def plan(self, block: Block) -> Plan:
+        """The plan of a block: its steps, and what its terminator is given."""
+        last = block.last
+        assert last is not None
+        ops = [op for op in block if op is not last and not isinstance(op, nn.Constant)]
+        return Plan([self._step(op) for op in ops], self.all(last._operands))
+
+    def _step(self, op: Operation) -> Step:
+        inputs, outputs = self.all(op._operands), self.all(op.results)
+        match op:
+            case func.Call():
+                return Compute(int(op.callee.removeprefix("part")), inputs, outputs)
+            case nn.If():
+                plans = tuple(self.plan(region.blocks[0]) for region in op.regions)
+                return Choose(op, inputs, outputs, plans=plans)  # type: ignore[arg-type]
+            case nn.While():
+                before, after = (
+                    (self.plan(region.blocks[0]), self.all(region.blocks[0].args))
+                    for region in (op.before, op.after)
+                )
+                return Repeat(op, inputs, outputs, before=before, after=after)
+        if op.regions or not hasattr(op, "evaluate"):
+            raise NncError(f"{node_of(op.loc)}: '{op.name}' cannot be a step of the host", op.loc)
+        if all(map(is_short, (*op.operand_types, *op.result_types))):
+            return HostStep(op, inputs, outputs, _ON_INTEGERS.get(type(op)))
+        return HostStep(op, inputs, outputs)
 
 
 # -- which operations are together -----------------------------------------------------------------

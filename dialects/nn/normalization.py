@@ -285,5 +285,7 @@ class LogSoftmax(SoftmaxOp, name="nn.log_softmax"):
 
 def standardize(x, axes: tuple[int, ...], epsilon: float):
     """Mean 0 and variance 1 over the axes, up to epsilon."""
+    if not x.size:
+        return x
     centered = x - x.mean(axis=axes, keepdims=True)
     return centered / np.sqrt((centered * centered).mean(axis=axes, keepdims=True) + epsilon)

@@ -64,10 +64,9 @@ class PoolingOp(NnOp):
 
     @classmethod
     def infer(cls, types, attrs):
-        form = cls.pool(types, attrs, "+=")
-        if any(isinstance(d, int) and d < 1 for d in form.shape[2:]):
-            raise NncError("the window does not fit into the padded input")
-        return [tensor(form.shape, types[0].element_type)]
+        x, window = types[0], cls.window(types, attrs)
+        counts = window.counts(window.padded_shape(x.shape[2:]))
+        return [tensor((*x.shape[:2], *counts), x.element_type)]
 
     @property
     def is_resolved(self) -> bool:
@@ -90,6 +89,9 @@ class PoolingOp(NnOp):
         """A view of the padded operand with the window's dimensions last."""
         window = self.window([self.x.type], self)
         reach = [window.reach(i) for i in range(len(window.kernel))]
+        counts = window.counts(padded.shape[2:])
+        if 0 in counts:
+            return np.empty((*padded.shape[:2], *counts, *self.kernel), padded.dtype)
         view = np.lib.stride_tricks.sliding_window_view(
             padded, reach, axis=tuple(range(2, padded.ndim))
         )

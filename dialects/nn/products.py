@@ -132,17 +132,35 @@ class Conv(ProductOp, name="nn.conv"):
 
     @classmethod
     def comprehend(cls, types, attrs, results=()):
-        """On the padded input and without the bias: those are stages of their own."""
+        """On the padded input and without the bias: those are stages of their own.
+
+        None where only the run tells which channels a group has.
+        """
         x, weight = types[:2]
         cls._check(x, weight, attrs.groups)
+        M, C = weight.shape[:2]
+        if attrs.groups == 1:
+            return cls._bound(cls.body, x.shape[1], types, attrs)
+        if M is None or C is None:
+            return None
+        M //= attrs.groups
+        body = cls.depthwise if M == C == 1 else cls.grouped
+        return cls._bound(body, x.shape[1], types, attrs, M=M, C=C)
+
+    @classmethod
+    def _bound(cls, body, channels, types, attrs, **extents):
+        """A body on the padded input of so many channels."""
+        x, weight = types[:2]
         window = cls.window(types, attrs)
-        padded = tensor((*x.shape[:2], *window.padded_shape(x.shape[2:])), x.element_type)
-        body, M, C = cls.body, None, weight.shape[1]
-        if attrs.groups != 1:
-            M = weight.shape[0] // attrs.groups if weight.shape[0] is not None else None
-            body = cls.depthwise if M == C == 1 else cls.grouped
-        scope = {"strides": window.strides, "dilations": window.dilations, "M": M, "C": C}
-        return cls.bind(body, (padded, weight), scope)
+        shape = (x.shape[0], channels, *window.padded_shape(x.shape[2:]))
+        scope = {"strides": window.strides, "dilations": window.dilations, **extents}
+        return cls.bind(body, (tensor(shape, x.element_type), weight), scope)
+
+    @classmethod
+    def infer(cls, types, attrs):
+        # What is left for groups of unknown channels is as without groups, but for x's channels.
+        form = cls.comprehend(types, attrs) or cls._bound(cls.body, None, types, attrs)
+        return [tensor(form.shape, types[0].element_type)]
 
     @staticmethod
     def _check(x, weight, groups) -> None:
@@ -151,8 +169,6 @@ class Conv(ProductOp, name="nn.conv"):
         if x.element_type is not weight.element_type:
             raise NncError(f"x and weight have different element types: '{x}' and '{weight}'")
         C, (M, per_group) = x.shape[1], weight.shape[:2]
-        if groups != 1 and (M is None or per_group is None):
-            raise NncError("a grouped convolution needs a weight of static shape")
         if C is not None and per_group is not None and per_group * groups != C:
             raise NncError(
                 f"x has {C} channels but weight expects {per_group * groups}"

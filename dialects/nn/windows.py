@@ -44,6 +44,18 @@ class Window:
             for d, b, e in zip(spatial, self.begin, self.end, strict=True)
         )
 
+    def counts(self, padded: Sequence[Dim]) -> tuple[Any, ...]:
+        """How many windows begin in the padded extents, with 0 where an extent is a little too
+        short. Raises NncError where it is too short by a stride or more.
+        """
+        found = tuple(
+            None if d is None else (d - self.reach(i)) // self.strides[i] + 1
+            for i, d in enumerate(padded)
+        )
+        if any(count is not None and count < 0 for count in found):
+            raise NncError("the window does not fit into the padded input")
+        return found
+
     def reach(self, axis: int) -> int:
         """How many elements the dilated kernel spans."""
         extent = self.kernel[axis]

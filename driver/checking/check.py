@@ -16,7 +16,7 @@ from ...ir.location import node_of
 from ...targets.attribute import attach
 from ...targets.base import Target
 from ..compile import load_module
-from ..hosting import compiled_parts, entry_of, host_steps, is_hosted
+from ..hosting import cut_parts, entry_of, host_steps, is_hosted
 from .dimensions import OpenDimension, has_open, input_dims, input_names, open_dimensions
 from .work import Work, work_of
 
@@ -114,7 +114,7 @@ def check(
 
 def _work(module: Operation, target: Target) -> Work:
     """The work of what is compiled."""
-    parts = compiled_parts(module) if is_hosted(module) else [module]
+    parts = cut_parts(module) if is_hosted(module) else [module]
     found = []
     for part in parts:
         attach(part, target)

@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from onnx import ModelProto
 
 from ...frontends.onnx.cutting import CutGraph, model_tensors, with_outputs
 from ...frontends.onnx.order import used_names
 from .difference import Difference, Tolerance, differences
+from .inside import inside
 from .sides import Side, Values
 
 Progress = Callable[[str], None]
@@ -76,20 +78,19 @@ class Bisection:
         return Culprit(nodes, tuple(self._compare(first, last)))
 
     def _inside(self, at: int) -> Culprit | None:
-        """The nodes at fault in the branch that an If takes."""
+        """The nodes at fault in a graph inside of the node."""
         self._need(used_names(self.graph.nodes[at]), at)
-        branch = self.graph.taken_branch(at, self.values)
-        if branch is None:
+        found = inside(self.graph, at, self.values, self.reference, self._differ_on)
+        if found is None:
             return None
-        proto, outputs, inputs = branch
-        self.progress(f"in the branch of {self.graph.label(at)}")
-        graph = CutGraph(proto, outputs)
+        label = self.graph.label(at)
+        self.progress(f"in {label}, {found.words}")
         inner = Bisection(
-            graph, self.ours, self.reference, inputs, self.tolerance, self.progress
+            found.graph, self.ours, self.reference, found.inputs, self.tolerance, self.progress
         ).culprit()
         if inner is None:
             return None
-        nodes = (f"{self.graph.label(at)}, in its branch {node}" for node in inner.nodes)
+        nodes = (f"{label}, {found.words} {node}" for node in inner.nodes)
         return Culprit(tuple(nodes), inner.differences)
 
     def _narrowed(self, first: int, middle: int, last: int) -> tuple[int, int]:
@@ -130,6 +131,10 @@ class Bisection:
         says = "differ" if found else "agree"
         self.progress(f"nodes {first + 1} to {last} of {len(self.graph.nodes)} {says}")
         return found
+
+    def _differ_on(self, proto: ModelProto, inputs: Mapping[str, np.ndarray]) -> bool:
+        sides = (self.ours.run(proto, inputs), self.reference.run(proto, inputs))
+        return any(one.differs for one in differences(*sides, self.tolerance))
 
     def _compare(self, first: int, last: int) -> list[Difference]:
         made = {name for node in self.graph.nodes[first:last] for name in node.output}

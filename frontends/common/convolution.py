@@ -76,9 +76,11 @@ def transposed_convolution(
     kernel = kernel or weight.type.shape[2:]
     extra = (0,) * len(kernel) if output_padding is None else tuple(output_padding)
     how = {"strides": tuple(strides), "dilations": tuple(dilations), "groups": groups}
-    if extents is not None and None in x.type.shape[2:] and None not in kernel:
+    is_open = None in kernel or (extents is not None and None in x.type.shape[2:])
+    if is_open and (extents is not None or padding in ("SAME_UPPER", "SAME_LOWER")):
         whole = n(nn.ConvTranspose(x, weight, None, output_padding=extra, **how))
-        return _with_extents(n, whole, bias, extents, padding == "SAME_UPPER")
+        wanted = _wanted_extents(n, x, strides, extents)
+        return _with_extents(n, whole, bias, wanted, padding == "SAME_UPPER")
     pads, extra = _transposed_padding(n, x, kernel, strides, dilations, padding, extra, extents)
     return n(nn.ConvTranspose(x, weight, bias, pads=pads, output_padding=extra, **how))
 
@@ -97,10 +99,8 @@ def _transposed_padding(
     if wanted is None and (not isinstance(padding, str) or padding == "VALID"):
         return padded(n, x, kernel, strides, dilations, padding).pads, extra
     sides, more = [], []
-    for i, extent in enumerate(x.type.shape[2:]):
-        reach = kernel[i]
-        if reach is None:
-            raise n.error("padding that follows the result needs a kernel of known extents")
+    for i, (extent, reach) in enumerate(zip(x.type.shape[2:], kernel, strict=True)):
+        assert reach is not None
         # The padding that SAME means does not depend on the extent.
         extent = 1 if extent is None else extent
         out = wanted[i] if wanted is not None else extent * strides[i]
@@ -111,19 +111,29 @@ def _transposed_padding(
     return (*(begin for begin, _ in sides), *(end for _, end in sides)), tuple(more)
 
 
-def _with_extents(
-    n: Layer, whole: Value, bias: Value | None, wanted: Sequence[int], is_upper: bool
+def _wanted_extents(
+    n: Layer, x: Value, strides: Sequence[int], extents: Sequence[int] | None
 ) -> Value:
-    """Extents are given of the result, and not known of x: the whole result is cut, or padded."""
-    count = len(wanted)
-    extents = Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))
-    more = constant(n, np.array(wanted, np.int64)) - extents
+    """The extents that are given for a result, or those of SAME, as a 1-D i64."""
+    if extents is not None:
+        return n.constant(np.array(extents, np.int64))
+    own = part_of_vector(n, shape_of(n, x), 2, x.type.rank)
+    return n(nn.Mul(own, n.constant(np.array(strides, np.int64))))
+
+
+def _with_extents(
+    n: Layer, whole: Value, bias: Value | None, wanted: Value, is_upper: bool
+) -> Value:
+    """The whole result cut, or padded, to extents where only the run tells by how much."""
+    count = whole.type.rank - 2
+    more = Term(n, wanted) - Term(n, part_of_vector(n, shape_of(n, whole), 2, 2 + count))
     cut = more.min(0)
     begin = cut / 2 if is_upper else cut - cut / 2
     none = constant(n, np.zeros(2, np.int64))
     pads = joined([none, begin, none, more - begin], 0).value
     element = whole.type.element_type
-    out = TensorType((*whole.type.shape[:2], *wanted), element)
+    known = n.extents(wanted) or (None,) * count
+    out = TensorType((*whole.type.shape[:2], *known), element)
     found = n(nn.PadDynamic(whole, pads, n.scalar(0, whole), out=out))
     if bias is None:
         return found

@@ -73,21 +73,25 @@ class CutGraph:
         """How messages name a node."""
         return node_label(self.nodes[at])
 
-    def taken_branch(
-        self, at: int, values: Mapping[str, Any]
-    ) -> tuple[onnx.ModelProto, list[str], dict[str, np.ndarray]] | None:
-        """The branch of an If that these values take, as a model with its outputs and inputs; None
-        of any other node.
+    @property
+    def opset(self) -> int:
+        """The version of ONNX's operators."""
+        versions = {one.domain: one.version for one in self.model.proto.opset_import}
+        return versions.get("", versions.get("ai.onnx", 1))
+
+    def inner(
+        self, graph: Any, outputs: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+        """A graph inside of a node as a model, and its inputs, of `values`, which has also those
+        of the graph.
         """
-        node = self.nodes[at]
-        condition = values.get(node.input[0]) if node.op_type == "If" else None
-        if condition is None:
-            return None
-        wanted = "then_branch" if np.asarray(condition).all() else "else_branch"
-        branch = next(one.g for one in node.attribute if one.name == wanted)
-        outputs = [value.name for value in branch.output]
-        proto, inputs = self._model([*self._constant, *branch.node], branch, outputs, values)
-        return proto, outputs, inputs
+        return self._model([*self._constant, *graph.node], graph, outputs, values)
+
+    def instead(
+        self, node: Any, outputs: Sequence[str], values: Mapping[str, Any]
+    ) -> tuple[onnx.ModelProto, dict[str, np.ndarray]]:
+        """A node in the place of one of these as a model, and its inputs, of `values`."""
+        return self._model([*self._constant, node], None, outputs, values)
 
     def part(
         self, first: int, last: int, outputs: Sequence[str], values: Mapping[str, Any]

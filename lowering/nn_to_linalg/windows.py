@@ -43,19 +43,21 @@ def lower_conv(e: Emitter, op: nn.Conv) -> None:
 
     `decompose` has put padding and bias into operations of their own.
     """
-    x_type, weight_type = op.x.type, op.weight.type
-    form = op.comprehension()
-    assert form is not None
-    if op.groups == 1 or weight_type.shape[1] == weight_type.shape[0] // op.groups == 1:
+    weight_type = op.weight.type
+    if op.groups == 1 or weight_type.shape[:2] == (op.groups, 1):
         lower(e, op)
         return
-    element, window = x_type.element_type, op.window(op.operand_types, op)
-    x, weight = e.buffer(op.x), e.buffer(op.weight)
-    out = e.destination(op.out, result_sizes(e, form, [x, weight]))
-    x, weight = split_dimension(e, x, 1, op.groups), split_dimension(e, weight, 0, op.groups)
+    element, window = op.x.type.element_type, op.window(op.operand_types, op)
+    whole = e.buffer(op.weight)
+    x, weight = (
+        split_dimension(e, e.buffer(op.x), 1, op.groups),
+        split_dimension(e, whole, 0, op.groups),
+    )
     types = [type_of(x, element), type_of(weight, element)]
     scope = {"strides": window.strides, "dilations": window.dilations}
     form = op.bind(op.groups_apart, types, scope)
+    N, _, _, *spatial = result_sizes(e, form, [x, weight])
+    out = e.destination(op.out, [N, e.sizes(whole)[0], *spatial])
     write(e, form, [x, weight], split_dimension(e, out, 1, op.groups), element)
 
 

@@ -11,11 +11,16 @@ from . import (
     decompose_conv_transpose,
     decompose_graph,
     decompose_normalization,
+    decompose_open,
     decompose_reductions,
     decompose_windows,
 )
 
-GRAPH: tuple[Pattern, ...] = (*decompose_graph.PATTERNS, *decompose_conv_transpose.PATTERNS)
+GRAPH: tuple[Pattern, ...] = (
+    *decompose_graph.PATTERNS,
+    *decompose_conv_transpose.PATTERNS,
+    *decompose_open.PATTERNS,
+)
 """What is best taken apart before fusion: the parts are constant-folded, or fuse apart."""
 
 LAYOUT: tuple[Pattern, ...] = (*decompose_graph.LAYOUT, decompose_windows.max_pool_padding_apart)

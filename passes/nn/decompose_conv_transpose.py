@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.nn.windows import Window
 from ...ir.core import Value
-from ...ir.diagnostics import PassError
 from ...ir.rewriting import Rewriter, rewrite
-from ...ir.types import TensorType
+from ...ir.types import TensorType, i64
 from ...targets.attribute import target_of
 from .building import (
     element_of,
     extent,
     finish,
+    integers,
     per_channel,
     reshape,
     reshape_to,
@@ -36,11 +36,14 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
     """
     b = rewriter
     window = op.window(op.operand_types, op)
-    x_shape, w_shape = shape_of(op.x), shape_of(op.weight)
-    if None in w_shape[2:]:
-        raise PassError(
-            f"'{op.name}' op needs a kernel of known extents, got '{op.weight.type}'", op.loc
-        )
+    out = _of_open_kernel(b, op, window) if None in window.kernel else _in_phases(b, op, window)
+    if op.bias is not None:
+        out = b(nn.Add(out, per_channel(b, op.bias, len(shape_of(op.x))))).result
+    finish(b, op, out)
+
+
+def _in_phases(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
+    """By convolutions whose results are interleaved; without the bias."""
     weight, kernel = _undilated(b, op.weight, window.dilations)
     strides = window.strides
     shifts = _shifts(op, window, kernel)
@@ -48,18 +51,61 @@ def decompose_conv_transpose(op: nn.ConvTranspose, rewriter: Rewriter) -> None:
         out = _phase_by_phase(b, op.x, weight, op.groups, shifts)
         out = _interleave(b, out, strides, is_outer=True)
         after = [w - e for w, e in zip(shape_of(op.out)[2:], shape_of(out)[2:], strict=True)]
-        out = _padded(b, out, [0] * len(strides), after)
-    else:
-        taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
-        out = _interleave(b, _phases_at_once(b, op, weight, kernel, strides), strides)
-        after = [
-            window.reach(i) + more - window.end[i] - taps[i] * strides[i]
-            for i, more in enumerate(op.extra(op, len(strides)))
-        ]
-        out = _padded(b, out, [-p for p in window.begin], after)
-    if op.bias is not None:
-        out = b(nn.Add(out, per_channel(b, op.bias, len(x_shape)))).result
-    finish(b, op, out)
+        return _padded(b, out, [0] * len(strides), after)
+    taps = [-(-k // s) for k, s in zip(kernel, strides, strict=True)]
+    out = _interleave(b, _phases_at_once(b, op, weight, kernel, strides), strides)
+    after = [
+        window.reach(i) + more - window.end[i] - taps[i] * strides[i]
+        for i, more in enumerate(op.extra(op, len(strides)))
+    ]
+    return _padded(b, out, [-p for p in window.begin], after)
+
+
+def _of_open_kernel(b: Rewriter, op: nn.ConvTranspose, window: Window) -> Value:
+    """By a convolution of the operand with zeros between its elements; without the bias.
+
+    How many phases a kernel of unknown extents has elements in, only the run tells.
+    """
+    spatial = len(window.strides)
+    axes = range(2, 2 + spatial)
+    backwards = [integers(b, [n] * spatial) for n in (-1, -(1 << 63))]
+    turned = b(nn.SliceDynamic(op.weight, *backwards, integers(b, axes), backwards[0]))
+    turned.results[0].type = op.weight.type
+    kernel = b(nn.Slice(b(nn.ShapeOf(op.weight)), (2,), out=TensorType((spatial,), i64)))
+    border = b(nn.Mul(b(nn.Sub(kernel, integers(b, [1]))), integers(b, window.dilations)))
+    extra = op.extra(op, spatial)
+    ends = [e - m + s - 1 for e, m, s in zip(window.end, extra, window.strides, strict=True)]
+    lead = integers(b, [0, 0])
+    before, after = (b(nn.Sub(border, integers(b, n))) for n in (window.begin, ends))
+    x = _zeros_between(b, op.x, window.strides)
+    wide = TensorType((*shape_of(x)[:2], *(None,) * spatial), element_of(x))
+    pads = b(nn.Concat([lead, before, lead, after], 0))
+    x = b(nn.PadDynamic(x, pads, scalar(b, 0, element_of(x)), out=wide))
+    weight = _with_results_first(b, turned.result, op.groups)
+    return b(nn.Conv(x, weight, dilations=window.dilations, groups=op.groups)).result
+
+
+def _zeros_between(b: Rewriter, x: Value, strides: Sequence[int]) -> Value:
+    """[N, C, D * stride..]: stride - 1 zeros behind each element along each dimension."""
+    if set(strides) == {1}:
+        return x
+    axes = range(2, 2 + len(strides))
+    lead = [extent(b, x, axis) for axis in (0, 1)]
+    apart = reshape_to(b, x, [*lead, *(n for axis in axes for n in (extent(b, x, axis), 1))])
+    before, after = (0,) * (2 + 2 * len(strides)), [n for s in strides for n in (0, s - 1)]
+    pads = (*before, 0, 0, *after)
+    spread = b(nn.Pad(apart, scalar(b, 0, element_of(x)), pads=pads))
+    wide = (extent(b, x, axis, times=s) for axis, s in zip(axes, strides, strict=True))
+    return reshape_to(b, spread, [*lead, *wide])
+
+
+def _with_results_first(b: Rewriter, weight: Value, groups: int) -> Value:
+    """[C, M, K..] as [groups * M, C / groups, K..], as a convolution wants it."""
+    C, M = extent(b, weight, 0, over=groups), extent(b, weight, 1)
+    kernel = [extent(b, weight, axis) for axis in range(2, len(shape_of(weight)))]
+    apart = reshape_to(b, weight, (groups, C, M, *kernel))
+    moved = b(nn.Transpose(apart, (0, 2, 1, *range(3, 3 + len(kernel)))))
+    return reshape_to(b, moved, (extent(b, weight, 1, times=groups), C, *kernel))
 
 
 def _shifts(
@@ -117,9 +163,7 @@ def _phase_by_phase(
         kept = TensorType((C, M, *taps), element_of(weight))
         steps = (1, 1, *(-n for n in strides))
         own = b(nn.Slice(weight, (0, 0, *last), steps, out=kept)).result
-        own = reshape(b, own, (groups, C // groups, M, *taps))
-        own = b(nn.Transpose(own, (0, 2, 1, *range(3, 3 + len(taps))))).result
-        own = reshape(b, own, (groups * M, C // groups, *taps))
+        own = _with_results_first(b, own, groups)
         pads = (*(s.before for s in phase), *(s.after for s in phase))
         parts.append(b(nn.Conv(x, own, pads=pads if any(pads) else None, groups=groups)).result)
     return parts[0] if len(parts) == 1 else b(nn.Concat(parts, 1)).result

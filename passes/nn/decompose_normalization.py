@@ -13,11 +13,12 @@ from .building import (
     FLUSHES,
     axes_from,
     element_of,
+    extent,
     finish,
     inverse_count,
     largest,
     per_channel,
-    reshape,
+    reshape_to,
     scalar,
     shape_of,
     standardize,
@@ -89,13 +90,12 @@ def decompose_instance_norm(op: nn.InstanceNorm, rewriter: Rewriter) -> None:
 def decompose_group_norm(op: nn.GroupNorm, rewriter: Rewriter) -> None:
     """group_norm(x) -> standardize(x as [N, groups, C / groups, D..]) * scale + bias"""
     b = rewriter
-    shape = shape_of(op.x)
-    if shape[1] is None or shape.count(None) > 1:
-        return
     x = widen(b, op.x)
-    grouped = reshape(b, x, (shape[0], op.groups, shape[1] // op.groups, *shape[2:]))
+    shape = [extent(b, x, axis) for axis in range(len(shape_of(x)))]
+    width = extent(b, x, 1, over=op.groups)
+    grouped = reshape_to(b, x, (shape[0], op.groups, width, *shape[2:]))
     normal = standardize(b, grouped, axes_from(grouped, 2), op.epsilon)
-    normal = reshape(b, normal, shape)
+    normal = reshape_to(b, normal, shape)
     scale, bias = (per_channel(b, widen(b, p), len(shape)) for p in (op.scale, op.bias))
     finish(b, op, b(nn.Add(b(nn.Mul(normal, scale)), bias)))
 

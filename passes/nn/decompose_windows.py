@@ -9,11 +9,19 @@ from ...dialects.nn.windows import Window
 from ...ir.attributes import DenseElements
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
-from ...ir.diagnostics import PassError
 from ...ir.lazy import np
 from ...ir.rewriting import Rewriter, rewrite
 from ...ir.types import TensorType
-from .building import element_of, finish, per_channel, reshape, scalar, shape_of, widen
+from .building import (
+    element_of,
+    extent,
+    finish,
+    per_channel,
+    reshape_to,
+    scalar,
+    shape_of,
+    widen,
+)
 
 
 def padded(b: Rewriter, x: Value, window: Window, fill: float) -> Value:
@@ -66,21 +74,12 @@ def conv_bias_apart(op: nn.Conv, rewriter: Rewriter) -> None:
     b.replace(op, nn.Add(plain, bias, out=op.out.type))
 
 
-def pool_window(op: nn.pooling.PoolingOp) -> Window:
-    """The pooling's window. Raises PassError where `ceil_mode` cannot be resolved."""
-    if not op.is_resolved:
-        raise PassError(
-            f"'{op.name}' with ceil_mode, whose last window may start in the padding, needs static "
-            f"spatial dimensions, but got '{op.x.type}'",
-            op.loc,
-        )
-    return op.window([op.x.type], op)
-
-
 @rewrite(nn.MaxPool)
 def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
     """max_pool(x, pads) -> max_pool(pad(x)) with the least number as padding"""
-    window = pool_window(op)
+    if not op.is_resolved:
+        return
+    window = op.window([op.x.type], op)
     if not window.has_padding and not op.ceil_mode:
         return
     x = padded(rewriter, op.x, window, combiner_identity("max", element_of(op.x)))
@@ -93,7 +92,7 @@ def max_pool_padding_apart(op: nn.MaxPool, rewriter: Rewriter) -> None:
 @rewrite(nn.SumPool)
 def sum_pool_padding_apart(op: nn.SumPool, rewriter: Rewriter) -> None:
     """sum_pool(x, pads) -> sum_pool(pad(x))"""
-    window = pool_window(op)
+    window = op.window([op.x.type], op)
     if not window.has_padding and not op.ceil_mode:
         return
     x = padded(rewriter, op.x, window, 0)
@@ -109,15 +108,14 @@ def whole_window(op: nn.MaxPool | nn.SumPool, rewriter: Rewriter) -> None:
     spatial, extents = shape_of(op.x)[2:], shape_of(op.out)[2:]
     if None in spatial:
         return
-    window = pool_window(op)
+    window = op.window([op.x.type], op)
     kernel, begin, end, strides = (
         [*v] for v in (op.kernel, window.begin, window.end, window.strides)
     )
-    for i, extent in enumerate(spatial):
-        assert extent is not None
-        covers = window.dilations[i] == 1 and begin[i] >= 0 and window.reach(i) - begin[i] >= extent
+    for i, d in enumerate(spatial):
+        covers = window.dilations[i] == 1 and begin[i] >= 0 and window.reach(i) - begin[i] >= d
         if extents[i] == 1 and covers:
-            kernel[i], begin[i], end[i], strides[i] = extent, 0, 0, 1
+            kernel[i], begin[i], end[i], strides[i] = d, 0, 0, 1
     if kernel != [*op.kernel]:
         pads = (*begin, *end) if any((*begin, *end)) else None
         rewriter.replace(
@@ -147,7 +145,7 @@ def decompose_avg_pool(op: nn.AvgPool, rewriter: Rewriter) -> None:
     """avg_pool(x) -> sum_pool(x) * (1 / count)"""
     b = rewriter
     x = widen(b, op.x)
-    share = _shares(b, op, x, pool_window(op))
+    share = _shares(b, op, x, op.window([op.x.type], op))
     finish(b, op, b(nn.Mul(sums_of(b, x, op), share)))
 
 
@@ -190,15 +188,16 @@ def decompose_lp_pool(op: nn.LpPool, rewriter: Rewriter) -> None:
 def decompose_lrn(op: nn.Lrn, rewriter: Rewriter) -> None:
     """lrn(x) -> x * (bias + alpha / size * sum of squares in a window of channels)**-beta"""
     b = rewriter
-    shape = shape_of(op.x)
-    if shape.count(None) > 1:
-        return
     x = widen(b, op.x)
     element = element_of(x)
-    rest = None if None in shape[2:] else math.prod(shape[2:])  # type: ignore[arg-type]
-    squares = reshape(b, b(nn.Mul(x, x)), (shape[0], 1, shape[1], rest))
-    pads = ((op.size - 1) // 2, 0, op.size // 2, 0)
-    near = reshape(b, b(nn.SumPool(squares, (op.size, 1), pads=pads)), shape)
+    N, C, *spatial = (extent(b, x, axis) for axis in range(len(shape_of(x))))
+    known = [n for n in spatial if isinstance(n, int)]
+    rest = [math.prod(known)] if known == spatial else spatial
+    ones = (1,) * len(rest)
+    squares = reshape_to(b, b(nn.Mul(x, x)), (N, 1, C, *rest))
+    pads = ((op.size - 1) // 2, *(0 for _ in rest), op.size // 2, *(0 for _ in rest))
+    sums = b(nn.SumPool(squares, (op.size, *ones), pads=pads))
+    near = reshape_to(b, sums, (N, C, *spatial))
     weighted = b(nn.Mul(near, scalar(b, op.alpha / op.size, element)))
     base = b(nn.Add(weighted, scalar(b, op.bias, element)))
     factor = b(nn.Pow(base, scalar(b, -op.beta, element)))

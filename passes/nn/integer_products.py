@@ -173,11 +173,10 @@ def integer_matmul(product: nn.Matmul, machine: Machine) -> IntegerProduct | Non
 
 def integer_conv(conv: nn.Conv, machine: Machine) -> IntegerProduct | None:
     """How a convolution with constant weights is computed on words; None where it is not."""
-    if conv.groups > 1 and shape_of(conv.weight)[1] % 4:
+    found = integer_product(conv.x, conv.weight, machine)
+    if found is None or (conv.groups > 1 and found.weight.shape[1] % 4):
         return None
-    if conv.bias is not None and element_of(conv.bias) is not i32:
-        return None
-    return integer_product(conv.x, conv.weight, machine)
+    return found if conv.bias is None or element_of(conv.bias) is i32 else None
 
 
 def is_exact_in_floats(product: nn.Matmul) -> bool:

@@ -117,14 +117,6 @@ def test_translation(text: str, message: str) -> None:
 # pass; type of the operand; type of the result; op; its attributes; message
 GRAPHS = [
     (
-        "decompose",
-        "tensor<1x2x?x4xf32>",
-        "tensor<1x2x?x2xf32>",
-        "avg_pool",
-        "{kernel = array<i64: 2, 2>, strides = array<i64: 3, 3>, ceil_mode = true}",
-        "last window may start in the padding, needs static spatial dimensions",
-    ),
-    (
         "lower-to-linalg",
         "tensor<4xf32>",
         "tensor<?xi64>",

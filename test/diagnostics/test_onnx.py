@@ -40,11 +40,6 @@ GRAPHS = [
         "output_shape has 1 elements, expected 2",
     ),
     (
-        "float[1,2,H,4] x, float[2,2,K,3] w => float y "
-        "{ y = ConvTranspose<output_shape = [9, 9]>(x, w) }",
-        "padding that follows the result needs a kernel of known extents",
-    ),
-    (
         "=> float y <int64[1] s = {2}> { y = ConstantOfShape<value = float[2] {1, 2}>(s) }",
         "attribute 'value' has 2 elements, expected 1",
     ),

@@ -1,6 +1,7 @@
 """Compiled models on disk: found again, told apart, whole, bounded."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,11 +11,13 @@ import nnc
 import numpy as np
 import onnx
 import onnx.numpy_helper
+import onnx.parser
 import pytest
 from nnc.driver import cache
 from nnc.driver.cache import ModelCache, limit, model_key
 from nnc.ir.syntax.parser import parse_type
 from nnc.ir.types import TensorType
+from nnc.runtime.model import Model
 from nnc.runtime.program import Signature
 from nnc.targets.base import host, target
 from nnc.tools.nnc import main
@@ -191,6 +194,62 @@ def test_a_file_seen_before_is_not_read(folder: Path, tmp_path: Path, monkeypatc
     ModelCache().clear()
     assert entries(folder) == []
     np.testing.assert_array_equal(nnc.compile(file)(X), X @ (3 * W))
+
+
+HOSTED = """
+<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 4]>
+agraph (string[N] words, float[64,64] x, int64 n, int64 at)
+        => (float[N] numbers, float[R,64] rows, float[64,64] one) {
+    numbers = ai.onnx.ml.LabelEncoder<
+        keys_strings = ["a", "b"], values_floats = [1.5, 2.5], default_float = -1.0>(words)
+    go = Constant<value = bool {1}>()
+    none = SequenceEmpty()
+    all = Loop(n, go, none) <body = b (int64 i, bool c, seq(float[64,64]) q)
+            => (bool d, seq(float[64,64]) r) {
+        k = Cast<to = 1>(i)
+        scaled = Mul(x, k)
+        product = MatMul(scaled, w)
+        r = SequenceInsert(q, product)
+        d = Identity(c)
+    }>
+    rows = ConcatFromSequence<axis = 0>(all)
+    [pick] one = SequenceAt(all, at)
+}"""
+
+
+def test_a_file_with_steps_of_the_host_is_not_read_again(folder: Path, tmp_path, monkeypatch):
+    proto = onnx.parser.parse_model(HOSTED)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(W, "w"))
+    file = tmp_path / "m.onnx"
+    onnx.save(proto, file)
+
+    def check(model: Model) -> None:
+        words = np.array(["b", "c", "a"], object)
+        inputs = {"words": words, "x": X, "n": np.array(3), "at": np.array(1)}
+        found = model.run(inputs)
+        assert found["numbers"].tolist() == [2.5, -1, 1.5]
+        np.testing.assert_array_equal(found["rows"], np.concatenate([X @ W * i for i in range(3)]))
+        np.testing.assert_array_equal(found["one"], X @ W)
+        with pytest.raises(nnc.NncError, match=r"node 'pick' \(SequenceAt\)"):
+            model.run(inputs | {"at": np.array(3)})
+
+    check(nnc.compile(file))
+    kept = len(entries(folder))
+    with monkeypatch.context() as patched:
+        patched.delattr("nnc.driver.compile.load_module")
+        check(nnc.compile(file))
+    assert len(entries(folder)) == kept >= 2
+    # A part that is gone is compiled anew, and so is what the host does where its text is damaged.
+    (part, *_) = [path for path in entries(folder) if not (path / "host.mlir").exists()]
+    shutil.rmtree(part)
+    check(nnc.compile(file))
+    (host,) = [path for path in entries(folder) if (path / "host.mlir").exists()]
+    (host / "host.mlir").write_text("func.func @")
+    check(nnc.compile(file))
+    assert len(entries(folder)) == kept
+    with monkeypatch.context() as patched:
+        patched.delattr("nnc.driver.compile.load_module")
+        check(nnc.compile(file))
 
 
 def test_other_files_of_a_model_count(folder: Path, tmp_path: Path):

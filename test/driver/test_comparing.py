@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 import onnx
+import onnx.parser
 import pytest
 from nnc.driver.comparing.bisect import Bisection, first_common
 from nnc.driver.comparing.difference import Tolerance, difference
-from nnc.driver.comparing.sides import Side
+from nnc.driver.comparing.sides import OnnxRuntimeSide, Side
 from nnc.frontends.onnx.cutting import CutGraph
 from onnx import TensorProto, helper, numpy_helper
 from onnx.reference import ReferenceEvaluator
@@ -67,11 +68,12 @@ def ladder(steps: int = 12) -> onnx.ModelProto:
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)])
 
 
-def culprit(model: onnx.ModelProto, ours: Side, outputs=("y",), **inputs):
+def culprit(model: onnx.ModelProto, ours: Side, outputs=("y",), reference=None, **inputs):
     said: list[str] = []
     inputs = inputs or {"x": np.ones((2, 3), np.float32)}
     cut = CutGraph(model, outputs)
-    found = Bisection(cut, ours, Reference(), inputs, Tolerance(), said.append).culprit()
+    reference = reference or Reference()
+    found = Bisection(cut, ours, reference, inputs, Tolerance(), said.append).culprit()
     return found, said
 
 
@@ -154,6 +156,98 @@ def test_inside_the_branch_that_is_taken():
     assert found is not None
     (node,) = found.nodes
     assert node == "node 'if' (If), in its branch node 'tanh1' (Tanh)"
+
+
+class WrongInside(OnnxRuntimeSide):
+    """ONNX Runtime, which is off in each Max with `when`."""
+
+    def __init__(self, when: float) -> None:
+        super().__init__()
+        self.when = when
+
+    def run(self, model, inputs):
+        proto = onnx.ModelProto()
+        proto.CopyFrom(model)
+        self.change(proto.graph)
+        return super().run(proto, inputs)
+
+    def change(self, graph):
+        for node in list(graph.node):
+            for attribute in node.attribute:
+                self.change(attribute.g)
+            if node.op_type == "Max":
+                node.output[0], out = "right", node.output[0]
+                graph.initializer.append(
+                    numpy_helper.from_array(np.array(self.when, np.float32), "when")
+                )
+                added = [
+                    helper.make_node("Equal", [node.input[1], "when"], ["equal"]),
+                    helper.make_node("Cast", ["equal"], ["error"], to=F),
+                    helper.make_node("Add", ["right", "error"], [out]),
+                ]
+                kept = list(graph.node)
+                at = kept.index(node) + 1
+                del graph.node[:]
+                graph.node.extend([*kept[:at], *added, *kept[at:]])
+
+
+LOOP = """
+<ir_version: 10, opset_import: ["" : 18]>
+agraph (float[3] x, int64 n) => (float[3] y, float[K,3] z) {
+    go = Constant<value = bool {1}>()
+    [the_loop] y, z = Loop(n, go, x) <body = b (int64 i, bool c, float[3] s)
+        => (bool d, float[3] u, float[3] u2) {
+        t = Cast<to = 1>(i)
+        a = Add(s, t)
+        [wrong] h = Max(a, t)
+        u = Add(h, s)
+        u2 = Identity(u)
+        seven = Constant<value = float {7}>()
+        d = Less(t, seven)
+    }>
+}"""
+SCAN = """
+<ir_version: 10, opset_import: ["" : 18]>
+agraph (float[3] x, float[3,N] ts) => (float[3] y, float[K,3] z) {
+    [the_scan] y, z = Scan(x, ts) <num_scan_inputs = 1, scan_input_axes = [1], DIRECTION
+        body = b (float[3] s, float[3] r) => (float[3] u, float[3] u2) {
+        t = ReduceMax<keepdims = 0>(r)
+        a = Add(s, r)
+        [wrong] h = Max(a, t)
+        u = Add(h, s)
+        u2 = Identity(u)
+    }>
+}"""
+
+
+@pytest.mark.parametrize("iteration", [0, 1, 5, 8])
+@pytest.mark.parametrize("outputs", [("y",), ("y", "z"), ("z",)])
+def test_in_an_iteration_of_a_loop(iteration, outputs):
+    x = np.array([0.1, 0.2, 0.3], np.float32)
+    # It stops by its condition, after the one of number 7.
+    model = onnx.parser.parse_model(LOOP)
+    ours = WrongInside(iteration)
+    found, said = culprit(model, ours, outputs, OnnxRuntimeSide(), x=x, n=np.array(1000))
+    if iteration == 8:
+        assert found is None
+        return
+    assert found is not None and len(said) < 20
+    place = f"node 'the_loop' (Loop), in iteration {iteration} node 'wrong' (Max)"
+    assert found.nodes == (place,)
+    (one,) = found.differences
+    assert one.ours - one.theirs == pytest.approx(1, abs=1e-6)
+
+
+@pytest.mark.parametrize("direction", ["", "scan_input_directions = [1],"])
+@pytest.mark.parametrize("number", [0, 3, 6])
+def test_in_an_iteration_of_a_scan(number, direction):
+    x = np.array([0.1, 0.2, 0.3], np.float32)
+    ts = np.arange(7, dtype=np.float32) - np.array([[0], [1], [2]], np.float32)
+    model = onnx.parser.parse_model(SCAN.replace("DIRECTION", direction))
+    found, _ = culprit(model, WrongInside(number), ("y", "z"), OnnxRuntimeSide(), x=x, ts=ts)
+    assert found is not None
+    iteration = 6 - number if direction else number
+    assert found.nodes == (f"node 'the_scan' (Scan), in iteration {iteration} node 'wrong' (Max)",)
 
 
 def test_inside_a_function_of_the_model():

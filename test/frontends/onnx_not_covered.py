@@ -43,8 +43,6 @@ NOT_COVERED_OPEN: dict[str, str] = {
     "test_causal_conv_with_state_b1_c1_degenerate": _WEIGHT,
     "test_causal_conv_with_state_[!b]*": _WEIGHT,
     "test_causal_conv_with_state_basic*": _WEIGHT,
-    "test_convtranspose_output_shape": _WEIGHT,
-    "test_convtranspose_autopad_same": _WEIGHT,
     "test_*deform_conv_with*": _WEIGHT,
     "test_einsum_batch_diagonal": "an open matrix need not be square, which a diagonal needs",
 }
@@ -60,35 +58,6 @@ TABLES = {
     "open": [NOT_COVERED, NOT_COVERED_OPEN],
     "known": [NOT_COVERED, NOT_COVERED_KNOWN],
 }
-
-_KERNEL = "a transposed convolution whose window is open, which the interpreter takes and no kernel"
-_CEIL = "pooling of open images by ceil_mode whose last window may lie in the padding, which the interpreter takes and no kernel"
-_CHANNELS = "an open number of channels, which the interpreter takes and no kernel"
-
-NOT_COMPILED_OPEN: dict[str, str] = {
-    "test_averagepool_2d_ceil_last_window_starts_on_pad": _CEIL,
-    "test_convtranspose": _KERNEL,
-    "test_convtranspose_1d": _KERNEL,
-    "test_convtranspose_3d": _KERNEL,
-    "test_convtranspose_dilations": _KERNEL,
-    "test_convtranspose_group_2": _KERNEL,
-    "test_convtranspose_group_2_image_3": _KERNEL,
-    "test_convtranspose_kernel_shape": _KERNEL,
-    "test_convtranspose_pad": _KERNEL,
-    "test_convtranspose_pads": _KERNEL,
-    "test_group_normalization_epsilon": _CHANNELS,
-    "test_group_normalization_example": _CHANNELS,
-    "test_lrn": _CHANNELS,
-    "test_lrn_default": _CHANNELS,
-    "test_maxpool_2d_ceil_output_size_reduce_by_one": _CEIL,
-}
-"""Those that with open shapes are interpreted and not compiled."""
-
-
-def reason_not_compiled(name: str, form: str = "as it is") -> str | None:
-    """Why a case that is covered is not compiled in a form, or None if it is."""
-    rows = NOT_COMPILED_OPEN.items() if form == "open" else ()
-    return next((why for pattern, why in rows if fnmatchcase(name, pattern)), None)
 
 
 def reason_not_covered(name: str, form: str = "as it is") -> str | None:

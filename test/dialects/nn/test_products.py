@@ -165,6 +165,6 @@ def test_misfits_are_named():
     with pytest.raises(VerifyError, match=r"'nn.conv' op x has 3 channels but weight expects 5"):
         nn.Conv(x, w)
     with pytest.raises(VerifyError, match="the window does not fit"):
-        nn.MaxPool(x, kernel=(9, 9))
+        nn.MaxPool(x, kernel=(10, 10))
     with pytest.raises(VerifyError, match="strides has 1 elements, expected 2"):
         nn.MaxPool(x, kernel=(2, 2), strides=(2,))

@@ -7,7 +7,7 @@ import pytest
 from nnc.dialects import linalg, nn
 from nnc.dialects.nn.blocked import BlockedConvOp
 from nnc.dialects.nn.traits import Fusion
-from nnc.ir.diagnostics import DeclarationError, NncError
+from nnc.ir.diagnostics import DeclarationError
 from nnc.ir.syntax.parser import parse_module
 from nnc.lowering.nn_to_linalg import LowerToLinalg
 from nnc.lowering.nn_to_linalg.table import lowers
@@ -16,7 +16,6 @@ from nnc.passes.canonicalize import Canonicalize
 from nnc.passes.nn import choose_layouts
 from nnc.passes.nn.building import arranged
 from nnc.passes.nn.choose_layouts import ChooseLayouts
-from nnc.passes.nn.decompose import Decompose
 from nnc.passes.nn.fold_constants import FoldConstants
 from nnc.passes.nn.fuse import Fuse
 
@@ -100,14 +99,3 @@ def test_a_lowering_in_place_of_a_comprehension_is_declared():
     """Readers go by the declaration: a lowering that nobody told them of would be passed over."""
     with pytest.raises(DeclarationError, match=r"'nn.relu' has a comprehension; say has_own"):
         lowers(nn.Relu)(lambda e, op: None)
-
-
-def test_a_kernel_of_unknown_extents():
-    module = parse_module("""
-      func.func @f(%x: tensor<1x4x5x5xf32>, %w: tensor<4x2x?x3xf32>) -> tensor<1x2x?x7xf32> {
-        %y = nn.conv_transpose %x, %w
-            : (tensor<1x4x5x5xf32>, tensor<4x2x?x3xf32>) -> tensor<1x2x?x7xf32>
-        return %y : tensor<1x2x?x7xf32>
-      }""")
-    with pytest.raises(NncError, match="needs a kernel of known extents"):
-        transform(module, Decompose())

@@ -43,7 +43,7 @@ func.func @groups(%x: tensor<1x6x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
 
 func.func @window(%x: tensor<1x3x4x4xf32>) {
   // expected-error @+1 {{'nn.max_pool' op the window does not fit into the padded input}}
-  %0 = nn.max_pool %x {kernel = array<i64: 5, 5>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x1x1xf32>
+  %0 = nn.max_pool %x {kernel = array<i64: 6, 6>} : (tensor<1x3x4x4xf32>) -> tensor<1x3x1x1xf32>
   return
 }
 

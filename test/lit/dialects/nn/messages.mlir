@@ -450,13 +450,6 @@ func.func @reshape(%x: tensor<3x4xf32>) {
 // -----
 
 %x = "t.s"() : () -> tensor<1x3x4x4xf32>
-%w = "t.s"() : () -> tensor<?x1x3x3xf32>
-// expected-error@+1 {{'nn.conv' op a grouped convolution needs a weight of static shape}}
-%0 = nn.conv %x, %w {groups = 3 : i64} : (tensor<1x3x4x4xf32>, tensor<?x1x3x3xf32>) -> tensor<1x?x2x2xf32>
-
-// -----
-
-%x = "t.s"() : () -> tensor<1x3x4x4xf32>
 %w = "t.s"() : () -> tensor<3x3x3x3xf64>
 // expected-error@+1 {{'nn.conv' op x and weight have different element types: 'tensor<1x3x4x4xf32>' and 'tensor<3x3x3x3xf64>'}}
 %0 = nn.conv %x, %w : (tensor<1x3x4x4xf32>, tensor<3x3x3x3xf64>) -> tensor<1x3x2x2xf32>
