@@ -261,6 +261,8 @@ function checked({ name, type, dims, array }, given) {
       fail(TypeError, `its shape is ${shown(dims)}: give { data, dims }`);
     if (open >= 0) {
       const known = count(dims.filter((extent) => extent !== null));
+      if (known && data.length % known)
+        fail(RangeError, `expected a multiple of ${known} elements for shape ${shown(dims)}, found ${data.length}`);
       extents[open] = known ? data.length / known : 0;
     }
   }

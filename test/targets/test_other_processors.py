@@ -158,6 +158,19 @@ def test_a_missing_libc(
     assert f"qemu-aarch64 needs the processor's libc in {tmp_path / 'none'}: `apt-get" in said
 
 
+@pytest.mark.parametrize(
+    ("version", "processor"), [((7, 2), "rv64,v=true"), ((10, 1), "max,vlen=256")]
+)
+def test_what_an_emulator_calls_a_processor(
+    monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], processor: str
+):
+    monkeypatch.setattr("nnc.targets.emulator.Emulator.missing", lambda self: None)
+    monkeypatch.setattr("nnc.targets.emulator.Emulator.version", lambda self: version)
+    emulator = target("spacemit-x60").emulator
+    assert emulator is not None
+    assert emulator.command()[2].startswith(processor)
+
+
 @pytest.mark.parametrize("command", ["bench", "profile"])
 def test_times_are_not_taken_in_an_emulator(
     command: str, model: Path, on_x86: str, capsys: pytest.CaptureFixture[str]
