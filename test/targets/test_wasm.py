@@ -402,7 +402,7 @@ def test_a_run_that_cannot_go_on_says_why(tmp_path: Path):
 
 # -- in a page -------------------------------------------------------------------------------------
 
-_PAGE = """<!doctype html><script type="module">
+_SCRIPT = """
 const warnings = [];
 console.warn = (...values) => warnings.push(values.join(" "));
 const post = (body) => fetch("/", { method: "POST", body: JSON.stringify(body) });
@@ -417,12 +417,20 @@ try {
 } catch (error) {
   await post({ failure: String(error.stack) });
 }
-</script>"""
+"""
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("isolated", [True, False])
-def test_a_page(tmp_path: Path, isolated: bool):
+@pytest.mark.parametrize(
+    ("isolated", "element"),
+    [
+        (True, '<script type="module" src="script.mjs">'),
+        (False, '<script type="module" src="script.mjs">'),
+        (True, '<script>new Worker("script.mjs", { type: "module" })'),
+    ],
+    ids=["isolated", "alone", "worker"],
+)
+def test_a_page(tmp_path: Path, isolated: bool, element: str):
     """Two threads where the page has shared memory; elsewhere one, and it says why."""
     from bench.browser import ISOLATED, find_chromium, serving, showing
 
@@ -433,7 +441,8 @@ def test_a_page(tmp_path: Path, isolated: bool):
     path = compiled(tmp_path, model)
     (values,) = inputs_of(model).values()
     (tmp_path / "x.bin").write_bytes(values.tobytes())
-    (tmp_path / "page.html").write_text(_PAGE)
+    (tmp_path / "script.mjs").write_text(_SCRIPT)
+    (tmp_path / "page.html").write_text(f"<!doctype html>{element}</script>")
     headers = ISOLATED if isolated else {}
     with (
         serving({"model": tmp_path}, headers) as server,
