@@ -132,6 +132,8 @@ def on_x86(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_an_unknown_target_names_the_nearest(model: Path, capsys: pytest.CaptureFixture[str]):
     said = fails(capsys, "run", model, "--random", "--target", "cortex-a77")
     assert "no target is named 'cortex-a77'; near: cortex-a7, cortex-a76, cortex-a72" in said
+    said = fails(capsys, "run", model, "--random", "--target", "x86-64-v2,x86-64-v3")
+    assert "several targets, 'x86-64-v2,x86-64-v3', are for the library of `nnc compile`" in said
 
 
 def test_a_missing_emulator(
