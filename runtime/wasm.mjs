@@ -317,7 +317,7 @@ class Model {
   }
 
   #allocate(bytes) {
-    const address = this.#code.nnc_allocate(bytes);
+    const address = this.#code.nnc_allocate(bytes) >>> 0; // the engine gives it a sign
     if (!address) throw new RangeError(`${MODEL.name}: no memory for ${bytes} bytes more`);
     return address;
   }

@@ -317,6 +317,19 @@ def test_several_models_and_instances(tmp_path: Path):
 
 
 @pytest.mark.emulated
+def test_addresses_above_two_gigabytes(tmp_path: Path):
+    """An engine gives them as negative numbers. The memory is asked for, and not written."""
+    path = compiled(tmp_path, OPEN)
+    text = re.sub(r'("arena|"pages)": \d+', r'\1": %s', path.read_text())
+    path.write_text(text.replace('"arena": %s', '"arena": 2200000000').replace("%s", "34000"))
+    assert node(f"""
+        import {{ load }} from "{path}";
+        const model = await load();
+        say([...(await model.run({{ input0: Float32Array.of(1, 2, 3, 4) }})).output0.data]);
+    """) == [[-1, -2, -3, -4]]
+
+
+@pytest.mark.emulated
 def test_an_engine_without_vectors(tmp_path: Path):
     """V8 on an x86 without SSE4.1 has none."""
     path = compiled(tmp_path, SIMPLE)
