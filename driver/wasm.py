@@ -37,8 +37,9 @@ _PROBES = {"simd128": "128-bit vectors (SIMD)", "relaxed-simd": "relaxed vectors
 def write_module(
     program: Program, path: Path, options: ArtifactOptions, timed: Timed = untimed
 ) -> list[Path]:
-    """Write a `.wasm` file and its `.mjs` and `.d.ts`; returns the files, `path` first.
+    """Write a `.wasm` file, its `.mjs` and the types of that; returns the files, `path` first.
 
+    TypeScript takes `.d.mts` for what is imported as `.mjs`, `.d.ts` for what is without a suffix.
     Raises NncError.
     """
     inside = options.weights != "beside"
@@ -53,10 +54,11 @@ def write_module(
     stored = (weights, stamp) if inside else (stamp,)
     head = _section_head(sum(map(len, stored)))
     layout = _Layout(len(code), len(code) + len(head), pages, stamp.hex(), inside)
+    types = rendered("model.d.ts", view, spoken)
     files: dict[Path, Sequence[Part]] = {
         path: (code, head, *stored),
         path.with_suffix(".mjs"): (_loader(program, path, view, layout),),
-        path.with_suffix(".d.ts"): (rendered("model.d.ts", view, spoken),),
+        **dict.fromkeys(map(path.with_suffix, (".d.ts", ".d.mts")), (types,)),
     }
     if not inside:
         files[path.with_suffix(".weights")] = (weights, stamp)

@@ -235,8 +235,11 @@ def add_argument(function: func.FuncOp, size: int, name: str, attribute: str) ->
     """A last argument of so many bytes, marked by an attribute."""
     type = MemRefType((size,), _BYTE)
     bits = target_of(function).pointer_bits
-    if (fault := size_fault(type)) or size >= 1 << (bits - 1):
-        fault = fault or f"{size} bytes, are more than {bits} bits can address"
+    most = 1 << (bits - 1)  # distances have a sign
+    if (fault := size_fault(type)) or size >= most:
+        fault = (
+            fault or f"{size} bytes, are not less than {most}, which is what {bits} bits address"
+        )
         raise PassError(f"the {name} that the function needs, {fault}", function.loc)
     old = function.function_type
     if function.arg_attrs is not None:

@@ -55,8 +55,8 @@ static block *take(size_t bytes) {
 static block *extend(size_t bytes) {
     if (!end) end = ((uintptr_t)__heap_base + LINE - 1) / LINE * LINE;
     const uint64_t wanted = (uint64_t)end + bytes;
+    if (wanted > SIZE_MAX) return NULL;
     const size_t pages = (size_t)((wanted + PAGE - 1) / PAGE), have = __builtin_wasm_memory_size(0);
-    if (pages > PAGE) return NULL;
     if (pages > have && __builtin_wasm_memory_grow(0, pages - have) == (size_t)-1) return NULL;
     block *made = (block *)end;
     made->bytes = bytes;

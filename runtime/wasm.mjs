@@ -261,6 +261,8 @@ function checked({ name, type, dims, array }, given) {
       fail(TypeError, `its shape is ${shown(dims)}: give { data, dims }`);
     if (open >= 0) {
       const known = count(dims.filter((extent) => extent !== null));
+      if (known && data.length % known)
+        fail(RangeError, `expected a multiple of ${known} elements for shape ${shown(dims)}, found ${data.length}`);
       extents[open] = known ? data.length / known : 0;
     }
   }
@@ -315,7 +317,7 @@ class Model {
   }
 
   #allocate(bytes) {
-    const address = this.#code.nnc_allocate(bytes);
+    const address = this.#code.nnc_allocate(bytes) >>> 0; // the engine gives it a sign
     if (!address) throw new RangeError(`${MODEL.name}: no memory for ${bytes} bytes more`);
     return address;
   }

@@ -113,6 +113,8 @@ def target(name: str) -> Target:
         for one in (row, *row.variants):
             if name == one.name or name in one.aliases:
                 return one
+    if "," in name:
+        raise NncError(f"several targets, '{name}', are for the library of `nnc compile`")
     from difflib import get_close_matches
 
     near = get_close_matches(name, target_names(), 3)

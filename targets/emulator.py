@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -46,6 +47,8 @@ class Emulator:
     """The processor that is emulated, as `-cpu` takes it."""
     libraries: str
     architecture: str
+    newer: str = ""
+    """The processor from QEMU 9 on, where it is another."""
 
     @property
     def root(self) -> Path:
@@ -66,7 +69,16 @@ class Emulator:
         """The start of a command line that runs a program. Raises NncError."""
         if missing := self.missing():
             raise NncError(missing)
-        return [self.program, "-cpu", self.processor, "-L", str(self.root)]
+        newer = self.newer and self.version() >= (9, 0)
+        processor = self.newer if newer else self.processor
+        return [self.program, "-cpu", processor, "-L", str(self.root)]
+
+    def version(self) -> tuple[int, int]:
+        """Of the installed program."""
+        command = [self.program, "--version"]
+        said = subprocess.run(command, capture_output=True, text=True, check=False).stdout
+        found = re.search(r"version (\d+)\.(\d+)", said)
+        return (int(found[1]), int(found[2])) if found else (0, 0)
 
     def argument(self, path: Path) -> str:
         """A file by the name that it has for the programs that run."""

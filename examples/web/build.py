@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import shutil
+from contextlib import suppress
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -29,8 +30,8 @@ HERE = Path(__file__).parent
 
 def build(model: Path, about: Path, site: Path, shape: str | None = None) -> None:
     """Writes the folder."""
-    site.mkdir(parents=True, exist_ok=True)
     json.loads(about.read_text())
+    site.mkdir(parents=True, exist_ok=True)
     for name in ("index.html", "classify.mjs"):
         shutil.copyfile(HERE / name, site / name)
     shutil.copyfile(about, site / "about.json")
@@ -64,11 +65,19 @@ def main() -> None:
     parser.add_argument("-o", "--output", type=Path, default=Path("site"))
     parser.add_argument("--serve", action="store_true")
     args = parser.parse_args()
-    build(args.model, args.about, args.output, args.shape)
-    if args.serve:
-        handler = partial(Handler, directory=str(args.output))
-        server = ThreadingHTTPServer(("127.0.0.1", 8000), handler)
-        print(f"http://127.0.0.1:8000 (nnc {nnc.__version__}); end with Ctrl-C", flush=True)
+    try:
+        build(args.model, args.about, args.output, args.shape)
+        if args.serve:
+            serve(args.output)
+    except (OSError, ValueError) as error:
+        parser.error(str(error))
+
+
+def serve(site: Path) -> None:
+    """Serves the folder until Ctrl-C."""
+    server = ThreadingHTTPServer(("127.0.0.1", 8000), partial(Handler, directory=str(site)))
+    print(f"http://127.0.0.1:8000 (nnc {nnc.__version__}); end with Ctrl-C", flush=True)
+    with suppress(KeyboardInterrupt):
         server.serve_forever()
 
 

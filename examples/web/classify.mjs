@@ -8,14 +8,22 @@ const at = (id) => document.getElementById(id);
 at("title").textContent = about.title;
 at("about").textContent = about.text;
 
+// What went wrong, where the page tells how far it is.
+function report(error) {
+  at("state").textContent = error.message;
+  throw error;
+}
+
 const model = await load(undefined, {
   threads: globalThis.crossOriginIsolated ? Math.min(4, navigator.hardwareConcurrency) : 1,
   progress: ({ loaded, total }) => {
     at("progress").value = loaded / total;
     at("state").textContent = `${(loaded / 1e6).toFixed(1)} of ${(total / 1e6).toFixed(1)} MB`;
   },
-});
+}).catch(report);
 const [input] = model.inputs;
+if (model.inputs.length > 1 || input.dims.length !== 4 || input.dims.includes(null))
+  report(new Error("the model does not take one picture of a fixed size, [1, 3, height, width]"));
 at("state").textContent = `ready: ${model.threads} thread${model.threads > 1 ? "s" : ""}`;
 
 // The picture as the model wants it: planes of red, green and blue, scaled. A picture of another
@@ -45,10 +53,12 @@ function shares(scores) {
 }
 
 async function classify(file) {
-  const url = URL.createObjectURL(file);
-  at("drop").innerHTML = "";
-  at("drop").append(Object.assign(new Image(), { src: url }));
-  const planes = pixelsOf(await createImageBitmap(file));
+  const bitmap = await createImageBitmap(file).catch(() => {
+    throw new Error(`${file.name} is no picture that this browser reads`);
+  });
+  const image = Object.assign(new Image(), { src: URL.createObjectURL(file) });
+  at("drop").querySelector("span, img").replaceWith(image);
+  const planes = pixelsOf(bitmap);
   const start = performance.now();
   const outputs = await model.run({ [input.name]: planes });
   const time = performance.now() - start;
@@ -69,7 +79,8 @@ function row([share, label]) {
   return line;
 }
 
-at("file").onchange = (event) => event.target.files[0] && classify(event.target.files[0]);
+const show = ([file]) => file && classify(file).catch(report);
+at("file").onchange = (event) => show(event.target.files);
 document.ondragover = (event) => {
   event.preventDefault();
   at("drop").classList.add("over");
@@ -78,8 +89,7 @@ document.ondragleave = () => at("drop").classList.remove("over");
 document.ondrop = (event) => {
   event.preventDefault();
   at("drop").classList.remove("over");
-  const [file] = event.dataTransfer.files;
-  if (file) classify(file);
+  show(event.dataTransfer.files);
 };
 
 globalThis.classify = classify; // for tests of the page

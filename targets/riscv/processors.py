@@ -67,9 +67,19 @@ _V = replace(_X60, vector_bits=256, unit_bits=128, load_bytes_per_cycle=16)
 """Like the X60, with the least vectors."""
 
 
+def _emulator(vlen: int) -> Emulator:
+    """QEMU's processor with all that there is, and with vectors of a length; of 0 bits are none.
+
+    Before version 8.2 it has to be listed.
+    """
+    all_there_is = f"v=true,vext_spec=v1.0,vlen={vlen},zba=true,zbb=true,zbs=true,Zfh=true"
+    before, newer = (f"rv64,{all_there_is}", f"max,vlen={vlen}") if vlen else ("rv64", "")
+    return Emulator("qemu-riscv64", before, "riscv64-linux-gnu", "riscv64", newer)
+
+
 def _processor(
     name: str, summary: str, machine: Machine, needs: frozenset[str], cpu: str, features: str,
-    emulated: str, *aliases: str,
+    vlen: int, *aliases: str,
 ) -> LlvmTarget:  # fmt: skip
     return LlvmTarget(
         name=name,
@@ -85,31 +95,26 @@ def _processor(
         pause=("llvm.riscv.pause", None),
         has_half="zvfh" in needs,
         names=RISCV_NAMES,
-        emulator=Emulator("qemu-riscv64", emulated, "riscv64-linux-gnu", "riscv64"),
+        emulator=_emulator(vlen),
     )
 
 
 _BASE = "+m,+a,+f,+d,+c,+zihintpause"
 
 
-def _emulated(bits: int) -> str:
-    """QEMU's processor with vectors of a length."""
-    return f"rv64,v=true,vext_spec=v1.0,vlen={bits},zba=true,zbb=true,zbs=true"
-
-
 TARGETS = (
     _processor(
         "riscv64", "any 64-bit RISC-V that runs Linux", _U74, frozenset(),
-        "generic-rv64", _BASE, "rv64", "rv64gc",
+        "generic-rv64", _BASE, 0, "rv64gc",
     ),
     _processor(
         "riscv64-v", "64-bit RISC-V with vectors of at least 128 bits",
-        _V, frozenset("v"), "generic-rv64", f"{_BASE},+v", _emulated(128), "rv64gcv",
+        _V, frozenset("v"), "generic-rv64", f"{_BASE},+v", 128, "rv64gcv",
     ),
     _processor(
         "spacemit-x60", "Banana Pi F3, Milk-V Jupiter",
         _X60, frozenset(("v", "zba", "zbb", "zbs", "zvl256b", "zvfh")),
-        "spacemit-x60", "-zicond", _emulated(256),  # QEMU has Zicond since version 8
+        "spacemit-x60", "-zicond", 256,  # QEMU has Zicond since version 8
     ),
 )  # fmt: skip
 

@@ -1,11 +1,10 @@
 """Models for another processor, run under its emulator beside this machine's."""
 
-import re
 import shutil
-import subprocess
 from importlib.util import find_spec
 
 from nnc.targets.base import target
+from nnc.targets.emulator import Emulator
 
 from ..conftest import skip_unless_ci
 from .samples import SAMPLES
@@ -49,9 +48,8 @@ def emulated(name: str, op: str) -> bool:
     emulator, since = target(name).emulator, DEFECTS.get((name, op))
     if since is None or emulator is None or emulator.missing():
         return True
-    said = subprocess.run([emulator.program, "--version"], capture_output=True, text=True).stdout
-    found = re.search(r"version (\d+)\.(\d+)", said)
-    return found is None or tuple(map(int, found.groups())) >= since
+    assert isinstance(emulator, Emulator)
+    return emulator.version() >= since
 
 
 def require_emulator(name: str) -> None:

@@ -47,7 +47,7 @@ def test_here(target: str) -> None:
 
 
 @pytest.mark.emulated
-@pytest.mark.parametrize("target", ["wasm32-simd", "armv7"])
+@pytest.mark.parametrize("target", ["wasm32-simd", "armv7", "spacemit-x60"])
 def test_emulated(target: str) -> None:
     """NEON on 32-bit Arm takes denormal f32s for 0; no number of f16 is one."""
     require_emulator(target)

@@ -132,6 +132,8 @@ def on_x86(monkeypatch: pytest.MonkeyPatch) -> str:
 def test_an_unknown_target_names_the_nearest(model: Path, capsys: pytest.CaptureFixture[str]):
     said = fails(capsys, "run", model, "--random", "--target", "cortex-a77")
     assert "no target is named 'cortex-a77'; near: cortex-a7, cortex-a76, cortex-a72" in said
+    said = fails(capsys, "run", model, "--random", "--target", "x86-64-v2,x86-64-v3")
+    assert "several targets, 'x86-64-v2,x86-64-v3', are for the library of `nnc compile`" in said
 
 
 def test_a_missing_emulator(
@@ -156,6 +158,19 @@ def test_a_missing_libc(
     monkeypatch.setenv("QEMU_LD_PREFIX", str(tmp_path / "none"))
     said = fails(capsys, "run", model, "--random", "--target", "aarch64")
     assert f"qemu-aarch64 needs the processor's libc in {tmp_path / 'none'}: `apt-get" in said
+
+
+@pytest.mark.parametrize(
+    ("version", "processor"), [((7, 2), "rv64,v=true"), ((10, 1), "max,vlen=256")]
+)
+def test_what_an_emulator_calls_a_processor(
+    monkeypatch: pytest.MonkeyPatch, version: tuple[int, int], processor: str
+):
+    monkeypatch.setattr("nnc.targets.emulator.Emulator.missing", lambda self: None)
+    monkeypatch.setattr("nnc.targets.emulator.Emulator.version", lambda self: version)
+    emulator = target("spacemit-x60").emulator
+    assert emulator is not None
+    assert emulator.command()[2].startswith(processor)
 
 
 @pytest.mark.parametrize("command", ["bench", "profile"])

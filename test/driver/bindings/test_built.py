@@ -157,6 +157,44 @@ def test_module_map(inside: Path, tmp_path: Path) -> None:
     subprocess.run([tmp_path / "main"], check=True)
 
 
+_RIGHT = """
+const x = new Float32Array(32), tokens = { data: new Int32Array(6), dims: [2, 3] };
+const outputs: Outputs = await model.run({ "input.1": x, tokens });
+const [y, dims]: [Float32Array, number[]] = [outputs["495"].data, outputs.type.dims];
+console.log(y, dims, model.threads);
+model.dispose();
+"""
+_WRONG = """
+await model.run({ "input.1": x });
+await model.run({ "input.1": x, tokens: new Int32Array(6) });
+await model.run({ "input.1": new Float64Array(32), tokens });
+await model.run({ "input.1": x, tokens, other: x });
+const wrong: Float32Array = outputs.type.data;
+"""
+
+
+@pytest.mark.parametrize("platform", ["node", "wasm"])
+def test_types(two: Path, tmp_path: Path, platform: str) -> None:
+    """TypeScript finds the types of what is imported, and an input of another name or type."""
+    require("typescript")
+    place = two / "node" / "index.mjs"
+    if platform == "wasm":
+        place = tmp_path / "model.mjs"
+        model, output = two.parent / "network.onnx", str(place.with_suffix(".wasm"))
+        assert main(["compile", str(model), "--target", "wasm32", "-o", output, "-q"]) == 0
+    (tmp_path / "node_modules").mkdir()
+    (tmp_path / "node_modules" / "network").symlink_to(two / "node")
+    name = "network" if platform == "node" else f"./{place.name}"
+    text = f'import {{ load, type Outputs }} from "{name}";\nconst model = await load();{_RIGHT}'
+    (tmp_path / "main.mts").write_text(text + _WRONG)
+    command = ["tsc", "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom"]
+    command += ["--module", "nodenext", "--moduleResolution", "nodenext", "main.mts"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    lines = re.findall(r"^main\.mts\((\d+),", done.stdout, re.MULTILINE)
+    first = text.count("\n") + 2
+    assert [int(line) for line in lines] == [*range(first, first + 5)], done.stdout
+
+
 @pytest.mark.parametrize("language", RUN)
 def test_other_architecture(tmp_path: Path, language: str) -> None:
     """A library for another processor does not link or does not load, and it is said which."""

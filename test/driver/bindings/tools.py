@@ -21,6 +21,7 @@ TOOLS = {
     "swift": ("clang",),
     "rust": ("cargo",),
     "go": ("cc", "go"),
+    "typescript": ("tsc",),
 }
 
 
