@@ -5,6 +5,8 @@ Scales and zero points are values that broadcast against the tensor; see `along_
 
 from __future__ import annotations
 
+import math
+
 from ...dialects import nn
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
@@ -20,6 +22,26 @@ def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
     if zero is not None:
         found = found - Term(n, zero).cast(f32)
     return found * Term(n, scale).cast(f32)
+
+
+def packed_numbers(
+    n: Layer,
+    data: Value,
+    scale: Value,
+    offset: Value | None,
+    bits: int,
+    middle: int | None = None,
+) -> Term:
+    """The numbers of rows [.., bytes] or [.., groups, bytes], as [.., numbers] in f32.
+
+    Integers of so many bits lie in bytes, the lowest bits first. A group, or a row without groups,
+    has a scale, and an offset that is added; without one the integers count from the `middle`.
+    """
+    centre = 1 << (bits - 1) if middle is None else middle
+    found = n(nn.Dequantize(data, scale, offset, bits=bits, middle=0 if offset else centre))
+    kept = max(1, scale.type.rank - 1)
+    rows = [(found, i) for i in range(kept)]
+    return Term(n, found).reshape(*rows, math.prod(found.type.shape[kept:]))
 
 
 def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Type) -> Value:

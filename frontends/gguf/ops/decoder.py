@@ -11,8 +11,9 @@ from ....ir.core import Value
 from ....ir.types import f32
 from ...common.attention import grouped, joined_heads, split_heads
 from ...common.importer import NodeLayer
+from ...common.quantization import packed_numbers
 from ...common.terms import Term, constant, counting, extent, joined
-from ..blocks import Kind, half
+from ..blocks import Kind
 from ..layer import rows
 
 _ACTIVATIONS = {
@@ -25,45 +26,28 @@ _ACTIVATIONS = {
 
 
 def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -> Term:
-    """The numbers of a weight [rows, columns], or of some of its rows, in f32."""
+    """The numbers of a weight [rows, columns], or of some of its rows, in f32.
+
+    What is packed stays packed: numbers are made of it as it is needed.
+    """
 
     def chosen(part: Value) -> Term:
         return Term(n, part) if at is None else Term(n, part).gather(at)
 
-    if packing.dtype is not None:
+    if packing.read is None:
         return chosen(weight).cast(f32)
     data = n.array(weight)
     assert data is not None and data.ndim == 2
     if not data.size:
         raise n.error("a packed weight has no elements")
-    if packing.name not in _KEPT:
-        return chosen(n.constant(packing.numbers(data)))
-    blocks = data.reshape(len(data), -1, packing.bytes)
-    scales = chosen(n.constant(half(blocks[..., :2]).astype(np.float16))).cast(f32)
-    numbers = _KEPT[packing.name](chosen(n.constant(np.ascontiguousarray(blocks[..., 2:]))))
-    return (numbers * scales).flattened(numbers.rank - 2) if at is None else _wide(numbers * scales)
-
-
-def _wide(x: Term) -> Term:
-    """[.., blocks, elements] as [.., blocks * elements]."""
-    lead = [(x.value, i) for i in range(x.rank - 2)]
-    blocks, elements = x.shape[-2:]
-    assert blocks is not None and elements is not None
-    return x.reshape(*lead, blocks * elements)
-
-
-def _four_bits(x: Term) -> Term:
-    return joined([x & 15, x >> 4], -1).cast(f32) - 8.0
-
-
-def _eight_bits(x: Term) -> Term:
-    """Bytes as signed numbers."""
-    number = x.cast(f32)
-    return (number < 128.0).choose(number, number - 256.0)
-
-
-_KEPT = {"Q4_0": _four_bits, "Q8_0": _eight_bits}
-"""Kinds whose bytes stay what they are: numbers are made of them as weights are prepared."""
+    blocks = packing.read(data.reshape(-1, packing.bytes))
+    parts = (blocks.bytes, blocks.scale, blocks.offset)
+    groups = data.shape[1] // packing.bytes * blocks.scale.shape[1]
+    held = [
+        None if x is None else chosen(n.constant(x.reshape(len(data), groups, *x.shape[2:]))).value
+        for x in parts
+    ]
+    return packed_numbers(n, *held, bits=blocks.bits, middle=blocks.middle)  # type: ignore[arg-type]
 
 
 @rows("Linear")

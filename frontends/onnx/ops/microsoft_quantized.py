@@ -14,7 +14,13 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32, i32
 from ...common.convolution import channels_first, channels_last
-from ...common.quantization import quantized, real_numbers, saturated, shifted
+from ...common.quantization import (
+    packed_numbers,
+    quantized,
+    real_numbers,
+    saturated,
+    shifted,
+)
 from ...common.recurrent import Direction
 from ...common.shapes import reshape
 from ...common.terms import Term, joined
@@ -118,32 +124,36 @@ def matmul_bits(
     """a [.., K] times weights of few bits, [N, blocks, bytes], each block with its scale."""
     width, columns = n.int("K"), n.int("N")
     bits, block = n.int("bits", 4), n.int("block_size")
-    if groups is not None or bits not in (2, 4, 8) or block < 1:
-        raise n.error(f"{bits} bits in blocks of {block}, or g_idx, are not supported")
+    if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
+        raise n.error(f"{bits} bits in blocks of {block} are not supported")
     count = -(-width // block)
-    element = a.type.element_type
-    steps = _unpacked(n, b, bits).reshape(columns, count, block).cast(element)
-    if zeros is None:
-        middle: Term | float = float(1 << (bits - 1))
-    elif isinstance(zeros.type.element_type, FloatType):
-        middle = Term(n, zeros).reshape(columns, count, 1)
+    data = reshape(n, b, [columns, count, block * bits // 8])
+    scale = Term(n, scales).reshape(columns, count)
+    offset = None
+    if zeros is not None:
+        offset = -(_zero_points(n, zeros, bits, columns, count) * scale.cast(f32))
+    known = n.array(groups)
+    if groups is None or (known is not None and (known == np.arange(width) // block).all()):
+        rows = packed_numbers(n, data, scale.value, offset and offset.value, bits)
+        rows = rows.part(1, 0, width)
     else:
-        packed = -(-count * bits // 8)
-        rows = _unpacked(n, reshape(n, zeros, [columns, packed]), bits)
-        middle = rows.part(1, 0, count).reshape(columns, count, 1).cast(element)
-    weights = (steps - middle) * Term(n, scales).reshape(columns, count, 1)
-    matrix = weights.reshape(columns, count * block).part(1, 0, width).transpose(1, 0)
-    out = Term(n, a) @ matrix
+        of = Term(n, groups)
+        scales_of = scale.cast(f32).gather(of, 1)
+        offsets_of = scales_of * float(-1 << (bits - 1)) if offset is None else offset.gather(of, 1)
+        one = n.constant(np.ones((columns, count), np.float32))
+        rows = packed_numbers(n, data, one, None, bits, middle=0).part(1, 0, width)
+        rows = rows * scales_of + offsets_of
+    out = (Term(n, a).cast(f32) @ rows.transpose(1, 0)).cast(a.type.element_type)
     return (out if bias is None else out + Term(n, bias)).value
 
 
-def _unpacked(n: Node, x: Value, bits: int) -> Term:
-    """The numbers in bytes [N, ..], the lowest bits first, as rows [N, numbers]."""
-    data = Term(n, x)
-    if bits < 8:
-        parts = [((data >> shift) & ((1 << bits) - 1)).spread(0, 1) for shift in range(0, 8, bits)]
-        data = joined(parts, -1)
-    return data.flattened(1)
+def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> Term:
+    """Those of groups [N, groups] in f32: numbers, or integers that are packed in rows of bytes."""
+    if isinstance(zeros.type.element_type, FloatType):
+        return Term(n, zeros).reshape(columns, count).cast(f32)
+    rows = reshape(n, zeros, [columns, -(-count * bits // 8)])
+    one = n.constant(np.ones(columns, np.float32))
+    return packed_numbers(n, rows, one, None, bits, middle=0).part(1, 0, count)
 
 
 # -- activations, movement and pooling -------------------------------------------------------------
