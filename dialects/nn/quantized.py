@@ -56,6 +56,7 @@ class Dequantize(NnOp, name="nn.dequantize"):
     middle: int = attribute(I64, default=0)
     out: Result = result(AnyRankedTensor)
 
+    growth = 16
     example = (
         "%y = nn.dequantize %x, %s {middle = 8 : i64} : "
         "(tensor<3x2x16xui8>, tensor<3x2xf32>) -> tensor<3x2x16x2xf32>"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from ...dialects import nn
 from ...ir.comprehension import combiner_identity
 from ...ir.core import Value
@@ -22,6 +24,23 @@ def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
     if zero is not None:
         found = found - Term(n, zero).cast(f32)
     return found * Term(n, scale).cast(f32)
+
+
+def middle_of(element: IntegerType) -> int:
+    """The unsigned integer that stands for 0: half of all numbers lie below it, if any do."""
+    return 0 if element.signedness == "u" else 1 << (element.width - 1)
+
+
+def pack_bits(integers: np.ndarray, bits: int) -> np.ndarray:
+    """Integers [.., N] side by side in bytes [.., N * bits / 8], the first in the lowest bits.
+
+    Signed ones are counted from their least.
+    """
+    if integers.dtype.name.startswith("int"):
+        integers = integers.astype(np.int8).view(np.uint8) + np.uint8(1 << (bits - 1))
+    apart = integers.astype(np.uint8).reshape(*integers.shape[:-1], -1, 8 // bits)
+    places = np.arange(0, 8, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(apart << places, axis=-1)
 
 
 def packed_numbers(

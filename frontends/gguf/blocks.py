@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
+from ..common.quantization import pack_bits
+
 
 @dataclass(frozen=True)
 class Blocks:
@@ -28,9 +30,7 @@ class Blocks:
     @property
     def bytes(self) -> np.ndarray:
         """The integers [blocks, groups, bytes], side by side, the first in the lowest bits."""
-        apart = self.integers.reshape(*self.scale.shape, -1, 8 // self.bits)
-        places = np.arange(0, 8, self.bits, dtype=np.uint8)
-        return np.bitwise_or.reduce(apart << places, axis=-1)
+        return pack_bits(self.integers.reshape(*self.scale.shape, -1), self.bits)
 
 
 @dataclass(frozen=True)

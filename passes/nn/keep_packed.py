@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
-from ...ir.core import Operation
+from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.types import TensorType, f32
 from ...targets.attribute import target_of
@@ -55,10 +55,11 @@ class KeepPacked(
 
 def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
     """The groups that the columns of a product's right-hand side are made of, in order."""
-    turned = product.rhs.defined_by(nn.Transpose)
+    right = uncast(product.rhs)
+    turned = right.defined_by(nn.Transpose)
     if turned is None or turned.permutation != (1, 0) or len(shape_of(product.lhs)) < 2:
         return None
-    rows = turned.x
+    rows = uncast(turned.x)
     if (cut := rows.defined_by(nn.Slice)) is not None:
         if any(cut.starts) or any(s != 1 for s in cut.steps or ()):
             return None
@@ -73,6 +74,12 @@ def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
     if None in shape or 0 in shape or shape[2] % 4 or shape_of(rows)[0] != shape[0]:
         return None
     return made
+
+
+def uncast(value: Value) -> Value:
+    """What was cast to a float, perhaps; the product is computed in f32."""
+    made = value.defined_by(nn.Cast)
+    return made.x if made is not None and element_of(made.x) is f32 else value
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, block: int) -> None:

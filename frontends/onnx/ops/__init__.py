@@ -34,5 +34,6 @@ MODULES = (
     "microsoft",
     "microsoft_attention",
     "microsoft_fused",
+    "microsoft_packed",
     "microsoft_quantized",
 )

@@ -12,10 +12,9 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32, i32
+from ....ir.types import IntegerType, Type, f32, i32
 from ...common.convolution import channels_first, channels_last
 from ...common.quantization import (
-    packed_numbers,
     quantized,
     real_numbers,
     saturated,
@@ -109,51 +108,6 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
     byte = IntegerType(8, "u")
     zero = saturated(n, (-low / scale).value, None, byte)
     return saturated(n, (x / scale).value, zero, byte), scale, zero
-
-
-@converter("MatMulNBits", domain=DOMAIN)
-def matmul_bits(
-    n: Node,
-    a: Value,
-    b: Value,
-    scales: Value,
-    zeros: Value | None = None,
-    groups: Value | None = None,
-    bias: Value | None = None,
-) -> Value:
-    """a [.., K] times weights of few bits, [N, blocks, bytes], each block with its scale."""
-    width, columns = n.int("K"), n.int("N")
-    bits, block = n.int("bits", 4), n.int("block_size")
-    if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
-        raise n.error(f"{bits} bits in blocks of {block} are not supported")
-    count = -(-width // block)
-    data = reshape(n, b, [columns, count, block * bits // 8])
-    scale = Term(n, scales).reshape(columns, count)
-    offset = None
-    if zeros is not None:
-        offset = -(_zero_points(n, zeros, bits, columns, count) * scale.cast(f32))
-    known = n.array(groups)
-    if groups is None or (known is not None and (known == np.arange(width) // block).all()):
-        rows = packed_numbers(n, data, scale.value, offset and offset.value, bits)
-        rows = rows.part(1, 0, width)
-    else:
-        of = Term(n, groups)
-        scales_of = scale.cast(f32).gather(of, 1)
-        offsets_of = scales_of * float(-1 << (bits - 1)) if offset is None else offset.gather(of, 1)
-        one = n.constant(np.ones((columns, count), np.float32))
-        rows = packed_numbers(n, data, one, None, bits, middle=0).part(1, 0, width)
-        rows = rows * scales_of + offsets_of
-    out = (Term(n, a).cast(f32) @ rows.transpose(1, 0)).cast(a.type.element_type)
-    return (out if bias is None else out + Term(n, bias)).value
-
-
-def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> Term:
-    """Those of groups [N, groups] in f32: numbers, or integers that are packed in rows of bytes."""
-    if isinstance(zeros.type.element_type, FloatType):
-        return Term(n, zeros).reshape(columns, count).cast(f32)
-    rows = reshape(n, zeros, [columns, -(-count * bits // 8)])
-    one = n.constant(np.ones(columns, np.float32))
-    return packed_numbers(n, rows, one, None, bits, middle=0).part(1, 0, count)
 
 
 # -- activations, movement and pooling -------------------------------------------------------------
