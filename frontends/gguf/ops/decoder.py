@@ -16,7 +16,7 @@ from ...common.terms import Term, constant, counting, extent, joined
 from ..blocks import Kind
 from ..layer import rows
 
-_ACTIVATIONS = {
+ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
 }
@@ -30,24 +30,30 @@ def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -
 
     What is packed stays packed: numbers are made of it as it is needed.
     """
-
-    def chosen(part: Value) -> Term:
-        return Term(n, part) if at is None else Term(n, part).gather(at)
-
     if packing.read is None:
-        return chosen(weight).cast(f32)
+        return (Term(n, weight) if at is None else Term(n, weight).gather(at)).cast(f32)
     data = n.array(weight)
-    assert data is not None and data.ndim == 2
+    assert data is not None
+    return unpacked(n, data, packing, at)
+
+
+def unpacked(n: NodeLayer, data: np.ndarray, packing: Kind, at: Term | None = None) -> Term:
+    """The numbers of rows of bytes, or of some of the rows, in f32."""
     if not data.size:
         raise n.error("a packed weight has no elements")
+    assert packing.read is not None
     blocks = packing.read(data.reshape(-1, packing.bytes))
-    parts = (blocks.bytes, blocks.scale, blocks.offset)
     groups = data.shape[1] // packing.bytes * blocks.scale.shape[1]
-    held = [
-        None if x is None else chosen(n.constant(x.reshape(len(data), groups, *x.shape[2:]))).value
-        for x in parts
-    ]
-    return packed_numbers(n, *held, bits=blocks.bits, middle=blocks.middle)  # type: ignore[arg-type]
+    held: list[Value | None] = []
+    for part in (blocks.bytes, blocks.scale, blocks.offset):
+        if part is None:
+            held.append(None)
+            continue
+        whole = constant(n, part.reshape(len(data), groups, *part.shape[2:]))
+        held.append((whole if at is None else whole.gather(at)).value)
+    numbers, scale, offset = held
+    assert numbers is not None and scale is not None
+    return packed_numbers(n, numbers, scale, offset, blocks.bits, blocks.middle)
 
 
 @rows("Linear")
@@ -84,12 +90,12 @@ def plus(n: NodeLayer, a: Value, b: Value) -> Value:
 
 @rows("Activation")
 def activation(n: NodeLayer, x: Value) -> Value:
-    return _ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
+    return ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
 
 
 @rows("Gate")
 def gate(n: NodeLayer, x: Value, up: Value) -> Value:
-    return (_ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
+    return (ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
 
 
 @rows("Softcap")
