@@ -93,6 +93,14 @@ class Number:
 
 
 @dataclass(frozen=True, slots=True)
+class Position:
+    """The place along dimension number `dim`."""
+
+    dim: int
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
 class Apply:
     """A function of `comprehension_text.FUNCTIONS` applied to scalars."""
 
@@ -101,7 +109,7 @@ class Apply:
     type: Type
 
 
-Scalar = Load | Number | Apply
+Scalar = Load | Number | Position | Apply
 
 
 @dataclass(frozen=True)
@@ -232,7 +240,7 @@ def _bind(text, names, types, scope, extents, result_element) -> Comprehension:
 
 def check_body(text: str, definition: OpDefinition) -> None:
     """Check a class's `body` against its fields. Raises NncError where it is faulty."""
-    from .comprehension_text import fault, parse_body
+    from .comprehension_text import fault, index_names, parse_body
 
     body = parse_body(text)
     operands = {f.name for f in definition.operands}
@@ -242,6 +250,8 @@ def check_body(text: str, definition: OpDefinition) -> None:
     for element in body.elements():
         if element.tensor not in operands:
             raise fault(text, f"'{element.tensor}' is not an operand of the op")
-    for name in sorted(body.attributes()):
+    indices = [i for element in (body.out, *body.elements()) for i in element.indices]
+    dimensions = {name.name for index in indices for name in index_names(index)}
+    for name in sorted(body.attributes() - dimensions):
         if name not in definition.attributes:
             raise fault(text, f"'{name}' is not an attribute of the op")

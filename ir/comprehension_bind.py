@@ -15,6 +15,7 @@ from .comprehension import (
     Extent,
     Load,
     Number,
+    Position,
     Scalar,
 )
 from .comprehension_text import (
@@ -351,6 +352,8 @@ class Binder:
                 return Load(access, self.types[self.operand(value)].element_type)
             case Literal(number):
                 return self.number(number, wanted)
+            case Name(name) if name in self.positions:
+                return Position(self.positions[name], wanted)
             case Name(name):
                 return self.number(self.scope[name], wanted)
             case Call(function, args):

@@ -15,11 +15,19 @@ from typing import Any
 import numpy as np
 
 from .affine import AffineExpr, AffineMap
-from .comprehension import Apply, Comprehension, Load, Number, Scalar, combiner_identity
+from .comprehension import (
+    Apply,
+    Comprehension,
+    Load,
+    Number,
+    Position,
+    Scalar,
+    combiner_identity,
+)
 from .conversions import CASTS, convert, is_small_integer
 from .diagnostics import NncError
 from .numpy_types import numpy_to_type, type_to_numpy
-from .packing import DOTS, PACKINGS
+from .packing import DOTS, PACKINGS, PARTS, unsigned_part
 from .types import IntegerType, Type
 
 
@@ -57,7 +65,7 @@ def evaluate(form: Comprehension, operands: Sequence[np.ndarray], dtype: np.dtyp
             terms = [_contract(form, list(pair), sizes) for pair in packing.parts(*views)]
             result = np.add.reduce(terms, dtype=np.int32)
         else:
-            result = _reduce(form, _scalar(form.value, views), sizes)
+            result = _reduce(form, _scalar(form.value, views, sizes), sizes)
         kept = convert(result, numpy_to_type(dtype))
         return np.ascontiguousarray(kept).reshape(form.shape)
 
@@ -202,16 +210,19 @@ def _to_result(form: Comprehension, values: np.ndarray, sizes: list[int]) -> np.
 # -- scalars ---------------------------------------------------------------------------------
 
 
-def _scalar(value: Scalar, views: list[np.ndarray]) -> Any:
+def _scalar(value: Scalar, views: list[np.ndarray], sizes: Sequence[int]) -> Any:
     match value:
         case Load(access):
             return views[access]
         case Number(number, type):
             return _wide(type_to_numpy(type)).type(number)
+        case Position(dim, type):
+            places = np.arange(sizes[dim]).astype(_wide(type_to_numpy(type)))
+            return places.reshape([-1 if d == dim else 1 for d in range(len(sizes))])
         case Apply(function, (inner,), type) if function in CASTS:
-            return convert(_scalar(inner, views), type, CASTS[function])
+            return convert(_scalar(inner, views, sizes), type, CASTS[function])
         case Apply(function, args, type):
-            operands = [_scalar(a, views) for a in args]
+            operands = [_scalar(a, views, sizes) for a in args]
             if function == "pow":
                 base, exponent = operands
                 return _pow(base, exponent, type)
@@ -405,6 +416,7 @@ NUMPY: dict[str, Callable[..., Any]] = {
     "gt": np.greater,
     "ge": np.greater_equal,
     **{name: PACKINGS[packing].dot for name, packing in DOTS.items()},
+    **{name: unsigned_part(bits) for name, bits in PARTS.items()},
     "select": np.where,
 }
 

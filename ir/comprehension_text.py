@@ -6,7 +6,8 @@ body       = tensor combiner scalar            combiner: `=` `+=` `*=` `max=` `m
 tensor     = name `[` [index {`,` index}] `]`
 index      = sums of dimensions times integers, with `//` and `%` by integers; `i..` is a
              group of dimensions; an integer is a literal or an attribute
-scalar     = elements of tensors, numbers, attributes, + - * / and comparisons, functions
+scalar     = elements of tensors, numbers, attributes, dimensions (the place along one), + - * /
+             and comparisons, functions
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import lru_cache
 
 from .conversions import CASTS
 from .diagnostics import NncError
-from .packing import DOTS
+from .packing import DOTS, PARTS
 
 COMBINERS = {"=": "", "+=": "add", "*=": "mul", "max=": "max", "min=": "min"}
 
@@ -32,12 +33,14 @@ FUNCTIONS: dict[str, int] = {
     **dict.fromkeys(("and", "or", "xor", "shift_left", "shift_right"), 2),
     **dict.fromkeys(("eq", "ne", "lt", "le", "gt", "ge"), 2),
     **dict.fromkeys(DOTS, 2),
+    **dict.fromkeys(PARTS, 2),
     "select": 3,
 }
 """The scalar functions and their numbers of arguments. `div` of integers truncates, `mod` has
 the divisor's sign and `fmod` the dividend's, `round` takes halves to even, `max` and `min` give
 NaN if one is NaN, the `CASTS` convert to the result's element type, shifts past the width give what
-shifting bit by bit would. The `DOTS` multiply what words hold."""
+shifting bit by bit would. The `DOTS` multiply what words hold,
+the `PARTS` take one integer of several."""
 
 OPERATORS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -45,7 +48,7 @@ COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A dimension or an attribute in an index; an attribute in a scalar. `i..` is a group."""
+    """A dimension or an attribute, in an index or a scalar. `i..` is a group."""
 
     name: str
     group: bool = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .lazy import np
@@ -45,6 +45,20 @@ PACKINGS = {
     "s16": Packing(IntegerType(16), IntegerType(16)),
 }
 """The packings by name."""
+
+PARTS = {f"part_u{bits}": bits for bits in (2, 4, 8)}
+"""The functions of comprehensions for one unsigned integer of several, and its bits: the integers,
+and the number of the wanted one, counted from the lowest bits."""
+
+
+def unsigned_part(bits: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """The function that gives one unsigned integer of so many bits out of several."""
+
+    def part(words: np.ndarray, number: np.ndarray) -> np.ndarray:
+        return (words >> (number * bits).astype(words.dtype)) & words.dtype.type((1 << bits) - 1)
+
+    return part
+
 
 DOTS = {f"dot_{name}": name for name in PACKINGS}
 """The functions of comprehensions for products of words, and their packings."""

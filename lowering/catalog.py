@@ -15,6 +15,7 @@ PASS_MODULES: dict[str, str] = {
     "cse": "..passes.cse",
     "expand-math": "..kernels.math.expand_math",
     "flatten-addresses": "..kernels.codegen.addresses.flatten_addresses",
+    "keep-packed": "..passes.nn.keep_packed",
     "lower-tiles": "..kernels.codegen.vectors.lower_tiles",
     "lower-to-linalg": ".nn_to_linalg",
     "mark-in-place": ".mark_in_place",

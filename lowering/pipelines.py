@@ -39,6 +39,7 @@ STAGES: tuple[Stage, ...] = (
         "nn: constants folded, algebra simplified, composite ops taken apart",
         ("canonicalize", "branches by known conditions go"),
         ("outline-regions", "every later pass works on straight lines"),
+        ("keep-packed", "before packed integers are folded to floats"),
         ("use-integers", "before weights of integers are folded to floats"),
         ("fold-constants", "shape arithmetic becomes static here"),
         ("infer-shapes", "what is static makes other types static"),

@@ -21,6 +21,7 @@ from .ordering import *
 from .padding import *
 from .pooling import *
 from .products import *
+from .quantized import *
 from .reductions import *
 from .resize import *
 from .sequences import *

@@ -67,6 +67,9 @@ class NnOp(Op, traits=(Pure,)):
     """What its kernel may compute as the op reads its operands."""
     weight_operand: ClassVar[int | None] = None
     """The operand that is a weight where it is constant: it is arranged at compile time."""
+    growth: ClassVar[int] = 4
+    """How many times larger than its operands a large result may be that is computed at compile
+    time (weights of i8 become f32)."""
     algorithm: ClassVar[tuple[type[NnOp], ...]] = ()
     """The earlier steps of the algorithm that this op ends; each is the next one's operand 0."""
     has_whole_tiles: ClassVar[bool] = False

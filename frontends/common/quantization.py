@@ -5,9 +5,13 @@ Scales and zero points are values that broadcast against the tensor; see `along_
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from ...dialects import nn
 from ...ir.core import Value
-from ...ir.types import Type, f32, i32
+from ...ir.types import IntegerType, Type, f32, i32
 from .layer import Layer
 from .shapes import limits_of, reshape
 from .terms import Term
@@ -19,6 +23,43 @@ def real_numbers(n: Layer, x: Value, scale: Value, zero: Value | None) -> Term:
     if zero is not None:
         found = found - Term(n, zero).cast(f32)
     return found * Term(n, scale).cast(f32)
+
+
+def middle_of(element: IntegerType) -> int:
+    """The unsigned integer that stands for 0: half of all numbers lie below it, if any do."""
+    return 0 if element.signedness == "u" else 1 << (element.width - 1)
+
+
+def pack_bits(integers: np.ndarray, bits: int) -> np.ndarray:
+    """Integers [.., N] side by side in bytes [.., N * bits / 8], the first in the lowest bits.
+
+    Signed ones are counted from their least.
+    """
+    if integers.dtype.name.startswith("int"):
+        integers = integers.astype(np.int8).view(np.uint8) + np.uint8(1 << (bits - 1))
+    apart = integers.astype(np.uint8).reshape(*integers.shape[:-1], -1, 8 // bits)
+    places = np.arange(0, 8, bits, dtype=np.uint8)
+    return np.bitwise_or.reduce(apart << places, axis=-1)
+
+
+def packed_numbers(
+    n: Layer,
+    data: Value,
+    scale: Value,
+    offset: Value | None,
+    bits: int,
+    middle: int | None = None,
+) -> Term:
+    """The numbers of rows [.., bytes] or [.., groups, bytes], as [.., numbers] in f32.
+
+    Integers of so many bits lie in bytes, the lowest bits first. A group, or a row without groups,
+    has a scale, and an offset that is added; without one the integers count from the `middle`.
+    """
+    centre = 1 << (bits - 1) if middle is None else middle
+    found = n(nn.Dequantize(data, scale, offset, bits=bits, middle=0 if offset else centre))
+    kept = max(1, scale.type.rank - 1)
+    rows = [(found, i) for i in range(kept)]
+    return Term(n, found).reshape(*rows, math.prod(found.type.shape[kept:]))
 
 
 def quantized(n: Layer, x: Value, scale: Value, zero: Value | None, element: Type) -> Value:

@@ -1,6 +1,7 @@
 """How GGUF packs numbers: blocks of a row with scales of their own.
 
-Each kind's function takes blocks as bytes [blocks, bytes] and gives f32 [blocks, elements].
+A number is an unsigned integer times the scale of its group, with an offset added, or counted from
+a middle. Integers of 3 bits take 4 here, those of 5 and 6 bits a byte.
 
 Source: ggml's ggml-common.h and ggml-quants.c.
 """
@@ -13,28 +14,47 @@ from dataclasses import dataclass
 import ml_dtypes
 import numpy as np
 
-Unpack = Callable[[np.ndarray], np.ndarray]
+from ..common.quantization import pack_bits
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The integers [blocks, elements] of blocks, and the scales and offsets [blocks, groups]."""
+
+    scale: np.ndarray
+    integers: np.ndarray
+    bits: int
+    offset: np.ndarray | None = None
+    middle: int = 0
+
+    @property
+    def bytes(self) -> np.ndarray:
+        """The integers [blocks, groups, bytes], side by side, the first in the lowest bits."""
+        return pack_bits(self.integers.reshape(*self.scale.shape, -1), self.bits)
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of blocks. `dtype` is that of numbers that are not packed at all."""
+    """A kind of blocks: what bytes [blocks, bytes] hold.
+
+    `dtype` is that of numbers that are not packed at all.
+    """
 
     name: str
     elements: int
     bytes: int
-    unpack: Unpack
+    read: Callable[[np.ndarray], Blocks] | None
     dtype: np.dtype | None = None
-
-    def numbers(self, rows: np.ndarray) -> np.ndarray:
-        """The numbers of rows of bytes."""
-        shape = (*rows.shape[:-1], rows.shape[-1] // self.bytes * self.elements)
-        return self.unpack(rows.reshape(-1, self.bytes)).reshape(shape)
 
 
 def half(x: np.ndarray) -> np.ndarray:
+    """Pairs of bytes as f16."""
+    return np.ascontiguousarray(x).view(np.float16)
+
+
+def wide(x: np.ndarray) -> np.ndarray:
     """Pairs of bytes as f16, in f32."""
-    return np.ascontiguousarray(x).view(np.float16).astype(np.float32)
+    return half(x).astype(np.float32)
 
 
 def _bits(x: np.ndarray, width: int, run: int, count: int | None = None) -> np.ndarray:
@@ -47,57 +67,49 @@ def _bits(x: np.ndarray, width: int, run: int, count: int | None = None) -> np.n
     return (apart & np.uint8((1 << width) - 1)).reshape(len(x), -1)
 
 
-def _scaled(scale: np.ndarray, numbers: np.ndarray, offset: np.ndarray | None = None) -> np.ndarray:
-    """Numbers in groups, each times its scale, with its offset added."""
-    groups = scale.shape[1]
-    found = scale[..., None] * numbers.reshape(len(scale), groups, -1).astype(np.float32)
-    return found if offset is None else found + offset[..., None]
-
-
 def _fifth(x: np.ndarray) -> np.ndarray:
     """The fifth bit of 32 numbers, of four bytes."""
     return np.unpackbits(x, axis=1, bitorder="little") << np.uint8(4)
 
 
-def _signed(x: np.ndarray, middle: int) -> np.ndarray:
-    return x.astype(np.int8) - np.int8(middle)
+def _unsigned(x: np.ndarray) -> np.ndarray:
+    """Signed bytes, counted from -128."""
+    return x.view(np.uint8) ^ np.uint8(128)
 
 
-def _q4_0(x: np.ndarray) -> np.ndarray:
-    return _scaled(half(x[:, :2]), _signed(_bits(x[:, 2:], 4, 16), 8))
+def _q4_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _bits(x[:, 2:], 4, 16), 4, middle=8)
 
 
-def _q4_1(x: np.ndarray) -> np.ndarray:
-    return _scaled(half(x[:, :2]), _bits(x[:, 4:], 4, 16), half(x[:, 2:4]))
+def _q4_1(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _bits(x[:, 4:], 4, 16), 4, half(x[:, 2:4]))
 
 
-def _q5_0(x: np.ndarray) -> np.ndarray:
-    return _scaled(half(x[:, :2]), _signed(_bits(x[:, 6:], 4, 16) | _fifth(x[:, 2:6]), 16))
+def _q5_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _bits(x[:, 6:], 4, 16) | _fifth(x[:, 2:6]), 8, middle=16)
 
 
-def _q5_1(x: np.ndarray) -> np.ndarray:
+def _q5_1(x: np.ndarray) -> Blocks:
     numbers = _bits(x[:, 8:], 4, 16) | _fifth(x[:, 4:8])
-    return _scaled(half(x[:, :2]), numbers, half(x[:, 2:4]))
+    return Blocks(half(x[:, :2]), numbers, 8, half(x[:, 2:4]))
 
 
-def _q8_0(x: np.ndarray) -> np.ndarray:
-    return _scaled(half(x[:, :2]), np.ascontiguousarray(x[:, 2:]).view(np.int8))
+def _q8_0(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _unsigned(x[:, 2:]), 8, middle=128)
 
 
-def _q2_k(x: np.ndarray) -> np.ndarray:
+def _q2_k(x: np.ndarray) -> Blocks:
     scales, numbers, d, least = np.split(x, [16, 80, 82], axis=1)
-    low = half(least) * (scales >> 4).astype(np.float32)
-    return _scaled(half(d) * (scales & 15).astype(np.float32), _bits(numbers, 2, 32), -low)
+    low = wide(least) * (scales >> 4).astype(np.float32)
+    return Blocks(wide(d) * (scales & 15).astype(np.float32), _bits(numbers, 2, 32), 2, -low)
 
 
-def _q3_k(x: np.ndarray) -> np.ndarray:
+def _q3_k(x: np.ndarray) -> Blocks:
     high, numbers, scales, d = np.split(x, [32, 96, 108], axis=1)
-    steps = _signed(_bits(scales[:, :8], 4, 8) | _bits(scales[:, 8:], 2, 4) << np.uint8(4), 32)
+    steps = _bits(scales[:, :8], 4, 8) | _bits(scales[:, 8:], 2, 4) << np.uint8(4)
     # Four less where the high bit is not set.
-    found = _bits(numbers, 2, 32).astype(np.int8) + (_bits(high, 1, 32) << np.uint8(2)).astype(
-        np.int8
-    )
-    return _scaled(half(d) * steps.astype(np.float32), found - np.int8(4))
+    found = _bits(numbers, 2, 32) | _bits(high, 1, 32) << np.uint8(2)
+    return Blocks(wide(d) * (steps.astype(np.float32) - 32), found, 4, middle=4)
 
 
 def _six_bits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -112,51 +124,47 @@ def _six_bits(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found[0], found[1]
 
 
-def _q4_k(x: np.ndarray) -> np.ndarray:
+def _q4_k(x: np.ndarray) -> Blocks:
     d, least, packed, numbers = np.split(x, [2, 4, 16], axis=1)
     scales, offsets = _six_bits(packed)
-    return _scaled(half(d) * scales, _bits(numbers, 4, 32), -(half(least) * offsets))
+    return Blocks(wide(d) * scales, _bits(numbers, 4, 32), 4, -(wide(least) * offsets))
 
 
-def _q5_k(x: np.ndarray) -> np.ndarray:
+def _q5_k(x: np.ndarray) -> Blocks:
     d, least, packed, high, numbers = np.split(x, [2, 4, 16, 48], axis=1)
     scales, offsets = _six_bits(packed)
     found = _bits(numbers, 4, 32) | _bits(high, 1, 32) << np.uint8(4)
-    return _scaled(half(d) * scales, found, -(half(least) * offsets))
+    return Blocks(wide(d) * scales, found, 8, -(wide(least) * offsets))
 
 
-def _q6_k(x: np.ndarray) -> np.ndarray:
+def _q6_k(x: np.ndarray) -> Blocks:
     low, high, scales, d = np.split(x, [128, 192, 208], axis=1)
-    numbers = _signed(_bits(low, 4, 64) | _bits(high, 2, 32) << np.uint8(4), 32)
+    numbers = _bits(low, 4, 64) | _bits(high, 2, 32) << np.uint8(4)
     steps = np.ascontiguousarray(scales).view(np.int8).astype(np.float32)
-    return _scaled(half(d) * steps, numbers)
+    return Blocks(wide(d) * steps, numbers, 8, middle=32)
 
 
-_LEVELS = np.array(
-    [-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.int8
+_LEVELS = _unsigned(
+    np.array([-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113], np.int8)
 )
 """What the four bits of IQ4 stand for."""
 
 
-def _iq4_nl(x: np.ndarray) -> np.ndarray:
-    return _scaled(half(x[:, :2]), _LEVELS[_bits(x[:, 2:], 4, 16)])
+def _iq4_nl(x: np.ndarray) -> Blocks:
+    return Blocks(half(x[:, :2]), _LEVELS[_bits(x[:, 2:], 4, 16)], 8, middle=128)
 
 
-def _iq4_xs(x: np.ndarray) -> np.ndarray:
+def _iq4_xs(x: np.ndarray) -> Blocks:
     d, high, low, numbers = np.split(x, [2, 4, 8], axis=1)
     upper = np.ascontiguousarray(high).view(np.uint16) >> np.arange(0, 16, 2, dtype=np.uint16) & 3
     lower = (low[..., None] >> np.array([0, 4], np.uint8) & 15).reshape(len(x), -1)
-    steps = _signed(lower | upper.astype(np.uint8) << np.uint8(4), 32)
-    return _scaled(half(d) * steps.astype(np.float32), _LEVELS[_bits(numbers, 4, 16)])
+    steps = (lower | upper.astype(np.uint8) << np.uint8(4)).astype(np.float32) - 32
+    return Blocks(wide(d) * steps, _LEVELS[_bits(numbers, 4, 16)], 8, middle=128)
 
 
 def _plain(type: type | str) -> Callable[[str], Kind]:
     dtype = np.dtype(type)
-
-    def unpack(x: np.ndarray) -> np.ndarray:
-        return np.ascontiguousarray(x).view(dtype)
-
-    return lambda name: Kind(name, 1, dtype.itemsize, unpack, dtype)
+    return lambda name: Kind(name, 1, dtype.itemsize, None, dtype)
 
 
 KINDS: dict[int, Kind] = {

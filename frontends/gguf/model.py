@@ -43,12 +43,16 @@ class Architecture:
     """The base of the rotation in layers with a window."""
     wide_layers: int | None = None
     """How many layers the model has whose scores are scaled by the width of all heads."""
+    normalizes_experts: bool = True
+    """The shares of the experts that a token is sent to are scaled to a sum of 1."""
 
 
 ARCHITECTURES: Mapping[str, Architecture] = {
     "llama": Architecture(rotary="pairs"),
     "qwen2": Architecture(),
     "qwen3": Architecture(),
+    "qwen2moe": Architecture(normalizes_experts=False),
+    "qwen3moe": Architecture(),
     "gemma": Architecture(activation="gelu", scales_embedding=True),
     "gemma2": Architecture(
         activation="gelu", scales_embedding=True, full_every=2, full_at=1, window=4096,
@@ -215,19 +219,59 @@ class _Decoder:
 
     def feed_forward(self, lead: str, x: str) -> str:
         if self.has(f"{lead}.ffn_gate_inp.weight"):
-            raise self.source.error("a mixture of experts is not supported")
-        up = self.linear(f"{lead}.ffn_up", x)
+            return self.experts(lead, x)
+        return self.gated(lead, x)
+
+    def gated(self, lead: str, x: str, of: str = "") -> str:
+        """A feed-forward part; `of` tells that of a shared expert from others."""
+        up = self.linear(f"{lead}.ffn_up{of}", x)
         activation = self.kind.activation
         if not self.kind.gated:
-            hidden = self.node("Activation", f"{lead}.ffn_act", (up,), function=activation)
-        elif self.has(f"{lead}.ffn_gate.weight"):
-            gate = self.linear(f"{lead}.ffn_gate", x)
-            hidden = self.node("Gate", f"{lead}.ffn_act", (gate, up), function=activation)
+            hidden = self.node("Activation", f"{lead}.ffn_act{of}", (up,), function=activation)
+        elif self.has(f"{lead}.ffn_gate{of}.weight"):
+            gate = self.linear(f"{lead}.ffn_gate{of}", x)
+            hidden = self.node("Gate", f"{lead}.ffn_act{of}", (gate, up), function=activation)
         else:
-            half = self.file.tensors[f"{lead}.ffn_up.weight"].shape[0] // 2
-            parts = self.node("Split", f"{lead}.ffn_parts", (up,), 2, sizes=(half, half))
-            hidden = self.node("Gate", f"{lead}.ffn_act", parts, function=activation)
-        return self.linear(f"{lead}.ffn_down", hidden)
+            half = self.file.tensors[f"{lead}.ffn_up{of}.weight"].shape[0] // 2
+            parts = self.node("Split", f"{lead}.ffn_parts{of}", (up,), 2, sizes=(half, half))
+            hidden = self.node("Gate", f"{lead}.ffn_act{of}", parts, function=activation)
+        return self.linear(f"{lead}.ffn_down{of}", hidden)
+
+    def experts(self, lead: str, x: str) -> str:
+        """Each token is sent to some of the experts, and perhaps to one that all are sent to."""
+        if self.get("expert_gating_func") not in (None, 1):
+            raise self.source.error("experts that are chosen by other functions than softmax")
+        count, used = self.integer("expert_count"), self.integer("expert_used_count")
+        if used > count:
+            raise self.source.error(f"{used} of {count} experts are used")
+        logits = self.linear(f"{lead}.ffn_gate_inp", x)
+        normalizes = self.get("expert_weights_norm")
+        shares = self.node(
+            "Shares",
+            f"{lead}.ffn_shares",
+            (logits,),
+            used=used,
+            normalizes=self.kind.normalizes_experts if normalizes is None else bool(normalizes),
+            scale=self.number("expert_weights_scale", 1.0),
+        )
+        names = [f"{lead}.ffn_{one}_exps.weight" for one in ("gate", "up", "down")]
+        weights = [self.weight(name) for name in names]
+        tensors = [self.file.tensors[name] for name in names]
+        for name, tensor in zip(names, tensors, strict=True):
+            if len(tensor.shape) != 3 or tensor.shape[0] != count:
+                text = f"has shape {list(tensor.shape)}, expected {count} matrices"
+                raise self.source.error(f"its tensor '{name}' {text}")
+        kinds = [tensor.kind for tensor in tensors]
+        given = {"packings": kinds, "function": self.kind.activation}
+        out = self.node("Experts", f"{lead}.ffn_exps", (x, shares, *weights), **given)
+        if not self.has(f"{lead}.ffn_up_shexp.weight"):
+            return out
+        shared = self.gated(lead, x, "_shexp")
+        if self.has(f"{lead}.ffn_gate_inp_shexp.weight"):
+            weight = self.weight(f"{lead}.ffn_gate_inp_shexp.weight")
+            inputs = (x, shared, weight)
+            shared = self.node("SharedShare", f"{lead}.ffn_gate_inp_shexp", inputs)
+        return self.node("Sum", f"{lead}.ffn_out", (out, shared))
 
     def attention(self, i: int, x: str) -> str:
         lead = f"blk.{i}"

@@ -8,7 +8,8 @@ from math import prod
 from ...targets.machine import Machine
 from ..model.plan import Plan
 from ..model.stages import Stage, expected
-from .tile_costs import Tile, TileEstimate, arithmetic_weight, widest_element
+from .bodies import shares
+from .tile_costs import Tile, TileEstimate, widest_element
 from .work import bytes_moved, even_share
 
 
@@ -68,5 +69,5 @@ def _least_arithmetic(stage: Stage, machine: Machine) -> float:
     points = prod(map(expected, stage.extents))
     width = widest_element(stage)
     lanes = machine.lanes(width)
-    weight = max(1, arithmetic_weight(stage, machine.costs.operations))
+    weight = sum(share.weight for share in shares(stage, machine.costs.operations))
     return points * weight * machine.fma_cycles(lanes * width) / lanes

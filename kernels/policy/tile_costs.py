@@ -15,12 +15,13 @@ from math import inf, prod, sqrt
 
 from ...dialects import memref
 from ...ir.types import VectorType, element_type
-from ...targets.costs import OperationCosts, TileCosts
+from ...targets.costs import TileCosts
 from ...targets.machine import Machine
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
 from ..model.stages import Stage, expected
 from ..model.steps import halves, power_of_two
+from .bodies import shares, steps_of_reductions, steps_shared
 from .operands import Operand, operands
 
 
@@ -88,8 +89,8 @@ class TileEstimate:
         self.outputs = operands(stage.outputs)
         self.bytes = widest_element(stage)
         self.full_lanes = machine.lanes(self.bytes)
-        self.arithmetic = max(1, arithmetic_weight(stage, machine.costs.operations))
-        self.micro_ops = self.arithmetic + (0 if machine.has_fma else _products(stage))
+        self.shares = shares(stage, machine.costs.operations)
+        self.products = 0 if machine.has_fma else _products(stage)
         self._looks_up = any(isinstance(op, memref.Load) for op in stage.body_ops())
         self.has_reduction = stage.has_reduction
         self.large = [
@@ -227,11 +228,12 @@ class TileEstimate:
         machine, lane_dim = self.machine, tile.lane_dim
         vectors = self._vectors(tile, sizes)
         copies = prod(n for d, n in sizes.items() if d != lane_dim)
-        arithmetic = copies * vectors.arithmetic * self.arithmetic
+        arithmetic, operations = self._arithmetic(tile, sizes, vectors)
         loads, held, least = 0.0, 0, 0
         for operand in self.inputs:
             cycles, registers = self._loads(operand, tile, sizes, vectors)
-            loads += operand.count * cycles
+            shared = steps_shared(self.stage, operand.access.used, self.loops)
+            loads += operand.count * cycles / shared
             held += operand.count * registers
             least = min(least or registers, registers)
         accumulators = copies * len(vectors.widths)
@@ -255,11 +257,25 @@ class TileEstimate:
         again = sum(o.count * self._refetch(o, tile, sizes) for o in self._read_again)
         # They overlap, the worse the more each has to do.
         work = sum(cycles**self.costs.overlap for cycles in (arithmetic, loads, again))
-        micro_ops = accumulators * self.micro_ops + self.costs.loop_micro_ops
+        micro_ops = operations + accumulators * self.products + self.costs.loop_micro_ops
         micro_ops += loads * machine.loads_per_cycle * machine.load_micro_ops
         busy = max(work ** (1 / self.costs.overlap), latency, micro_ops / machine.issue_width)
-        code = accumulators * self.arithmetic + held
+        code = operations + held
         return busy + self.costs.loop_cycles + self.costs.spill_cycles * spill, code
+
+    def _arithmetic(
+        self, tile: Tile, sizes: Mapping[int, int], vectors: _Vectors
+    ) -> tuple[float, float]:
+        """(cycles, instructions) of the body's arithmetic in one pass, what is shared once."""
+        cycles = instructions = 0.0
+        for share in self.shares:
+            count = prod(n for d, n in sizes.items() if d != tile.lane_dim and d in share.dims)
+            count *= share.weight / steps_shared(self.stage, share.dims, self.loops)
+            is_vector = tile.lane_dim is None or tile.lane_dim in share.dims
+            each = vectors.arithmetic if is_vector else self.machine.fma_cycles(self.bytes)
+            cycles += count * each
+            instructions += count * (len(vectors.widths) if is_vector else 1)
+        return cycles, instructions
 
     def steps_at_once(self, lane_dim: int | None) -> int | None:
         """The reduction of which as many steps as there are lanes are made at once.
@@ -426,7 +442,8 @@ def unrolled_window(reductions: Sequence[Loop], bodies: int, costs: TileCosts) -
 def widest_element(stage: Stage) -> int:
     """Bytes of the widest element that the stage computes with."""
     types = [a.element_type for a in stage.accesses]
-    types += [v.type for op in stage.body_ops() for v in op.results]
+    steps = steps_of_reductions(stage)
+    types += [v.type for op in stage.body_ops() if op not in steps for v in op.results]
     scalars = [element_type(t) for t in types if not isinstance(t, VectorType)]
     return max((getattr(t, "byte_width", 8) for t in scalars), default=4)
 
@@ -434,16 +451,3 @@ def widest_element(stage: Stage) -> int:
 def _products(stage: Stage) -> int:
     """The body's multiplications, which are instructions of their own without a multiply-add."""
     return sum(op.name == "arith.mulf" for op in stage.body_ops())
-
-
-def arithmetic_weight(stage: Stage, costs: OperationCosts) -> int:
-    """The body's arithmetic, a multiply-add being 1."""
-    # A comparison and a select that keep the larger number are one instruction.
-    total = -stage.combiners.count("maxnumf")
-    for op in stage.body_ops():
-        dialect, _, name = op.name.partition(".")
-        if dialect == "math":
-            total += getattr(costs, name, costs.other_math)
-        elif dialect == "arith" and name not in ("constant", "mulf"):
-            total += costs.divf if name == "divf" else 1
-    return max(total, 0)

@@ -50,7 +50,8 @@ class TileModel(TileEstimate):
             if dim in self.fixed or self.extents[dim] < 2:
                 continue
             if kind == "reduction":
-                if not self.stage.is_reassociable:
+                # Lanes along a place that the body uses would each compute something else.
+                if not self.stage.is_reassociable or dim in self.stage.indexed_dims:
                     continue
                 strides = {o.strides[dim] for o in self.inputs}
                 if 1 not in strides or not strides <= {0, 1}:

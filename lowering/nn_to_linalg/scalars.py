@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from ...dialects import arith, math, packed
-from ...ir.comprehension import Apply, Load, Number, Scalar
+from ...ir.comprehension import Apply, Load, Number, Position, Scalar
 from ...ir.conversions import CASTS, PLAIN, Conversion, is_small, is_small_float, is_small_integer
 from ...ir.core import Value
 from ...ir.diagnostics import PassError
-from ...ir.packing import DOTS
+from ...ir.packing import DOTS, PARTS
 from ...ir.types import FloatType, IntegerType, Type, f32, f64, i1
 from .emitter import Emitter
 from .float_codes import decode, encode
@@ -194,6 +194,9 @@ class Scalars:
                 return widen(self.e, self.loads[access], type)
             case Number(number, type):
                 return self.e.constant(number, storage_type(compute_type(type)))
+            case Position(dim, type):
+                wanted = storage_type(compute_type(type))
+                return self.e.insert(arith.IndexCast(self.e.position(dim), out=wanted)).result
             case Apply(function, (inner,), type) if function in CASTS:
                 kept = self._cast(inner, type, CASTS[function])
                 return widen(self.e, kept, type) if is_small(type) else kept
@@ -246,6 +249,8 @@ def apply(e: Emitter, function: str, type: Type, args: Sequence[Value]) -> Value
         return e.insert(_INTEGER_OPS[function](*args)).result
     if function in DOTS:
         return e.insert(packed.Dot(*args, packing=DOTS[function])).result
+    if function in PARTS:
+        return _part(e, PARTS[function], *args)
     special = _INTEGER_FUNCTIONS.get(function)
     if special is None:
         raise PassError(f"'{function}' is not defined for {type}", e.loc)
@@ -391,6 +396,13 @@ def _shift_right(e: Emitter, unsigned: bool, a: Value, b: Value) -> Value:
         most = e.constant(a.type.width - 1, a.type)  # type: ignore[attr-defined]
         past = e.insert(arith.ShRSI(a, most)).result
     return e.insert(arith.Select(inside, shifted, past)).result
+
+
+def _part(e: Emitter, bits: int, words: Value, number: Value) -> Value:
+    """One unsigned integer of so many bits out of several."""
+    by = e.insert(arith.MulI(number, e.constant(bits, number.type))).result
+    shifted = e.insert(arith.ShRUI(words, by)).result
+    return e.insert(arith.AndI(shifted, e.constant((1 << bits) - 1, words.type))).result
 
 
 def _itself(e: Emitter, unsigned: bool, x: Value) -> Value:

@@ -20,9 +20,6 @@ from ...ir.types import TensorType
 from .constants import computed_constant, constant_array, make_constant, name_resource
 from .infer_shapes import refine, update_signature
 
-GROWTH = 4
-"""How many times larger than its operands a large result may be (weights of i8 become f32)."""
-
 
 @dataclass(frozen=True)
 class FoldConstants(
@@ -139,7 +136,7 @@ class FoldConstants(
         """Whether the results are small, or not much larger than the operands."""
         made = sum(t.num_bytes for t in op.result_types)  # type: ignore[attr-defined]
         given = sum(_stored_bytes(v.defined_by(nn.Constant)) for v in op.operands)
-        return made <= max(self.limit, GROWTH * given) or is_weight(op)
+        return made <= max(self.limit, op.growth * given) or is_weight(op)
 
 
 def is_weight(op: Operation) -> bool:

@@ -11,11 +11,12 @@ from ....ir.core import Value
 from ....ir.types import f32
 from ...common.attention import grouped, joined_heads, split_heads
 from ...common.importer import NodeLayer
+from ...common.quantization import packed_numbers
 from ...common.terms import Term, constant, counting, extent, joined
-from ..blocks import Kind, half
+from ..blocks import Kind
 from ..layer import rows
 
-_ACTIVATIONS = {
+ACTIVATIONS = {
     "silu": lambda x: x.function(nn.Swish),
     "gelu": lambda x: x.made(nn.Gelu(x.value, approximate="tanh")),
 }
@@ -25,45 +26,34 @@ _ACTIVATIONS = {
 
 
 def matrix(n: NodeLayer, weight: Value, packing: Kind, at: Term | None = None) -> Term:
-    """The numbers of a weight [rows, columns], or of some of its rows, in f32."""
+    """The numbers of a weight [rows, columns], or of some of its rows, in f32.
 
-    def chosen(part: Value) -> Term:
-        return Term(n, part) if at is None else Term(n, part).gather(at)
-
-    if packing.dtype is not None:
-        return chosen(weight).cast(f32)
+    What is packed stays packed: numbers are made of it as it is needed.
+    """
+    if packing.read is None:
+        return (Term(n, weight) if at is None else Term(n, weight).gather(at)).cast(f32)
     data = n.array(weight)
-    assert data is not None and data.ndim == 2
+    assert data is not None
+    return unpacked(n, data, packing, at)
+
+
+def unpacked(n: NodeLayer, data: np.ndarray, packing: Kind, at: Term | None = None) -> Term:
+    """The numbers of rows of bytes, or of some of the rows, in f32."""
     if not data.size:
         raise n.error("a packed weight has no elements")
-    if packing.name not in _KEPT:
-        return chosen(n.constant(packing.numbers(data)))
-    blocks = data.reshape(len(data), -1, packing.bytes)
-    scales = chosen(n.constant(half(blocks[..., :2]).astype(np.float16))).cast(f32)
-    numbers = _KEPT[packing.name](chosen(n.constant(np.ascontiguousarray(blocks[..., 2:]))))
-    return (numbers * scales).flattened(numbers.rank - 2) if at is None else _wide(numbers * scales)
-
-
-def _wide(x: Term) -> Term:
-    """[.., blocks, elements] as [.., blocks * elements]."""
-    lead = [(x.value, i) for i in range(x.rank - 2)]
-    blocks, elements = x.shape[-2:]
-    assert blocks is not None and elements is not None
-    return x.reshape(*lead, blocks * elements)
-
-
-def _four_bits(x: Term) -> Term:
-    return joined([x & 15, x >> 4], -1).cast(f32) - 8.0
-
-
-def _eight_bits(x: Term) -> Term:
-    """Bytes as signed numbers."""
-    number = x.cast(f32)
-    return (number < 128.0).choose(number, number - 256.0)
-
-
-_KEPT = {"Q4_0": _four_bits, "Q8_0": _eight_bits}
-"""Kinds whose bytes stay what they are: numbers are made of them as weights are prepared."""
+    assert packing.read is not None
+    blocks = packing.read(data.reshape(-1, packing.bytes))
+    groups = data.shape[1] // packing.bytes * blocks.scale.shape[1]
+    held: list[Value | None] = []
+    for part in (blocks.bytes, blocks.scale, blocks.offset):
+        if part is None:
+            held.append(None)
+            continue
+        whole = constant(n, part.reshape(len(data), groups, *part.shape[2:]))
+        held.append((whole if at is None else whole.gather(at)).value)
+    numbers, scale, offset = held
+    assert numbers is not None and scale is not None
+    return packed_numbers(n, numbers, scale, offset, blocks.bits, blocks.middle)
 
 
 @rows("Linear")
@@ -100,12 +90,12 @@ def plus(n: NodeLayer, a: Value, b: Value) -> Value:
 
 @rows("Activation")
 def activation(n: NodeLayer, x: Value) -> Value:
-    return _ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
+    return ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
 
 
 @rows("Gate")
 def gate(n: NodeLayer, x: Value, up: Value) -> Value:
-    return (_ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
+    return (ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
 
 
 @rows("Softcap")

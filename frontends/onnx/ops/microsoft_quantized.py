@@ -12,7 +12,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, Type, f32, i32
+from ....ir.types import IntegerType, Type, f32, i32
 from ...common.quantization import quantized, real_numbers, saturated, shifted
 from ...common.recurrent import Direction
 from ...common.shapes import reshape
@@ -98,47 +98,6 @@ def _in_bytes(n: Node, a: Value) -> tuple[Value, Term, Value]:
     byte = IntegerType(8, "u")
     zero = saturated(n, (-low / scale).value, None, byte)
     return saturated(n, (x / scale).value, zero, byte), scale, zero
-
-
-@converter("MatMulNBits", domain=DOMAIN)
-def matmul_bits(
-    n: Node,
-    a: Value,
-    b: Value,
-    scales: Value,
-    zeros: Value | None = None,
-    groups: Value | None = None,
-    bias: Value | None = None,
-) -> Value:
-    """a [.., K] times weights of few bits, [N, blocks, bytes], each block with its scale."""
-    width, columns = n.int("K"), n.int("N")
-    bits, block = n.int("bits", 4), n.int("block_size")
-    if groups is not None or bits not in (2, 4, 8) or block < 1:
-        raise n.error(f"{bits} bits in blocks of {block}, or g_idx, are not supported")
-    count = -(-width // block)
-    element = a.type.element_type
-    steps = _unpacked(n, b, bits).reshape(columns, count, block).cast(element)
-    if zeros is None:
-        middle: Term | float = float(1 << (bits - 1))
-    elif isinstance(zeros.type.element_type, FloatType):
-        middle = Term(n, zeros).reshape(columns, count, 1)
-    else:
-        packed = -(-count * bits // 8)
-        rows = _unpacked(n, reshape(n, zeros, [columns, packed]), bits)
-        middle = rows.part(1, 0, count).reshape(columns, count, 1).cast(element)
-    weights = (steps - middle) * Term(n, scales).reshape(columns, count, 1)
-    matrix = weights.reshape(columns, count * block).part(1, 0, width).transpose(1, 0)
-    out = Term(n, a) @ matrix
-    return (out if bias is None else out + Term(n, bias)).value
-
-
-def _unpacked(n: Node, x: Value, bits: int) -> Term:
-    """The numbers in bytes [N, ..], the lowest bits first, as rows [N, numbers]."""
-    data = Term(n, x)
-    if bits < 8:
-        parts = [((data >> shift) & ((1 << bits) - 1)).spread(0, 1) for shift in range(0, 8, bits)]
-        data = joined(parts, -1)
-    return data.flattened(1)
 
 
 # -- activations, movement and pooling -------------------------------------------------------------

@@ -6,9 +6,18 @@ from ....dialects import nn
 from ....ir.conversions import is_small_float
 from ....ir.core import Value
 from ....ir.types import FloatType, IntegerType, Type, f32
-from ...common.quantization import along_axis, quantized, real_numbers, saturated, shifted
+from ...common.quantization import (
+    along_axis,
+    middle_of,
+    pack_bits,
+    packed_numbers,
+    quantized,
+    real_numbers,
+    saturated,
+    shifted,
+)
 from ...common.shapes import normalize_axis, reshape, shape_text
-from ...common.terms import counting, extent
+from ...common.terms import Term, counting, extent
 from ..node import Node
 from ..registry import converter
 from ..tensors import element_type
@@ -30,9 +39,35 @@ def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
     return n(nn.Gather(parameter, index.value, axis=axis))
 
 
+def _packed_matrix(n: Node, x: Value, scale: Value, zero: Value | None) -> Term | None:
+    """A constant matrix whose integers have scales in blocks, as rows of them that stay packed."""
+    element, block, data = x.type.element_type, n.int("block_size"), n.array(x)
+    if data is None or data.ndim != 2 or scale.type.rank != 2 or block < 1:
+        return None
+    axis = normalize_axis(n, n.int("axis", 1), 2)
+    fits = data.shape[axis] % block == 0 and data.size > 0
+    if not isinstance(element, IntegerType) or element.width not in (2, 4, 8) or not fits:
+        return None
+    if block * element.width % 8:
+        return None
+    order = (0, 1) if axis == 1 else (1, 0)
+    rows = pack_bits(data.transpose(order), element.width)
+    rows = rows.reshape(len(rows), -1, block * element.width // 8)
+    scales, offset = Term(n, scale).transpose(*order), None
+    middle = middle_of(element)
+    if zero is not None:
+        points = Term(n, zero).cast(f32).transpose(*order) + float(middle)
+        offset = -(points * scales.cast(f32))
+    offsets = None if offset is None else offset.value
+    real = packed_numbers(n, n.constant(rows), scales.value, offsets, element.width, middle)
+    return real.transpose(*order)
+
+
 @converter("DequantizeLinear")
 def dequantize(n: Node, x: Value, scale: Value, zero: Value | None = None) -> Value:
     out = element_type(n.int("output_dtype")) if n.int("output_dtype") else scale.type.element_type
+    if (matrix := _packed_matrix(n, x, scale, zero)) is not None:
+        return matrix.cast(out).value
     middle = None if zero is None else _along_axis(n, x, zero)
     return real_numbers(n, x, _along_axis(n, x, scale), middle).cast(out).value
 

@@ -1,9 +1,12 @@
 """Writes the folder `files` beside this script: tiny models of all architectures, and their logits.
 
-pip install torch transformers gguf==0.19 && python make.py
+pip install torch transformers gguf==0.19 && python make.py [name ..]
+
+With names only those models are written.
 """
 
 import re
+import sys
 from pathlib import Path
 
 import gguf
@@ -44,6 +47,14 @@ GPT2 = {
     "attn.c_proj": "attn_output", "ln_2": "ffn_norm", "mlp.c_fc": "ffn_up",
     "mlp.c_proj": "ffn_down",
 }  # fmt: skip
+
+
+MOE = LLAMA | {
+    "mlp.gate": "ffn_gate_inp", "mlp.shared_expert_gate": "ffn_gate_inp_shexp",
+    "mlp.shared_expert.gate_proj": "ffn_gate_shexp", "mlp.shared_expert.up_proj": "ffn_up_shexp",
+    "mlp.shared_expert.down_proj": "ffn_down_shexp",
+}  # fmt: skip
+EXPERTS = {"expert_count": 5, "expert_used_count": 2}
 
 
 def rope(base=1e4, **more):
@@ -151,6 +162,13 @@ def models():
         {"rope.dimension_count": 2},
     )
     yield "phi3", "phi3", T.Phi3Config(**COMMON, rope_parameters=rope()), PHI, {}
+    few = {"num_experts_per_tok": 2, "rope_parameters": rope()}
+    yield "mixtral", "llama", T.MixtralConfig(**COMMON, **few, num_local_experts=5), MOE, EXPERTS
+    few |= {"num_experts": 5, "moe_intermediate_size": 12}
+    shared = {"shared_expert_intermediate_size": 20}
+    yield "qwen2moe", "qwen2moe", T.Qwen2MoeConfig(**ONE, **few, **shared), MOE, EXPERTS
+    few |= {"norm_topk_prob": True, "head_dim": 8}
+    yield "qwen3moe", "qwen3moe", T.Qwen3MoeConfig(**ONE, **few), MOE, EXPERTS
     factors = [1.0, 1.5], [2.0, 6.0]
     yield (
         "phi3_long",
@@ -209,7 +227,14 @@ def tensors(model, arch, config, names):
             data = permuted(
                 data, config.num_attention_heads if is_q else config.num_key_value_heads
             )
-        yield tensor_name(name, names), np.ascontiguousarray(data)
+        if name.endswith("experts.gate_up_proj"):
+            layer = name.split(".")[2]
+            for one, part in zip(("gate", "up"), np.split(data, 2, axis=1), strict=True):
+                yield f"blk.{layer}.ffn_{one}_exps.weight", np.ascontiguousarray(part)
+        elif name.endswith("experts.down_proj"):
+            yield f"blk.{name.split('.')[2]}.ffn_down_exps.weight", np.ascontiguousarray(data)
+        else:
+            yield tensor_name(name, names), np.ascontiguousarray(data)
 
 
 def metadata(writer, arch, config, more):
@@ -332,7 +357,11 @@ def blocks():
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    outputs = {name: write(name, *rest) for name, *rest in models()}
-    outputs["packed"] = write_packed()
-    np.savez_compressed(FILES / "logits.npz", tokens=TOKENS, **outputs)
-    np.savez_compressed(FILES / "blocks.npz", **blocks())
+    wanted, known = set(sys.argv[1:]), FILES / "logits.npz"
+    outputs = dict(np.load(known)) if wanted else {}
+    chosen = [one for one in models() if not wanted or one[0] in wanted]
+    outputs |= {name: write(name, *rest) for name, *rest in chosen}
+    if not wanted:
+        outputs["packed"] = write_packed()
+        np.savez_compressed(FILES / "blocks.npz", **blocks())
+    np.savez_compressed(known, **outputs | {"tokens": TOKENS})

@@ -62,8 +62,8 @@ def test_parts_of_a_text_follow_on_their_cache(name):
     check(np.concatenate(parts, 1), EXPECTED[name])
 
 
-def test_compiled():
-    name = "llama3"
+@pytest.mark.parametrize("name", ["llama3", "packed", "qwen2moe"])
+def test_compiled(name):
     model = Model(name, compiled=True)
     parts = [model(TOKENS[:, a:b]) for a, b in ((0, 11), (11, 12))]
     check(np.concatenate(parts, 1), EXPECTED[name])

@@ -1,0 +1,76 @@
+"""Mixtures of experts: feed-forward parts of which each token is sent to a few."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32
+from ...common.importer import NodeLayer
+from ...common.loops import branch
+from ...common.reductions import largest
+from ...common.shapes import shape_vector
+from ...common.terms import Term, constant
+from ..blocks import Kind
+from ..layer import rows
+from .decoder import ACTIVATIONS, unpacked
+
+
+@rows("Shares")
+def shares(n: NodeLayer, logits: Value) -> Value:
+    """How much of each expert's result counts for a token [1, S, experts]: mostly 0."""
+    used, count = n.attributes["used"], logits.type.shape[2]
+    assert count is not None
+    found = n(nn.Softmax(logits, axis=2))
+    values, places = (Term(n, v) for v in largest(n, found, n.constant(used), 2))
+    if n.attributes["normalizes"]:
+        values = values / values.sum(2, keep=True)
+    if n.attributes["scale"] != 1:
+        values = values * n.attributes["scale"]
+    numbers = constant(n, np.arange(count), places.element)
+    chosen = places.spread(0, 1).equals(numbers)
+    return chosen.choose(values.spread(0, 1), 0.0).sum(2).value
+
+
+@rows("Experts")
+def experts(n: NodeLayer, x: Value, shares: Value, gate: Value, up: Value, down: Value) -> Value:
+    """The sum of the experts' results in their shares; those that no token is sent to rest."""
+    shape = shape_vector(n, [(x, i) for i in range(3)])
+    total = constant(n, 0.0, f32).filled(Term(n, shape))
+    weights, kinds = (gate, up, down), n.attributes["packings"]
+    activation = ACTIVATIONS[n.attributes["function"]]
+    for number in range(shares.type.shape[2] or 0):
+        share = Term(n, shares).part(2, number, number + 1)
+
+        def sent(total: Term = total, share: Term = share, number: int = number) -> list[Value]:
+            gates, ups, downs = (
+                _expert(n, weight, kind, number).transpose(1, 0)
+                for weight, kind in zip(weights, kinds, strict=True)
+            )
+            hidden = activation(Term(n, x) @ gates) * (Term(n, x) @ ups)
+            return [(total + (hidden @ downs) * share).value]
+
+        def not_sent(total: Term = total) -> list[Value]:
+            return [total.value]
+
+        is_used = share.largest(0, 1, 2) > 0.0
+        (found,) = branch(n, is_used.value, [sent, not_sent])
+        total = Term(n, found)
+    return total.value
+
+
+def _expert(n: NodeLayer, weight: Value, packing: Kind, number: int) -> Term:
+    """The matrix of one expert."""
+    data = n.array(weight)
+    assert data is not None
+    if packing.read is None:
+        return constant(n, data[number]).cast(f32)
+    return unpacked(n, data[number], packing)
+
+
+@rows("SharedShare")
+def shared_share(n: NodeLayer, x: Value, out: Value, weight: Value) -> Value:
+    """The result of an expert that all tokens are sent to, times a gate of its own."""
+    gate = (Term(n, x) * Term(n, weight).cast(f32).flat()).sum(2, keep=True)
+    return (Term(n, out) * gate.function(nn.Sigmoid)).value

@@ -1,0 +1,136 @@
+"""Operators of com.microsoft on integers of few bits, which stay packed.
+
+Source: onnxruntime's ContribOperators.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, f32
+from ...common.quantization import middle_of, pack_bits, packed_numbers, real_numbers
+from ...common.shapes import normalize_axis, reshape
+from ...common.terms import Term, counting, extent
+from ..node import Node
+from ..registry import converter
+from .microsoft import DOMAIN
+
+
+@converter("MatMulNBits", domain=DOMAIN)
+def matmul_bits(
+    n: Node,
+    a: Value,
+    b: Value,
+    scales: Value,
+    zeros: Value | None = None,
+    groups: Value | None = None,
+    bias: Value | None = None,
+) -> Value:
+    """a [.., K] times weights of few bits, [N, blocks, bytes], each block with its scale."""
+    width, columns = n.int("K"), n.int("N")
+    bits, block = n.int("bits", 4), n.int("block_size")
+    if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
+        raise n.error(f"{bits} bits in blocks of {block} are not supported")
+    count = -(-width // block)
+    data = reshape(n, b, [columns, count, block * bits // 8])
+    scale = Term(n, scales).reshape(columns, count)
+    offset = None
+    if zeros is not None:
+        offset = -(_zero_points(n, zeros, bits, columns, count) * scale.cast(f32))
+    known = n.array(groups)
+    if groups is None or (known is not None and (known == np.arange(width) // block).all()):
+        rows = packed_numbers(n, data, scale.value, offset and offset.value, bits)
+        rows = rows.part(1, 0, width)
+    else:
+        of = Term(n, groups)
+        scales_of = scale.cast(f32).gather(of, 1)
+        offsets_of = scales_of * float(-1 << (bits - 1)) if offset is None else offset.gather(of, 1)
+        one = n.constant(np.ones((columns, count), np.float32))
+        rows = packed_numbers(n, data, one, None, bits, middle=0).part(1, 0, width)
+        rows = rows * scales_of + offsets_of
+    out = (Term(n, a).cast(f32) @ rows.transpose(1, 0)).cast(a.type.element_type)
+    return (out if bias is None else out + Term(n, bias)).value
+
+
+def _zero_points(n: Node, zeros: Value, bits: int, columns: int, count: int) -> Term:
+    """Those of groups [N, groups] in f32: numbers, or integers that are packed in rows of bytes."""
+    if isinstance(zeros.type.element_type, FloatType):
+        return Term(n, zeros).reshape(columns, count).cast(f32)
+    rows = reshape(n, zeros, [columns, -(-count * bits // 8)])
+    one = n.constant(np.ones(columns, np.float32))
+    return packed_numbers(n, rows, one, None, bits, middle=0).part(1, 0, count)
+
+
+@converter("GatherBlockQuantized", domain=DOMAIN)
+def gather_block_quantized(
+    n: Node, data: Value, indices: Value, scales: Value, zeros: Value | None = None
+) -> Value:
+    """Rows of an embedding whose integers have scales in blocks of an axis."""
+    block, rank = n.int("block_size", 128), data.type.rank
+    along = normalize_axis(n, n.int("gather_axis", 0), rank)
+    axis = normalize_axis(n, n.int("quantize_axis", 1), rank)
+    element = data.type.element_type
+    if not isinstance(element, IntegerType) or block < 1:
+        raise n.error(f"data of type {element} in blocks of {block} is not supported")
+    bits = n.int("bits", 4) if element.width == 8 else element.width
+    count = scales.type.shape[axis]
+    places = Term(n, indices)
+    if bits < 8 and axis == rank - 1 != along and count is not None:
+        rows = _rows(n, data, bits, count, block)
+        if rows is not None:
+            return _gathered(n, rows, places, scales, zeros, along, bits, element)
+    if element.width == 8 > bits:
+        raise n.error(f"{bits} bits in blocks of {block} along axis {axis} are not supported")
+    moved = axis if axis < along else axis + places.rank - 1
+    found = Term(n, data).gather(places, along)
+    at = counting(n, extent(n, (found.value, moved))) / block
+    if zeros is None and element.width == 8:
+        zeros = n.constant(np.full(1, 128, np.uint8))
+    elif zeros is not None:
+        zeros = Term(n, zeros).gather(places, along).gather(at, moved).value
+    scale = Term(n, scales).gather(places, along).gather(at, moved)
+    return real_numbers(n, found.value, scale.value, zeros).cast(scale.element).value
+
+
+def _rows(n: Node, data: Value, bits: int, count: int, block: int) -> Value | None:
+    """Integers as bytes [.., groups, bytes], or None where groups do not fill bytes."""
+    if data.type.shape[-1] is None or block * bits % 8:
+        return None
+    if data.type.element_type.width < 8:
+        array = n.array(data)
+        if array is None or array.shape[-1] != count * block:
+            return None
+        data = n.constant(pack_bits(array, bits))
+    if data.type.shape[-1] != count * block * bits // 8:
+        return None
+    lead = [(data, i) for i in range(data.type.rank - 1)]
+    return reshape(n, data, [*lead, count, block * bits // 8])
+
+
+def _gathered(
+    n: Node,
+    rows: Value,
+    at: Term,
+    scales: Value,
+    zeros: Value | None,
+    axis: int,
+    bits: int,
+    element: IntegerType,
+) -> Value:
+    scale = Term(n, scales).gather(at, axis)
+    middle = middle_of(element) if element.width < 8 else 1 << (bits - 1)
+    offset = None
+    if zeros is not None:
+        points = Term(n, zeros)
+        if element.width == 8:
+            one = n.constant(np.ones(zeros.type.shape[:-1], np.float32))
+            points = packed_numbers(n, zeros, one, None, bits, middle=0)
+            points = points.part(-1, 0, scales.type.shape[-1])
+        else:
+            points = points.cast(f32) + float(middle)
+        offset = -(points.gather(at, axis) * scale.cast(f32))
+    found = Term(n, rows).gather(at, axis)
+    offsets = None if offset is None else offset.value
+    real = packed_numbers(n, found.value, scale.value, offsets, bits, middle)
+    return real.cast(scale.element).value

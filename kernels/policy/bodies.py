@@ -1,0 +1,84 @@
+"""What of a stage's body is done once for several of its points.
+
+    out[m, n] += lhs[m, k] * (part(words[k / 8, n], k % 8) * scale[n] + offset[n])
+
+The rows of a register tile share what does not depend on them, as the element of the right-hand
+side, and the innermost steps of a reduction what does not depend on those.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+
+from ...dialects import linalg
+from ...ir.core import Operation, Value
+from ...targets.costs import OperationCosts
+from ..model.plan import Loop
+from ..model.stages import Stage, expected
+
+
+@dataclass(frozen=True)
+class Share:
+    """Arithmetic of the body, a multiply-add being 1, and the dimensions that it varies along."""
+
+    dims: frozenset[int]
+    weight: int
+
+
+def shares(stage: Stage, costs: OperationCosts) -> list[Share]:
+    """The body's arithmetic, by what it varies along; at least a multiply-add at each point."""
+    everything = frozenset(range(stage.rank))
+    known: dict[Value, frozenset[int]] = {a.argument: a.used for a in stage.inputs}
+    known.update((out.argument, everything) for out in stage.outputs)
+    steps = steps_of_reductions(stage)
+    found: Counter[frozenset[int]] = Counter()
+    for op in stage.body_ops():
+        dims = frozenset().union(*(known.get(value, frozenset()) for value in op.operands))
+        if isinstance(op, linalg.Index):
+            dims = frozenset({op.dim})
+        known.update(dict.fromkeys(op.results, dims))
+        if op not in steps:
+            found[dims] += weight_of(op.name, costs)
+    # A comparison and a select that keep the larger number are one instruction.
+    found[everything] -= stage.combiners.count("maxnumf")
+    if found.total() < 1:
+        return [Share(everything, 1)]
+    return [Share(dims, weight) for dims, weight in found.items() if weight]
+
+
+def steps_of_reductions(stage: Stage) -> set[Operation]:
+    """The operations on nothing but steps of reductions, which are constants once unrolled."""
+    found: set[Operation] = set()
+    for op in stage.body_ops():
+        own = [v.defining_op for v in op.operands]
+        if isinstance(op, linalg.Index):
+            is_step = stage.kinds[op.dim] == "reduction"
+        else:
+            inside = [d for d in own if d is not None and d.parent is op.parent]
+            is_step = bool(inside) and all(d in found for d in inside) and None not in own
+        if is_step:
+            found.add(op)
+    return found
+
+
+def weight_of(name: str, costs: OperationCosts) -> int:
+    """What an operation of a body takes, a multiply-add being 1, whose product counts as none."""
+    dialect, _, name = name.partition(".")
+    if dialect == "math":
+        return getattr(costs, name, costs.other_math)
+    if dialect == "arith" and name not in ("constant", "mulf"):
+        return costs.divf if name == "divf" else 1
+    return 0
+
+
+def steps_shared(stage: Stage, dims: frozenset[int], loops: Sequence[Loop]) -> int:
+    """How many steps of the innermost reductions share what varies along these dimensions."""
+    inner: list[int] = []
+    for loop in reversed([loop for loop in loops if loop.is_reduction]):
+        if not dims.isdisjoint(loop.dims):
+            break
+        inner.append(expected(loop.extent))
+    return prod(inner) if dims else 1

@@ -1,0 +1,196 @@
+"""Constant integers of few bits, which stay packed, against NumPy and ONNX Runtime."""
+
+import numpy as np
+import onnxruntime
+import pytest
+from nnc.dialects import nn
+from nnc.driver.compile import compile_model, run_stages
+from nnc.frontends.onnx import import_model
+from onnx import TensorProto, helper, numpy_helper
+
+RANDOM = np.random.default_rng(8)
+K, N = 72, 21
+
+
+def model(rows, dtype=np.float32, **given):
+    """A product of [rows, K], and the weights' arrays by the names of the operands."""
+    bits, block = given["bits"], given["block_size"]
+    count = -(-K // block)
+    arrays = {
+        "B": RANDOM.integers(0, 256, (N, count, block * bits // 8), np.uint8),
+        "scales": RANDOM.uniform(0.1, 0.4, (N, count)).astype(dtype),
+    }
+    packed = RANDOM.integers(0, 256, (N, -(-count * bits // 8)), np.uint8)
+    points = RANDOM.uniform(0, 1 << bits, (N, count)).astype(dtype)
+    groups = RANDOM.permutation(np.arange(K, dtype=np.int32) // block)
+    arrays["zero_points"] = {"packed": packed, "numbers": points}.get(given.pop("zeros", ""))
+    arrays["g_idx"] = {"shuffled": groups, "in turn": np.sort(groups)}.get(given.pop("groups", ""))
+    arrays["bias"] = RANDOM.standard_normal(N).astype(dtype) if given.pop("bias", False) else None
+    names = ["x", *(name if array is not None else "" for name, array in arrays.items())]
+    node = helper.make_node("MatMulNBits", names, ["y"], domain="com.microsoft", K=K, N=N, **given)
+    kind = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
+    graph = helper.make_graph(
+        [node], "g",
+        [helper.make_tensor_value_info("x", kind, [2, rows, K])],
+        [helper.make_tensor_value_info("y", kind, [2, rows, N])],
+        [numpy_helper.from_array(a, n) for n, a in arrays.items() if a is not None],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 19), helper.make_opsetid("com.microsoft", 1)]
+    return helper.make_model(graph, opset_imports=opsets, ir_version=9), arrays
+
+
+def unpacked(x: np.ndarray, bits: int) -> np.ndarray:
+    apart = [(x >> place) & ((1 << bits) - 1) for place in range(0, 8, bits)]
+    return np.stack(apart, -1).reshape(len(x), -1).astype(np.float64)
+
+
+def matrix(arrays: dict, bits: int, block: int) -> np.ndarray:
+    """The weights [N, K] by the operator's definition."""
+    zeros, groups = arrays["zero_points"], arrays["g_idx"]
+    groups = np.arange(K) // block if groups is None else groups
+    if zeros is None:
+        zeros = np.full(arrays["scales"].shape, 1 << (bits - 1))
+    elif zeros.dtype == np.uint8:
+        zeros = unpacked(zeros, bits)
+    numbers = unpacked(arrays["B"], bits)[:, :K]
+    return (numbers - zeros[:, groups]) * arrays["scales"].astype(np.float64)[:, groups]
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"block_size": 16},
+        {"block_size": 32, "zeros": "packed", "bias": True},
+        {"block_size": 128, "zeros": "numbers"},
+        {"block_size": 16, "groups": "in turn", "bias": True},
+        {"block_size": 16, "groups": "shuffled"},
+        {"block_size": 16, "groups": "shuffled", "zeros": "packed"},
+        {"block_size": 16, "dtype": np.float16},
+    ],
+    ids=str,
+)
+def test_products(bits, given):
+    made, arrays = model("rows", bits=bits, **given)
+    found = compile_model(made)
+    weights = matrix(arrays, bits, given["block_size"])
+    precise = given.get("dtype") is None
+    for rows in (1, 7):
+        x = RANDOM.standard_normal((2, rows, K)).astype(given.get("dtype", np.float32))
+        wanted = x.astype(np.float64) @ weights.T
+        if arrays["bias"] is not None:
+            wanted = wanted + arrays["bias"]
+        within = (2e-6 if precise else 1e-3) * np.abs(wanted).max()
+        np.testing.assert_allclose(found(x), wanted, rtol=0, atol=within)
+
+
+@pytest.mark.parametrize("zeros", ["", "packed"])
+def test_as_onnxruntime(zeros):
+    made, _ = model(3, bits=4, block_size=32, zeros=zeros)
+    x = RANDOM.standard_normal((2, 3, K)).astype(np.float32)
+    (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"x": x})
+    np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("bits", [2, 4, 8])
+def test_weights_stay_packed(bits):
+    made, _ = model(1, bits=bits, block_size=16)
+    module = run_stages(import_model(made), last="simplify-graph")
+    constants = [op.value.type for op in module.walk() if isinstance(op, nn.Constant)]
+    columns, rows = -(-N // 16) * 16, -(-K // 16) * 16
+    words = columns * rows * bits // 8
+    assert [t.num_bytes for t in constants if t.rank == 4] == [words]
+    # The scales, and the zero behind the last row.
+    assert sum(t.num_bytes for t in constants) == words + columns * rows // 16 * 4 + 4
+
+
+# -- DequantizeLinear in blocks --------------------------------------------------------------------
+
+KINDS = {
+    TensorProto.INT4: (-8, 8),
+    TensorProto.UINT4: (0, 16),
+    TensorProto.INT8: (-128, 128),
+    TensorProto.UINT8: (0, 256),
+}
+
+
+def integers(name: str, kind: int, shape) -> tuple[np.ndarray, TensorProto]:
+    array = RANDOM.integers(*KINDS[kind], shape)
+    return array, helper.make_tensor(name, kind, shape, array.ravel().tolist())
+
+
+@pytest.mark.parametrize(
+    ("kind", "has_zeros", "axis", "real"),
+    [
+        (TensorProto.INT4, False, 0, np.float32),
+        (TensorProto.INT4, True, 1, np.float16),
+        (TensorProto.UINT4, True, 0, np.float32),
+        (TensorProto.UINT4, False, 1, np.float32),
+        (TensorProto.INT8, True, 1, np.float32),
+        (TensorProto.UINT8, True, 0, np.float16),
+    ],
+)
+def test_dequantized_in_blocks(kind, has_zeros, axis, real):
+    shape, block = ((64, N), 32) if axis == 0 else ((N, 64), 16)
+    fewer = tuple(d // block if i == axis else d for i, d in enumerate(shape))
+    numbers, stored = integers("w", kind, shape)
+    points, zeros = integers("z", kind, fewer)
+    scales = RANDOM.uniform(0.1, 0.4, fewer).astype(real)
+    names = ["w", "s", *(["z"] if has_zeros else [])]
+    nodes = [
+        helper.make_node("DequantizeLinear", names, ["m"], axis=axis, block_size=block),
+        helper.make_node("Gemm", ["x", "m"], ["y"], transB=axis),
+    ]
+    element = helper.np_dtype_to_tensor_dtype(np.dtype(real))
+    graph = helper.make_graph(
+        nodes, "g",
+        [helper.make_tensor_value_info("x", element, ["rows", 64])],
+        [helper.make_tensor_value_info("y", element, ["rows", N])],
+        [stored, numpy_helper.from_array(scales, "s"), *([zeros] if has_zeros else [])],
+    )  # fmt: skip
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    wide = np.repeat(scales.astype(np.float64), block, axis)
+    moved = numbers - np.repeat(points, block, axis) if has_zeros else numbers
+    weights = moved * wide if axis == 0 else (moved * wide).T
+    x = RANDOM.standard_normal((3, 64)).astype(real)
+    wanted = x.astype(np.float64) @ weights
+    within = (2e-6 if real is np.float32 else 2e-3) * np.abs(wanted).max()
+    np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=within)
+    module = run_stages(import_model(made), last="simplify-graph")
+    assert any(isinstance(op, nn.QuantizedMatmul) for op in module.walk())
+
+
+# -- GatherBlockQuantized --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("kind", "axis"),
+    [(TensorProto.INT4, 0), (TensorProto.UINT4, 0), (TensorProto.INT4, 1), (2, 0), (4, 0), (8, 0)],
+)
+@pytest.mark.parametrize("has_zeros", [False, True])
+def test_rows_of_an_embedding(kind, has_zeros, axis):
+    """A kind of 2, 4 or 8 is bytes that hold integers of so many bits, in rows."""
+    bytes_ = kind in (2, 4, 8)
+    bits, kind = (kind, TensorProto.UINT8) if bytes_ else (4, kind)
+    rows, columns, block = 48, 64, 16
+    part = bits if bytes_ else 8
+    _, data = integers("d", kind, (rows, columns * part // 8))
+    shape = (rows, columns // block) if axis == 0 else (rows // block, columns)
+    _, zeros = integers("z", kind, (rows, columns // block * part // 8) if bytes_ else shape)
+    scales = RANDOM.uniform(0.1, 0.4, shape).astype(np.float32)
+    names = ["d", "i", "s", *(["z"] if has_zeros else [])]
+    node = helper.make_node(
+        "GatherBlockQuantized", names, ["y"], domain="com.microsoft",
+        bits=bits, block_size=block, gather_axis=axis, quantize_axis=1 - axis,
+    )  # fmt: skip
+    at = RANDOM.integers(0, (rows, columns)[axis], (2, 3))
+    graph = helper.make_graph(
+        [node], "g",
+        [helper.make_tensor_value_info("i", TensorProto.INT64, at.shape)],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, None)],
+        [data, numpy_helper.from_array(scales, "s"), *([zeros] if has_zeros else [])],
+    )  # fmt: skip
+    opsets = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+    made = helper.make_model(graph, opset_imports=opsets, ir_version=10)
+    (wanted,) = onnxruntime.InferenceSession(made.SerializeToString()).run(None, {"i": at})
+    np.testing.assert_allclose(compile_model(made)(at), wanted, rtol=1e-6, atol=1e-5)
