@@ -26,8 +26,8 @@ __all__ = ["NncError", "compile", "load", "operator", "parse"]
 
 def compile(
     model: Any,
-    *,
     inputs: Any = None,
+    *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     signature: str | None = None,
@@ -76,8 +76,8 @@ def compile(
 
 def load(
     model: Any,
-    *,
     inputs: Any = None,
+    *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     signature: str | None = None,

@@ -6,7 +6,7 @@ Whoever has such an object has imported PyTorch already.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,11 +28,25 @@ def read_live(source: Source) -> Graph:
     given = source.object
     if isinstance(given, torch.export.ExportedProgram):
         return exported_graph(given)
-    if isinstance(given, torch.nn.Module):
-        if source.inputs is None:
-            raise source.error("a module needs example inputs: nnc.compile(model, inputs=(x,))")
-        return exported_graph(_exported(source, given, source.inputs))
-    raise source.error(f"a {type(given).__name__} is no model")
+    if isinstance(given, Mapping):
+        raise source.error("weights without a model: load them into it, and give it with inputs")
+    if isinstance(given, torch.jit.ScriptModule):
+        raise source.error("a TorchScript module; give the module that it was made of, with inputs")
+    if source.inputs is None:
+        raise source.error("a module needs example inputs: nnc.compile(model, inputs=(x,))")
+    if not isinstance(given, torch.nn.Module):
+        given = _module_of(given)
+    return exported_graph(_exported(source, given, source.inputs))
+
+
+def _module_of(function: Callable[..., Any]) -> Any:
+    """A function as a module."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    class Function(torch.nn.Module):
+        forward = staticmethod(function)
+
+    return Function()
 
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
@@ -259,6 +273,8 @@ def as_array(tensor: Any) -> np.ndarray:
     """The elements of a tensor, where they lie if that can be."""
     import torch  # pyright: ignore[reportMissingImports]
 
+    if tensor.is_meta:
+        raise NncError("a tensor is on the device 'meta', and has no elements")
     plain = tensor.detach().cpu().contiguous()
     dtype = type_to_numpy(element_of(plain.dtype))
     if dtype.kind in "fiubc":

@@ -19,13 +19,15 @@ class AtenRows(Rows):
         def relu(n: AtenLayer, self: Value) -> Value:
             return n(nn.Relu(self))
 
-    One name without an overload stands for all overloads that have no row of their own.
+    One name without an overload stands for all overloads that have no row of their own, and for
+    those of the operator that copies where this one gives a view.
     """
 
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, or None."""
         name = kind.rpartition(".")[0]
         found = super().find(kind) or super().find(name) or _own(kind)
+        found = found or super().find(name.removesuffix("_copy"))
         if found is None and name.startswith("aten."):
             found = super().find(name.replace("aten.", COMPLEX))
         return None if found is None else _called_by_names(found)

@@ -36,12 +36,12 @@ def _terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
     return real, constant(n, 0.0, real.element)
 
 
-@ROWS("aten.view_as_complex", "aten.view_as_complex_copy")
+@ROWS("aten.view_as_complex")
 def view_as_complex(n: AtenLayer, self: Value) -> Pair:
     return split(n, self)
 
 
-@ROWS("complex.view_as_real", "complex.view_as_real_copy")
+@ROWS("complex.view_as_real")
 def view_as_real(n: AtenLayer, self: Pair) -> Value:
     return together(n, self)
 

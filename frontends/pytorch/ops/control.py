@@ -6,9 +6,11 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
+from ....ir.types import FloatType, Type, bf16, f64
 from ...common.loops import Iteration, branch, extent, while_loop
 from ...common.shapes import as_scalar
 from ..arguments import GraphRef
+from ..autocast import CAST, with_autocast
 from ..layer import AtenLayer
 from ..rows import ROWS
 
@@ -74,11 +76,25 @@ def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     return while_loop(n, step, [], extent(n, sources[0], 0))[1]
 
 
-@ROWS("higher_order.wrap_with_set_grad_enabled", "higher_order.wrap_with_autocast")
-def wrapped(n: AtenLayer, arguments: list[Any], **modes: Any) -> list[Value]:
-    """A graph that runs in a mode which says nothing here, but for autocast to other types."""
+@ROWS("higher_order.wrap_with_set_grad_enabled")
+def wrapped(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    """A graph that runs in a mode which says nothing here."""
     at = next(i for i, one in enumerate(arguments) if isinstance(one, GraphRef))
-    if "autocast" in n.kind and arguments[2:3] == [True]:
-        raise n.error("autocast is not supported: cast the model instead")
-    operands = _values(n, arguments[at + 1 :])
-    return n.graph(arguments[at].name, *operands)
+    return n.graph(arguments[at].name, *_values(n, arguments[at + 1 :]))
+
+
+@ROWS("higher_order.wrap_with_autocast")
+def autocast(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    """A graph that runs with or without autocast, to bf16 where no type is given."""
+    _, element, enabled, _, body, *operands = arguments
+    graph = n.node.graphs[body.name]
+    if enabled:
+        graph = with_autocast(graph, element or bf16)
+    return n.builder.call(graph, _values(n, operands), n)
+
+
+@ROWS(CAST)
+def cast(n: AtenLayer, self: Any, dtype: Type) -> Any:
+    """Floats but for f64 as another type."""
+    floats = isinstance(self, Value) and isinstance(self.type.element_type, FloatType)
+    return n.cast(self, dtype) if floats and self.type.element_type is not f64 else self
