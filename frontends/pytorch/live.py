@@ -18,7 +18,9 @@ from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
 from .arguments import ELEMENTS, GraphRef, Ref
+from .functional import pure
 from .program import Layout, Program, node, tensor_input
+from .rows import ROWS
 
 
 def read_live(source: Source) -> Graph:
@@ -72,10 +74,36 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
             m.training = mode
 
 
+def _taken_apart(program: Any) -> Any:
+    """The program with PyTorch's decompositions of operators that have no row."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    graphs = [m for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
+    calls = [node for graph in graphs for node in graph.graph.nodes if node.op == "call_function"]
+    kinds = {node.target: _kind(node.target) for node in calls}
+    missing = [target for target, kind in kinds.items() if not is_read(kind)]
+    if not missing:
+        return program
+    table = torch.export.default_decompositions()
+    known = {target: table[target] for target in missing if target in table}
+    return program.run_decompositions(known)
+
+
+def is_read(kind: str) -> bool:
+    """Whether there is a row, that of the operator that gives what this one writes included."""
+    if kind == "_operator.getitem" or ROWS.find(kind) is not None:
+        return True
+    namespace, _, rest = kind.partition(".")
+    name, _, overload = rest.partition(".")
+    own = pure(name)
+    return own is not None and ROWS.find(f"{namespace}.{own}.{overload}") is not None
+
+
 def exported_graph(program: Any) -> Graph:
     """The graph of a `torch.export.ExportedProgram`."""
     import torch  # pyright: ignore[reportMissingImports]
 
+    program = _taken_apart(program)
     signature = program.graph_signature
     weights: dict[str, Any] = {}
     for spec in signature.input_specs:
