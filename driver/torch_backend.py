@@ -25,6 +25,7 @@ from operator import attrgetter
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
+from torch._decomp import decomposition_table  # pyright: ignore[reportMissingImports]
 from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[reportMissingImports]
 
 from ..frontends.common.importer import Importer
@@ -106,7 +107,7 @@ def _decompositions() -> dict[Any, Callable[..., Any]]:
     """
     return {
         op: taken_apart
-        for op, taken_apart in torch._decomp.decomposition_table.items()
+        for op, taken_apart in decomposition_table.items()
         if taken_apart.__module__ == "torch._decomp.decompositions"
         and not str(op).endswith(".data")
         and not is_read(str(op))

@@ -2,8 +2,8 @@
 
     python -m bench.formats.pytorch --out rows.jsonl [NAME..]
 
-Models come from torchvision, timm and transformers with initial weights; BatchNorm gets the
-statistics of a batch, so that outputs mean something.
+Models come from torchvision, timm and transformers with initial weights, none of which are nothing;
+BatchNorm gets the statistics of a batch, so that outputs mean something.
 """
 
 from __future__ import annotations
@@ -92,6 +92,7 @@ def compare(name: str, read_only: bool = False) -> dict[str, Any]:
     model.eval()
     with torch.no_grad():
         if not read_only:
+            without_zeros(model)
             real_statistics(model, inputs)
         try:
             program = torch.export.export(model, (), inputs, strict=False)
@@ -177,6 +178,23 @@ def varied(value: Any) -> Any:
     if isinstance(value, torch.Tensor) and value.dtype == torch.int64 and int(value.max()) > 1:
         return value.flip(-1)
     return value
+
+
+def without_zeros(model: Any) -> None:
+    """Give weights and scales that start as nothing, or nearly so, the size of trained ones.
+
+    Heads that start as zeros, and branches scaled by 1e-5, hide what is before them.
+    """
+    import torch
+
+    for parameter in model.parameters():
+        first = float(parameter.flatten()[0]) if parameter.numel() else 0.0
+        if abs(first) >= 0.1 or not bool((parameter == first).all()):
+            continue
+        if parameter.dim() > 1 and not first:
+            torch.nn.init.normal_(parameter, 0, parameter[0].numel() ** -0.5)
+        elif first:
+            torch.nn.init.uniform_(parameter, 0.3, 0.7)
 
 
 def real_statistics(model: Any, inputs: dict[str, Any]) -> None:

@@ -38,10 +38,11 @@ _FLOAT32 = frozenset(
         fft_rfft fft_irfft fft_rfft2 fft_irfft2 fft_rfftn fft_irfftn fft_hfft fft_ihfft
         linalg_cond linalg_matrix_rank linalg_solve linalg_cholesky linalg_svdvals linalg_eigvals
         linalg_eigvalsh linalg_inv linalg_householder_product linalg_tensorinv linalg_tensorsolve
-        fake_quantize_per_tensor_affine geqrf lu_with_info qr svd triangular_solve fractional_max_pool2d
-        fractional_max_pool3d adaptive_max_pool3d multilabel_margin_loss_forward linalg_qr
-        linalg_cholesky_ex linalg_svd linalg_eig linalg_eigh linalg_lstsq linalg_inv_ex
-        """  # noqa: E501
+        fake_quantize_per_tensor_affine geqrf lu_with_info qr svd triangular_solve
+        fractional_max_pool2d fractional_max_pool3d adaptive_max_pool3d linalg_qr
+        multilabel_margin_loss_forward linalg_cholesky_ex linalg_svd linalg_eig linalg_eigh
+        linalg_lstsq linalg_inv_ex
+        """
     )
 )
 """Operators that work in f32 whatever they get."""
@@ -55,7 +56,9 @@ def with_autocast(graph: Graph, element: Type) -> Graph:
     made: dict[tuple[str, Type], str] = {}
     nodes: list[Node] = []
     for node in graph.nodes:
-        inner = {name: with_autocast(one, element) for name, one in node.graphs.items()}
+        inner = node.graphs
+        if node.kind != "higher_order.wrap_with_autocast":  # that says of itself what it wants
+            inner = {name: with_autocast(one, element) for name, one in inner.items()}
         wanted = _wanted(node, element)
         if wanted is not None:
             node = _cast_operands(node, wanted, made, nodes)

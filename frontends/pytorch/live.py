@@ -54,7 +54,9 @@ def _module_of(function: Callable[..., Any]) -> Any:
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
     """The module's program for inference; it stays in the mode that it is in."""
     import torch  # pyright: ignore[reportMissingImports]
+    from torch.utils._pytree import tree_map_only  # pyright: ignore[reportMissingImports]
 
+    inputs = tree_map_only(np.ndarray, torch.from_numpy, inputs)
     by_name = isinstance(inputs, Mapping)
     args = () if by_name else tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     kwargs = dict(inputs) if by_name else None
