@@ -26,8 +26,8 @@ __all__ = ["NncError", "compile", "load", "operator", "parse"]
 
 def compile(
     model: Any,
-    *,
     inputs: Any = None,
+    *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     signature: str | None = None,
@@ -42,8 +42,8 @@ def compile(
 
     `model` is the path of a model in any format that nnc reads, or of IR text (`.mlir`, any
     stage), the bytes of a file, an `onnx.ModelProto`, a `torch.export.ExportedProgram`, a
-    `torch.nn.Module` or a function of JAX with example `inputs` (a tuple, or by name), or a
-    module. `shapes` fixes the shapes of inputs by name;
+    `torch.nn.Module` or a function of PyTorch or JAX with example `inputs` (a tuple, or by name),
+    or a module. `shapes` fixes the shapes of inputs by name;
     `constants` gives inputs a value for good (`{"sr": 16000}`), which are no inputs then;
     `signature` says which function of a SavedModel or a `.tflite` file is meant; `ops` are Python
     files that declare operators of one's own. `target` is what to compile for, a name
@@ -76,8 +76,8 @@ def compile(
 
 def load(
     model: Any,
-    *,
     inputs: Any = None,
+    *,
     shapes: Mapping[str, Sequence[int]] | None = None,
     constants: Mapping[str, Any] | None = None,
     signature: str | None = None,

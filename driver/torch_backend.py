@@ -20,16 +20,18 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from operator import attrgetter
 from typing import Any
 
 import torch  # pyright: ignore[reportMissingImports]
+from torch._decomp import decomposition_table  # pyright: ignore[reportMissingImports]
 from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[reportMissingImports]
 
 from ..frontends.common.importer import Importer
 from ..frontends.common.inputs import InputChoices
 from ..frontends.pytorch.layer import AtenLayer
-from ..frontends.pytorch.live import graph_of
+from ..frontends.pytorch.live import graph_of, is_read
 from ..frontends.pytorch.rows import ROWS
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -89,9 +91,27 @@ def backend(
 
     made_opaque(graph)
     compiler = aot_autograd(
-        fw_compiler=training, bw_compiler=training, inference_compiler=inference
+        fw_compiler=training,
+        bw_compiler=training,
+        inference_compiler=inference,
+        decompositions=_decompositions(),
     )
     return compiler(graph, list(example_inputs))
+
+
+@cache
+def _decompositions() -> dict[Any, Callable[..., Any]]:
+    """PyTorch's own ways to take apart operators of ATen that nnc does not have.
+
+    But for recurrent layers of packed sequences, whose lengths no trace knows.
+    """
+    return {
+        op: taken_apart
+        for op, taken_apart in decomposition_table.items()
+        if taken_apart.__module__ == "torch._decomp.decompositions"
+        and not str(op).endswith(".data")
+        and not is_read(str(op))
+    }
 
 
 class CompiledGraph:

@@ -244,27 +244,42 @@ def _zero_taps(at: Term, size: int) -> list[Tap]:
 
 
 def average_of_own_channels(
-    n: Layer, x: Value, rois: Value, *, bins: Sequence[int], scale: float = 1.0
+    n: Layer,
+    x: Value,
+    rois: Value,
+    *,
+    bins: Sequence[int],
+    scale: float = 1.0,
+    scaled_first: bool = False,
 ) -> Value:
     """The mean of each bin of a region, each bin in channels of its own; 0 of no element.
 
-    x [B, C * PH * PW, H, W], rois [R, 5] -> [R, C, PH, PW]. Source: R-FCN's PSROIPooling.
+    Corners are rounded, and then scaled; the last one is in the region. With `scaled_first`, they
+    are rounded afterwards, the last one is not, nor are the last elements of an image.
+
+    x [B, C * PH * PW, H, W], rois [R, 5] -> [R, C, PH, PW]. Source: R-FCN's PSROIPooling, and
+    torchvision's ps_roi_pool.
     """
     rows, columns = bins
     given = Term(n, rois).cast(f32)
-    corners = (given.part(1, 1, 5) + 0.5).function(nn.Floor)
+    before, after = (scale, 1.0) if scaled_first else (1.0, scale)
+    corners = (given.part(1, 1, 5) * before + 0.5).function(nn.Floor)
     image = Term(n, x).gather(given.column(0).cast(i64))
     first, *own = ((image.value, i) for i in (0, 2, 3))
     channels = (x.type.shape[1] or 0) // (rows * columns)
     image = image.reshape(first, channels, rows, columns, *own)
     masks, counts = [], []
     for d, count in ((0, rows), (1, columns)):
-        begin, end = corners.column(1 - d) * scale, (corners.column(3 - d) + 1.0) * scale
-        step = ((end - begin).max(0.1) / float(count)).spread(0, 1)
+        last = corners.column(3 - d) + (0.0 if scaled_first else 1.0)
+        begin, end = corners.column(1 - d) * after, last * after
+        step = ((end - begin).max(1.0 if scaled_first else 0.1) / float(count)).spread(0, 1)
         number = constant(n, arange(count)).cast(f32)
         low = (number * step + begin.spread(0, 1)).function(nn.Floor).spread(0, 1)
         high = ((number + 1.0) * step + begin.spread(0, 1)).function(nn.Ceil).spread(0, 1)
-        place = counting(n, extent(n, (x, 2 + d))).cast(f32)
+        size = extent(n, (x, 2 + d))
+        place = counting(n, size).cast(f32)
+        if scaled_first:
+            high = high.min((size - 1).cast(f32))
         mask = ((place >= low) & (place < high)).cast(f32)
         masks.append(mask)
         counts.append(mask.sum(2))

@@ -77,6 +77,9 @@ class Term:
     def __pow__(self, other: Operand) -> Term:
         return self.made(nn.Pow(self.value, self.other(other)))
 
+    def __rpow__(self, other: Operand) -> Term:
+        return self.made(nn.Pow(self.other(other), self.value))
+
     def __matmul__(self, other: Term) -> Term:
         return self.made(nn.Matmul(self.value, other.value))
 

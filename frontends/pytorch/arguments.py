@@ -100,7 +100,7 @@ def with_refs(value: Any, change: Any) -> Any:
 BY_PARTS = frozenset(
     words(
         """
-        alias detach clone contiguous lift_fresh lift_fresh_copy view reshape _unsafe_view
+        alias detach clone contiguous lift_fresh view reshape _unsafe_view
         _reshape_alias flatten unflatten squeeze unsqueeze expand expand_as broadcast_to permute
         transpose t numpy_T movedim swapaxes mT select slice narrow split split_with_sizes
         chunk unbind cat stack index index_select gather embedding repeat repeat_interleave

@@ -64,8 +64,14 @@ def _name_of(node: Node) -> str:
 
 
 def _writes(node: Node) -> bool:
-    name = _name_of(node)
-    return name.endswith("_") and not name.endswith("__")
+    return pure(_name_of(node)) is not None
+
+
+def pure(name: str) -> str | None:
+    """The operator that gives what this one writes: `add` for `add_`, `__and__` for `__iand__`."""
+    if name.endswith("__"):
+        return f"__{name[3:]}" if name.startswith("__i") else None
+    return name[:-1] if name.endswith("_") else None
 
 
 def _target(node: Node) -> str | None:
@@ -86,7 +92,7 @@ class _Functional:
 
     def run(self, nodes: Sequence[Node]) -> tuple[list[Node], Mapping[str, str]]:
         for node in nodes:
-            if _writes(node) and _name_of(node)[:-1] in VIEWS:  # of what it gives, not of elements
+            if pure(_name_of(node)) in VIEWS:  # of what it gives, not of elements
                 kind = node.kind.replace("_.", ".")
                 self.keep(Node(kind, node.name, node.inputs, node.outputs, node.attributes))
             elif _writes(node):
@@ -176,7 +182,7 @@ class _Functional:
             raise ValueError(f"{node.label} writes no value")
         arguments = with_refs(node.attributes, lambda ref: Ref(self.newest(ref.name)))
         first, *rest = node.kind.removeprefix("aten.").split(".")
-        kind = ".".join(["aten", first[:-1], *rest])
+        kind = ".".join(["aten", pure(first) or first, *rest])
         made = self.new_name(node.outputs[0] if node.outputs else target)
         if kind != "aten.copy.default":
             self.emit(kind, node.name, [made], arguments)

@@ -9,6 +9,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.core import Value
+from ...ir.numpy_types import type_to_numpy
 from ...ir.types import FloatType, IntegerType, TensorType, Type, f32, i1, i64
 from ..common.importer import NodeLayer
 from ..common.late_axes import source_of
@@ -130,6 +131,16 @@ def element_of_number(value: Any) -> Type:
     if isinstance(value, bool):
         return i1
     return i64 if isinstance(value, int) else f32
+
+
+def ends_of(element: Type) -> tuple[Any, Any]:
+    """What no number of an element type is below, and what none is above."""
+    if isinstance(element, FloatType):
+        return -np.inf, np.inf
+    if element is i1:
+        return False, True
+    ends = np.iinfo(type_to_numpy(element))
+    return ends.min, ends.max
 
 
 def _kind(element: Type | None) -> int:

@@ -6,7 +6,7 @@ Whoever has such an object has imported PyTorch already.
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,9 @@ from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
 from .arguments import ELEMENTS, GraphRef, Ref
+from .functional import pure
 from .program import Layout, Program, node, tensor_input
+from .rows import ROWS
 
 
 def read_live(source: Source) -> Graph:
@@ -28,17 +30,33 @@ def read_live(source: Source) -> Graph:
     given = source.object
     if isinstance(given, torch.export.ExportedProgram):
         return exported_graph(given)
-    if isinstance(given, torch.nn.Module):
-        if source.inputs is None:
-            raise source.error("a module needs example inputs: nnc.compile(model, inputs=(x,))")
-        return exported_graph(_exported(source, given, source.inputs))
-    raise source.error(f"a {type(given).__name__} is no model")
+    if isinstance(given, Mapping):
+        raise source.error("weights without a model: load them into it, and give it with inputs")
+    if isinstance(given, torch.jit.ScriptModule):
+        raise source.error("a TorchScript module; give the module that it was made of, with inputs")
+    if source.inputs is None:
+        raise source.error("a module needs example inputs: nnc.compile(model, inputs=(x,))")
+    if not isinstance(given, torch.nn.Module):
+        given = _module_of(given)
+    return exported_graph(_exported(source, given, source.inputs))
+
+
+def _module_of(function: Callable[..., Any]) -> Any:
+    """A function as a module."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    class Function(torch.nn.Module):
+        forward = staticmethod(function)
+
+    return Function()
 
 
 def _exported(source: Source, module: Any, inputs: Any) -> Any:
     """The module's program for inference; it stays in the mode that it is in."""
     import torch  # pyright: ignore[reportMissingImports]
+    from torch.utils._pytree import tree_map_only  # pyright: ignore[reportMissingImports]
 
+    inputs = tree_map_only(np.ndarray, torch.from_numpy, inputs)
     by_name = isinstance(inputs, Mapping)
     args = () if by_name else tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
     kwargs = dict(inputs) if by_name else None
@@ -58,10 +76,36 @@ def _exported(source: Source, module: Any, inputs: Any) -> Any:
             m.training = mode
 
 
+def _taken_apart(program: Any) -> Any:
+    """The program with PyTorch's decompositions of operators that have no row."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    graphs = [m for m in program.graph_module.modules() if isinstance(m, torch.fx.GraphModule)]
+    calls = [node for graph in graphs for node in graph.graph.nodes if node.op == "call_function"]
+    kinds = {node.target: _kind(node.target) for node in calls}
+    missing = [target for target, kind in kinds.items() if not is_read(kind)]
+    if not missing:
+        return program
+    table = torch.export.default_decompositions()
+    known = {target: table[target] for target in missing if target in table}
+    return program.run_decompositions(known)
+
+
+def is_read(kind: str) -> bool:
+    """Whether there is a row, that of the operator that gives what this one writes included."""
+    if kind == "_operator.getitem" or ROWS.find(kind) is not None:
+        return True
+    namespace, _, rest = kind.partition(".")
+    name, _, overload = rest.partition(".")
+    own = pure(name)
+    return own is not None and ROWS.find(f"{namespace}.{own}.{overload}") is not None
+
+
 def exported_graph(program: Any) -> Graph:
     """The graph of a `torch.export.ExportedProgram`."""
     import torch  # pyright: ignore[reportMissingImports]
 
+    program = _taken_apart(program)
     signature = program.graph_signature
     weights: dict[str, Any] = {}
     for spec in signature.input_specs:
@@ -259,6 +303,8 @@ def as_array(tensor: Any) -> np.ndarray:
     """The elements of a tensor, where they lie if that can be."""
     import torch  # pyright: ignore[reportMissingImports]
 
+    if tensor.is_meta:
+        raise NncError("a tensor is on the device 'meta', and has no elements")
     plain = tensor.detach().cpu().contiguous()
     dtype = type_to_numpy(element_of(plain.dtype))
     if dtype.kind in "fiubc":

@@ -19,15 +19,17 @@ class AtenRows(Rows):
         def relu(n: AtenLayer, self: Value) -> Value:
             return n(nn.Relu(self))
 
-    One name without an overload stands for all overloads that have no row of their own.
+    One name without an overload stands for all overloads that have no row of their own, and for
+    those of the operator that copies where this one gives a view.
     """
 
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, or None."""
         name = kind.rpartition(".")[0]
         found = super().find(kind) or super().find(name) or _own(kind)
+        found = found or super().find(name.removesuffix("_copy"))
         if found is None and name.startswith("aten."):
-            found = super().find(name.replace("aten.", COMPLEX))
+            found = super().find(name.removesuffix("_copy").replace("aten.", COMPLEX))
         return None if found is None else _called_by_names(found)
 
 
@@ -69,7 +71,7 @@ def _called_by_names(function: Convert) -> Convert:
 
 def _of_pairs(n: Any, function: Convert) -> Convert:
     """What an operator does to complex numbers: a row of its own, or the same to both parts."""
-    name = n.kind.split(".")[1]
+    name = n.kind.split(".")[1].removesuffix("_copy")
     own = Rows.find(ROWS, COMPLEX + name)
     if own is None and name not in BY_PARTS:
         raise n.error("complex numbers are not supported here")

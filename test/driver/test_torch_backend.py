@@ -209,3 +209,39 @@ def test_open_shapes_are_compiled_once(torch, compiled, monkeypatch):
             x = torch.randn(batch, 3, size, size)
             agree(torch, run(x), model(x))
     assert len(counts) == 1
+
+
+def test_statistics_that_are_updated(torch, compiled):
+    """BatchNorm in training mode without gradients: what runs along is updated, too."""
+    import copy
+
+    model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4))
+    own = copy.deepcopy(model)
+    run = compiled(own, fallback=False)
+    with torch.no_grad():
+        for _ in range(2):
+            x = torch.randn(4, 3, 8, 8)
+            torch.testing.assert_close(run(x), model(x), rtol=1e-4, atol=1e-5)
+            for one, other in zip(own.buffers(), model.buffers(), strict=True):
+                torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-5)
+
+
+def test_numbers_that_change(torch, compiled):
+    """A number of Python is an argument of the graph once it has changed."""
+
+    def function(x, *, scale):
+        return {"y": x * scale, "n": (x.double() + scale).to(torch.float16)}
+
+    run = compiled(function, fallback=False)
+    x = torch.randn(3)
+    for scale in (1.0, 2.0, 3.5):
+        torch.testing.assert_close(run(x, scale=scale), function(x, scale=scale))
+
+
+def test_operators_that_pytorch_takes_apart(torch, compiled):
+    def function(x, classes):
+        return torch.nn.functional.multi_margin_loss(x, classes) + x.sum()
+
+    x, classes = torch.randn(3, 4), torch.tensor([1, 2, 0])
+    found = compiled(function, fallback=False)(x, classes)
+    torch.testing.assert_close(found, function(x, classes))

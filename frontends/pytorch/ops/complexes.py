@@ -13,6 +13,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, Type, f32, i64
+from ...common.columns import folded
 from ...common.complexes import Pair, pair, product, split, terms, together
 from ...common.fourier import Complex, along, each, transformed
 from ...common.movement import padded_by, rolled, swapped
@@ -36,12 +37,12 @@ def _terms(n: AtenLayer, x: Any) -> tuple[Term, Term]:
     return real, constant(n, 0.0, real.element)
 
 
-@ROWS("aten.view_as_complex", "aten.view_as_complex_copy")
+@ROWS("aten.view_as_complex")
 def view_as_complex(n: AtenLayer, self: Value) -> Pair:
     return split(n, self)
 
 
-@ROWS("complex.view_as_real", "complex.view_as_real_copy")
+@ROWS("complex.view_as_real")
 def view_as_real(n: AtenLayer, self: Pair) -> Value:
     return together(n, self)
 
@@ -215,6 +216,30 @@ for _inverse in ("", "i"):
             ROWS.add({f"{kind}.{_name}{_suffix}": _row for kind in ("aten", "complex")})
 
 
+def _hermitian(suffix: str) -> Row:
+    """A spectrum of real numbers is that of the conjugate, the other way; scaled as its twin."""
+    twins = {None: "forward", "backward": "forward", "forward": "backward", "ortho": "ortho"}
+    last = {"": -1, "2": [-2, -1], "n": ()}[suffix]
+
+    def row(
+        n: AtenLayer, self: Any, n_: Any = None, s: Any = None, dim: Any = last, norm: Any = None
+    ) -> Any:
+        back = "ihfft" in n.kind
+        given = self if back else conjugate(n, self) if isinstance(self, Pair) else self
+        if not back and not isinstance(given, Pair):
+            given = pair(*_terms(n, given))
+        found = _fft(not back, True, last)(n, given, n_, s, dim, twins[norm])
+        return conjugate(n, found) if back else found
+
+    return row
+
+
+for _suffix in ("", "2", "n"):
+    for _name in ("hfft", "ihfft"):
+        _row = _hermitian(_suffix)
+        ROWS.add({f"{kind}.fft_{_name}{_suffix}": _row for kind in ("aten", "complex")})
+
+
 def _factor(n: AtenLayer, x: Any, axes: Work, mode: int, inverse: bool, back: bool) -> float:
     """A transform's own scale by ATen's mode (none, root, all), over that of `fourier`."""
     if mode == (2 if inverse else 0):
@@ -261,6 +286,14 @@ def shifted(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     return self
 
 
+def _centered(n: AtenLayer, row: Term, width: int) -> Term:
+    """A window in the middle of zeros."""
+    own = row.shape[0] or 0
+    before = (width - own) // 2
+    by = [before, width - own - before]
+    return Term(n, padded_by(n, row.value, by, n.constant(0, row.element)))
+
+
 @ROWS("aten.stft")
 def stft(
     n: AtenLayer,
@@ -288,11 +321,8 @@ def stft(
     places = (counting(n, frames) * hop).spread(0, 1) + counting(n, count)
     rows = x.gather(places, 1)
     if window is not None or win_length not in (None, n_fft):
-        width = win_length or n_fft
-        row = constant(n, np.ones(width), x.element) if window is None else Term(n, window)
-        before = (n_fft - width) // 2
-        by = [before, n_fft - width - before]
-        rows = rows * Term(n, padded_by(n, row.value, by, n.constant(0, row.element)))
+        row = constant(n, np.ones(win_length or n_fft), x.element)
+        rows = rows * _centered(n, row if window is None else Term(n, window), n_fft)
     half = onesided is None or onesided
     scale = n_fft**-0.5 if normalized else 1.0
     found = _transform(n, rows.value, [(2, None)], False, half, scale)
@@ -300,3 +330,48 @@ def stft(
     if self.type.rank == 1:
         moved = [Term(n, one).column(0, 0).value for one in moved]
     return Pair(*moved) if return_complex else together(n, Pair(*moved))
+
+
+@ROWS("complex.istft")
+def istft(
+    n: AtenLayer,
+    self: Pair,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: Value | None = None,
+    center: bool = True,
+    normalized: bool = False,
+    onesided: bool | None = None,
+    length: Any = None,
+    return_complex: bool = False,
+) -> Value:
+    """The signal of frames: [B, bins, frames] -> [B, L], by overlapping and adding.
+
+    What overlaps is divided by the sum of the windows' squares.
+    """
+    if return_complex or onesided is False:
+        raise n.error("only signals of real numbers are supported, of one-sided spectra")
+    hop, rank = hop_length or n_fft // 4, self.type.rank
+    parts = [Term(n, swapped(n, v, rank - 2, rank - 1)).value for v in (self.real, self.imag)]
+    parts = [Term(n, v).spread(3 - rank, 0).value for v in parts]
+    scale = n_fft**0.5 if normalized else 1.0
+    frames = Term(n, _transform(n, Pair(*parts), [(2, n_fft)], True, True, scale))
+    row = constant(n, np.ones(win_length or n_fft), frames.element)
+    row = _centered(n, row if window is None else Term(n, window), n_fft)
+    count = n.int(n.size(frames.value, 1))
+    whole = n_fft + hop * (count - 1)
+
+    def overlapped(x: Term) -> Term:
+        columns = x.transpose(0, 2, 1).value
+        found = folded(n, columns, [1, whole], [1, n_fft], [1, hop], [1, 1], [0] * 4)
+        return Term(n, found).reshape((x.value, 0), whole)
+
+    weights = n.expand((row * row).spread(2, 0).value, [1, count, n_fft])
+    begin = n_fft // 2 if center else 0
+    end = begin + n.int(length) if length is not None else whole - begin
+    sums = [overlapped(v).part(1, begin, min(end, whole)) for v in (frames * row, Term(n, weights))]
+    found = sums[0] / sums[1]
+    if end > whole:
+        found = Term(n, padded_by(n, found.value, [0, 0, 0, end - whole], n.scalar(0, found.value)))
+    return found.column(0, 0).value if rank == 2 else found.value

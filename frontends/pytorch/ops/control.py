@@ -6,9 +6,12 @@ from typing import Any
 
 from ....dialects import nn
 from ....ir.core import Value
+from ....ir.types import FloatType, Type, bf16, f64, i64
 from ...common.loops import Iteration, branch, extent, while_loop
 from ...common.shapes import as_scalar
-from ..arguments import GraphRef
+from ...common.terms import Term
+from ..arguments import GraphRef, words
+from ..autocast import CAST, with_autocast
 from ..layer import AtenLayer
 from ..rows import ROWS
 
@@ -61,6 +64,27 @@ def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     return [*last, *stacked]
 
 
+@ROWS("higher_order.associative_scan")
+def associative_scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    """What combining all rows up to each one gives, from the first on."""
+    combine, rows, *rest = arguments
+    captured = _values(n, rest[0] if rest else [])
+    sources = _values(n, rows)
+    first = n.constant(0, i64)
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        parts = [n(nn.Gather(x, number)) for x in sources]
+        found = _values(n, n.graph(combine.name, *values, *parts, *captured))
+        chosen = Term(n, number).equals(0)
+        kept = [
+            chosen.choose(Term(n, a), Term(n, b)).value for a, b in zip(parts, found, strict=True)
+        ]
+        return Iteration(kept, kept)
+
+    starts = [n(nn.Gather(x, first)) for x in sources]
+    return while_loop(n, step, starts, extent(n, sources[0], 0))[1]
+
+
 @ROWS("higher_order.map_impl", "higher_order.map")
 def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     body, rows, *rest = arguments
@@ -74,11 +98,36 @@ def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
     return while_loop(n, step, [], extent(n, sources[0], 0))[1]
 
 
-@ROWS("higher_order.wrap_with_set_grad_enabled", "higher_order.wrap_with_autocast")
-def wrapped(n: AtenLayer, arguments: list[Any], **modes: Any) -> list[Value]:
-    """A graph that runs in a mode which says nothing here, but for autocast to other types."""
+_WRAPPERS = words(
+    """
+    wrap_with_set_grad_enabled wrap wrap_activation_checkpoint tag_activation_checkpoint
+    invoke_subgraph hints_wrapper strict_mode run_const_graph
+    """
+)
+
+
+@ROWS(*(f"higher_order.{name}" for name in _WRAPPERS))
+def wrapped(n: AtenLayer, arguments: list[Any], **hints: Any) -> list[Value]:
+    """A graph that runs in a mode which says nothing here."""
     at = next(i for i, one in enumerate(arguments) if isinstance(one, GraphRef))
-    if "autocast" in n.kind and arguments[2:3] == [True]:
-        raise n.error("autocast is not supported: cast the model instead")
-    operands = _values(n, arguments[at + 1 :])
-    return n.graph(arguments[at].name, *operands)
+    operands = [v for v in arguments[at + 1 :] if not isinstance(v, str | dict)]
+    if len(operands) == 1 and isinstance(operands[0], list):
+        operands = operands[0]
+    return n.graph(arguments[at].name, *_values(n, operands))
+
+
+@ROWS("higher_order.wrap_with_autocast")
+def autocast(n: AtenLayer, arguments: list[Any]) -> list[Value]:
+    """A graph that runs with or without autocast, to bf16 where no type is given."""
+    _, element, enabled, _, body, *operands = arguments
+    graph = n.node.graphs[body.name]
+    if enabled:
+        graph = with_autocast(graph, element or bf16)
+    return n.builder.call(graph, _values(n, operands), n)
+
+
+@ROWS(CAST)
+def cast(n: AtenLayer, self: Any, dtype: Type) -> Any:
+    """Floats but for f64 as another type."""
+    floats = isinstance(self, Value) and isinstance(self.type.element_type, FloatType)
+    return n.cast(self, dtype) if floats and self.type.element_type is not f64 else self

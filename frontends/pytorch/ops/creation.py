@@ -79,6 +79,33 @@ def linspace(n: AtenLayer, start: Any, end: Any, steps: int, dtype=None) -> Valu
     return n.constant(np.linspace(n.number(start), n.number(end), n.int(steps)), dtype or f32)
 
 
+@ROWS("aten.logspace")
+def logspace(n: AtenLayer, start: Any, end: Any, steps: int, base: Any = 10.0, dtype=None) -> Value:
+    ends = n.number(start), n.number(end)
+    return n.constant(np.logspace(*ends, n.int(steps), base=n.number(base)), dtype or f32)
+
+
+@ROWS("aten.range")
+def range_(n: AtenLayer, end: Any, start: Any = 0, step: Any = 1, dtype=None) -> Value:
+    """As arange, with its end."""
+    first, last, by = (n.number(v) for v in (start, end, step))
+    count = math.floor((last - first) / by) + 1
+    return n.constant(first + np.arange(count) * by, dtype or f32)
+
+
+@ROWS("aten.tril_indices", "aten.triu_indices")
+def triangle(n: AtenLayer, row: Any, col: Any, offset: int = 0, dtype=None) -> Value:
+    """Rows and columns of the elements on one side of a diagonal."""
+    find = np.tril_indices if "tril" in n.kind else np.triu_indices
+    return n.constant(np.stack(find(n.int(row), offset, n.int(col))), dtype or i64)
+
+
+@ROWS("aten.fft_fftfreq", "aten.fft_rfftfreq")
+def frequencies(n: AtenLayer, n_: Any, d: float = 1.0, dtype=None) -> Value:
+    find = np.fft.rfftfreq if "rfft" in n.kind else np.fft.fftfreq
+    return n.constant(find(n.int(n_), d), dtype or f32)
+
+
 @ROWS("aten.eye")
 def eye(n: AtenLayer, n_: Any, m: Any = None, dtype: Type | None = None) -> Value:
     rows = n.int(n_)
@@ -97,3 +124,13 @@ def window(n: AtenLayer, window_length: Any, periodic: bool = True, dtype=None) 
     return n.constant(
         sum((-1) ** i * c * np.cos(i * turn) for i, c in enumerate(terms)), dtype or f32
     )
+
+
+@ROWS("aten.bartlett_window", "aten.kaiser_window")
+def ramp_or_kaiser_window(
+    n: AtenLayer, window_length: Any, periodic: bool = True, beta: float = 12.0, dtype=None
+) -> Value:
+    count = n.int(window_length)
+    whole = count + (periodic and count > 1)
+    made = np.bartlett(whole) if "bartlett" in n.kind else np.kaiser(whole, beta)
+    return n.constant(made[:count], dtype or f32)

@@ -9,10 +9,12 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
 from ...common.complexes import pair
+from ...common.loops import Iteration, while_loop
 from ...common.terms import Term
 from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS, Row, table
+from .views import broadcast_tensors
 
 # -- functions of one tensor -----------------------------------------------------------------------
 
@@ -38,8 +40,8 @@ def _whole(op: Any) -> Row:
     return row
 
 
-table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs, sign=nn.Sign, relu=nn.Relu)
-table(_same, bitwise_not=nn.Not, hardswish=nn.HardSwish, selu=nn.Selu)
+table(_same, neg=nn.Neg, negative=nn.Neg, abs=nn.Abs, absolute=nn.Abs)
+table(_same, relu=nn.Relu, bitwise_not=nn.Not, hardswish=nn.HardSwish, selu=nn.Selu)
 table(
     _same,
     silu=lambda x: nn.Swish(x, alpha=1.0),
@@ -57,13 +59,19 @@ table(
     cos=nn.Cos,
     tan=nn.Tan,
     asin=nn.Asin,
+    arcsin=nn.Asin,
     acos=nn.Acos,
+    arccos=nn.Acos,
     atan=nn.Atan,
+    arctan=nn.Atan,
     sinh=nn.Sinh,
     cosh=nn.Cosh,
     asinh=nn.Asinh,
+    arcsinh=nn.Asinh,
     acosh=nn.Acosh,
+    arccosh=nn.Acosh,
     atanh=nn.Atanh,
+    arctanh=nn.Atanh,
     erf=nn.Erf,
     special_erf=nn.Erf,
     erfc=nn.Erfc,
@@ -81,7 +89,8 @@ table(
     _term,
     log2=lambda x: x.function(nn.Log) / math.log(2),
     log10=lambda x: x.function(nn.Log) / math.log(10),
-    exp2=lambda x: (x * math.log(2)).function(nn.Exp),
+    exp2=lambda x: 2.0**x,
+    special_exp2=lambda x: 2.0**x,
     square=lambda x: x * x,
     frac=lambda x: x - x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign),
     relu6=lambda x: x.max(0.0).min(6.0),
@@ -91,7 +100,7 @@ table(
 )
 
 
-@ROWS("aten.logit")
+@ROWS("aten.logit", "aten.special_logit")
 def logit(n: AtenLayer, self: Value, eps: float | None = None) -> Value:
     x = Term(n, n.floating(self))
     if eps is not None:
@@ -107,7 +116,7 @@ def trunc(n: AtenLayer, self: Value) -> Value:
     return (x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign)).value
 
 
-@ROWS("aten.round")
+@ROWS("aten.round", "aten.special_round")
 def round_(n: AtenLayer, self: Value, decimals: int = 0) -> Value:
     if not isinstance(self.type.element_type, FloatType):
         return self
@@ -309,67 +318,57 @@ def clamp(n: AtenLayer, self: Value, min: Any = None, max: Any = None) -> Value:
     return x.value
 
 
-@ROWS("aten.isnan")
-def isnan(n: AtenLayer, self: Value) -> Value:
-    return n(nn.IsNan(n.floating(self)))
-
-
-@ROWS("aten.isinf")
-def isinf(n: AtenLayer, self: Value) -> Value:
-    return n(nn.IsInf(n.floating(self)))
-
-
-@ROWS("aten.copysign")
-def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
-    """The size of one with the sign of the other, that of zeros too."""
-    lhs, rhs = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
-    size = lhs.function(nn.Abs)
-    negative = (rhs < 0.0) | (rhs.equals(0.0) & (1.0 / rhs < 0.0))
-    return negative.choose(-size, size).value
-
-
 @ROWS("aten.hypot")
 def hypot(n: AtenLayer, self: Any, other: Any) -> Value:
     a, b = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
     return (a * a + b * b).function(nn.Sqrt).value
 
 
-@ROWS("aten.isposinf", "aten.isneginf")
-def is_one_infinity(n: AtenLayer, self: Value) -> Value:
-    end = math.inf if "pos" in n.kind else -math.inf
-    return Term(n, n.floating(self)).equals(end).value
-
-
-@ROWS("aten.isreal")
-def isreal(n: AtenLayer, self: Value) -> Value:
-    return n.filled(n.constant(True, i1), n.shape(self))
-
-
-@ROWS("aten.isfinite")
-def isfinite(n: AtenLayer, self: Value) -> Value:
-    x = n.floating(self)
-    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
-
-
-@ROWS("aten.logaddexp")
+@ROWS("aten.logaddexp", "aten.logaddexp2")
 def logaddexp(n: AtenLayer, self: Value, other: Value) -> Value:
+    """log(exp(a) + exp(b)), or of base 2; of two equal infinities, that infinity."""
     a, b = (Term(n, v) for v in n.promoted(self, other))
-    top = a.max(b)
-    return (top + ((a - top).function(nn.Exp) + (b - top).function(nn.Exp)).function(nn.Log)).value
+    base = math.log(2) if n.kind.split(".")[1].endswith("2") else 1.0
+    apart = a.equals(b).choose(0.0, -(a - b).function(nn.Abs))
+    return (a.max(b) + (apart * base).function(nn.Exp).function(nn.Log1p) / base).value
 
 
-@ROWS("aten.isin")
-def isin(n: AtenLayer, elements: Value, test_elements: Value, invert: bool = False, **how) -> Value:
-    lhs, rhs = n.promoted(elements, test_elements)
-    found = Term(n, lhs).spread(0, 1).equals(Term(n, rhs).flat()).cast(i64)
-    same = found.sum(elements.type.rank) > 0
-    return (~same if invert else same).value
+@ROWS("aten.ldexp")
+def ldexp(n: AtenLayer, self: Value, other: Value) -> Value:
+    x = n.floating(self)
+    return (Term(n, x) * (2.0 ** Term(n, n.cast(other, x.type.element_type)))).value
+
+
+@ROWS("aten.gcd", "aten.lcm")
+def divisor(n: AtenLayer, self: Value, other: Value) -> Value:
+    """Euclid's algorithm, for all elements until the last one is done."""
+    a, b = (Term(n, v).function(nn.Abs) for v in broadcast_tensors(n, n.promoted(self, other)))
+
+    def unfinished(x: Term) -> Value:
+        return (x.flat().largest(0) > 0).value
+
+    def step(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        x, y = (Term(n, v) for v in values)
+        rest = x % y.equals(0).choose(1, y)
+        following = [y.equals(0).choose(x, y), y.equals(0).choose(y, rest)]
+        return Iteration([v.value for v in following], going=unfinished(following[1]))
+
+    found, _ = while_loop(n, step, [a.value, b.value], None, unfinished(b))
+    greatest = Term(n, found[0])
+    if "gcd" in n.kind:
+        return greatest.value
+    return (a / greatest.max(1) * b).value
 
 
 # -- element types and copies ----------------------------------------------------------------------
 
 
-@ROWS("aten.to", "aten._to_copy", "prims.convert_element_type")
+@ROWS("prims.convert_element_type")
+def convert_element_type(n: AtenLayer, a: Any, dtype: Type) -> Value:
+    return n.as_value(a, dtype)
+
+
+@ROWS("aten.to", "aten._to_copy")
 def to(n: AtenLayer, self: Value, dtype: Type | None = None, other: Value | None = None) -> Any:
     if other is not None:
         return n.cast(self, other.type.element_type)
@@ -391,7 +390,7 @@ def _cast_to(element: Type) -> Row:
 table(_cast_to, float=f32, double=f64, long=i64, bool=i1, int=IntegerType(32))
 
 
-_SAME = words("alias alias_copy detach clone contiguous lift_fresh lift_fresh_copy positive")
+_SAME = words("alias detach clone contiguous lift lift_fresh positive pin_memory")
 
 
 @ROWS(*(f"aten.{name}" for name in _SAME))

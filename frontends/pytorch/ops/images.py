@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32
 from ...common import grids, regions
 from ...common.boxes import suppressed
-from ...common.terms import Term
+from ...common.terms import Term, constant
 from ..layer import AtenLayer
 from ..rows import ROWS
 
@@ -79,3 +81,69 @@ def roi_pool(
 ) -> list:
     bins = n.int(pooled_height), n.int(pooled_width)
     return [regions.max_roi_pool(n, input, rois, bins=bins, scale=spatial_scale), None]
+
+
+@ROWS("torchvision.ps_roi_align")
+def ps_roi_align(
+    n: AtenLayer,
+    input: Value,
+    rois: Value,
+    spatial_scale: float,
+    pooled_height: Any,
+    pooled_width: Any,
+    sampling_ratio: int,
+) -> list:
+    """Each bin from channels of its own: [B, C * PH * PW, H, W] -> [R, C, PH, PW]"""
+    bins = n.int(pooled_height), n.int(pooled_width)
+    found = roi_align(n, input, rois, spatial_scale, *bins, sampling_ratio, True)
+    count = bins[0] * bins[1]
+    # [R, C, bin of the channel, bin]
+    whole = Term(n, found).reshape((found, 0), n.int(n.size(input, 1)) // count, count, count)
+    own = constant(n, np.eye(count), f32) * whole
+    kept = own.sum(3)
+    return [kept.reshape((found, 0), (kept.value, 1), *bins).value, None]
+
+
+@ROWS("torchvision.ps_roi_pool")
+def ps_roi_pool(
+    n: AtenLayer,
+    input: Value,
+    rois: Value,
+    spatial_scale: float,
+    pooled_height: Any,
+    pooled_width: Any,
+) -> list:
+    bins = n.int(pooled_height), n.int(pooled_width)
+    found = regions.average_of_own_channels(
+        n, input, rois, bins=bins, scale=spatial_scale, scaled_first=True
+    )
+    return [found, None]
+
+
+@ROWS("torchvision.deform_conv2d")
+def deform_conv2d(
+    n: AtenLayer,
+    input: Value,
+    weight: Value,
+    offset: Value,
+    mask: Value,
+    bias: Value,
+    groups: Any,
+    offset_groups: Any,
+    use_mask: bool,
+    **window: Any,
+) -> Value:
+    def both(name: str) -> list[int]:
+        return [n.int(window[f"{name}_{side}"]) for side in ("h", "w")]
+
+    windows = regions.DeformableWindows(
+        [n.int(d) for d in n.shape(weight)[2:]],
+        both("stride"),
+        both("dilation"),
+        both("pad") * 2,
+        n.int(groups),
+        n.int(offset_groups),
+    )
+    return regions.deformable_convolution(
+        n, input, weight, offset, bias, mask if use_mask else None, windows
+    )

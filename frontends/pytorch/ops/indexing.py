@@ -11,9 +11,9 @@ from ....ir.types import IntegerType, TensorType, i1, i64
 from ...common.movement import concat, transposed
 from ...common.shapes import as_i64, reshape
 from ...common.terms import Term, counting, extent
-from ..layer import AtenLayer
+from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
-from .elementwise import as_bool
+from .elementwise import as_bool, floor_divide
 from .views import broadcast_tensors, unsqueeze
 
 
@@ -59,7 +59,7 @@ def take_along_dim(n: AtenLayer, self: Value, indices: Value, dim: int | None = 
 
 
 _REDUCTIONS = {None: "none", "sum": "add", "add": "add", "prod": "mul", "multiply": "mul"}
-_REDUCTIONS |= {"amax": "max", "amin": "min"}
+_REDUCTIONS |= {"amax": "max", "amin": "min", "mean": "add"}
 
 
 @ROWS("aten.scatter", "aten.scatter_add", "aten.scatter_reduce")
@@ -73,19 +73,101 @@ def scatter(
     reduce: str | None = None,
     include_self: bool = True,
 ) -> Value:
-    if "scatter_add" in n.kind:
-        reduce = "sum"
-    if reduce not in _REDUCTIONS or not include_self:
-        raise n.error(f"reduction '{reduce}' is not supported")
-    if not isinstance(src, Value):
-        src = n.filled(n.as_value(value, self.type.element_type), n.shape(index))
-    index, src = as_i64(n, index), n.cast(src, self.type.element_type)
-    if src.type.shape != index.type.shape and None not in index.type.shape:
-        out = TensorType(index.type.shape, src.type.element_type)
-        src = n(nn.Slice(src, starts=(0,) * src.type.rank, out=out))
+    if self.type.rank == 0:
+        given = {"src": src if src is None else n.reshape(src, [1]), "value": value}
+        index = n.reshape(index, [1])
+        found = scatter(n, n.reshape(self, [1]), 0, index, **given, reduce=reduce)
+        return n.reshape(found, [])
+    element = self.type.element_type
+    if isinstance(src, Value):
+        source = n.cast(src, element)
+    else:
+        source = n.filled(n.as_value(value, element), n.shape(index))
+    index = as_i64(n, index)
+    if source.type.shape != index.type.shape and None not in index.type.shape:
+        out = TensorType(index.type.shape, element)
+        source = n(nn.Slice(source, starts=(0,) * index.type.rank, out=out))
+    how = "sum" if "scatter_add" in n.kind else reduce
+    return _reduced(n, self, n.axis(dim, self.type.rank), index, source, how, include_self)
+
+
+def _reduced(
+    n: AtenLayer, x: Value, axis: int, places: Value, source: Value, how: Any, with_own: bool
+) -> Value:
+    """x with a source written or added at places along an axis; `with_own` x counts, too."""
+    if how not in _REDUCTIONS:
+        raise n.error(f"reduction '{how}' is not supported")
+
+    def scattered(start: Value, source: Value, reduction: str) -> Term:
+        made = nn.ScatterElements(start, places, source, axis=axis, reduction=reduction)
+        return Term(n, n(made))
+
+    reduction = _REDUCTIONS[how]
+    if not with_own and how is not None:
+        # What is written to starts as what changes nothing.
+        element = x.type.element_type
+        least, greatest = ends_of(element)
+        neutral = {"add": 0, "mul": 1, "max": least, "min": greatest}
+        start = n.filled(n.as_value(neutral[reduction], element), n.shape(source))
+        x = scattered(x, start, "none").value
+    found = scattered(x, source, reduction)
+    if how != "mean":
+        return found.value
+    zeros = n.filled(n.constant(int(with_own), i64), n.shape(x))
+    ones = n.filled(n.constant(1, i64), n.shape(source))
+    count = scattered(zeros, ones, "add").max(1)
+    if isinstance(found.element, IntegerType):
+        return floor_divide(n, found.value, n.cast(count.value, found.element))
+    return (found / count.cast(found.element)).value
+
+
+@ROWS("aten.index_reduce")
+def index_reduce(
+    n: AtenLayer,
+    self: Value,
+    dim: int,
+    index: Value,
+    source: Value,
+    reduce: str,
+    include_self: bool = True,
+) -> Value:
     axis = n.axis(dim, self.type.rank)
-    how = _REDUCTIONS[reduce]
-    return n(nn.ScatterElements(self, index, src, axis=axis, reduction=how))
+    rows = Term(n, as_i64(n, index)).flat().spread(0, self.type.rank - 1 - axis)
+    places = n.expand(rows.value, n.shape(source))
+    return _reduced(n, self, axis, places, source, reduce, include_self)
+
+
+@ROWS("aten.put")
+def put(n: AtenLayer, self: Value, index: Value, source: Value, accumulate: bool = False) -> Value:
+    """Elements written at places in a flat view."""
+    flat, places, rows = (Term(n, v).flat() for v in (self, as_i64(n, index), source))
+    how = "add" if accumulate else "none"
+    made = nn.ScatterElements(flat.value, places.value, rows.value, axis=0, reduction=how)
+    return n.reshape(n(made), n.shape(self))
+
+
+@ROWS("aten._unsafe_masked_index")
+def masked_index(n: AtenLayer, self: Value, mask: Value, indices: list[Any], fill: Any) -> Value:
+    """What is at positions, where a mask holds; else a number."""
+    found = index(n, self, _inside(n, self, indices))
+    return n(nn.Where(mask, found, n.as_value(fill, self.type.element_type)))
+
+
+@ROWS("aten._unsafe_masked_index_put_accumulate")
+def masked_index_put(
+    n: AtenLayer, self: Value, mask: Value, indices: list[Any], values: Value
+) -> Value:
+    """Values that are added at positions, where a mask holds."""
+    kept = n(nn.Where(mask, values, n.scalar(0, values)))
+    return index_put(n, self, _inside(n, self, indices), kept, accumulate=True)
+
+
+def _inside(n: AtenLayer, x: Value, indices: list[Any]) -> list[Any]:
+    """Positions brought into the tensor, where a mask hides what they read."""
+    return [
+        None if i is None else Term(n, as_i64(n, i)).max(0).min(extent(n, (x, d)) - 1).value
+        for d, i in enumerate(indices)
+    ]
 
 
 @ROWS("aten.index_add", "aten.index_copy", "aten.index_fill")
@@ -201,7 +283,7 @@ def masked_scatter(n: AtenLayer, self: Value, mask: Value, source: Value) -> Val
     return n.reshape(chosen.value, n.shape(self))
 
 
-@ROWS("aten.nonzero")
+@ROWS("aten.nonzero", "aten.argwhere")
 def nonzero(n: AtenLayer, self: Value) -> Value:
     return n(nn.Transpose(n(nn.NonZero(self)), permutation=(1, 0)))
 
@@ -247,7 +329,9 @@ def bucketize(
     return count.cast(IntegerType(32) if out_int32 else i64).value
 
 
-@ROWS("aten.slice_scatter", "aten.select_scatter", "aten.diagonal_scatter")
+@ROWS(
+    "aten.slice_scatter", "aten.select_scatter", "aten.diagonal_scatter", "aten.as_strided_scatter"
+)
 def scatter_view(n: AtenLayer, self: Value, src: Value, **arguments: Any) -> Value:
     from .writes import write
 

@@ -19,7 +19,7 @@ from ...common.movement import (
 from ...common.terms import Term, constant, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
-from .views import FAR, broadcast_tensors, unsqueeze
+from .views import FAR, atleast, broadcast_tensors, unsqueeze
 
 
 @ROWS("aten.cat", "aten.concat", "aten.concatenate")
@@ -65,19 +65,21 @@ def cross(n: AtenLayer, self: Value, other: Value, dim: Any = None) -> Value:
     return (first - a.gather(two, axis) * b.gather(one, axis)).value
 
 
-@ROWS("aten.stack")
+@ROWS("aten._stack", "aten.stack")
 def stack(n: AtenLayer, tensors: list[Value], dim: int = 0) -> Value:
     parts = n.promoted(*tensors)
     axis = n.axis(dim, parts[0].type.rank + 1)
     return concat(n, [unsqueeze(n, x, axis) for x in parts], axis)
 
 
-@ROWS("aten.hstack", "aten.vstack", "aten.column_stack")
+@ROWS(*(f"aten.{name}" for name in ("hstack", "vstack", "row_stack", "column_stack", "dstack")))
 def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
     if "hstack" in n.kind:
         return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
     if "column" in n.kind:
         return cat(n, [unsqueeze(n, x, 1) if x.type.rank == 1 else x for x in tensors], 1)
+    if "dstack" in n.kind:
+        return cat(n, atleast(n, tensors=tensors, least=3), 2)
     return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)
 
 

@@ -11,9 +11,10 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Type
 from ...common.normalization import batch_norm, batch_norm_now, filled_channels
-from ...common.terms import Term
+from ...common.terms import Term, extent
 from ..layer import AtenLayer
 from ..rows import ROWS
+from .views import numel
 
 
 def _per_channel(
@@ -49,6 +50,34 @@ def batch_normalization(
         element = input.type.element_type
         return [batch_norm_now(n, input, scale, shift, element, eps)[0], None, None]
     return [batch_norm(n, input, scale, shift, running_mean, running_var, eps), None, None]
+
+
+@ROWS("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional")
+def updated_batch_norm(
+    n: AtenLayer,
+    input: Value,
+    weight: Value | None,
+    bias: Value | None,
+    running_mean: Value,
+    running_var: Value,
+    momentum: float,
+    eps: float,
+    training: bool = True,
+) -> list:
+    """By the batch's statistics, of which running ones take their share; that are given, too."""
+    legit = "legit" in n.kind
+    if not training:
+        out = batch_normalization(n, input, weight, bias, running_mean, running_var, eps=eps)
+        return [*out, *([] if legit else [None]), running_mean, running_var]
+    scale, shift = _per_channel(n, input, weight, bias)
+    element = running_mean.type.element_type
+    out, mean, spread = batch_norm_now(n, input, scale, shift, element, eps)
+    count = Term(n, numel(n, input)) / extent(n, (input, 1))
+    factor = count.cast(element) / (count - 1).cast(element)
+    share = ((running_mean, Term(n, mean)), (running_var, Term(n, spread) * factor))
+    kept = [(Term(n, old) * (1 - momentum) + new * momentum).value for old, new in share]
+    root = (Term(n, spread) + eps).function(nn.Rsqrt).value
+    return [out, mean, root, *([] if legit else [None]), *kept]
 
 
 @ROWS("aten.layer_norm", "aten.native_layer_norm")

@@ -11,6 +11,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32
 from ...common.pooling import adaptive_pooled
+from ...common.shapes import as_i64
 from ...common.terms import Term
 from ..layer import AtenLayer
 from ..rows import ROWS, Row
@@ -181,3 +182,17 @@ ROWS.add(
         ),
     }
 )
+
+
+@ROWS("aten.max_unpool2d", "aten.max_unpool3d")
+def max_unpool(
+    n: AtenLayer, self: Value, indices: Value, output_size: Any, stride: Any = 1, padding: Any = 0
+) -> Value:
+    """Elements back at the places in each channel that they were the maxima of; others are 0."""
+    rank = len(output_size)
+    lead = self.type.rank - rank
+    whole = math.prod(n.int(size) for size in output_size)
+    flat, places = (Term(n, v).flattened(lead) for v in (self, as_i64(n, indices)))
+    start = n.filled(n.scalar(0, self), [n.size(flat.value, 0), whole])
+    found = n(nn.ScatterElements(start, places.value, flat.value, axis=1))
+    return n.reshape(found, [*n.shape(self)[:lead], *output_size])

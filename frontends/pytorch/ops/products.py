@@ -13,6 +13,7 @@ from ...common.columns import folded, unfolded
 from ...common.einsum import einsum
 from ...common.movement import swapped
 from ...common.terms import Term, constant
+from ..arguments import words
 from ..layer import AtenLayer
 from ..rows import ROWS
 from .reductions import norm
@@ -94,7 +95,10 @@ def per_dimension(given: Any, count: int, default: int) -> list[int]:
     return numbers * count if len(numbers) == 1 else numbers
 
 
-@ROWS(*(f"aten.{name}" for name in ["conv1d", "conv2d", "conv3d", "convolution", "_convolution"]))
+_CONVOLUTIONS = words("conv1d conv2d conv3d convolution _convolution _convolution_mode")
+
+
+@ROWS(*(f"aten.{name}" for name in _CONVOLUTIONS))
 def convolution(
     n: AtenLayer,
     input: Value,

@@ -5,13 +5,16 @@ q = saturate(round(x / scale) + zero_point)
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Type, f32, f64, i64
+from ....ir.types import Type, f32, f64, i32, i64
 from ...common.terms import Term
-from ..layer import AtenLayer
+from ..layer import AtenLayer, ends_of
 from ..rows import ROWS
 
 
@@ -45,6 +48,143 @@ def quantize(
 def dequantize(n: AtenLayer, input: Value, axis=None, out_dtype=None, **given: Any) -> Value:
     scale, zero = _parameters(n, input, axis, given)
     return ((Term(n, n.cast(input, f32)) - zero) * scale).cast(out_dtype or f32).value
+
+
+@ROWS("quantized_decomposed.quantize_per_token")
+def quantize_token(
+    n: AtenLayer, input: Value, quant_min: Any, quant_max: Any, dtype: Type, **given: Any
+) -> Value:
+    """With a scale and a zero point for each row, [.., 1]."""
+    scale, zero = (Term(n, n.cast(given[key], f32)) for key in ("scales", "zero_points"))
+    steps = (Term(n, n.cast(input, f32)) * (1.0 / scale) + zero).function(nn.Round)
+    return steps.max(float(n.int(quant_min))).min(float(n.int(quant_max))).cast(dtype).value
+
+
+@ROWS("quantized_decomposed.dequantize_per_token")
+def dequantize_token(
+    n: AtenLayer, input: Value, output_dtype: Type, scales: Value, zero_points: Value, **given: Any
+) -> Value:
+    scale, zero = (Term(n, n.cast(v, f32)) for v in (scales, zero_points))
+    return ((Term(n, n.cast(input, f32)) - zero) * scale).cast(output_dtype).value
+
+
+def _grouped(n: AtenLayer, x: Value, size: Any) -> tuple[Term, Callable[[Any], Term]]:
+    """Rows of groups [R * G, size], and how parameters [R, G] become their columns."""
+    width = n.int(size)
+    rows = n.reshape(x, [-1, width])
+    return Term(n, rows), lambda v: Term(n, n.cast(n.reshape(v, [-1, 1]), f32))
+
+
+@ROWS("quantized_decomposed.quantize_per_channel_group")
+def quantize_groups(
+    n: AtenLayer,
+    input: Value,
+    scales: Value,
+    zero_points: Value,
+    quant_min: Any,
+    quant_max: Any,
+    dtype: Type,
+    group_size: Any = 128,
+) -> Value:
+    x, column = _grouped(n, n.cast(input, f32), group_size)
+    steps = (x * (1.0 / column(scales)) + column(zero_points)).function(nn.Round)
+    limited = steps.max(float(n.int(quant_min))).min(float(n.int(quant_max)))
+    return n.reshape(limited.cast(dtype).value, n.shape(input))
+
+
+@ROWS("quantized_decomposed.dequantize_per_channel_group")
+def dequantize_groups(
+    n: AtenLayer,
+    input: Value,
+    scales: Value,
+    output_dtype: Type,
+    zero_points: Value | None = None,
+    group_size: Any = 128,
+    **given: Any,
+) -> Value:
+    x, column = _grouped(n, n.cast(input, f32), group_size)
+    apart = x if zero_points is None else x - column(zero_points)
+    return n.reshape((apart * column(scales)).cast(output_dtype).value, n.shape(input))
+
+
+@ROWS("quantized_decomposed.choose_qparams_per_token")
+def choose_of_tokens(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
+    """The scale by which the largest number of each row becomes the largest integer: [.., 1]."""
+    x = Term(n, n.cast(input, f32))
+    most = x.function(nn.Abs).largest(x.rank - 1, keep=True)
+    scale = most.max(1e-5) / float(ends_of(dtype)[1])
+    return [scale.value, (scale * 0.0).value]
+
+
+@ROWS(
+    *("quantized_decomposed.choose_qparams_per_token_asymmetric",),
+    *("quantized_decomposed._choose_qparams_per_token_asymmetric_impl",),
+)
+def choose_of_tokens_asymmetric(n: AtenLayer, input: Value, dtype: Type) -> list[Value]:
+    x = Term(n, n.cast(input, f32))
+    axes = (x.rank - 1,)
+    least = Term(n, n(nn.ReduceMin(x.value, axes=axes, keep_dims=True))).min(0.0)
+    most = x.largest(*axes, keep=True).max(0.0)
+    low, high = map(float, ends_of(dtype))
+    scale = ((most - least) / (high - low)).max(float(np.finfo(np.float32).eps))
+    down, up = least / scale, most / scale
+    zero = ((down + low) + (up + high) > 0.0).choose(low - down, high - up)
+    zero = zero.max(low).min(high).function(nn.Round)
+    return [scale.cast(f64).value, zero.cast(i64).value]
+
+
+@ROWS("quantized_decomposed.choose_qparams_symmetric")
+def choose_symmetric(
+    n: AtenLayer, input: Value, quant_min: int, quant_max: int, eps: float, dtype: Type
+) -> list[Value]:
+    x = Term(n, n.cast(input, f32))
+    size = x.function(nn.Abs).largest(*range(x.rank))
+    scale = (size / (float(quant_max - quant_min) / 2)).max(eps)
+    zero = 128 if ends_of(dtype)[0] == 0 else 0
+    return [scale.cast(f64).reshape(1).value, n.constant([zero], i64)]
+
+
+@ROWS(
+    *(f"aten.fake_quantize_per_{kind}_affine" for kind in ("tensor", "channel")),
+    *(f"aten.fake_quantize_per_{kind}_affine_cachemask" for kind in ("tensor", "channel")),
+    *("aten._fake_quantize_per_tensor_affine_cachemask_tensor_qparams",),
+    *("quantized_decomposed.fake_quant_per_channel",),
+)
+def fake_quantize(
+    n: AtenLayer,
+    self: Any = None,
+    input: Any = None,
+    quant_min: Any = 0,
+    quant_max: Any = 255,
+    axis: int | None = None,
+    fake_quant_enabled: Any = None,
+    **given: Any,
+) -> list:
+    """Rounded to what integers can stand for, as reals; and what was not cut off."""
+    x = input if self is None else self
+    scale, zero = _parameters(n, x, axis, given)
+    steps = (Term(n, n.cast(x, f32)) * (1.0 / scale) + zero).function(nn.Round)
+    low, high = float(n.int(quant_min)), float(n.int(quant_max))
+    found = ((steps.max(low).min(high) - zero) * scale).cast(x.type.element_type)
+    return [found.value, ((steps >= low) & (steps <= high)).value]
+
+
+@ROWS("aten._int_mm")
+def int_product(n: AtenLayer, self: Value, mat2: Value) -> Value:
+    return n(nn.Matmul(n.cast(self, i32), n.cast(mat2, i32)))
+
+
+@ROWS("aten._weight_int8pack_mm")
+def weight_product(n: AtenLayer, self: Value, mat2: Value, scales: Value) -> Value:
+    """x [M, K] by a weight of integers [N, K] with a scale for each row."""
+    element = self.type.element_type
+    weight = Term(n, n.cast(mat2, element)).transpose(1, 0)
+    return ((Term(n, self) @ weight) * Term(n, n.cast(scales, element))).value
+
+
+@ROWS("quantized_decomposed.convert_element_type")
+def convert_element_type(n: AtenLayer, input: Value, dtype: Type) -> Value:
+    return n.cast(input, dtype)
 
 
 @ROWS("quantized_decomposed.choose_qparams")

@@ -112,5 +112,6 @@ ROWS.add(
         "aten.lstm_cell": _cell(lambda n, x, d: recurrent.lstm(n, x, d, order="ifgo"), "sgg"),
         "aten.gru_cell": _cell(lambda n, x, d: recurrent.gru(n, x, d, order="rzn"), "sg"),
         "aten.rnn_tanh_cell": _cell(recurrent.rnn, "g"),
+        "aten.rnn_relu_cell": _cell(recurrent.rnn, "r"),
     }
 )

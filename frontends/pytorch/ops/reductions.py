@@ -35,7 +35,7 @@ table(lambda op: _reduction(op), mean=nn.ReduceMean, amax=nn.ReduceMax, amin=nn.
 table(lambda op: _reduction(op, i64), sum=nn.ReduceSum, prod=nn.ReduceProd)
 
 
-@ROWS("aten.logsumexp")
+@ROWS("aten.logsumexp", "aten.special_logsumexp")
 def logsumexp(n: AtenLayer, self: Value, dim: Any, keepdim: bool = False) -> Value:
     return _reduction(nn.ReduceLogSumExp)(n, n.floating(self), dim, keepdim)
 
@@ -56,6 +56,14 @@ def nansum(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=None
         x = Term(n, self)
         self = x.function(nn.IsNan).choose(0.0, x).value
     return _reduction(nn.ReduceSum, i64)(n, self, dim, keepdim, dtype)
+
+
+@ROWS("aten.nanmean")
+def nanmean(n: AtenLayer, self: Value, dim: Any = None, keepdim=False, dtype=None) -> Value:
+    numbers = ~Term(n, self).function(nn.IsNan)
+    total = nansum(n, self, dim, keepdim, dtype)
+    count = _reduction(nn.ReduceSum)(n, n.cast(numbers.value, self.type.element_type), dim, keepdim)
+    return (Term(n, total) / Term(n, n.cast(count, total.type.element_type))).value
 
 
 @ROWS("aten.any", "aten.all")

@@ -11,7 +11,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i64
+from ....ir.types import IntegerType, TensorType, i1, i64
 from ...common.movement import (
     column,
     reversed_axes,
@@ -29,7 +29,7 @@ from ..rows import ROWS
 FAR = (1 << 63) - 1
 
 
-@ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias", "aten.view_copy")
+@ROWS("aten.view", "aten.reshape", "aten._unsafe_view", "aten._reshape_alias")
 def view(
     n: AtenLayer, self: Value, size: Any = None, shape: Any = None, stride: Any = None, dtype=None
 ) -> Value:
@@ -75,11 +75,12 @@ def unsqueeze(n: AtenLayer, self: Value, dim: int) -> Value:
 
 
 @ROWS("aten.atleast_1d", "aten.atleast_2d", "aten.atleast_3d")
-def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None) -> Any:
+def atleast(n: AtenLayer, self: Value | None = None, tensors: Any = None, least: int = 0) -> Any:
     """Dimensions of one element around those that are there."""
+    least = least or int(n.kind.split(".")[1][-2])
     if self is None:
-        return [atleast(n, x) for x in tensors]
-    least, rank = int(n.kind.split(".")[1][-2]), self.type.rank
+        return [atleast(n, x, least=least) for x in tensors]
+    rank = self.type.rank
     before = int(rank == 1) if least == 3 and rank else max(least - rank, 0)
     x = Term(n, self).spread(before, 0)
     return x.spread(0, max(least - x.rank, 0)).value
@@ -92,7 +93,7 @@ def squeeze(n: AtenLayer, self: Value, dim: Any = None) -> Value:
     return reshape(n, self, [(self, i) for i in range(self.type.rank) if i not in dropped])
 
 
-@ROWS("aten.expand", "aten.broadcast_to", "aten.expand_copy")
+@ROWS("aten.expand", "aten.broadcast_to")
 def expand(n: AtenLayer, self: Value, size: Sequence[Size], implicit: bool = False) -> Value:
     return n.expand(self, size)
 
@@ -149,7 +150,7 @@ ORDERS = words(
 )
 
 
-@ROWS(*(f"aten.{name}" for name in ORDERS), "aten.moveaxis", "aten.permute_copy")
+@ROWS(*(f"aten.{name}" for name in ORDERS), "aten.moveaxis")
 def ordered(n: AtenLayer, self: Value, **arguments: Any) -> Value:
     name = n.kind.split(".")[1].replace("moveaxis", "movedim").removesuffix("_copy")
     return transposed(n, self, order_of(n, name, self.type.rank, arguments))
@@ -163,6 +164,11 @@ def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
         self = Term(n, self).gather(size - 1 - counting(n, size), axis).value
     known = [i for i in axes if self.type.shape[i] is not None]
     return reversed_axes(n, self, known) if known else self
+
+
+@ROWS("aten.fliplr", "aten.flipud")
+def flip_one(n: AtenLayer, self: Value) -> Value:
+    return flip(n, self, [1 if "lr" in n.kind else 0])
 
 
 @ROWS("aten.roll")
@@ -190,7 +196,7 @@ def rot90(n: AtenLayer, self: Value, k: int = 1, dims: Sequence[int] = (0, 1)) -
 # -- parts -----------------------------------------------------------------------------------------
 
 
-@ROWS("aten.slice", "aten.slice_copy")
+@ROWS("aten.slice")
 def slice_(n: AtenLayer, self: Value, dim=0, start=None, end=None, step=1) -> Value:
     begin = 0 if start is None else n.number(start)
     stop = FAR if end is None else n.number(end)
@@ -208,7 +214,7 @@ def narrow(n: AtenLayer, self: Value, dim: int, start: Any, length: Any) -> Valu
     return slice_axis(n, self, n.axis(dim, self.type.rank), start, stop)
 
 
-@ROWS("aten.select", "aten.select_copy")
+@ROWS("aten.select")
 def select(n: AtenLayer, self: Value, dim: int, index: Any) -> Value:
     return column(n, self, n.axis(dim, self.type.rank), n.number(index))
 
@@ -241,7 +247,7 @@ PARTS = words(
 )
 
 
-@ROWS(*(f"aten.{name}" for name in PARTS), "aten.split_copy", "aten.unsafe_split_with_sizes")
+@ROWS(*(f"aten.{name}" for name in PARTS), "aten.unsafe_split_with_sizes")
 def split(
     n: AtenLayer,
     self: Value,
@@ -262,6 +268,14 @@ def split(
     return split_into(n, self, axis, sizes)
 
 
+@ROWS("aten.hsplit", "aten.vsplit", "aten.dsplit")
+def split_along(n: AtenLayer, self: Value, sections: Any = None, indices: Any = None) -> list:
+    """Parts of columns, of rows, or of the third dimension."""
+    axis = {"hsplit": int(self.type.rank > 1), "vsplit": 0, "dsplit": 2}[n.kind.split(".")[1]]
+    given = sections if indices is None else indices
+    return split_into(n, self, axis, part_sizes(n, "tensor_split", self, axis, given))
+
+
 @ROWS("aten.unbind")
 def unbind(n: AtenLayer, self: Value, dim: int = 0) -> list[Value]:
     axis = n.axis(dim, self.type.rank)
@@ -279,7 +293,7 @@ def diagonal_places(shape: Sequence[int], offset: int) -> np.ndarray:
     return np.arange(count)[:, None] + np.array(first)
 
 
-@ROWS("aten.diagonal", "aten.diagonal_copy", "aten.linalg_diagonal")
+@ROWS("aten.diagonal", "aten.linalg_diagonal")
 def diagonal_(n: AtenLayer, self: Value, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Value:
     rank = self.type.rank
     a, b = n.axis(dim1, rank), n.axis(dim2, rank)
@@ -308,6 +322,19 @@ def diag_embed(n: AtenLayer, self: Value, offset: int = 0, dim1: int = -2, dim2:
     rest = iter(range(rank - 2))
     order = [rank - 2 if i == a else rank - 1 if i == b else next(rest) for i in range(rank)]
     return transposed(n, made, order)
+
+
+@ROWS("aten.trace")
+def trace(n: AtenLayer, self: Value) -> Value:
+    found = Term(n, diagonal_(n, self))
+    if isinstance(found.element, IntegerType):
+        found = found.cast(i64)
+    return found.sum(0).value
+
+
+@ROWS("aten.diagflat")
+def diagflat(n: AtenLayer, self: Value, offset: int = 0) -> Value:
+    return diag_embed(n, Term(n, self).flat().value, offset)
 
 
 @ROWS("aten.diag")
@@ -348,6 +375,25 @@ def sym_size(n: AtenLayer, self: Value, dim: int) -> Value:
     return n.as_value(n.size(self, n.axis(dim, self.type.rank)))
 
 
+@ROWS("aten.sym_stride", "aten.stride")
+def sym_stride(n: AtenLayer, self: Value, dim: int) -> Value:
+    """As of a tensor without gaps, which all are here."""
+    total = constant(n, 1, i64)
+    for i in range(n.axis(dim, self.type.rank) + 1, self.type.rank):
+        total = total * extent(n, (self, i)).max(1)
+    return total.value
+
+
+@ROWS("aten.sym_storage_offset", "aten.storage_offset")
+def sym_storage_offset(n: AtenLayer, self: Value) -> Value:
+    return n.constant(0, i64)
+
+
+@ROWS("aten.is_contiguous", "aten.sym_is_contiguous")
+def is_contiguous(n: AtenLayer, self: Value, memory_format: Any = None) -> Value:
+    return n.constant(True, i1)
+
+
 @ROWS("aten.sym_numel", "aten.numel")
 def numel(n: AtenLayer, self: Value) -> Value:
     total = constant(n, 1, i64)
@@ -362,6 +408,10 @@ def numel(n: AtenLayer, self: Value) -> Value:
     "aten._assert_async",
     "aten._assert_scalar",
     "aten._assert_tensor_metadata",
+    "aten._functional_assert_async",
+    "aten._functional_assert_scalar",
+    "aten._functional_sym_constrain_range",
+    "aten._functional_sym_constrain_range_for_size",
 )
 def nothing(n: AtenLayer, **arguments: Any) -> list:
     return []

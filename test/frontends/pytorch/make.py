@@ -20,6 +20,8 @@ from torch._higher_order_ops import scan, while_loop
 from torch.export import Dim
 from torch.utils._pytree import tree_leaves
 
+from .operators import Leaves, operator_cases
+
 FILES = Path(__file__).parent / "files"
 
 
@@ -231,7 +233,8 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
     torch.manual_seed(0)
     r = torch.randn
     open_ = ({0: Dim("rows", min=3), 1: Dim("columns", min=3)},)
-    return {
+    single = {name: (Leaves(f), given, None, []) for name, (f, given) in operator_cases().items()}
+    whole: dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]] = {
         "net": (Net(), [r(2, 3, 8, 8)], None, []),
         "recurrent": (Recurrent(), [r(3, 7, 4)], None, []),
         "writes": (Of(writes), [r(4, 6)], None, []),
@@ -249,6 +252,7 @@ def cases() -> dict[str, tuple[Any, Sequence[Any], Any, Sequence[Any]]]:
         "drawn": (Of(drawn), [torch.rand(1000)], None, []),
         "quantized": (Of(quantized), [r(4, 5), r(3, 5)], None, []),
     }  # fmt: skip
+    return {**single, **whole}
 
 
 def _boxes() -> torch.Tensor:

@@ -17,7 +17,7 @@ from nnc import NncError
 from ..mutate import mutated
 
 FILES = Path(__file__).parent / "files"
-OWN_TESTS = ("own", "states", "drawn")
+OWN_TESTS = ("own", "states", "drawn", "autocast")
 NAMES = sorted(path.stem for path in FILES.glob("*.pt2") if path.stem not in OWN_TESTS)
 
 
@@ -33,7 +33,8 @@ def test_outputs_are_those_of_pytorch(name):
         assert len(found) == len(expected)
         for one, other in zip(found, expected, strict=True):
             assert one.dtype == other.dtype and one.shape == other.shape
-            scale = np.abs(other).max(initial=0) if other.dtype.kind == "f" else 0
+            finite = other[np.isfinite(other)] if other.dtype.kind == "f" else np.zeros(1)
+            scale = np.abs(finite).max(initial=0)
             one, other = one.astype(np.float64), other.astype(np.float64)
             np.testing.assert_allclose(one, other, rtol=0, atol=1e-5 * float(scale))
 
@@ -75,6 +76,19 @@ def test_random_numbers_are_the_same_in_each_run():
     chances = np.bincount(classes, minlength=5) / 1000
     np.testing.assert_allclose(chances, x[:5] / x[:5].sum(), atol=0.06)
     np.testing.assert_array_equal(kept, x)
+
+
+def test_parts_under_autocast():
+    """Within a step of bf16, f32 where autocast is off; `z` shows that the product was in bf16."""
+    arrays = np.load(FILES / "autocast.npz")
+    found = nnc.compile(FILES / "autocast.pt2", cache=False)(*_numbered(arrays, "in"))
+    expected = _numbered(arrays, "out")
+    x, w = _numbered(arrays, "in")
+    assert not np.allclose(expected[0], x @ w, atol=1e-5)
+    for one, other in zip(found, expected, strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, other, rtol=2**-7, atol=2**-8)
+    np.testing.assert_array_equal(found[0], expected[0])
 
 
 OWN = """

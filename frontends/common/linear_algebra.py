@@ -1,0 +1,316 @@
+"""Systems of linear equations and factors of matrices, a column at a time.
+
+Matrices are the last two dimensions [B.., M, N]. Columns are steps of a loop of the program, so
+that a matrix of a hundred rows is as little code as one of two. Operands of one function have the
+same dimensions B.
+
+Source: Golub and Van Loan, "Matrix Computations" (4th edition), by the numbers of algorithms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.types import i64
+from .layer import Layer
+from .loops import Iteration, while_loop
+from .reductions import largest
+from .shapes import Extent, broadcast
+from .terms import Term, constant, counting, extent
+
+Step = Callable[[Term, list[Term]], list[Term]]
+"""From the number of a step, 0-d i64, and the states to the next states."""
+
+
+def steps(n: Layer, count: Term, states: list[Term], step: Step) -> list[Term]:
+    """The states after so many steps."""
+
+    def work(number: Value, flag: Value, values: list[Value]) -> Iteration:
+        found = step(Term(n, number), [Term(n, v) for v in values])
+        return Iteration([v.value for v in found])
+
+    last, _ = while_loop(n, work, [v.value for v in states], count.value)
+    return [Term(n, v) for v in last]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Rows and columns of matrices, as numbers that broadcast against them."""
+
+    rows: Term
+    columns: Term
+
+    @staticmethod
+    def of(x: Term) -> Places:
+        rows, columns = (counting(x.n, extent(x.n, (x.value, x.rank - i))) for i in (2, 1))
+        return Places(rows.spread(0, 1), columns)
+
+
+def row(x: Term, at: Term) -> Term:
+    """[B.., M, N] -> [B.., 1, N]"""
+    return x.gather(at.reshape(1), x.rank - 2)
+
+
+def column(x: Term, at: Term) -> Term:
+    """[B.., M, N] -> [B.., M, 1]"""
+    return x.gather(at.reshape(1), x.rank - 1)
+
+
+def transposed(x: Term) -> Term:
+    """The matrices with rows and columns exchanged."""
+    return x.transpose(*range(x.rank - 2), x.rank - 1, x.rank - 2)
+
+
+def identity_like(x: Term) -> Term:
+    """Square matrices [B.., M, M] of ones on the diagonal, as many rows as x [B.., M, N] has."""
+    count = counting(x.n, extent(x.n, (x.value, x.rank - 2)))
+    made = count.spread(0, 1).equals(count).cast(x.element)
+    return _spread(made, [*_own(x)[:-1], (x.value, x.rank - 2)])
+
+
+def _own(x: Term) -> list[Extent]:
+    return [(x.value, i) for i in range(x.rank)]
+
+
+def _spread(x: Term, extents: Sequence[Extent]) -> Term:
+    """x broadcast to a shape."""
+    return Term(x.n, broadcast(x.n, x.value, extents))
+
+
+def solve_triangular(a: Term, b: Term, upper: bool, unit: bool = False) -> Term:
+    """x of a @ x = b with a triangular [B.., M, M], b [B.., M, K]: 3.1.1 and 3.1.2.
+
+    The other side of a is not read; with `unit`, neither is its diagonal.
+    """
+    n, count = a.n, extent(a.n, (a.value, a.rank - 1))
+    places = Places.of(a)
+
+    def step(number: Term, states: list[Term]) -> list[Term]:
+        at = count - 1 - number if upper else number
+        (x,) = states
+        found = row(x, at)
+        if not unit:
+            found = found / column(row(a, at), at)
+        here = places.rows.equals(at)
+        beyond = places.rows < at if upper else places.rows > at
+        rest = x - beyond.choose(column(a, at), 0.0) @ found
+        return [here.choose(found, rest)]
+
+    return steps(n, count, [b], step)[0]
+
+
+def cholesky(a: Term) -> Term:
+    """The lower factor L of symmetric a = L @ L.T: 4.2.1, by outer products."""
+    n, places = a.n, Places.of(a)
+
+    def step(at: Term, states: list[Term]) -> list[Term]:
+        rest, factor = states
+        pivot = column(row(rest, at), at).function(nn.Sqrt)
+        below = places.rows >= at
+        made = below.choose(column(rest, at) / pivot, 0.0)
+        here = places.columns.equals(at)
+        return [rest - made @ transposed(made), here.choose(made, factor)]
+
+    count = extent(n, (a.value, a.rank - 1))
+    return steps(n, count, [a, a * 0.0], step)[1]
+
+
+@dataclass(frozen=True)
+class Factors:
+    """L below and U above the diagonal of one matrix, and the order of its rows: a[order] = L U.
+
+    `order` [B.., M] numbers rows of a, `swaps` [B.., N] is with which row each was exchanged,
+    `sign` [B..] that of the order.
+    """
+
+    both: Term
+    order: Term
+    swaps: Term
+    sign: Term
+
+
+def lu(a: Term) -> Factors:
+    """Gauss's elimination with the largest element of a column as its pivot: 3.4.1."""
+    n, places = a.n, Places.of(a)
+    counts = [extent(n, (a.value, a.rank - i)) for i in (2, 1)]
+    batch, last = _own(a)[:-2], a.rank - 2
+    order = _spread(counting(n, counts[0]), [*batch, (a.value, a.rank - 2)])
+    count = counts[0].min(counts[1])
+    swaps = counting(n, count)
+    swaps = _spread(swaps, [*batch, (swaps.value, 0)])
+    plus = _spread(constant(n, 1.0, a.element), batch)
+    rows = places.rows.reshape((places.rows.value, 0))
+
+    def step(at: Term, states: list[Term]) -> list[Term]:
+        both, order, swaps, sign = states
+        size = column(both, at).function(nn.Abs)
+        size = (places.rows >= at).choose(size, -1.0).reshape(*_own(order))
+        pivot = Term(n, n(nn.Argmax(size.value, axis=last, keep_dims=True)))
+        at_row, at_pivot = rows.equals(at), pivot.equals(rows)
+        source = at_row.choose(pivot, at_pivot.choose(at, rows))
+        both = _taken(both, source)
+        order = Term(n, n(nn.GatherElements(order.value, source.value, axis=last)))
+        head = row(both, at)
+        divisor = column(head, at)
+        safe = divisor.equals(0.0).choose(1.0, divisor)
+        factors = (places.rows > at).choose(column(both, at) / safe, 0.0)
+        right = (places.columns > at).choose(head, 0.0)
+        below = places.columns.equals(at) & (places.rows > at)
+        both = below.choose(factors, both - factors @ right)
+        marks = counting(n, extent(n, (swaps.value, swaps.rank - 1))).equals(at)
+        moved = pivot.equals(at).reshape(*_own(sign))
+        return [both, order, marks.choose(pivot, swaps), moved.choose(sign, -sign)]
+
+    return Factors(*steps(n, count, [a, order, swaps, plus], step))
+
+
+def _taken(x: Term, rows: Term) -> Term:
+    """x [B.., M, N] with its rows in an order [B.., M] or [M] of each matrix."""
+    n = x.n
+    if rows.rank == 1:
+        return x.gather(rows, x.rank - 2)
+    index = _spread(rows.spread(0, 1), _own(x))
+    return Term(n, n(nn.GatherElements(x.value, index.value, axis=x.rank - 2)))
+
+
+def solve(a: Term, b: Term) -> Term:
+    """x of a @ x = b: a [B.., M, M], b [B.., M, K]."""
+    return solve_factored(lu(a), b)
+
+
+def solve_factored(factors: Factors, b: Term) -> Term:
+    """The same for factors that are there already."""
+    moved = _taken(b, factors.order)
+    below = solve_triangular(factors.both, moved, upper=False, unit=True)
+    return solve_triangular(factors.both, below, upper=True)
+
+
+def qr(a: Term) -> tuple[Term, Term]:
+    """Q [B.., M, M] and R [B.., M, N] by reflections: 5.2.1.
+
+    R's diagonal has the signs that LAPACK gives it.
+    """
+    n, places = a.n, Places.of(a)
+    whole = identity_like(a)
+
+    def step(at: Term, states: list[Term]) -> list[Term]:
+        q, r = states
+        x = (places.rows >= at).choose(column(r, at), 0.0)
+        first = row(x, at)
+        tail = (places.rows > at).choose(x, 0.0)
+        rest = (tail * tail).sum(a.rank - 2, keep=True)
+        length = (first * first + rest).function(nn.Sqrt)
+        turned = (first > 0.0).choose(-length, length)
+        none = rest.equals(0.0)
+        head = none.choose(0.0, first - turned)
+        v = places.rows.equals(at).choose(head, none.choose(0.0, tail))
+        size = head * head + rest
+        scale = size.equals(0.0).choose(0.0, 2.0 / size)
+        r = r - (v * scale) @ (transposed(v) @ r)
+        q = q - (q @ v) @ transposed(v * scale)
+        return [q, r]
+
+    rows, columns = (extent(n, (a.value, a.rank - i)) for i in (2, 1))
+    q, r = steps(n, (rows - 1).min(columns), [whole, a], step)
+    return q, (places.rows <= places.columns).choose(r, 0.0)
+
+
+def eigh(a: Term) -> tuple[Term, Term]:
+    """Eigenvalues [B.., M] in ascending order, and eigenvectors as columns, of symmetric matrices.
+
+    Jacobi's rotations: 8.5.2.
+    """
+    products = Products(
+        lambda rest, p, q: (
+            column(row(rest, p), p),
+            column(row(rest, q), q),
+            column(row(rest, p), q),
+        ),
+        lambda rest, turned: transposed(turned(transposed(turned(rest)))),
+    )
+    rest, vectors = _rotated(a, identity_like(a), products)
+    values = (rest * identity_like(a)).sum(a.rank - 1)
+    return _sorted(values, [vectors], greatest=False)  # type: ignore[return-value]
+
+
+def svd(a: Term) -> tuple[Term, Term, Term]:
+    """U [B.., M, K], the singular values [B.., K] in descending order and V [B.., N, K], K = min.
+
+    Jacobi's rotations of columns until they are orthogonal: 8.6.3.
+    """
+    if a.shape[-2] is not None and a.shape[-1] is not None and a.shape[-2] < a.shape[-1]:
+        v, values, u = svd(transposed(a))
+        return u, values, v
+
+    def dot(rest: Term, p: Term, q: Term) -> Term:
+        return (column(rest, p) * column(rest, q)).sum(rest.rank - 2, keep=True)
+
+    products = Products(
+        lambda rest, p, q: (dot(rest, p, p), dot(rest, q, q), dot(rest, p, q)),
+        lambda rest, turned: turned(rest),
+    )
+    rest, v = _rotated(a, identity_like(transposed(a)), products)
+    values = (rest * rest).sum(a.rank - 2).function(nn.Sqrt)
+    own = _own(values)
+    size = values.reshape(*own[:-1], 1, own[-1])
+    u = rest / size.equals(0.0).choose(1.0, size)
+    values, u, v = _sorted(values, [u, v], greatest=True)
+    return u, values, v
+
+
+SWEEPS = 12
+"""Of all pairs: they converge quadratically, f64 to its last digits after ten."""
+
+Turned = Callable[[Term], Term]
+"""Two columns of matrices rotated."""
+
+
+@dataclass(frozen=True)
+class Products:
+    """Of what rotations make diagonal: elements (p, p), (q, q), (p, q), and how it is turned."""
+
+    elements: Callable[[Term, Term, Term], tuple[Term, Term, Term]]
+    turn: Callable[[Term, Turned], Term]
+
+
+def _rotated(a: Term, whole: Term, products: Products) -> tuple[Term, Term]:
+    """What is left of a, and the product of all rotations."""
+    n, count = a.n, a.shape[-1]
+    if count is None:
+        raise n.error("the number of columns of a matrix must be known")
+    firsts, seconds = (constant(n, v.astype(np.int64)) for v in np.triu_indices(count, 1))
+    places, number = counting(n, constant(n, count, i64)), count * (count - 1) // 2
+
+    def step(at: Term, states: list[Term]) -> list[Term]:
+        rest, vectors = states
+        p, q = (v.gather(at % max(number, 1)) for v in (firsts, seconds))
+        first, second, both = products.elements(rest, p, q)
+        none = both.equals(0.0)
+        tau = (second - first) / none.choose(1.0, both * 2.0)
+        root = (tau * tau + 1.0).function(nn.Sqrt)
+        tangent = none.choose(0.0, 1.0 / (tau < 0.0).choose(tau - root, tau + root))
+        cosine = (tangent * tangent + 1.0).function(nn.Rsqrt)
+        sine = tangent * cosine
+
+        def turned(x: Term) -> Term:
+            u, v = column(x, p), column(x, q)
+            others = places.equals(q).choose(u * sine + v * cosine, x)
+            return places.equals(p).choose(u * cosine - v * sine, others)
+
+        return [products.turn(rest, turned), turned(vectors)]
+
+    found = steps(n, constant(n, SWEEPS * number, i64), [a, whole], step)
+    return found[0], found[1]
+
+
+def _sorted(values: Term, vectors: Sequence[Term], greatest: bool) -> tuple[Term, ...]:
+    """Values [B.., K] in order, and the columns of matrices [B.., M, K] with them."""
+    n, axis = values.n, values.rank - 1
+    found = largest(n, values.value, extent(n, (values.value, axis)).value, axis, greatest)
+    ordered, order = (Term(n, v) for v in found)
+    return ordered, *(transposed(_taken(transposed(v), order)) for v in vectors)

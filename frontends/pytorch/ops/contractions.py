@@ -1,0 +1,142 @@
+"""Products of tensors along dimensions that are named, and embeddings that are summed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import i64
+from ...common.movement import FAR, concat, slice_axis, transposed
+from ...common.shapes import as_i64
+from ...common.terms import Term, counting, extent
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .products import convolution, matmul
+from .reductions import norm
+
+
+@ROWS("aten.tensordot")
+def tensordot(
+    n: AtenLayer, self: Value, other: Value, dims_self: list[int], dims_other: list[int]
+) -> Value:
+    """The sums of products along pairs of dimensions; what is left of both follows each other."""
+    sides = []
+    for x, dims in ((self, dims_self), (other, dims_other)):
+        summed = [n.axis(d, x.type.rank) for d in dims]
+        rest = [i for i in range(x.type.rank) if i not in summed]
+        sides.append((x, rest, summed))
+    (a, left, first), (b, right, second) = sides
+    shape = [*(n.size(a, i) for i in left), *(n.size(b, i) for i in right)]
+    lhs = Term(n, transposed(n, a, [*left, *first])).flattened(len(left))
+    rhs = Term(n, transposed(n, b, [*second, *right])).flattened(len(second))
+    return n.reshape(matmul(n, lhs.value, rhs.value), shape)
+
+
+@ROWS("aten.inner")
+def inner(n: AtenLayer, self: Value, other: Value) -> Value:
+    if self.type.rank == 0 or other.type.rank == 0:
+        return n(nn.Mul(*n.promoted(self, other)))
+    return tensordot(n, self, other, [-1], [-1])
+
+
+@ROWS("aten.kron")
+def kron(n: AtenLayer, self: Value, other: Value) -> Value:
+    """Blocks of the second tensor, each times an element of the first."""
+    rank = max(self.type.rank, other.type.rank)
+    a, b = (Term(n, x).spread(rank - x.type.rank, 0) for x in n.promoted(self, other))
+    first, second = n.shape(a.value), n.shape(b.value)
+    wide = a.reshape(*(e for i in range(rank) for e in ((a.value, i), 1)))
+    tall = b.reshape(*(e for i in range(rank) for e in (1, (b.value, i))))
+    sizes = [
+        n.number((Term(n, n.as_value(p, i64)) * Term(n, n.as_value(q, i64))).value)
+        for p, q in zip(first, second, strict=True)
+    ]
+    return n.reshape((wide * tall).value, sizes)
+
+
+@ROWS("aten.linalg_vecdot")
+def vecdot(n: AtenLayer, x: Value, y: Value, dim: int = -1) -> Value:
+    a, b = (Term(n, v) for v in n.promoted(x, y))
+    both = a * b
+    return both.sum(n.axis(dim, both.rank)).value
+
+
+@ROWS("aten.bilinear")
+def bilinear(
+    n: AtenLayer, input1: Value, input2: Value, weight: Value, bias: Value | None = None
+) -> Value:
+    """x1 [.., I] and x2 [.., J] by a weight [O, I, J] -> [.., O]"""
+    w = Term(n, weight)
+    rows = Term(n, input1).flattened(input1.type.rank - 1)
+    between = Term(n, tensordot(n, rows.value, weight, [-1], [1]))  # [N, O, J]
+    other = Term(n, input2).flattened(input2.type.rank - 1)
+    own = [(other.value, i) for i in range(2)]
+    found = (between * other.reshape(own[0], 1, own[1])).sum(2)
+    if bias is not None:
+        found = found + Term(n, bias)
+    return n.reshape(found.value, [*n.shape(input1)[:-1], n.size(w.value, 0)])
+
+
+@ROWS("aten.conv_tbc")
+def conv_tbc(n: AtenLayer, self: Value, weight: Value, bias: Value, pad: int = 0) -> Value:
+    """x [T, B, C], weight [K, C, O] -> [T, B, O]"""
+    x, w = transposed(n, self, [1, 2, 0]), transposed(n, weight, [2, 1, 0])
+    return transposed(n, convolution(n, x, w, bias, padding=[pad]), [2, 0, 1])
+
+
+@ROWS("aten.renorm", "aten.embedding_renorm")
+def renorm(n: AtenLayer, self: Value, p: Any, dim: int, maxnorm: Any) -> Value:
+    """Parts along a dimension that are longer than a norm, brought to it."""
+    axis = n.axis(dim, self.type.rank)
+    others = [i for i in range(self.type.rank) if i != axis]
+    length = Term(n, norm(n, self, p, dim=others, keepdim=True))
+    limit = float(maxnorm)
+    factor = (length > limit).choose(limit / (length + 1e-7), 1.0)
+    return (Term(n, self) * factor).value
+
+
+_SUM, _MEAN, _MAX = 0, 1, 2
+
+
+@ROWS("aten.embedding_bag", "aten._embedding_bag", "aten._embedding_bag_forward_only")
+def embedding_bag(
+    n: AtenLayer,
+    weight: Value,
+    indices: Value,
+    offsets: Value,
+    scale_grad_by_freq: bool = False,
+    mode: int = _SUM,
+    sparse: bool = False,
+    per_sample_weights: Value | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> list:
+    """The sum, mean or maximum of the rows of each bag, which begin at offsets [B]: [B, D].
+
+    Rows of the padding count in none.
+    """
+    places, starts = Term(n, as_i64(n, indices)), Term(n, as_i64(n, offsets))
+    if include_last_offset:
+        starts = Term(n, slice_axis(n, starts.value, 0, 0, -1))
+    count, bags = extent(n, (indices, 0)), extent(n, (starts.value, 0))
+    ends = Term(n, concat(n, [slice_axis(n, starts.value, 0, 1, FAR), count.reshape(1).value], 0))
+    at = counting(n, count)
+    inside = (at >= starts.spread(0, 1)) & (at < ends.spread(0, 1))  # [B, N]
+    if padding_idx is not None and padding_idx >= 0:
+        inside = inside & ~places.equals(padding_idx)
+    rows = Term(n, weight).gather(places)
+    own = inside.cast(i64).sum(1)
+    if mode == _MAX:
+        wide = inside.spread(0, 1).choose(rows.spread(1, 0), -np.inf).largest(1)
+        found = own.equals(0).spread(0, 1).choose(0.0, wide)
+    else:
+        if per_sample_weights is not None:
+            rows = rows * Term(n, per_sample_weights).spread(0, 1)
+        found = inside.cast(rows.element) @ rows
+    if mode == _MEAN:
+        found = found / own.max(1).cast(rows.element).spread(0, 1)
+    bag = (inside.cast(i64) * counting(n, bags).spread(0, 1)).sum(0)
+    return [found.value, bag.value, own.value, None]

@@ -1,0 +1,114 @@
+"""What kind of number each element is: its sign, infinities, and whether it equals another."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, IntegerType, i1, i64
+from ...common.terms import Term
+from ..layer import AtenLayer
+from ..rows import ROWS
+
+
+@ROWS("aten.isnan")
+def isnan(n: AtenLayer, self: Value) -> Value:
+    return n(nn.IsNan(n.floating(self)))
+
+
+@ROWS("aten.isinf")
+def isinf(n: AtenLayer, self: Value) -> Value:
+    return n(nn.IsInf(n.floating(self)))
+
+
+@ROWS("aten.copysign")
+def copysign(n: AtenLayer, self: Any, other: Any) -> Value:
+    """The size of one with the sign of the other, that of zeros too."""
+    lhs, rhs = (Term(n, v) for v in n.promoted(n.floating(self), n.floating(other)))
+    size = lhs.function(nn.Abs)
+    negative = (rhs < 0.0) | (rhs.equals(0.0) & (1.0 / rhs < 0.0))
+    return negative.choose(-size, size).value
+
+
+@ROWS("aten.isposinf", "aten.isneginf")
+def is_one_infinity(n: AtenLayer, self: Value) -> Value:
+    end = math.inf if "pos" in n.kind else -math.inf
+    return Term(n, n.floating(self)).equals(end).value
+
+
+@ROWS("aten.isreal")
+def isreal(n: AtenLayer, self: Value) -> Value:
+    return n.filled(n.constant(True, i1), n.shape(self))
+
+
+@ROWS("aten.isfinite")
+def isfinite(n: AtenLayer, self: Value) -> Value:
+    x = n.floating(self)
+    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
+
+
+@ROWS("aten.isin")
+def isin(n: AtenLayer, elements: Value, test_elements: Value, invert: bool = False, **how) -> Value:
+    lhs, rhs = n.promoted(elements, test_elements)
+    found = Term(n, lhs).spread(0, 1).equals(Term(n, rhs).flat()).cast(i64)
+    same = found.sum(elements.type.rank) > 0
+    return (~same if invert else same).value
+
+
+@ROWS("aten.sign", "aten.sgn")
+def sign(n: AtenLayer, self: Value) -> Value:
+    """-1, 0 or 1; 0 of what is no number."""
+    x = Term(n, self)
+    if isinstance(x.element, IntegerType):
+        return self if x.element is i1 else n(nn.Sign(self))
+    return ((x > 0.0).cast(x.element) - (x < 0.0).cast(x.element)).value
+
+
+@ROWS("aten.signbit")
+def signbit(n: AtenLayer, self: Value) -> Value:
+    """Whether the sign is negative, that of zeros too."""
+    x = Term(n, self)
+    if not isinstance(x.element, FloatType):
+        return (x.cast(i64) < 0).value
+    return ((x < 0.0) | (x.equals(0.0) & (1.0 / x < 0.0))).value
+
+
+@ROWS("aten.heaviside")
+def heaviside(n: AtenLayer, self: Value, values: Value) -> Value:
+    """0 below 0, 1 above, and at 0 a value."""
+    x, y = (Term(n, v) for v in n.promoted(self, values))
+    return x.equals(0).choose(y, (x > 0).cast(x.element)).value
+
+
+@ROWS("aten.isclose", "aten.allclose")
+def isclose(
+    n: AtenLayer,
+    self: Value,
+    other: Value,
+    rtol: float = 1e-5,
+    atol: float = 1e-8,
+    equal_nan: bool = False,
+) -> Value:
+    a, b = (Term(n, n.floating(v)) for v in n.promoted(self, other))
+    size = b.function(nn.Abs)
+    near = ((a - b).function(nn.Abs) <= size * rtol + atol) & (size < math.inf)
+    near = near | a.equals(b)
+    if equal_nan:
+        near = near | (a.function(nn.IsNan) & b.function(nn.IsNan))
+    return _everywhere(near) if "allclose" in n.kind else near.value
+
+
+@ROWS("aten.equal")
+def equal(n: AtenLayer, self: Value, other: Value) -> Value:
+    """Whether two tensors have one shape and the same elements."""
+    if self.type.shape != other.type.shape:
+        return n.constant(False, i1)
+    a, b = (Term(n, v) for v in n.promoted(self, other))
+    return _everywhere(a.equals(b))
+
+
+def _everywhere(holds: Term) -> Value:
+    misses = (~holds).cast(i64)
+    return misses.sum(*range(misses.rank)).equals(0).value

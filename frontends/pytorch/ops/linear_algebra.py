@@ -1,0 +1,369 @@
+"""Matrices' factors, inverses, determinants and norms, and what is solved by them."""
+
+from __future__ import annotations
+
+import math
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.numpy_types import type_to_numpy
+from ....ir.types import f64, i32, i64
+from ...common import linear_algebra as algebra
+from ...common.linear_algebra import Factors, identity_like, transposed
+from ...common.movement import unsqueezed
+from ...common.terms import Term, constant, counting, extent
+from ..layer import AtenLayer
+from ..rows import ROWS
+from .products import matmul
+from .reductions import norm
+
+
+def _matrices(n: AtenLayer, *given: Value) -> list[Term]:
+    """Matrices of one float type, and with the same dimensions before their last two."""
+    found = [n.floating(x) for x in n.promoted(*given)]
+    rank = max(x.type.rank for x in found)
+    found = [Term(n, x).spread(rank - x.type.rank, 0).value for x in found]
+    batch: list[Any] = [1] * (rank - 2)
+    for x in found:
+        batch = [n.size(x, i) if x.type.shape[i] != 1 else b for i, b in enumerate(batch)]
+    return [Term(n, n.expand(x, [*batch, *n.shape(x)[-2:]])) for x in found]
+
+
+def _done(n: AtenLayer, like: Term) -> Value:
+    """That nothing went wrong, for each matrix."""
+    return n.filled(n.constant(0, i32), n.shape(like.value)[:-2])
+
+
+def _pivots(factors: Factors) -> Value:
+    """As LAPACK gives them: counted from 1."""
+    return (factors.swaps + 1).cast(i32).value
+
+
+# -- factors ---------------------------------------------------------------------------------------
+
+
+@ROWS("aten.linalg_cholesky", "aten.linalg_cholesky_ex", "aten.cholesky")
+def cholesky(n: AtenLayer, self: Value, upper: bool = False, check_errors: bool = False) -> list:
+    (a,) = _matrices(n, self)
+    found = algebra.cholesky(transposed(a) if upper else a)
+    return [(transposed(found) if upper else found).value, _done(n, a)]
+
+
+@ROWS("aten.linalg_lu_factor", "aten.linalg_lu_factor_ex")
+def lu_factor(n: AtenLayer, A: Value, pivot: bool = True, check_errors: bool = False) -> list:
+    (a,) = _matrices(n, A)
+    factors = algebra.lu(a)
+    return [factors.both.value, _pivots(factors), _done(n, a)]
+
+
+@ROWS("aten.linalg_lu")
+def lu(n: AtenLayer, A: Value, pivot: bool = True) -> list:
+    """P, L and U of A = P @ L @ U."""
+    (a,) = _matrices(n, A)
+    factors = algebra.lu(a)
+    rows = counting(n, extent(n, (a.value, a.rank - 2)))
+    own = [(factors.order.value, i) for i in range(factors.order.rank)]
+    order = factors.order.reshape(*own[:-1], 1, own[-1])
+    exchange = rows.spread(0, 1).equals(order).cast(a.element)
+    both, least = factors.both, min(n.int(n.size(A, -2)), n.int(n.size(A, -1)))
+    places = algebra.Places.of(both)
+    lower = (places.rows > places.columns).choose(both, 0.0)
+    lower = places.rows.equals(places.columns).choose(1.0, lower).part(-1, 0, least)
+    upper = (places.rows <= places.columns).choose(both, 0.0).part(-2, 0, least)
+    return [v.value for v in (exchange, lower, upper)]
+
+
+@ROWS("aten.linalg_qr", "aten.qr")
+def qr(n: AtenLayer, A: Any = None, self: Any = None, mode: str = "reduced", some=True) -> list:
+    given = self if A is None else A
+    (a,) = _matrices(n, given)
+    q, r = algebra.qr(a)
+    if mode == "complete" or not some:
+        return [q.value, r.value]
+    rows, columns = (n.int(n.size(given, i)) for i in (-2, -1))
+    least = min(rows, columns)
+    none = n.filled(n.as_value(0, a.element), [0])
+    return [none if mode == "r" else q.part(-1, 0, least).value, r.part(-2, 0, least).value]
+
+
+@ROWS("aten.linalg_eigh", "aten._linalg_eigh", "aten.linalg_eigvalsh")
+def eigh(n: AtenLayer, A: Any = None, self: Any = None, UPLO: str = "L", compute_v=True) -> Any:
+    (a,) = _matrices(n, self if A is None else A)
+    places = algebra.Places.of(a)
+    read = places.rows >= places.columns if UPLO == "L" else places.rows <= places.columns
+    values, vectors = algebra.eigh(read.choose(a, transposed(a)))
+    return values.value if "eigvalsh" in n.kind else [values.value, vectors.value]
+
+
+@ROWS("aten.linalg_svd", "aten._linalg_svd", "aten.svd", "aten.linalg_svdvals")
+def svd(
+    n: AtenLayer,
+    A: Any = None,
+    self: Any = None,
+    full_matrices: bool = True,
+    compute_uv: bool = True,
+    some: bool = True,
+    driver: Any = None,
+) -> Any:
+    given = self if A is None else A
+    (a,) = _matrices(n, given)
+    whole = full_matrices if A is not None else not some
+    values_only = "svdvals" in n.kind or not compute_uv
+    if whole and not values_only and a.shape[-1] != a.shape[-2]:
+        raise n.error("factors with more columns than there are singular values are not supported")
+    u, values, v = algebra.svd(a)
+    if "svdvals" in n.kind:
+        return values.value
+    return [u.value, values.value, (v if n.kind.startswith("aten.svd") else transposed(v)).value]
+
+
+# -- solutions -------------------------------------------------------------------------------------
+
+
+@ROWS("aten.linalg_solve", "aten.linalg_solve_ex", "aten._linalg_solve_ex")
+def solve(n: AtenLayer, A: Value, B: Value, left: bool = True, check_errors: bool = False) -> list:
+    """X of A @ X = B or X @ A = B, also of a vector B; then A's factors."""
+    vector = B.type.rank == 1 or B.type.shape == A.type.shape[:-1]
+    a, b = _matrices(n, A, unsqueezed(n, B, B.type.rank) if vector else B)
+    factors = algebra.lu(a if left else transposed(a))
+    found = algebra.solve_factored(factors, b if left else transposed(b))
+    found = found if left else transposed(found)
+    out = found.column(0) if vector else found
+    if "_ex" not in n.kind:
+        return [out.value]
+    infos = [factors.both.value, _pivots(factors), _done(n, a)]
+    return [out.value, *(infos if "._" in n.kind else infos[2:])]
+
+
+@ROWS("aten.linalg_inv", "aten.linalg_inv_ex", "aten.inverse")
+def inverse(n: AtenLayer, A: Any = None, self: Any = None, check_errors: bool = False) -> list:
+    (a,) = _matrices(n, self if A is None else A)
+    return [algebra.solve(a, identity_like(a)).value, _done(n, a)]
+
+
+@ROWS("aten.linalg_solve_triangular")
+def solve_triangular(
+    n: AtenLayer, self: Value, B: Value, upper: bool, left: bool = True, unitriangular=False
+) -> Value:
+    a, b = _matrices(n, self, B)
+    if left:
+        return algebra.solve_triangular(a, b, upper, unitriangular).value
+    turned = algebra.solve_triangular(transposed(a), transposed(b), not upper, unitriangular)
+    return transposed(turned).value
+
+
+@ROWS("aten.triangular_solve")
+def triangular_solve(
+    n: AtenLayer, self: Value, A: Value, upper: bool = True, transpose=False, unitriangular=False
+) -> list:
+    a, b = _matrices(n, A, self)
+    turned = transposed(a) if transpose else a
+    found = algebra.solve_triangular(turned, b, upper != transpose, unitriangular)
+    return [found.value, a.value]
+
+
+def _solved_by_cholesky(a: Term, b: Term, upper: bool) -> Value:
+    lower = transposed(a) if upper else a
+    half = algebra.solve_triangular(lower, b, upper=False)
+    return algebra.solve_triangular(transposed(lower), half, upper=True).value
+
+
+@ROWS("aten.cholesky_solve", "aten._cholesky_solve_helper")
+def cholesky_solve(
+    n: AtenLayer, self: Value, input2: Any = None, A: Any = None, upper: bool = False
+) -> Value:
+    a, b = _matrices(n, A if input2 is None else input2, self)
+    return _solved_by_cholesky(a, b, upper)
+
+
+@ROWS("aten.cholesky_inverse")
+def cholesky_inverse(n: AtenLayer, self: Value, upper: bool = False) -> Value:
+    (a,) = _matrices(n, self)
+    return _solved_by_cholesky(a, identity_like(a), upper)
+
+
+def _pseudo_inverse(n: AtenLayer, x: Value, absolute: Any, relative: Any) -> Term:
+    """By singular values above a part of the greatest one."""
+    (a,) = _matrices(n, x)
+    u, values, v = algebra.svd(a)
+    kept = values > _least_value(n, a, values, absolute, relative)
+    factors = kept.choose(1.0 / kept.choose(values, 1.0), 0.0)
+    own = [(factors.value, i) for i in range(factors.rank)]
+    return (v * factors.reshape(*own[:-1], 1, own[-1])) @ transposed(u)
+
+
+def _least_value(n: AtenLayer, a: Term, values: Term, absolute: Any, relative: Any) -> Term:
+    """Below which singular values count as zeros."""
+    if relative is None:
+        digits = float(np.finfo(type_to_numpy(a.element)).eps)
+        relative = 0.0 if absolute is not None else digits * max(map(n.int, n.shape(a.value)[-2:]))
+    share = values.largest(values.rank - 1, keep=True) * Term(n, n.as_value(relative, a.element))
+    return share if absolute is None else share.max(Term(n, n.as_value(absolute, a.element)))
+
+
+@ROWS("aten.linalg_pinv", "aten.pinverse")
+def pseudo_inverse(
+    n: AtenLayer,
+    self: Value,
+    rcond: Any = None,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,
+) -> Value:
+    if n.kind.startswith("aten.pinverse") and rcond is None:
+        rcond = 1e-15
+    return _pseudo_inverse(n, self, atol, rtol if rcond is None else rcond).value
+
+
+@ROWS("aten.linalg_matrix_rank")
+def matrix_rank(
+    n: AtenLayer,
+    self: Any = None,
+    input: Any = None,
+    tol: Any = None,
+    atol: Any = None,
+    rtol: Any = None,
+    hermitian: bool = False,
+) -> Value:
+    (a,) = _matrices(n, input if self is None else self)
+    values = algebra.svd(a)[1]
+    least = _least_value(n, a, values, atol if tol is None else tol, rtol)
+    return (values > least).cast(i64).sum(values.rank - 1).value
+
+
+# -- determinants and functions --------------------------------------------------------------------
+
+
+@ROWS("aten.det", "aten.linalg_det", "aten._linalg_det")
+def determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
+    (a,) = _matrices(n, self if A is None else A)
+    if "._" not in n.kind:
+        return [n(nn.Determinant(a.value))]
+    factors = algebra.lu(a)
+    return [n(nn.Determinant(a.value)), factors.both.value, _pivots(factors)]
+
+
+@ROWS("aten.logdet", *(f"aten.{name}" for name in ("slogdet", "linalg_slogdet", "_linalg_slogdet")))
+def log_determinant(n: AtenLayer, A: Any = None, self: Any = None) -> list:
+    """The sign and the logarithm of the size; or that of the whole."""
+    (a,) = _matrices(n, self if A is None else A)
+    factors = algebra.lu(a)
+    diagonal = (factors.both * identity_like(a)).sum(a.rank - 1)
+    axis = diagonal.rank - 1
+    size = diagonal.function(nn.Abs).function(nn.Log).sum(axis)
+    signs = diagonal.function(nn.Sign).value
+    sign = factors.sign * diagonal.made(nn.ReduceProd(signs, axes=(axis,)))
+    if ".logdet" in n.kind:
+        return [(sign < 0.0).choose(math.nan, size).value]
+    return [sign.value, size.value, factors.both.value, _pivots(factors)]
+
+
+@ROWS("aten.matrix_exp", "aten.linalg_matrix_exp")
+def matrix_exp(n: AtenLayer, self: Value) -> Value:
+    """Taylor's series of a part of the matrix, which is squared as often as that was halved."""
+    (a,) = _matrices(n, self)
+    halvings, terms = 12, 12
+    part = a.cast(f64) * 2.0**-halvings
+    whole = identity_like(part)
+    total = whole
+    for k in reversed(range(1, terms + 1)):
+        total = whole + (part @ total) * (1.0 / k)
+    for _ in range(halvings):
+        total = total @ total
+    return total.cast(a.element).value
+
+
+@ROWS("aten.matrix_power", "aten.linalg_matrix_power")
+def matrix_power(n: AtenLayer, self: Value, n_: int) -> Value:
+    (a,) = _matrices(n, self)
+    power = abs(n_)
+    if n_ < 0:
+        a = algebra.solve(a, identity_like(a))
+    found = identity_like(a) if not power else None
+    while power:
+        if power % 2:
+            found = a if found is None else found @ a
+        a, power = a @ a, power // 2
+    assert found is not None
+    return found.value
+
+
+@ROWS("aten.linalg_multi_dot", "aten.chain_matmul")
+def chain(n: AtenLayer, tensors: Any = None, matrices: Any = None) -> Value:
+    return reduce(lambda a, b: matmul(n, a, b), matrices if tensors is None else tensors)
+
+
+@ROWS("aten.vander", "aten.linalg_vander")
+def vander(n: AtenLayer, x: Value, N: Any = None, increasing: bool | None = None) -> Value:
+    """The powers of elements as rows; those of `linalg` ascend."""
+    count = n.int(n.size(x, -1) if N is None else N)
+    powers = np.arange(count, dtype=np.float64)
+    if not ("linalg" in n.kind or increasing):
+        powers = powers[::-1]
+    return (Term(n, x).spread(0, 1) ** constant(n, powers, x.type.element_type)).value
+
+
+# -- norms -----------------------------------------------------------------------------------------
+
+
+@ROWS("aten.linalg_matrix_norm", "aten.nuclear_norm")
+def matrix_norm(
+    n: AtenLayer,
+    self: Value,
+    ord: Any = "fro",
+    dim: Any = (-2, -1),
+    keepdim: bool = False,
+    dtype: Any = None,
+) -> Value:
+    order = "nuc" if "nuclear" in n.kind else ord
+    x = Term(n, n.floating(self if dtype is None else n.cast(self, dtype)))
+    rows, columns = (n.axis(d, x.rank) for d in dim)
+    if order == "fro":
+        return n(nn.ReduceL2(x.value, axes=tuple(sorted((rows, columns))), keep_dims=keepdim))
+    others = [i for i in range(x.rank) if i not in (rows, columns)]
+    a = x.transpose(*others, rows, columns)
+    last = a.rank - 1
+    if order in ("nuc", 2, -2):
+        values = algebra.svd(a)[1]
+        axis = values.rank - 1
+        if order == "nuc":
+            found = values.sum(axis)
+        else:
+            found = values.column(0 if order > 0 else (values.shape[-1] or 1) - 1)
+    else:
+        sums = a.function(nn.Abs).sum(last if abs(order) == math.inf else last - 1)
+        op = nn.ReduceMax if order > 0 else nn.ReduceMin
+        found = sums.made(op(sums.value, axes=(sums.rank - 1,)))
+    if not keepdim:
+        return found.value
+    shape = [1 if i in (rows, columns) else n.size(x.value, i) for i in range(x.rank)]
+    return n.reshape(found.value, shape)
+
+
+@ROWS("aten.linalg_norm")
+def linalg_norm(
+    n: AtenLayer, self: Value, ord: Any = None, dim: Any = None, keepdim=False, dtype: Any = None
+) -> Value:
+    """A matrix's where two dimensions are named, or are there; else a vector's."""
+    count = (self.type.rank if ord is not None else 1) if dim is None else len([*_listed(dim)])
+    if count == 2 and ord is not None:
+        return matrix_norm(n, self, ord, dim or (-2, -1), keepdim, dtype)
+    return norm(n, self, 2 if ord is None else ord, dim=dim, keepdim=keepdim, dtype=dtype)
+
+
+def _listed(dim: Any) -> list[Any]:
+    return list(dim) if isinstance(dim, list | tuple) else [dim]
+
+
+@ROWS("aten.linalg_cond")
+def condition(n: AtenLayer, self: Value, p: Any = None) -> Value:
+    if p in (None, 2, -2):
+        values = algebra.svd(_matrices(n, self)[0])[1]
+        ends = [values.column(0), values.column((values.shape[-1] or 1) - 1)]
+        return (ends[1] / ends[0] if p == -2 else ends[0] / ends[1]).value
+    made = matrix_norm(n, inverse(n, self)[0], p)
+    return (Term(n, matrix_norm(n, self, p)) * Term(n, made)).value

@@ -1,0 +1,299 @@
+"""Counts, order statistics, different values, and running extremes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import FloatType, i64
+from ...common.movement import FAR, slice_axis, swapped
+from ...common.reductions import largest
+from ...common.scans import running
+from ...common.terms import Term, constant, counting, extent
+from ...common.unique import unique_rows
+from ..layer import AtenLayer, ends_of
+from ..rows import ROWS
+from .elementwise import as_bool
+from .reductions import sort
+
+# -- running extremes ------------------------------------------------------------------------------
+
+
+@ROWS("aten.cummax", "aten.cummin")
+def running_extremes(n: AtenLayer, self: Value, dim: int) -> list[Value]:
+    """The extreme up to each element, and where it is: of equal ones, the last."""
+    if self.type.rank == 0:
+        return [self, n.constant(0, i64)]
+    axis = n.axis(dim, self.type.rank)
+    place = counting(n, extent(n, (self, axis))).spread(0, self.type.rank - 1 - axis)
+    places = Term(n, n.expand(place.value, n.shape(self)))
+
+    def combine(before: Sequence[Term], here: Sequence[Term]) -> list[Term]:
+        a, b = before[0], here[0]
+        wins = a > b if "cummax" in n.kind else a < b
+        if isinstance(a.element, FloatType):
+            wins = (wins | a.function(nn.IsNan)) & ~b.function(nn.IsNan)
+        return [wins.choose(x, y) for x, y in zip(before, here, strict=True)]
+
+    return [found.value for found in running(n, [Term(n, self), places], axis, combine)]
+
+
+@ROWS("aten.logcumsumexp")
+def logcumsumexp(n: AtenLayer, self: Value, dim: int) -> Value:
+    if self.type.rank == 0:
+        return self
+
+    def combine(before: Sequence[Term], here: Sequence[Term]) -> list[Term]:
+        (a,), (b,) = before, here
+        low, top = a.min(b), a.max(b)
+        apart = a.equals(b).choose(0.0, low - top)
+        return [top + apart.function(nn.Exp).function(nn.Log1p)]
+
+    axis = n.axis(dim, self.type.rank)
+    return running(n, [Term(n, n.floating(self))], axis, combine)[0].value
+
+
+@ROWS("aten.aminmax")
+def aminmax(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> list[Value]:
+    axes = n.axes(dim, self.type.rank)
+    ops = (nn.ReduceMin, nn.ReduceMax)
+    return [n(op(self, axes=axes, keep_dims=keepdim)) if axes else self for op in ops]
+
+
+# -- order -----------------------------------------------------------------------------------------
+
+
+def _in_order(n: AtenLayer, x: Value, axis: int) -> tuple[Value, Value]:
+    return largest(n, x, extent(n, (x, axis)).value, axis, greatest=False)
+
+
+def _placed(found: Term, axis: int, keep: bool) -> Term:
+    return found if keep else found.column(0, axis)
+
+
+@ROWS("aten.msort")
+def msort(n: AtenLayer, self: Value) -> Value:
+    return sort(n, self, 0)[0]
+
+
+@ROWS("aten.kthvalue")
+def kthvalue(
+    n: AtenLayer, self: Value, k: Any, dim: int = -1, keepdim: bool = False
+) -> list[Value]:
+    if self.type.rank == 0:
+        return [self, n.constant(0, i64)]
+    axis, at = n.axis(dim, self.type.rank), n.int(k)
+    found = largest(n, self, n.constant(at, i64), axis, greatest=False)
+    last = (Term(n, slice_axis(n, v, axis, at - 1, FAR)) for v in found)
+    return [_placed(v, axis, keepdim).value for v in last]
+
+
+@ROWS("aten.mode")
+def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> list[Value]:
+    """The value that is there most often, the smallest of such, and where it is last."""
+    if self.type.rank == 0:
+        return [self, n.constant(0, i64)]
+    axis = n.axis(dim, self.type.rank)
+    x = Term(n, swapped(n, self, axis, self.type.rank - 1))
+    last = x.rank - 1
+    own = [(x.value, i) for i in range(x.rank)]
+    same = x.spread(0, 1).equals(x.reshape(*own[:-1], 1, own[-1])).cast(i64)
+    often = same.sum(x.rank)
+    most = often >= often.largest(last, keep=True)
+    hidden = most.choose(x, ends_of(x.element)[1]).value
+    found = Term(n, n(nn.ReduceMin(hidden, axes=(last,), keep_dims=True)))
+    places = x.equals(found).choose(counting(n, extent(n, (x.value, last))), -1)
+    both = [found, places.largest(last, keep=True)]
+    parts = [Term(n, swapped(n, v.value, axis, last)) for v in both]
+    return [_placed(v, axis, keepdim).value for v in parts]
+
+
+@ROWS("aten.nanmedian")
+def nanmedian(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
+    """The lower one of the middle numbers, and where it is."""
+    x = Term(n, self) if dim is not None else Term(n, self).flat()
+    axis = n.axis(0 if dim is None else dim, x.rank)
+    numbers = x
+    count = extent(n, (x.value, axis))
+    if isinstance(x.element, FloatType):
+        none = x.function(nn.IsNan)
+        numbers = none.choose(math.inf, x)
+        count = (~none).cast(i64).sum(axis, keep=True)
+    at = ((count - 1) / 2).max(0)
+    at = at if at.rank else at.reshape(*[1] * x.rank)
+    found = []
+    for v in _in_order(n, numbers.value, axis):
+        whole = [1 if i == axis else n.size(x.value, i) for i in range(x.rank)]
+        rows = n.expand(at.value, whole)
+        found.append(Term(n, n(nn.GatherElements(v, rows, axis=axis))))
+    if isinstance(x.element, FloatType):
+        found[0] = count.equals(0).choose(math.nan, found[0])
+    parts = [_placed(v, axis, keepdim).value for v in found]
+    return parts[0] if dim is None else parts
+
+
+@ROWS("aten.quantile", "aten.nanquantile")
+def quantile(
+    n: AtenLayer,
+    self: Value,
+    q: Any,
+    dim: int | None = None,
+    keepdim: bool = False,
+    interpolation: str = "linear",
+) -> Value:
+    """Between the neighbours of q * (count - 1) of the numbers in order; q's dimension is first."""
+    rank = self.type.rank
+    x = Term(n, self).flat() if dim is None else Term(n, self)
+    axis = n.axis(0 if dim is None else dim, x.rank)
+    x = Term(n, swapped(n, x.value, axis, x.rank - 1))
+    last = x.rank - 1
+    none = x.function(nn.IsNan)
+    count = (~none).cast(i64).sum(last, keep=True)
+    ordered = Term(n, _in_order(n, none.choose(math.inf, x).value, last)[0])
+    share = Term(n, n.as_value(q, x.element))
+    at = (count - 1).cast(x.element) * share.flat()
+    low, high = at.function(nn.Floor), at.function(nn.Ceil)
+    if interpolation in ("lower", "higher", "nearest"):
+        place = {"lower": low, "higher": high, "nearest": at.function(nn.Round)}[interpolation]
+        low = high = place
+    ends = [
+        Term(n, n(nn.GatherElements(ordered.value, v.max(0.0).cast(i64).value, axis=last)))
+        for v in (low, high)
+    ]
+    rest = 0.5 if interpolation == "midpoint" else at - low
+    between = (ends[1] - ends[0]) * rest
+    found = low.equals(high).choose(ends[0], ends[0] + between)
+    missing = count.equals(0) if "nan" in n.kind else count < extent(n, (x.value, last))
+    found = missing.choose(math.nan, found)
+    out = Term(n, swapped(n, found.value, axis, last))
+    if dim is None and keepdim:
+        out = out.reshape((out.value, 0), *[1] * (rank - 1))
+        axis = 0
+    order = [axis, *(i for i in range(out.rank) if i != axis)]
+    moved = out.transpose(*order) if out.rank > 1 else out
+    if keepdim:
+        moved = moved.reshape((moved.value, 0), *_kept(moved, axis))
+    return moved.value if share.rank else moved.column(0, 0).value
+
+
+def _kept(moved: Term, axis: int) -> list[Any]:
+    """The extents behind the first one, with one element at an axis."""
+    others: list[Any] = [(moved.value, i) for i in range(1, moved.rank)]
+    return [*others[:axis], 1, *others[axis:]]
+
+
+# -- counts ----------------------------------------------------------------------------------------
+
+
+@ROWS("aten.count_nonzero")
+def count_nonzero(n: AtenLayer, self: Value, dim: Any = None) -> Value:
+    found = Term(n, as_bool(n, self)).cast(i64)
+    axes = n.axes(dim, self.type.rank)
+    return found.sum(*axes).value if axes else found.value
+
+
+@ROWS("aten.bincount")
+def bincount(n: AtenLayer, self: Value, weights: Value | None = None, minlength: Any = 0) -> Value:
+    """How often each number up to the greatest is there, or the sum of its weights."""
+    x = Term(n, n.cast(self, i64))
+    least = Term(n, n.as_value(minlength, i64))
+    none = n.as_value(-1, i64)
+    greatest = Term(n, n(nn.Concat([x.value, Term(n, none).reshape(1).value], axis=0))).largest(0)
+    size = (greatest + 1).max(least)
+    if weights is None:
+        weights = n.filled(n.constant(1, i64), n.shape(self))
+    start = n.filled(n.scalar(0, weights), [n.number(size.value)])
+    return n(nn.ScatterElements(start, x.value, weights, axis=0, reduction="add"))
+
+
+@ROWS("aten.histc")
+def histc(n: AtenLayer, self: Value, bins: int = 100, min: Any = 0, max: Any = 0) -> Value:
+    """How many elements are in each of equal parts of a range, by default that of the elements."""
+    x = Term(n, self).flat()
+    low, high = (constant(n, v, x.element) for v in (min, max))
+    if min == max:
+        low, high = (Term(n, v) for v in aminmax(n, x.value))
+    same = low.equals(high)
+    low, high = same.choose(low - 1, low), same.choose(high + 1, high)
+    steps = (x - low) * float(bins) / (high - low)
+    inside = (x >= low) & (x <= high)
+    place = inside.choose(steps, float(bins)).cast(i64)
+    place = inside.choose(place.min(bins - 1), bins)
+    start = n.filled(n.scalar(0, self), [bins + 1])
+    ones = n.filled(n.scalar(1, self), n.shape(x.value))
+    found = n(nn.ScatterElements(start, place.value, ones, axis=0, reduction="add"))
+    return Term(n, found).part(0, 0, bins).value
+
+
+# -- different values ------------------------------------------------------------------------------
+
+
+@ROWS("aten._unique2", "aten._unique")
+def unique(n: AtenLayer, self: Value, sorted: bool = True, **wanted: bool) -> list[Value]:
+    """The different elements in order; where each element is among them, and how often."""
+    flat = Term(n, self).flat()
+    found = unique_rows(n, flat.spread(0, 1).value, True)
+    values = flat.gather(Term(n, found.first)).value
+    return [values, n.reshape(found.inverse, n.shape(self)), found.counts]
+
+
+@ROWS("aten.unique_dim")
+def unique_dim(n: AtenLayer, self: Value, dim: int, sorted: bool = True, **wanted: bool) -> list:
+    axis = n.axis(dim, self.type.rank)
+    rows = Term(n, swapped(n, self, 0, axis)).flattened(1)
+    found = unique_rows(n, rows.value, True)
+    values = Term(n, self).gather(Term(n, found.first), axis).value
+    return [values, found.inverse, found.counts]
+
+
+@ROWS("aten.unique_consecutive")
+def unique_consecutive(
+    n: AtenLayer,
+    self: Value,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> list[Value]:
+    """Rows that differ from the one before; the number of each row's, and how long it stays."""
+    x = Term(n, self).flat() if dim is None else Term(n, self)
+    axis = 0 if dim is None else n.axis(dim, x.rank)
+    rows = Term(n, swapped(n, x.value, 0, axis))
+    rows = rows.flattened(1) if x.rank > 1 else rows.spread(0, 1)
+    place = counting(n, extent(n, (rows.value, 0)))
+    differ = (~rows.equals(rows.gather((place - 1).max(0)))).cast(i64).sum(1) > 0
+    begins = (differ | place.equals(0)).cast(i64)
+    group = begins.made(nn.Cumsum(begins.value, axis=0)) - 1
+    starts = Term(n, n(nn.NonZero(begins.value))).column(0, 0)
+    size = extent(n, (rows.value, 0)).reshape(1)
+    ends = n(nn.Concat([slice_axis(n, starts.value, 0, 1, FAR), size.value], axis=0))
+    inverse = n.reshape(group.value, n.shape(self)) if dim is None else group.value
+    return [x.gather(starts, axis).value, inverse, (Term(n, ends) - starts).value]
+
+
+# -- integrals -------------------------------------------------------------------------------------
+
+
+@ROWS("aten.trapezoid", "aten.trapz", "aten.cumulative_trapezoid")
+def trapezoid(n: AtenLayer, y: Value, x: Value | None = None, dx: Any = 1, dim: int = -1) -> Value:
+    """The integral of what lies between values: the sum of means times distances."""
+    axis = n.axis(dim, y.type.rank)
+    values = Term(n, n.floating(y))
+
+    def step(v: Term, at: int) -> tuple[Term, Term]:
+        parts = ((1, FAR), (0, -1))
+        return tuple(Term(n, slice_axis(n, v.value, at, *part)) for part in parts)  # type: ignore[return-value]
+
+    later, before = step(values, axis)
+    width: Any = dx
+    if x is not None:
+        along = Term(n, x)
+        far, near = step(along, 0 if along.rank == 1 else axis)
+        width = (far - near).cast(values.element)
+        width = width.spread(0, values.rank - 1 - axis) if along.rank == 1 else width
+    areas = (later + before) * width * 0.5
+    if "cumulative" in n.kind:
+        return n(nn.Cumsum(areas.value, axis=axis))
+    return areas.sum(axis).value

@@ -1,0 +1,194 @@
+"""Programs of single operators, for `make`: functions with their inputs by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+import torch.nn.functional as F  # noqa: N812
+from torch.utils._pytree import tree_leaves
+
+r = torch.randn
+NAN, INF = float("nan"), float("inf")
+
+
+def errors(x, y, u):
+    """The error function's family, far from and near to where it changes."""
+    s = torch.special
+    found = s.erfcx(x), s.ndtr(x), s.log_ndtr(x), s.erfinv(u), s.ndtri((u + 1) / 2)
+    return *found, s.sinc(x), s.entr(x), s.xlogy(x, y), s.xlog1py(y, u)
+
+
+def gamma(x, positive):
+    """The gamma function's and Bessel's families."""
+    s = torch.special
+    bessel = s.i0e(x), s.i0(x / 2), s.i1e(x), s.i1(x / 2)
+    return *bessel, s.gammaln(x), s.digamma(x), s.polygamma(2, positive), positive.mvlgamma(1)
+
+
+def losses(x, y, classes, weight):
+    found = []
+    for how in ("none", "mean", "sum"):
+        found += [F.mse_loss(x, y, reduction=how), F.smooth_l1_loss(x, y, reduction=how, beta=0.7)]
+        found += [F.huber_loss(x, y, reduction=how, delta=0.6), F.l1_loss(x, y, reduction=how)]
+        found += [F.kl_div(x, y.softmax(1), reduction=how)]
+        found += [F.cross_entropy(x, classes, weight, reduction=how)]
+        found += [F.cross_entropy(x, y.softmax(1), weight, reduction=how, label_smoothing=0.1)]
+        found += [F.binary_cross_entropy(x.sigmoid(), y.sigmoid(), reduction=how)]
+    logits = F.binary_cross_entropy_with_logits(x, y.sigmoid(), pos_weight=weight)
+    return *found, logits, F.pairwise_distance(x, y), F.pdist(x), torch.dist(x, y, 3)
+
+
+def statistics(x, missing, i, q):
+    """Running extremes, order statistics, counts."""
+    running = torch.cummax(missing, 1), torch.cummin(i, 0), torch.logcumsumexp(x, 0)
+    order = x.kthvalue(2), x.quantile(q, 1), missing.nanquantile(0.3, 0), missing.nanmedian(1)
+    counts = i.mode()[0], torch.histc(x, 5, -1, 1), x.aminmax(dim=1), i.count_nonzero(dim=0)
+    return *running, *order, *counts, missing.nanmean(1), torch.trapezoid(x, dim=1)
+
+
+def different(i, rows):
+    """Different values, and how often they are there."""
+    every: dict[str, Any] = {"return_inverse": True, "return_counts": True}
+    whole = torch.unique(i, **every), torch.unique_consecutive(i.flatten(), **every)
+    return *whole, torch.unique(rows, dim=0, **every), torch.bincount(i.flatten(), minlength=3)
+
+
+def kinds(x, y, i):
+    """Signs, closeness, truth values in place, divisors."""
+    signs = x.signbit(), x.sign(), torch.heaviside(x, y), x.isclose(y), x.isclose(y, 0.5, 0.5, True)
+    flags = x > 0
+    flags &= y > 0
+    flags |= x > 1
+    shifted = i.clone()
+    shifted <<= 2
+    pairs = torch.gcd(i, i.flip(0)), torch.lcm(i, i.flip(0)), torch.logaddexp2(x, y)
+    return *signs, flags, shifted, *pairs, torch.ldexp(x, i[: x.shape[0]]), torch.arcsinh(x)
+
+
+def reductions(x, source, places):
+    """What is scattered with every reduction, with and without what was there."""
+    found = []
+    for how in ("sum", "prod", "mean", "amax", "amin"):
+        for own in (True, False):
+            found.append(x.scatter_reduce(0, places, source, how, include_self=own))
+            if how != "sum":
+                found.append(x.index_reduce(0, places[:, 0], source, how, include_self=own))
+    return *found, x.put(places[:, 0], source[:, 0], True)
+
+
+def matrices(a, b, s):
+    """Factors and solutions: s is symmetric and positive."""
+    g = torch.linalg
+    lower = g.cholesky(s)
+    solved = g.solve(a, b), g.solve(a, b.mT, left=False), g.inv(a), torch.cholesky_solve(b, lower)
+    triangle = g.solve_triangular(a, b, upper=True), torch.cholesky_inverse(lower)
+    factors = *g.lu(b), *g.lu_factor(a), *g.qr(b), g.qr(b, mode="complete")[1]
+    norms = [g.matrix_norm(a, order) for order in ("fro", 1, -INF)]
+    return lower, *solved, *triangle, *factors, *g.slogdet(a), g.det(a), *norms
+
+
+def values(b, s):
+    """Singular values, eigenvalues, and what is made of them."""
+    g = torch.linalg
+    u, sizes, vh = g.svd(b, full_matrices=False)
+    numbers, vectors = g.eigh(s)
+    parts = (
+        sizes,
+        (u * sizes[:, None]) @ vh,
+        numbers,
+        vectors @ torch.diag_embed(numbers) @ vectors.mT,
+    )
+    return *parts, g.pinv(b), g.matrix_rank(b), g.matrix_norm(b, "nuc"), g.matrix_exp(s), g.cond(b)
+
+
+def products(a, b, w, places, ends):
+    """Along dimensions that are named, and bags of embeddings."""
+    kinds = torch.tensordot(a, b, 2), torch.inner(a, a), torch.kron(a[0], b[0]), torch.bilinear(a[0], a[1], w, None)  # fmt: skip
+    bags = [F.embedding_bag(places, b[0], ends, mode=m, padding_idx=2) for m in ("sum", "mean", "max")]  # fmt: skip
+    return *kinds, *bags, torch.renorm(a, 2, 0, 1.5), torch.linalg.vecdot(a, a)
+
+
+def signals(x):
+    """There and back again, and spectra of real numbers."""
+    window = torch.hann_window(12) + 0.1
+    frames = torch.stft(x, 16, 4, win_length=12, window=window, return_complex=True)
+    back = torch.istft(frames * (1.5 + 0.2j), 16, 4, win_length=12, window=window, length=62)
+    spectrum = torch.complex(x[:, :7], x[:, 7:14])
+    return back, torch.fft.hfft(spectrum, norm="ortho"), torch.fft.ihfft(x).abs()
+
+
+def autocast(x, w):
+    """A part in bf16, inside of it one in f32."""
+    with torch.autocast("cpu", torch.bfloat16):
+        y = x @ w
+        z = y.softmax(-1) + x
+        with torch.autocast("cpu", enabled=False):
+            u = z @ w.T
+    return y.float(), z, u
+
+
+def quantized_rows(x, scales):
+    """Scales of rows, of groups and of what is trained."""
+    import torch.ao.quantization.fx._decomposed
+
+    q, i8 = torch.ops.quantized_decomposed, torch.int8
+    scale, zero = q.choose_qparams_per_token_asymmetric(x, i8)
+    rows = q.quantize_per_token(x, scale, zero, -128, 127, i8)
+    groups = q.quantize_per_channel_group(x, scales, scales * 0 + 1, -8, 7, i8, 4)
+    real = q.dequantize_per_token(rows, scale, zero, -128, 127, i8, torch.float32)
+    other = q.dequantize_per_channel_group(groups, scales, None, -8, 7, i8, 4, torch.float32)
+    return scale, zero, rows, groups, real, other, torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 15)  # fmt: skip
+
+
+def _symmetric(*shape: int) -> torch.Tensor:
+    a = r(*shape)
+    return a @ a.mT + torch.eye(shape[-1])
+
+
+def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tensor]]]:
+    line = torch.cat([torch.linspace(-20, 30, 26), torch.tensor([0.0, -0.5, 1e-3, 0.99])])
+    x = r(4, 6)
+    missing = x.clone()
+    missing[0, 3], missing[2, 1:] = NAN, NAN
+    ints = torch.randint(0, 5, (4, 6))
+    odd = torch.tensor([0.0, -0.0, 1, -2, NAN, INF])
+    even = torch.tensor([0.5, 1, 1.00001, -2.1, NAN, INF])
+    rows = torch.tensor([[1, 2], [0, 3], [1, 2]])
+    shares = torch.cat([torch.linspace(-0.99, 0.99, 28), torch.tensor([1e-6, 0.99999])])
+    return {
+        "errors": (errors, [line, line.flip(0).abs(), shares]),
+        "gamma": (gamma, [line, torch.linspace(0.1, 20, 30)]),
+        "losses": (losses, [r(4, 5), r(4, 5), torch.tensor([1, 0, -100, 3]), torch.rand(5)]),
+        "statistics": (statistics, [x, missing, ints, torch.tensor([0.1, 0.5, 0.93])]),
+        "different": (different, [ints, rows]),
+        "kinds": (kinds, [odd, even, torch.tensor([12, -18, 7, 0, 5, 30])]),
+        "reductions": (reductions, [r(3, 4), r(5, 4), torch.randint(0, 3, (5, 4))]),
+        "matrices": (matrices, [r(2, 4, 4), r(2, 4, 3), _symmetric(2, 4, 4)]),
+        "values": (values, [r(2, 4, 3), _symmetric(2, 3, 3)]),
+        "products": (
+            products,
+            [
+                r(2, 3, 4),
+                r(3, 4, 5),
+                r(2, 4, 4),
+                torch.tensor([1, 2, 0, 3, 2]),
+                torch.tensor([0, 2, 2]),
+            ],
+        ),
+        "signals": (signals, [r(2, 60)]),
+        "autocast": (autocast, [r(4, 3), r(3, 3)]),
+        "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
+    }
+
+
+class Leaves(torch.nn.Module):
+    """A function as a module that gives its tensors as they come, named tuples taken apart."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return tuple(tree_leaves(self.function(*args)))

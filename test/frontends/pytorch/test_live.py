@@ -1,0 +1,74 @@
+"""Objects of PyTorch in this process, as they are handed over; eager PyTorch is the oracle."""
+
+import nnc
+import numpy as np
+import pytest
+from nnc import NncError
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def torch():
+    return pytest.importorskip("torch")
+
+
+@pytest.fixture
+def linear(torch):
+    torch.manual_seed(0)
+    return torch.nn.Linear(4, 3).eval()
+
+
+def test_a_module_with_example_inputs(torch, linear):
+    x = torch.randn(2, 4)
+    for given in ((x,), x, {"input": x}, x.numpy()):
+        model = nnc.compile(linear, given, cache=False)
+        np.testing.assert_allclose(model(x), linear(x).detach(), rtol=1e-5, atol=1e-6)
+    linear.train()
+    nnc.load(linear, (x,))
+    assert linear.training
+
+
+def test_a_function_with_example_tensors(torch):
+    x = torch.randn(2, 4)
+    found = nnc.compile(lambda x, y: x @ y.T + 1, (x, x), cache=False)(x, x)
+    np.testing.assert_allclose(found, x @ x.T + 1, rtol=1e-5)
+
+
+def test_outputs_in_containers(torch, linear):
+    class Model(torch.nn.Module):
+        def forward(self, x, pair):
+            return {"sum": x + pair[0], "parts": [x * pair[1], (x - 1,)]}
+
+    x = torch.randn(3)
+    model = nnc.compile(Model(), (x, (x, x)), cache=False)
+    assert model.input_names == ["x", "pair_0", "pair_1"]
+    for one, other in zip(model(x, x, x), (x + x, x * x, x - 1), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-6)
+
+
+def test_operators_that_pytorch_takes_apart(torch):
+    from torch._higher_order_ops import associative_scan
+
+    def function(x, classes):
+        products = associative_scan(lambda a, b: a * b, x, 0, combine_mode="generic")
+        return products, torch.nn.functional.multi_margin_loss(x, classes)
+
+    given = torch.randn(3, 4), torch.tensor([1, 2, 0])
+    found = nnc.compile(function, given, cache=False)(*given)
+    for one, other in zip(found, function(*given), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+
+
+def test_what_is_no_model_is_one_error(torch, linear):
+    x = torch.randn(2, 4)
+    meta = torch.nn.Linear(4, 3, device="meta")
+    for given, inputs, message in (
+        (linear, None, r"needs example inputs: nnc.compile\(model, inputs=\(x,\)\)"),
+        (linear.state_dict(), None, "weights without a model"),
+        (torch.jit.trace(linear, x), (x,), "a TorchScript module"),
+        (meta, (x.to("meta"),), "on the device 'meta'"),
+        (linear, (torch.randn(2, 5),), "torch.export cannot export it"),
+    ):
+        with pytest.raises(NncError, match=message):
+            nnc.load(given, inputs)
