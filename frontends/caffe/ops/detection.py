@@ -69,7 +69,7 @@ def detections(n: CaffeLayer, places: Value, scores: Value, anchors: Value) -> V
     )
     if p.share_location:
         boxes = boxes.reshape((boxes.value, 0), count, 4)
-    found = best_of_classes(boxes, confidence, choice)
+    found = best_of_classes(boxes, confidence, choice).by_class()
     rows = joined([found.places, found.scores, found.boxes], axis=1)
     return rows.reshape(1, 1, (rows.value, 0), 7).value
 
