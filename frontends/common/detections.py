@@ -143,7 +143,8 @@ class Found:
 @dataclass(frozen=True)
 class Ranked:
     """The T boxes [B, C, T, 4] of each class that have the best scores [B, C, T], these falling,
-    their numbers, and which are kept."""
+    their numbers, and which are kept.
+    """
 
     boxes: Term
     scores: Term

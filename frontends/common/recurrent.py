@@ -48,7 +48,7 @@ class Direction:
     peepholes: dict[str, Value] | None = None
     """Of an LSTM's gates i, o and f: [hidden]."""
     products: tuple[Product, Product] | None = None
-    """How inputs, and an LSTM's states, are multiplied by their weights, if not as they are."""
+    """How inputs, and states, are multiplied by their weights, if not as they are."""
     shrink: Value | None = None
     """What an LSTM's outputs are multiplied with: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
@@ -68,7 +68,7 @@ class Direction:
         return multiply(x, self.projection)
 
     def carried(self, h: Value) -> Value:
-        """The product of an LSTM's states with their weights."""
+        """The product of states with their weights."""
         multiply = self.products[1] if self.products else self._product
         return multiply(h, self.recurrent)
 
@@ -130,7 +130,7 @@ def rnn(n: Layer, x: Value, directions: Sequence[Direction], lengths=None) -> li
         (f,) = d.activations
 
         def step(state: list[Value], projected: Value) -> list[Value]:
-            recurrent = n(nn.Matmul(state[0], d.recurrent))
+            recurrent = d.carried(state[0])
             return [f(d.clipped(add(n, projected, recurrent)))]
 
         return step
@@ -172,7 +172,7 @@ def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Val
         (h,) = state
         parts = d.gates(projected, order)
         if late:
-            products = d.gates(n(nn.Matmul(h, d.recurrent)), order)
+            products = d.gates(d.carried(h), order)
         else:
             halves = split_into(n, n(nn.Matmul(h, outer)), 1, [h.type.shape[1]] * 2)
             products = dict(zip(outer_order, halves, strict=True))

@@ -15,10 +15,12 @@ from ...common.einsum import einsum
 from ...common.movement import swapped
 from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
 from ...common.shapes import flatten, reshape
+from ...common.terms import Term
 from ...common.windows import Padding
 from .. import rows
 from ..layer import NcnnLayer
-from .elementwise import activated, rounded
+from .elementwise import activated
+from .integers import product, rounded
 
 SAME = {-233: "SAME_UPPER", -234: "SAME_LOWER"}
 
@@ -234,11 +236,19 @@ def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
     return reshape(n, found, [1, *((found, i) for i in range(found.type.rank))])
 
 
+def _product_of_integers(n: NcnnLayer, a: Value, b: Value) -> Value:
+    """The product of matrices [1, M, K] and [1, K, N], of which the constant ones are integers."""
+    pair = []
+    for name, x, shape in (("a_scales", a, (1, -1, 1)), ("b_scale", b, (1, 1, 1))):
+        stored = n.has_weight(name)
+        scales = Term(n, n.stored(name, n.array_of(name).reshape(shape))) if stored else None
+        pair.append(Term(n, x) if scales is None else (Term(n, x), scales))
+    return product(*pair).value
+
+
 @rows("Gemm")
 def gemm(n: NcnnLayer, *inputs: Value) -> Value:
     """alpha * a @ b + beta * c, of inputs or weights."""
-    if n.int(18):
-        raise n.error("products of integers are not supported")
     given = iter(inputs)
 
     def operand(name: str, constant: int) -> Value | None:
@@ -252,11 +262,8 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
     a, b = (n.with_rank(v, 3) for v in (a, b))
     if a.type.rank > 3 and n.int(11):  # [m, 1, k]
         a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
-    found = n(
-        nn.Matmul(
-            swapped(n, a, -2, -1) if n.int(2) else a, swapped(n, b, -2, -1) if n.int(3) else b
-        )
-    )
+    a, b = (swapped(n, v, -2, -1) if n.int(i) else v for v, i in ((a, 2), (b, 3)))
+    found = _product_of_integers(n, a, b) if n.int(18) else n(nn.Matmul(a, b))
     if c is not None:
         if c.type.rank == 2 and c.type.shape[1] == found.type.shape[1] and c.type.shape[1] != 1:
             c = reshape(n, c, [(c, 0), (c, 1), 1])

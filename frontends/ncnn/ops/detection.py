@@ -189,8 +189,8 @@ def _best(n: NcnnLayer, maps: list[tuple[Term, Term, Term]]) -> Value:
     """Of maps' labels, scores and boxes those above a score that overlap no better one."""
     parts = [joined(list(one), 1) for one in zip(*maps, strict=True)]
     ranked = parts[1].transpose(0, 2, 1).value
-    limits = (n.constant(v, f32) for v in (n.float(3, 0.45), n.float(2, 0.01)))
-    order, kept = suppressed(n, parts[2].value, ranked, n.constant(_NO_LIMIT, i64), *limits)
+    overlap, least = (n.constant(v, f32) for v in (n.float(3, 0.45), n.float(2, 0.01)))
+    order, kept = suppressed(n, parts[2].value, ranked, n.constant(_NO_LIMIT, i64), overlap, least)
     there = Term(n, n(nn.NonZero(Term(n, kept).flat().value))).flat()
     chosen = Term(n, order).flat().gather(there)
     return joined(parts, 2).gather(chosen, 1).value

@@ -99,4 +99,3 @@ def deformable(n: NcnnLayer, x: Value, offset: Value, mask: Value | None = None)
     windows = DeformableWindows(kernel, strides, dilations, padding)
     args = n.weight("weight"), offset, n.optional("bias"), mask
     return activated(n, deformable_convolution(n, n.image(x, 2), *args, windows))
-

@@ -383,10 +383,34 @@ def recurrent() -> Group:
     return g
 
 
+def integers() -> Group:
+    """Layers whose weights are integers, and those that make integers of floats."""
+    g, scales = Group("integers", 12), (40.0, 60.0)
+    depthwise = [(I, 36), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0)]
+    g.add("ConvolutionDepthWise", [(4, 6, 7)], "0=4 1=3 4=1 5=1 6=36 7=4 8=1", depthwise)
+    requantized = [(I, 72), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0), (V, 1, 2.0, 3.0)]
+    g.add("Convolution", [(2, 6, 7)], "0=4 1=3 5=1 6=72 8=102 9=1", requantized)
+    g.add("Gemm", [(3, 8), (8, 5)], "18=1")
+    g.add("Gemm", [(8, 3), (5, 8)], "0=0.5 2=1 3=1 18=1")
+    given = "3=1 5=1 6=1 8=5 9=8 10=4 18=1"
+    g.add("Gemm", [(3, 8)], given, [(I, 40), (F, 5), (V, 1, *scales)])
+    g.add("Gemm", [(8, 3)], "4=1 7=5 9=8 10=-1 18=1", [(I, 40), (V, 5, *scales)])
+    wide = [w for _ in range(4) for w in ((I, 64), (V, 8))]
+    wide += [(V, 8, 300, 500)] * 3 + [(V, 1, 300, 500)]
+    g.add("MultiHeadAttention", [(5, 8), (7, 8), (7, 8)], "0=8 1=2 2=64 18=1", wide)
+    g.add("SDPA", [(4, 5, 6), (2, 7, 6), (2, 7, 6), (5, 7)], "5=1 6=0.3 18=1")
+    g.add("Embed", [(6,)], "0=4 1=7 3=28 18=1", [(I, 28), (V, 1, *scales)])
+    for kind, gates, biases in (("LSTM", 4, 4), ("GRU", 3, 4), ("RNN", 1, 1)):
+        weights = [(I, gates * 15), (F, biases * 5, -0.5, 0.5), (I, gates * 25)]
+        weights += [(V, gates * 5, 200, 400)] * 2
+        g.add(kind, [(3, 3)], f"0=5 1={gates * 15} 2=0 8=2", weights)
+    return g
+
+
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
     vision = (elementwise, convolution, pooling, movement, detection, proposals, images)
-    groups = (*vision, normalization, attention, recurrent)
+    groups = (*vision, normalization, attention, recurrent, integers)
     for make in groups:
         if make.__name__ in (sys.argv[1:] or [one.__name__ for one in groups]):
             make().write()
