@@ -26,6 +26,7 @@ Activation = Callable[[Value], Value]
 Product = Callable[[Value, Value], Value]
 Step = Callable[[list[Value], Value], list[Value]]
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
+"""What the states and the output are, of the states before and after step t."""
 
 
 @dataclass
@@ -142,7 +143,7 @@ def gru(
     n: Layer,
     x: Value,
     directions: Sequence[Direction],
-    lengths: Value | None = None,
+    lengths: Value | Masked | None = None,
     *,
     order: str = "zrn",
     reset_late: bool = True,
@@ -192,7 +193,7 @@ def lstm(
     n: Layer,
     x: Value,
     directions: Sequence[Direction],
-    lengths: Value | None = None,
+    lengths: Value | Masked | None = None,
     *,
     order: str = "iofg",
     coupled: bool = False,
@@ -243,13 +244,12 @@ def _run(
     x: Value,
     directions: Sequence[Direction],
     cells: Sequence[tuple[Step, Value | None]],
-    lengths: Value | None,
+    lengths: Value | Masked | None,
 ) -> list[Outcome]:
     count = x.type.shape[0]
     run = _loop if not count or count * len(directions) > MOST_UNROLLED else _unrolled
-    masked = lengths
-    if not callable(masked):
-        masked = partial(_masked, n, needed_lengths(n, lengths, count))
+    own = None if callable(lengths) else needed_lengths(n, lengths, count)
+    masked = lengths if callable(lengths) else partial(_masked, n, own)
     outcomes = []
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.

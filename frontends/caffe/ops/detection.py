@@ -134,7 +134,7 @@ def _proposed(
     """
     scores, moves, image = (Term(n, x) for x in inputs)
     count, (batch, channels, height, width) = len(shape), scores.shape
-    if None in (height, width) or (batch, channels) != (1, 2 * count) or image.rank != 2:
+    if height is None or width is None or (batch, channels) != (1, 2 * count) or image.rank != 2:
         raise n.error(f"scores are {shape_text(scores.value)}, expected [1, {2 * count}, H, W]")
     shape[:, 2:] += 1  # boxes that are moved do not end at their last element
     grid = placed(shape, height, width, stride).reshape(1, -1, 4)

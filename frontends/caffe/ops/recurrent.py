@@ -6,6 +6,7 @@ Source: BVLC/caffe, src/caffe/layers/lstm_layer.cpp and rnn_layer.cpp
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from ....dialects import nn
 from ....ir.core import Value
@@ -66,8 +67,8 @@ def _layer(states: int) -> Callable:
             [lambda v, op=op: n(op(v)) for op in names],
             (bias, n.scalar(0, x)),
         )
-        run = recurrent.lstm if gates == 4 else recurrent.rnn
-        (found,) = run(n, x, [direction], masked, **({"order": "ifog"} if gates == 4 else {}))
+        run = partial(recurrent.lstm, order="ifog") if gates == 4 else recurrent.rnn
+        (found,) = run(n, x, [direction], masked)
         out = found.outputs
         if gates == 1:
             weight = _turned(n, n.blob(at + 1, hidden, hidden))
