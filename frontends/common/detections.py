@@ -180,8 +180,7 @@ class Ranked:
         kinds = constant(n, np.arange(self.classes).repeat(self.top)).gather(order)
 
         def taken(x: Term) -> Term:
-            ordered = x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
-            return x.made(nn.GatherNd(ordered.value, rows.value))
+            return x.made(nn.GatherNd(rows_at(x, order).value, rows.value))
 
         image = rows.made(nn.Slice(rows.value, starts=(0, 0), out=TensorType((None, 1), i64)))
         kind = kinds.made(nn.GatherNd(kinds.value, rows.value)).spread(0, 1)
@@ -191,6 +190,11 @@ class Ranked:
             taken(self.boxes.reshape(batch, count, 4)),
             taken(self.numbers.flattened(1)).spread(0, 1),
         )
+
+
+def rows_at(x: Term, order: Term) -> Term:
+    """The rows of x [B, N, ..] in an order [B, K]."""
+    return x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
 
 
 def places_of(mask: Term) -> Term:

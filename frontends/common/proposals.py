@@ -13,7 +13,7 @@ import numpy as np
 
 from ...dialects import nn
 from ...ir.types import TensorType, i64
-from .detections import best_first, measured, not_suppressed, places_of
+from .detections import best_first, measured, not_suppressed, places_of, rows_at
 from .terms import Term, joined
 
 
@@ -38,16 +38,22 @@ class Proposals:
 
 
 def anchors(
-    base: float, ratios: Sequence[float], scales: Sequence[float], unit: float = 1.0
+    base: float,
+    ratios: Sequence[float],
+    scales: Sequence[float],
+    unit: float = 1.0,
+    whole: bool = False,
 ) -> np.ndarray:
     """Boxes around the middle of a square, of whole sizes before they are scaled: [A, 4].
 
-    Ratios are of height to width; a box ends `unit` before its size does.
+    Ratios are of height to width; a box ends `unit` before its size does. `whole` rounds the
+    square of the width down.
     """
     found = []
     center = (base - unit) / 2
     for ratio in ratios:
-        width = _nearest(math.sqrt(base * base / ratio))
+        area = base * base / ratio
+        width = _nearest(math.sqrt(math.floor(area) if whole else area))
         sizes = np.array([width, _nearest(width * ratio)])
         for scale in scales:
             half = (sizes * scale - unit) / 2
@@ -83,12 +89,20 @@ def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing)
     return best(boxes, wide.choose(scores, -math.inf), how)
 
 
-def best(boxes: Term, scores: Term, how: Proposing) -> Proposals:
-    """The best of boxes [B, N, 4] whose scores [B, N] are not -inf, and overlap no better one."""
+def ranked(boxes: Term, scores: Term, how: Proposing) -> tuple[Term, Term, Term]:
+    """Boxes [B, T, 4] by falling score [B, T], and which of them are kept: none below -inf, and
+    none that overlaps a better one.
+    """
     found, order = best_first(scores, how.before)
-    chosen = boxes.made(nn.GatherNd(boxes.value, order.spread(0, 1).value, batch_dims=1))
+    chosen = rows_at(boxes, order)
     sized = measured(chosen, how.unit)
     kept = not_suppressed(sized, found > -math.inf, how.overlap, how.after)
+    return chosen, found, kept
+
+
+def best(boxes: Term, scores: Term, how: Proposing) -> Proposals:
+    """The boxes that `ranked` keeps."""
+    chosen, found, kept = ranked(boxes, scores, how)
     places = places_of(kept)
     first = TensorType((None, 1), i64)
     images = places.made(nn.Slice(places.value, starts=(0, 0), out=first))

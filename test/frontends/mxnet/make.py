@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors
 """
 
 import json
@@ -646,6 +646,93 @@ def images():
     )
 
 
+def detectors():
+    """Proposals, moved windows, and images that are read at computed positions."""
+    sure = random.permutation(2 * 24 * 30).reshape(2, 24, 5, 6).astype("f") / 1440
+    info = np.array([[78, 96, 1.0], [70, 80, 0.5]], "f")
+    given = {
+        "rpn_pre_nms_top_n": 120,
+        "rpn_post_nms_top_n": 30,
+        "rpn_min_size": 12,
+        "output_score": True,
+    }
+    case(
+        "proposals",
+        lambda s, m, i: [*S.contrib.MultiProposal(s, m, i, **given)],
+        s=sure,
+        m=0.3 * f(2, 48, 5, 6),
+        i=info,
+    )
+    given = given | {"scales": (2, 4), "ratios": (0.4, 1, 3), "rpn_post_nms_top_n": 60}
+    given |= {"threshold": 0.4, "rpn_min_size": 30}
+    case(
+        "proposals_repeated",
+        lambda s, m, i: [*S.contrib.Proposal(s, m, i, **given)],
+        s=sure[:1, :12],
+        m=0.3 * f(1, 24, 5, 6),
+        i=info[:1],
+    )
+    rois = np.array([[0, 0.5, 1, 12.5, 9], [1, 2, 2, 5, 7.5], [0, 0, 0, 3, 3]], "f")
+    case(
+        "own_channels",
+        lambda x, r: S.contrib.PSROIPooling(
+            x, r, spatial_scale=0.5, output_dim=3, pooled_size=2, group_size=2
+        ),
+        x=f(2, 12, 8, 8),
+        r=rois,
+    )
+    windows = {"kernel": (3, 3), "stride": (2, 1), "pad": (1, 1), "num_filter": 6}
+    windows |= {"num_deformable_group": 2}
+    case(
+        "deformable",
+        lambda x, o, w, b: [
+            S.contrib.DeformableConvolution(x, o, w, b, **windows),
+            S.contrib.DeformableConvolution(x, o, w, no_bias=True, **windows),
+        ],
+        x=f(2, 4, 7, 8),
+        o=f(2, 36, 4, 8),
+        w=f(6, 4, 3, 3),
+        b=f(6),
+    )
+    case(
+        "modulated",
+        lambda x, o, m, w, b: S.contrib.ModulatedDeformableConvolution(x, o, m, w, b, **windows),
+        x=f(2, 4, 7, 8),
+        o=f(2, 36, 4, 8),
+        m=random.uniform(0, 1, (2, 18, 4, 8)).astype("f"),
+        w=f(6, 4, 3, 3),
+        b=f(6),
+    )
+    case(
+        "positions",
+        lambda x, t, w: [
+            S.GridGenerator(t, transform_type="affine", target_shape=(5, 6)),
+            S.GridGenerator(w, transform_type="warp"),
+            S.BilinearSampler(x, S.GridGenerator(w, transform_type="warp")),
+            S.SpatialTransformer(
+                x, t, target_shape=(5, 6), transform_type="affine", sampler_type="bilinear"
+            ),
+        ],
+        x=f(2, 3, 7, 8),
+        t=np.array([[0.8, 0.3, 0.1, -0.2, 1.1, -0.1], [1, 0, 0.5, 0, 1, 0]], "f"),
+        w=f(2, 2, 7, 8),
+    )
+    case(
+        "columns",
+        lambda x: [
+            S.im2col(x, kernel=(3, 2), stride=(2, 1), pad=(1, 0)),
+            S.col2im(
+                S.im2col(x, kernel=(3, 2), stride=(2, 1), pad=(1, 0)),
+                output_size=(7, 8),
+                kernel=(3, 2),
+                stride=(2, 1),
+                pad=(1, 0),
+            ),
+        ],
+        x=f(2, 3, 7, 8),
+    )
+
+
 def recurrence():
     for mode, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
         for both in (False, True):
@@ -811,7 +898,7 @@ def evaluated(name, symbol, inputs):
 
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
-    parts = {"recurrence": [recurrence], "control": [control]}
+    parts = {"recurrence": [recurrence], "control": [control], "detectors": [detectors]}
     for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}
