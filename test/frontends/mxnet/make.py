@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers
 """
 
 import json
@@ -13,7 +13,7 @@ import numpy as np
 PART = sys.argv[1] if len(sys.argv) > 1 else "operators"
 os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 # Without oneDNN some operators of recurrence fail, with it some others.
-os.environ["MXNET_MKLDNN_ENABLED"] = str(int(PART == "recurrence"))
+os.environ["MXNET_MKLDNN_ENABLED"] = str(int(PART in ("recurrence", "integers")))
 import mxnet as mx
 
 FILES = Path(__file__).parent / "files"
@@ -733,6 +733,107 @@ def detectors():
     )
 
 
+def integers():
+    """Quantized operators, as oneDNN computes them."""
+    contrib = S.contrib
+
+    def small(x, low=-2.0, high=2.5, kind="int8"):
+        given = {"min_calib_range": low, "max_calib_range": high} if high else {}
+        return contrib.quantize_v2(x, out_type=kind, **given)
+
+    def weighted(make, x, w, b=None, **how):
+        q = small(x, 0.0, 2.5, "uint8")
+        ranges = {"min_weight": S.full((1,), -0.5), "max_weight": S.full((1,), 0.5)}
+        bias = {"no_bias": True}
+        if b is not None:
+            bias = {"bias": S.cast(b, "int8")}
+            bias |= {"min_bias": S.full((1,), -1.0), "max_bias": S.full((1,), 1.0)}
+        given = {"data": q[0], "min_data": q[1], "max_data": q[2], "weight": S.cast(w, "int8")}
+        return make(**given, **ranges, **bias, **how)
+
+    x, whole = f(2, 4, 6, 6), lambda *s: random.integers(-127, 128, s).astype("f")
+    case(
+        "quantize",
+        lambda x: [
+            *small(x),
+            *small(x, 0.0, 2.5, "auto"),
+            *small(x, high=None),
+            *contrib.quantize(x, S.full((1,), -1.0), S.full((1,), 2.0), out_type="uint8"),
+            *contrib.quantize(x, S.full((1,), -1.0), S.full((1,), 2.0), out_type="int8"),
+            contrib.dequantize(*small(x), out_type="float32"),
+            contrib.dequantize(*small(x, 0.0, 2.5, "uint8"), out_type="float32"),
+        ],
+        x=x,
+    )
+    conv = {"kernel": (3, 3), "num_filter": 3}
+
+    def products(x, w, b):
+        plain = weighted(contrib.quantized_conv, x, w, stride=(2, 2), **conv)
+        again = contrib.requantize(*plain, min_calib_range=-3.0, max_calib_range=3.0)
+        return [
+            *weighted(contrib.quantized_conv, x, w, b, pad=(1, 1), **conv),
+            *plain,
+            *contrib.requantize(*plain),
+            *again,
+            *contrib.quantized_act(*again, act_type="relu"),
+            *contrib.quantized_pooling(*again, kernel=(2, 2), stride=(1, 1), pool_type="max"),
+            *contrib.quantized_pooling(*again, kernel=(2, 2), stride=(1, 1), pool_type="avg"),
+            *contrib.quantized_flatten(*again),
+        ]
+
+    case("quantized_conv", products, x=x, w=whole(3, 4, 3, 3), b=whole(3))
+    case(
+        "quantized_fully_connected",
+        lambda x, w, b: [
+            *weighted(contrib.quantized_fully_connected, x, w, b, num_hidden=5),
+            *weighted(contrib.quantized_fully_connected, x, w, num_hidden=5),
+        ],
+        x=x,
+        w=whole(5, 144),
+        b=whole(5),
+    )
+
+    def elements(x, y):
+        a, b = small(x), small(y, -1.0, 1.0)
+        pair = (a[0], b[0], a[1], a[2], b[1], b[2])
+        calibrated = {"min_calib_range": -3.5, "max_calib_range": 3.5}
+        return [
+            *contrib.quantized_elemwise_add(*pair, **calibrated),
+            *contrib.quantized_elemwise_mul(*pair),
+            *contrib.quantized_elemwise_mul(*pair, **calibrated),
+            *contrib.quantized_concat(*pair, dim=1, num_args=2),
+        ]
+
+    case("quantized_elements", elements, x=x, y=f(2, 4, 6, 6))
+    case(
+        "quantized_embedding",
+        lambda i, w: contrib.quantized_embedding(
+            i, S.cast(w, "int8"), S.full((1,), -0.5), S.full((1,), 0.5), input_dim=7, output_dim=4
+        ),
+        i=np.array([1, 3, 6], "f"),
+        w=whole(7, 4),
+    )
+    case(
+        "quantized_batch_norm",
+        lambda x, g, b, m, v: contrib.quantized_batch_norm(
+            small(x)[0],
+            g,
+            b,
+            m,
+            v,
+            *list(small(x))[1:],
+            eps=1e-3,
+            min_calib_range=-3.0,
+            max_calib_range=3.0,
+        ),
+        x=f(1, 4, 3, 3),
+        g=f(4),
+        b=f(4),
+        m=f(4),
+        v=np.abs(f(4)) + 1,
+    )
+
+
 def recurrence():
     for mode, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
         for both in (False, True):
@@ -899,6 +1000,7 @@ def evaluated(name, symbol, inputs):
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
     parts = {"recurrence": [recurrence], "control": [control], "detectors": [detectors]}
+    parts["integers"] = [integers]
     for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}
