@@ -162,6 +162,8 @@ def yolo(n: NcnnLayer, *inputs: Value) -> Value:
     """Rows of class, counted from 1 on, score and corners, the best first: [?, 6]."""
     classes, count = n.int(0, 20), n.int(1, 5)
     biases, mask, scales = n.floats(4), n.ints(5), n.floats(6)
+    if min(scales, default=1) <= 0 or not inputs:
+        raise n.error(f"{len(inputs)} inputs, with scales of anchors {scales}")
     if len(mask) < count * len(inputs) or len(scales) < len(inputs):
         raise n.error("it lacks masks or scales of anchors")
     if any(not 0 <= v < len(biases) // 2 for v in mask):

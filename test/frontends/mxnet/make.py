@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers && python make.py numpy
 """
 
 import json
@@ -940,6 +940,86 @@ def deep():
     )
 
 
+def numpy():
+    """What only deep numpy has, and old names."""
+    number = np.array([[1.5, -2, np.inf, np.nan], [-np.inf, 0, 3, -0.25]], "f")
+    case(
+        "deep_numpy_shapes",
+        lambda x, y, v, m: [
+            NP.atleast_3d(v),
+            NP.atleast_2d(v),
+            NP.rot90(x),
+            NP.rot90(x, k=-1, axes=(0, 2)),
+            NP.trace(x, offset=1, axis1=0, axis2=2),
+            NP.diagonal(x, offset=-1, axis1=2, axis2=1),
+            NP.tril(m, k=-1),
+            NP.diff(x, n=2, axis=1),
+            NP.einsum("ijk,ijl->ikl", x, y),
+        ],
+        deep=True,
+        x=f(2, 3, 4),
+        y=f(2, 3, 4),
+        v=f(5),
+        m=f(4, 5),
+    )
+    for name in ("hstack", "vstack", "dstack"):
+        case(
+            f"deep_{name}",
+            lambda x, y: getattr(NP, name)([x, y]),
+            deep=True,
+            x=f(2, 3, 4),
+            y=f(2, 3, 4),
+        )
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        case(
+            f"deep_{name}_of_vectors",
+            lambda x, y: getattr(NP, name)([x, y]),
+            deep=True,
+            x=f(4),
+            y=f(4),
+        )
+    case(
+        "deep_numpy_elements",
+        lambda x, y, c: [
+            NP.nan_to_num(x),
+            NP.nan_to_num(x, nan=1.0, posinf=2.0, neginf=-3.0),
+            NP.isposinf(x),
+            NP.isneginf(x),
+            NP.copysign(y, c),
+            NP.copysign(y, -2.0),
+            NP.copysign(3.0, y),
+            NP.ldexp(y, c),
+            NP.all(y, axis=1),
+            NP.any(x, axis=0, keepdims=True),
+            NP.polyval(c[0], y),
+        ],
+        deep=True,
+        x=number,
+        y=f(2, 4),
+        c=np.array([[1, 0, -2, 3], [2, -1, 0, 0]], "f"),
+    )
+    case(
+        "deep_numpy_numbers",
+        lambda x: [
+            x + NP.hamming(5),
+            x + NP.hanning(5),
+            x + NP.blackman(5),
+            x + NP.logspace(0.0, 1.0, 5),
+            NP.indices((2, 3)),
+        ],
+        deep=True,
+        x=f(5),
+    )
+    case(
+        "positions_of_elements",
+        lambda i: [
+            S.unravel_index(i, shape=(2, 3, 4)),
+            S.ravel_multi_index(S.stack(i, i, i), shape=(9, 8, 30)),
+        ],
+        i=np.array([3, 7, 21], "f"),
+    )
+
+
 def control():
     def steps(x, s, w):
         outputs, state = S.contrib.foreach(lambda d, s: (d * w + s, s * 0.5 + d), x, s)
@@ -1000,7 +1080,7 @@ def evaluated(name, symbol, inputs):
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
     parts = {"recurrence": [recurrence], "control": [control], "detectors": [detectors]}
-    parts["integers"] = [integers]
+    parts |= {"integers": [integers], "numpy": [numpy]}
     for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}
