@@ -31,8 +31,11 @@ _V1_NAMES = {
     "SOFTMAX_LOSS": "SoftmaxWithLoss",
 }
 _DATA = {"Data", "ImageData", "HDF5Data", "AnnotatedData", "MemoryData", "DummyData", "Input"}
-_UNUSED = {"Accuracy", "Silence", "EuclideanLoss", "DetectionEvaluate"}
+_UNUSED = {"Accuracy", "Silence", "EuclideanLoss", "HingeLoss", "ContrastiveLoss", "InfogainLoss",
+           "MultinomialLogisticLoss", "HDF5Output", "DetectionEvaluate"}  # fmt: skip
 """What a net for training has besides; its softmax with a loss is a softmax to us."""
+
+_LOSSES = {"SoftmaxWithLoss": "Softmax", "SigmoidCrossEntropyLoss": "Sigmoid"}
 
 _RAW = {"DOUBLE": "<f8", "FLOAT": "<f4", "FLOAT16": "<f2"}
 
@@ -220,8 +223,8 @@ class _Reader:
         if kind in _UNUSED:
             return
         bottoms = list(layer.bottom)
-        if kind == "SoftmaxWithLoss":
-            kind, bottoms = "Softmax", bottoms[:1]
+        if kind in _LOSSES:
+            kind, bottoms = _LOSSES[kind], bottoms[:1]
         for name in bottoms:
             if name not in self.names:
                 raise self.source.error(

@@ -77,7 +77,9 @@ Layer
   125 softmax_param Axis
   126 slice_param Slice
   128 threshold_param Threshold
+  130 python_param Python
   131 prelu_param Prelu
+  132 spp_param Spp
   133 reshape_param Reshape
   134 log_param Exp
   135 flatten_param Flatten
@@ -98,6 +100,7 @@ Layer
   150 interp_param Interp
   151 upsample_param Upsample
   164 shuffle_channel_param Shuffle
+  201 proposal_param Proposal
   202 permute_param Permute
   203 prior_box_param PriorBox
   204 detection_output_param Detection
@@ -105,6 +108,7 @@ Layer
   1137 bn_param BatchNorm
   10002 psroi_pooling_param PsroiPooling
   8266711 roi_pooling_param RoiPooling
+  8266712 roi_align_param RoiAlign
 V1Layer
   2 bottom string*
   3 top string*
@@ -278,6 +282,10 @@ Interp
   6 pad_end int
 Upsample
   1 scale int =2
+  2 scale_h int
+  3 scale_w int
+  6 upsample_h int
+  7 upsample_w int
 Shuffle
   1 group int =1
 Permute
@@ -313,6 +321,22 @@ Normalize
   1 across_spatial bool =1
   3 channel_shared bool =1
   4 eps float =1e-10
+Proposal
+  1 feat_stride int =16
+  2 base_size int =16
+  3 min_size int =16
+  4 ratio float*
+  5 scale float*
+  6 pre_nms_topn int =6000
+  7 post_nms_topn int =300
+  8 nms_thresh float =0.7
+Python
+  1 module string
+  2 layer string
+  3 param_str string
+Spp
+  1 pyramid_height int
+  2 pool Method
 PsroiPooling
   1 spatial_scale float
   2 output_dim int
@@ -321,4 +345,9 @@ RoiPooling
   1 pooled_h int
   2 pooled_w int
   3 spatial_scale float =1
+RoiAlign
+  1 pooled_h int
+  2 pooled_w int
+  3 spatial_scale float =1
+  4 sample_ratio int
 """)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -140,33 +140,99 @@ class Found:
     numbers: Term
 
 
-def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Found:
-    """The boxes that are kept, image by image and class by class, the best first.
+@dataclass(frozen=True)
+class Ranked:
+    """The T boxes [B, C, T, 4] of each class that have the best scores [B, C, T], these falling,
+    their numbers, and which are kept.
+    """
+
+    boxes: Term
+    scores: Term
+    numbers: Term
+    kept: Term
+
+    @property
+    def classes(self) -> int:
+        assert self.scores.shape[1] is not None
+        return self.scores.shape[1]
+
+    @property
+    def top(self) -> int:
+        assert self.scores.shape[2] is not None
+        return self.scores.shape[2]
+
+    def by_class(self) -> Found:
+        """The boxes that are kept, image by image and class by class, the best first."""
+        found = places_of(self.kept)
+        first = TensorType((None, 2), i64)
+        images = found.made(nn.Slice(found.value, starts=(0, 0), out=first))
+        taken = (self.scores, self.numbers, self.boxes)
+        scores, numbers, boxes = (t.made(nn.GatherNd(t.value, found.value)) for t in taken)
+        return Found(images.cast(scores.element), scores.spread(0, 1), boxes, numbers.spread(0, 1))
+
+    def by_score(self, most: int | None = None) -> Found:
+        """The boxes that are kept, image by image the best first, at most so many of an image."""
+        n, count = self.scores.n, self.classes * self.top
+        ranked = self.kept.choose(self.scores, -math.inf).flattened(1)
+        found, order = best_first(ranked, most)
+        rows = places_of(found > -math.inf)
+        batch = (self.scores.value, 0)
+        kinds = constant(n, np.arange(self.classes).repeat(self.top)).gather(order)
+
+        def taken(x: Term) -> Term:
+            return x.made(nn.GatherNd(rows_at(x, order).value, rows.value))
+
+        image = rows.made(nn.Slice(rows.value, starts=(0, 0), out=TensorType((None, 1), i64)))
+        kind = kinds.made(nn.GatherNd(kinds.value, rows.value)).spread(0, 1)
+        return Found(
+            joined([image, kind], 1).cast(found.element),
+            found.made(nn.GatherNd(found.value, rows.value)).spread(0, 1),
+            taken(self.boxes.reshape(batch, count, 4)),
+            taken(self.numbers.flattened(1)).spread(0, 1),
+        )
+
+
+def rows_at(x: Term, order: Term) -> Term:
+    """The rows of x [B, N, ..] in an order [B, K]."""
+    return x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
+
+
+def places_of(mask: Term) -> Term:
+    """Where a mask holds, in order: [M, rank]."""
+    n = mask.n
+    return Term(n, n(nn.Transpose(n(nn.NonZero(mask.value)), permutation=(1, 0))))
+
+
+def ranked_by_class(boxes: Term, scores: Term, choice: Choice) -> Ranked:
+    """The best of each class that are above the threshold and no background.
 
     boxes [B, N, 4], or [B, C, N, 4] where each class has its own; scores [B, C, N]
     """
     n = boxes.n
     best, order = best_first(scores, choice.top)
-    classes, top = best.shape[1], best.shape[2]
-    assert classes is not None and top is not None
+    classes = best.shape[1]
+    assert classes is not None
     wanted = np.arange(classes).reshape(1, classes, 1) != choice.background
     eligible = (best > choice.threshold) & constant(n, wanted, i1)
     index, lead = order.spread(0, 1), boxes.rank - 2
     chosen = boxes.made(nn.GatherNd(boxes.value, index.value, batch_dims=lead))
-    measured = chosen
-    if choice.unit:
-        measured = joined([chosen.part(-1, 0, 2), chosen.part(-1, 2, 4) + choice.unit], -1)
-    kept = not_suppressed(measured, eligible, choice.overlap)
-    if choice.keep is not None and choice.keep < classes * top:
-        kept = _best_of_all(kept, best, choice.keep)
-    found = Term(n, n(nn.Transpose(n(nn.NonZero(kept.value)), permutation=(1, 0))))
-    first = TensorType((None, 2), i64)
-    return Found(
-        found.made(nn.Slice(found.value, starts=(0, 0), out=first)).cast(best.element),
-        best.made(nn.GatherNd(best.value, found.value)).spread(0, 1),
-        chosen.made(nn.GatherNd(chosen.value, found.value)),
-        order.made(nn.GatherNd(order.value, found.value)).spread(0, 1),
-    )
+    return Ranked(chosen, best, order, eligible)
+
+
+def best_of_classes(boxes: Term, scores: Term, choice: Choice) -> Ranked:
+    """Of `ranked_by_class` those that overlap no better one of their class."""
+    found = ranked_by_class(boxes, scores, choice)
+    kept = not_suppressed(measured(found.boxes, choice.unit), found.kept, choice.overlap)
+    if choice.keep is not None and choice.keep < found.classes * found.top:
+        kept = _best_of_all(kept, found.scores, choice.keep)
+    return replace(found, kept=kept)
+
+
+def measured(boxes: Term, unit: float) -> Term:
+    """Boxes that end `unit` later."""
+    if not unit:
+        return boxes
+    return joined([boxes.part(-1, 0, 2), boxes.part(-1, 2, 4) + unit], -1)
 
 
 def _best_of_all(kept: Term, scores: Term, most: int) -> Term:

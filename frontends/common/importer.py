@@ -11,6 +11,7 @@ from ...dialects.builtin import ModuleOp
 from ...ir.core import Value
 from ...ir.diagnostics import NncError
 from ...ir.location import Location, NameLoc
+from ...ir.types import TensorType
 from .builder import Builder, identifier
 from .graph import Graph, Node
 from .inputs import InputChoices, constant_arrays, input_types
@@ -59,6 +60,16 @@ class Importer(Builder):
         self.layer = layer
         self._frames: list[dict[str, Any]] = [{}]
         self._graphs: list[Graph] = [graph]
+        self._states: dict[str, Value] = {}
+
+    def state(self, name: str, type: TensorType) -> Value:
+        """A new input, zeros where it is left out, with an output of the same name."""
+        self._states[name] = self.argument(name, type)
+        return self._states[name]
+
+    def leave(self, name: str, value: Value) -> None:
+        """What the output of a state is, if not what was put in."""
+        self._states[name] = value
 
     def run(self, choices: InputChoices) -> ModuleOp:
         """The module. Raises NncError; operators that are missing are listed all at once."""
@@ -73,7 +84,9 @@ class Importer(Builder):
         self._walk(graph)
         outputs = [(name, self.as_value(self.lookup(v), self.loc)) for name, v in graph.outputs]
         dims = {value.name: value.dims for value in graph.inputs} | dict(graph.dims)
-        return self.module(list(types), outputs, dims, graph.starts)
+        starts = dict(graph.starts) | dict.fromkeys(self._states, 0.0)
+        outputs += self._states.items()
+        return self.module([*types, *self._states], outputs, dims, starts)
 
     def operators(self) -> Counter[str]:
         """How often each operator stands in the model."""

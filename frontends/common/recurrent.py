@@ -26,6 +26,7 @@ Activation = Callable[[Value], Value]
 Product = Callable[[Value, Value], Value]
 Step = Callable[[list[Value], Value], list[Value]]
 Masked = Callable[[list[Value], list[Value], Value], tuple[list[Value], Value]]
+"""What the states and the output are, of the states before and after step t."""
 
 
 @dataclass
@@ -48,7 +49,7 @@ class Direction:
     peepholes: dict[str, Value] | None = None
     """Of an LSTM's gates i, o and f: [hidden]."""
     products: tuple[Product, Product] | None = None
-    """How inputs, and an LSTM's states, are multiplied by their weights, if not as they are."""
+    """How inputs, and states, are multiplied by their weights, if not as they are."""
     shrink: Value | None = None
     """What an LSTM's outputs are multiplied with: [hidden, output]."""
     normalize: Callable[[str, Value], Value] | None = None
@@ -68,7 +69,7 @@ class Direction:
         return multiply(x, self.projection)
 
     def carried(self, h: Value) -> Value:
-        """The product of an LSTM's states with their weights."""
+        """The product of states with their weights."""
         multiply = self.products[1] if self.products else self._product
         return multiply(h, self.recurrent)
 
@@ -130,7 +131,7 @@ def rnn(n: Layer, x: Value, directions: Sequence[Direction], lengths=None) -> li
         (f,) = d.activations
 
         def step(state: list[Value], projected: Value) -> list[Value]:
-            recurrent = n(nn.Matmul(state[0], d.recurrent))
+            recurrent = d.carried(state[0])
             return [f(d.clipped(add(n, projected, recurrent)))]
 
         return step
@@ -142,7 +143,7 @@ def gru(
     n: Layer,
     x: Value,
     directions: Sequence[Direction],
-    lengths: Value | None = None,
+    lengths: Value | Masked | None = None,
     *,
     order: str = "zrn",
     reset_late: bool = True,
@@ -172,7 +173,7 @@ def _gru_cell(n: Layer, d: Direction, order: str, late: bool) -> tuple[Step, Val
         (h,) = state
         parts = d.gates(projected, order)
         if late:
-            products = d.gates(n(nn.Matmul(h, d.recurrent)), order)
+            products = d.gates(d.carried(h), order)
         else:
             halves = split_into(n, n(nn.Matmul(h, outer)), 1, [h.type.shape[1]] * 2)
             products = dict(zip(outer_order, halves, strict=True))
@@ -192,7 +193,7 @@ def lstm(
     n: Layer,
     x: Value,
     directions: Sequence[Direction],
-    lengths: Value | None = None,
+    lengths: Value | Masked | None = None,
     *,
     order: str = "iofg",
     coupled: bool = False,
@@ -243,13 +244,12 @@ def _run(
     x: Value,
     directions: Sequence[Direction],
     cells: Sequence[tuple[Step, Value | None]],
-    lengths: Value | None,
+    lengths: Value | Masked | None,
 ) -> list[Outcome]:
     count = x.type.shape[0]
     run = _loop if not count or count * len(directions) > MOST_UNROLLED else _unrolled
-    masked = lengths
-    if not callable(masked):
-        masked = partial(_masked, n, needed_lengths(n, lengths, count))
+    own = None if callable(lengths) else needed_lengths(n, lengths, count)
+    masked = lengths if callable(lengths) else partial(_masked, n, own)
     outcomes = []
     for d, (step, bias) in zip(directions, cells, strict=True):
         # One product for the inputs of all steps.

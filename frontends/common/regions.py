@@ -163,6 +163,8 @@ class DeformableWindows:
     groups: int = 1
     parts: int = 1
     """How many groups of channels have offsets of their own."""
+    reaches: bool = True
+    """Whether a place less than one element outside of the image reads its border in part."""
 
 
 def deformable_convolution(
@@ -197,7 +199,7 @@ def deformable_convolution(
     sides = []
     for d in range(dims):
         at = _regular(n, windows, out, d) + moved.column(d, axis=3)
-        sides.append(_zero_taps(at, extents[d]))
+        sides.append((_zero_taps if windows.reaches else _inner_taps)(at, extents[d]))
     inner = channels // parts
     image = Term(n, x).reshape(batch, parts, inner, math.prod(extents)).transpose(0, 1, 3, 2)
     rows = image.flattened(3)
@@ -241,6 +243,15 @@ def _zero_taps(at: Term, size: int) -> list[Tap]:
         inside = (place >= 0) & (place < size)
         taps.append((place.max(0).min(size - 1), inside.choose(weight, 0.0)))
     return taps
+
+
+def _inner_taps(at: Term, size: int) -> list[Tap]:
+    """The same, where a place outside of the image reads nothing, and behind its last element
+    that one.
+    """
+    inside = (at >= 0.0) & (at < float(size))
+    taps = _clamped_taps(at, constant(at.n, size, i64))
+    return [(place, inside.choose(weight, 0.0)) for place, weight in taps]
 
 
 def average_of_own_channels(

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from ...ir.core import Value
+from ...ir.types import TensorType
 from ..common.importer import NodeLayer
 from .weights import Weights
 
@@ -38,13 +39,23 @@ class DarknetLayer(NodeLayer):
         except ValueError:
             raise self.error(f"option '{name}' is {text!r}, expected a number") from None
 
+    @property
+    def index(self) -> int:
+        """The section's number, behind [net]."""
+        return self.attributes["index"]
+
+    def state(self, name: str, type: TensorType) -> Value:
+        """What the run before left under a name; zeros before the first one."""
+        return self.builder.state(f"{self.node.name}.{name}", type)
+
+    def leave(self, name: str, value: Value) -> Value:
+        """Leave a value for the next run."""
+        self.builder.leave(f"{self.node.name}.{name}", value)
+        return value
+
     def weights(self) -> Weights:
         """Where the next weights are; sections take theirs in order."""
         return self.attributes["weights"]
-
-    def vector(self, name: str, count: int) -> Value:
-        """The next weights of the file, a vector."""
-        return self.matrix(name, count)
 
     def matrix(self, name: str, *shape: int) -> Value:
         """The next weights of the file."""

@@ -12,7 +12,8 @@ from .weights import Weights
 
 INPUT = "data"
 _HEADS = ("yolo", "region", "detection", "Gaussian_yolo")
-_BESIDE = {"route": "layers", "shortcut": "from", "scale_channels": "from", "sam": "from"}
+_TWO = ("shortcut", "scale_channels", "sam", "shift_channels", "control_channels")
+_BESIDE = {"route": "layers", **dict.fromkeys(_TWO, "from")}
 
 
 def read(source: Source) -> Graph:
@@ -22,19 +23,25 @@ def read(source: Source) -> Graph:
     if kind not in ("net", "network"):
         raise source.error(f"the first section is [{kind}], expected [net]")
     shape = [_number(source, net, name, d) for name, d in _EXTENTS]
+    if "inputs" in net and "height" not in net:
+        shape = [_number(source, net, "inputs", 1)]
     nodes: list[Node] = []
     names = [f"{kind}_{i}" for i, (kind, _) in enumerate(sections[1:])]
     used: set[str] = set()
     weights = Weights(source)
     for i, (kind, options) in enumerate(sections[1:]):
         inputs = [names[i - 1] if i else INPUT]
+        if kind.startswith("implicit"):
+            inputs = []
         if kind in _BESIDE:
             others = _others(source, names[i], options.get(_BESIDE[kind], ""), i)
             inputs = [names[o] for o in others] + ([] if kind == "route" else inputs)
         if kind in _HEADS:
             inputs.append(INPUT)
         used.update(inputs)
-        nodes.append(Node(kind, names[i], inputs, [names[i]], {**options, "weights": weights}))
+        given = options | {"weights": weights, "index": i}
+        before = names[max(i - 1, 0) : i]  # whose weights stand before in the file
+        nodes.append(Node(kind, names[i], inputs, [names[i]], given, after=before))
     ends = [n for n in nodes if n.kind in _HEADS or n.name not in used]
     outputs = [(n.name, n.name) for n in ends]
     given = Input(INPUT, TensorType((1, *shape), f32))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,8 @@ class Weights:
         self.data: np.ndarray | None = None
         self.source = model
         self.at = 0
+        self.taken: dict[int, list[Any]] = {}
+        """The values that convolutions made of theirs, by section, which others may share."""
 
     def take(self, layer: str, shape: Sequence[int]) -> np.ndarray:
         """The next numbers, a view of the file. Raises NncError where there are too few."""

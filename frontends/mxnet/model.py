@@ -25,7 +25,7 @@ from ..common.graph import Graph, Node
 from ..common.importer import DEEPEST
 from ..common.inputs import Input
 from ..common.source import Source
-from .layer import parsed
+from .layer import parsed, rows
 from .params import TYPES, is_params, read_params
 
 _SYMBOL, _EPOCH = "-symbol.json", re.compile(r"-(\d{4})\.params$")
@@ -85,6 +85,10 @@ def _params_beside(symbol: Source) -> Source | None:
     return None
 
 
+_OLD_SCALAR = re.compile(r"_[A-Z]\w+Scalar")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+
+
 class _Symbol:
     """The parts of a symbol's JSON, checked as they are read."""
 
@@ -132,7 +136,11 @@ class _Symbol:
         return found
 
     def operator(self, i: int) -> str:
-        return str(self.nodes[i].get("op", "null"))
+        name = str(self.nodes[i].get("op", "null"))
+        if _OLD_SCALAR.fullmatch(name):  # _RMinusScalar for _rminus_scalar
+            name = _CAPITAL.sub("_", name).lower()
+        dense = name.removeprefix("_sparse_")  # zeros that are left out are zeros
+        return dense if rows.find(name) is None and rows.find(dense) else name
 
 
 def _graph(source: Source, arrays: Mapping[str, np.ndarray]) -> Graph:

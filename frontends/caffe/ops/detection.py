@@ -5,6 +5,9 @@ Source: weiliu89/caffe (ssd), rbgirshick/py-faster-rcnn
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
+
 import numpy as np
 
 from ....ir.core import Value
@@ -17,8 +20,9 @@ from ...common.detections import (
     ratios_of_priors,
     sizes_of_priors,
 )
+from ...common.proposals import Proposing, anchors, placed, proposed
 from ...common.shapes import shape_text
-from ...common.terms import Term, joined
+from ...common.terms import Term, constant, joined
 from ..layer import CaffeLayer
 from ..rows import ROWS
 
@@ -69,7 +73,7 @@ def detections(n: CaffeLayer, places: Value, scores: Value, anchors: Value) -> V
     )
     if p.share_location:
         boxes = boxes.reshape((boxes.value, 0), count, 4)
-    found = best_of_classes(boxes, confidence, choice)
+    found = best_of_classes(boxes, confidence, choice).by_class()
     rows = joined([found.places, found.scores, found.boxes], axis=1)
     return rows.reshape(1, 1, (rows.value, 0), 7).value
 
@@ -92,6 +96,57 @@ def _decoded(n: CaffeLayer, p, places: Term, anchors: Term) -> Term:
     return decoded(first, given)
 
 
+@ROWS("Proposal")
+def proposal(n: CaffeLayer, scores: Value, moves: Value, image: Value) -> list[Value]:
+    p = n.p("proposal")
+    ratios, scales = list(p.ratio) or [0.5, 1, 2], list(p.scale) or [8, 16, 32]
+    shape = anchors(p.base_size, ratios, scales)
+    how = Proposing(p.pre_nms_topn, p.post_nms_topn, p.nms_thresh)
+    return _proposed(n, (scores, moves, image), shape, p.feat_stride, p.min_size, how)
+
+
+@ROWS("Python")
+def python(n: CaffeLayer, *inputs: Value) -> list[Value]:
+    """A layer that is code; that of Faster R-CNN has its options in a text like `'scales': [8]`."""
+    p = n.p("python")
+    if p.layer != "ProposalLayer" or len(inputs) != 3:
+        raise n.error(f"the layer is code of Python, {p.module}.{p.layer}, which is not executed")
+    given = {
+        name: [float(v) for v in re.findall(r"[\d.]+", numbers) if v.strip(".")]
+        for name, numbers in re.findall(r"'?(\w+)'?\s*:\s*(\[[^]]*\]|[\d.]+)", p.param_str)
+    }
+    shape = anchors(16, given.get("ratios", [0.5, 1, 2]), given.get("scales", [8, 16, 32]))
+    stride = given.get("feat_stride", [16])[0]
+    return _proposed(n, inputs, shape, stride, 16, Proposing(6000, 300, 0.7))
+
+
+def _proposed(
+    n: CaffeLayer,
+    inputs: Sequence[Value],
+    shape: np.ndarray,
+    stride: float,
+    least: float,
+    how: Proposing,
+) -> list[Value]:
+    """Regions [R, 5] and their scores [R, 1] of maps [1, 2 A, H, W] and [1, 4 A, H, W].
+
+    The third input is the image's height, width and scale.
+    """
+    scores, moves, image = (Term(n, x) for x in inputs)
+    count, (batch, channels, height, width) = len(shape), scores.shape
+    if height is None or width is None or (batch, channels) != (1, 2 * count) or image.rank != 2:
+        raise n.error(f"scores are {shape_text(scores.value)}, expected [1, {2 * count}, H, W]")
+    shape[:, 2:] += 1  # boxes that are moved do not end at their last element
+    grid = placed(shape, height, width, stride).reshape(1, -1, 4)
+    moved = moves.reshape(1, count, 4, height, width).transpose(0, 3, 4, 1, 2)
+    boxes = decoded(constant(n, grid), moved.reshape(1, grid.shape[1], 4))
+    sure = scores.part(1, count, 2 * count).transpose(0, 2, 3, 1).flattened(1)
+    last = image.gather(constant(n, np.array([1, 0])), 1) - 1.0
+    found = proposed(boxes, sure, last, image.part(1, 2, 3) * float(least), how)
+    rows = joined([found.boxes.part(1, 0, 1) * 0.0, found.boxes], 1)
+    return [rows.value, found.scores.value][: len(n.node.outputs)]
+
+
 @ROWS("ROIPooling")
 def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
     """The largest element of each bin of a region, whose bounds are rounded; 0 of none.
@@ -101,6 +156,13 @@ def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
     p = n.p("roi_pooling")
     bins = (p.pooled_h, p.pooled_w)
     return regions.max_roi_pool(n, x, _table(n, x, rois), bins=bins, scale=p.spatial_scale)
+
+
+@ROWS("ROIAlign")
+def roi_aligned(n: CaffeLayer, x: Value, rois: Value) -> Value:
+    p, table = n.p("roi_align"), Term(n, _table(n, x, rois))
+    how = {"bins": (p.pooled_h, p.pooled_w), "scale": p.spatial_scale, "samples": p.sample_ratio}
+    return regions.roi_align(n, x, table.part(1, 1, 5).value, table.column(0).value, **how)
 
 
 @ROWS("PSROIPooling")

@@ -125,6 +125,12 @@ def scale(n: CaffeLayer, x: Value, by: Value | None = None) -> Value:
     return out
 
 
+@ROWS("Axpy")
+def scaled_sum(n: CaffeLayer, scale: Value, x: Value, y: Value) -> Value:
+    """x times a number for each channel, plus y: SENet's."""
+    return n(nn.Add(n(nn.Mul(scale, x)), y))
+
+
 @ROWS("Dropout", "Split")
 def same(n: CaffeLayer, x: Value) -> list[Value]:
     return [x] * len(n.node.outputs)

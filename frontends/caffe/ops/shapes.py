@@ -6,7 +6,7 @@ import math
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType
+from ....ir.types import TensorType, i64
 from ...common.shapes import merge, normalize_axis, reshape, shape_text
 from ...common.terms import Term
 from ..layer import CaffeLayer
@@ -106,6 +106,20 @@ def tile(n: CaffeLayer, x: Value) -> Value:
     p = n.p("tile")
     axis = normalize_axis(n, p.axis, x.type.rank)
     return n(nn.Tile(x, repeats=tuple(p.tiles if i == axis else 1 for i in range(x.type.rank))))
+
+
+@ROWS("BatchReindex")
+def reindexed(n: CaffeLayer, x: Value, order: Value) -> Value:
+    return n(nn.Gather(x, n.cast(order, i64)))
+
+
+@ROWS("Filter")
+def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
+    """The items whose number in the last bottom is not 0."""
+    *given, selector = inputs
+    flags = Term(n, selector).flat()
+    places = flags.made(nn.NonZero((~flags.equals(0.0)).value)).flat()
+    return [n(nn.Gather(x, places.value)) for x in given]
 
 
 @ROWS("ShuffleChannel")

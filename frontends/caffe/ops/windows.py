@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ....dialects import nn
 from ....ir.core import Value
-from ...common.shapes import shape_text
+from ...common.columns import unfolded
+from ...common.movement import concat
+from ...common.pooling import unpooled
+from ...common.resize import resized, resized_by_scales
+from ...common.shapes import flatten, reshape, shape_text
 from ..layer import CaffeLayer
 from ..rows import ROWS
 
@@ -56,7 +62,7 @@ def convolution(n: CaffeLayer, x: Value) -> Value:
 
 
 @ROWS("Pooling")
-def pooling(n: CaffeLayer, x: Value) -> Value:
+def pooling(n: CaffeLayer, x: Value) -> Any:
     p, rank = n.p("pooling"), _spatial(n, x)
     if p.pool == "STOCHASTIC":
         raise n.error("stochastic pooling has no one result")
@@ -70,9 +76,44 @@ def pooling(n: CaffeLayer, x: Value) -> Value:
         "pads": n.pair(p, "pad", rank) * 2,
         "ceil_mode": p.round_mode == "CEIL" and p.ceil_mode,
     }
+    if len(n.node.outputs) == 2 and is_max:
+        return tuple(n(nn.MaxPoolWithIndices(x, **window)))
     if is_max:
         return n(nn.MaxPool(x, **window))
     return n(nn.AvgPool(x, count_include_pad=True, **window))
+
+
+@ROWS("SPP")
+def pyramid(n: CaffeLayer, x: Value) -> Value:
+    """Poolings to 1, 4, 16, .. places, one after the other as vectors."""
+    p, extents = n.p("spp"), x.type.shape[2:]
+    if x.type.rank != 4 or None in extents or not 0 < p.pyramid_height < 16:
+        raise n.error(f"{p.pyramid_height} levels of {shape_text(x)}, expected known extents")
+    if p.pool == "STOCHASTIC":
+        raise n.error("stochastic pooling has no one result")
+    parts = []
+    for bins in (1 << i for i in range(p.pyramid_height)):
+        kernel = tuple(-(-d // bins) for d in extents)
+        pads = [(k * bins - d + 1) // 2 for k, d in zip(kernel, extents, strict=True)]
+        window = {"kernel": kernel, "strides": kernel, "pads": (*pads, *pads), "ceil_mode": True}
+        if p.pool == "MAX":
+            parts.append(n(nn.MaxPool(x, **window)))
+        else:
+            parts.append(n(nn.AvgPool(x, count_include_pad=True, **window)))
+    return parts[0] if len(parts) == 1 else concat(n, [flatten(n, v, 1) for v in parts], 1)
+
+
+@ROWS("Im2col")
+def columns(n: CaffeLayer, x: Value) -> Value:
+    """Windows as channels [N, C * KH * KW, OH, OW]."""
+    p = n.p("convolution")
+    kernel, pads = n.pair(p, "kernel_size", 2), n.pair(p, "pad", 2)
+    strides, dilations = n.pair(p, "stride", 2, 1), n.pair(p, "dilation", 2, 1)
+    found = unfolded(n, x, kernel, strides, dilations, pads * 2)
+    reach = [d * (k - 1) + 1 for k, d in zip(kernel, dilations, strict=True)]
+    sides = zip(x.type.shape[2:], pads, reach, strides, strict=True)
+    out = [(extent + 2 * pad - k) // step + 1 for extent, pad, k, step in sides]
+    return reshape(n, found, [(found, 0), (found, 1), *out])
 
 
 @ROWS("LRN")
@@ -89,18 +130,26 @@ def lrn(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Div(x, n(nn.Pow(spread, n.scalar(p.beta, x)))))
 
 
-@ROWS("Upsample", "Interp")
-def resize(n: CaffeLayer, x: Value) -> Value:
-    shape, rank = x.type.shape, _spatial(n, x)
-    if n.kind == "Upsample":
-        scale = n.p("upsample").scale
-        out = [None if d is None else d * scale for d in shape[2:]]
-        sampling: dict[str, Any] = {
-            "mode": "nearest",
-            "coordinate_transform": "asymmetric",
-            "nearest_mode": "floor",
-        }
-        return n(nn.Resize(x, out=_like(x, out), scales=(1, 1, *(scale,) * rank), **sampling))
+@ROWS("Upsample")
+def upsample(n: CaffeLayer, x: Value, mask: Value | None = None) -> Value:
+    """Each element several times; with the places of a pooling, there and zeros around."""
+    p, axes = n.p("upsample"), tuple(range(2, 2 + _spatial(n, x)))
+    scales = [p.scale] * len(axes)
+    if mask is None:
+        how = {"mode": "nearest", "coordinate_transform": "asymmetric", "nearest_mode": "floor"}
+        return resized_by_scales(n, x, n.constant(np.array(scales, np.float32)), axes, how)
+    if None in x.type.shape or x.type.rank != 4:
+        raise n.error(f"the bottom is {shape_text(x)}, expected known extents")
+    scales = p.scale_h or p.scale, p.scale_w or p.scale
+    sizes = [p.upsample_h, p.upsample_w]
+    found = [g or d * s for g, d, s in zip(sizes, x.type.shape[2:], scales, strict=True)]
+    shape = n.constant(np.array([*x.type.shape[:2], *found], np.int64))
+    return unpooled(n, x, mask, shape, shape)
+
+
+@ROWS("Interp")
+def interp(n: CaffeLayer, x: Value) -> Value:
+    shape, _ = x.type.shape, _spatial(n, x)
     p = n.p("interp")
     if None in shape[2:] or p.shrink_factor < 1:
         raise n.error(f"the bottom is {shape_text(x)}, expected known extents")
@@ -111,8 +160,5 @@ def resize(n: CaffeLayer, x: Value) -> Value:
         out.append(given or inner + (inner - 1) * (p.zoom_factor - 1))
     if p.pad_beg or p.pad_end:
         x = n(nn.Pad(x, None, pads=(0, 0, *(p.pad_beg,) * 2, 0, 0, *(p.pad_end,) * 2)))
-    return n(nn.Resize(x, out=_like(x, out), mode="linear", coordinate_transform="align_corners"))
-
-
-def _like(x: Value, spatial: list):
-    return type(x.type)((*x.type.shape[:2], *spatial), x.type.element_type)
+    how = {"mode": "linear", "coordinate_transform": "align_corners"}
+    return resized(n, x, n.constant(np.array(out, np.int64)), (2, 3), how)

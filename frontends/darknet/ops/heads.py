@@ -6,6 +6,7 @@ and for each class that times its own score, where it is above the threshold.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,23 +21,79 @@ from .. import rows
 from ..layer import DarknetLayer
 
 
-@rows("yolo")
-def yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
+def _chosen(n: DarknetLayer) -> np.ndarray:
+    """The anchors that the mask names, [A, 2]."""
     given = n.numbers("anchors")
     mask = [int(v) for v in n.numbers("mask")] or list(range(len(given) // 2))
     if not mask or min(mask) < 0 or max(mask) >= len(given) // 2:
         raise n.error(f"mask {mask} of {len(given) // 2} anchors")
-    anchors = np.array(given[: len(given) // 2 * 2]).reshape(-1, 2)[mask]
+    return np.array(given[: len(given) // 2 * 2]).reshape(-1, 2)[mask]
+
+
+@rows("yolo")
+def yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
+    anchors = _chosen(n)
     extents = image.type.shape[3], image.type.shape[2]
     raw = bool(n.int("new_coords"))
-    cells = _cells(n, x, len(anchors), n.int("classes", 20))
+    cells = _cells(n, x, len(anchors), 5 + n.int("classes", 20))
     sure = cells.part(4, 4, 5)
     scores = cells.part(4, 5, cells.shape[4] or 0)
     if not raw:
         sure, scores = sure.function(nn.Sigmoid), scores.function(nn.Sigmoid)
     boxes = _boxes(n, cells, anchors, extents, n.float("scale_x_y", 1.0), raw)
-    threshold = n.float("thresh", 0.2)
-    return _rows(n, boxes, sure, scores, threshold, n.float("nms_threshold"))
+    return _rows(n, boxes, sure, scores, n.float("thresh", 0.2), n.float("nms_threshold"))
+
+
+_POINTS = {"center": 0.0, "left_top": 0.5, "right_bottom": -0.5}
+"""How far the center of a box is from its point, in sizes of the box."""
+
+
+@rows("Gaussian_yolo")
+def gaussian_yolo(n: DarknetLayer, x: Value, image: Value) -> Value:
+    """Each number of a box has a second one behind it, how uncertain it is."""
+    anchors, width = _chosen(n), 9 + n.int("classes", 20)
+    cells = _cells(n, x, len(anchors), width)
+    numbers = cells.gather(constant(n, np.array([0, 2, 4, 6])), 4)
+    doubts = cells.gather(constant(n, np.array([1, 3, 5, 7])), 4).function(nn.Sigmoid)
+    scale, extents = n.float("scale_x_y", 1.0), (image.type.shape[3], image.type.shape[2])
+    if scale != 1:  # moved like the positions that they are about
+        place = doubts.part(4, 0, 2) * scale - (scale - 1) / 2
+        doubts = joined([place, doubts.part(4, 2, 4)], 4)
+    boxes = _boxes(n, numbers, anchors, extents, scale, False)
+    move, size = _POINTS.get(n.text("yolo_point", "center")), boxes.part(4, 2, 4)
+    if move is None:
+        raise n.error(f"boxes at their '{n.text('yolo_point')}'")
+    boxes = joined([boxes.part(4, 0, 2) + size * move, size], 4) if move else boxes
+    sure = cells.part(4, 8, 9).function(nn.Sigmoid)
+    scores = cells.part(4, 9, width).function(nn.Sigmoid)
+    scores = scores * (1.0 - doubts.sum(4, keep=True) * 0.25)
+    return _rows(n, boxes, sure, scores, n.float("thresh", 0.2), n.float("nms_threshold"))
+
+
+@rows("detection")
+def detection(n: DarknetLayer, x: Value, image: Value) -> Value:
+    """Of a vector: the classes of all cells, how sure each box is, and the boxes."""
+    side, count, classes = n.int("side", 7), n.int("num", 1), n.int("classes", 1)
+    flat, cells = Term(n, x).flattened(1), side * side
+    if flat.shape[1] != cells * (classes + 5 * count) or n.int("coords", 1) != 4:
+        raise n.error(f"{flat.shape[1]} numbers for {side} x {side} cells, {count} boxes in each")
+    at = [cells * v for v in (0, classes, classes + count, classes + 5 * count)]
+    scores, sure, boxes = (flat.part(1, *ends) for ends in pairwise(at))
+    scores = scores.reshape((x, 0), side, side, 1, classes)
+    if n.int("softmax"):
+        scores = scores.made(nn.Softmax(scores.value, axis=4))
+    boxes = boxes.reshape((x, 0), side, side, count, 4)
+    size = boxes.part(4, 2, 4)
+    size = size * size if n.int("sqrt") else size
+    boxes = joined([(boxes.part(4, 0, 2) + _grid(n, side, side)) / float(side), size], 4)
+    return _rows(n, boxes, sure.reshape((x, 0), side, side, count, 1), scores,
+                 n.float("thresh", 0.2), n.float("nms_threshold"))  # fmt: skip
+
+
+def _grid(n: DarknetLayer, height: int, width: int) -> Term:
+    """The number of each cell's column and row: [1, height, width, 1, 2]."""
+    columns, lines = np.meshgrid(np.arange(width), np.arange(height))
+    return constant(n, np.stack([columns, lines], -1)[None, :, :, None].astype(np.float32))
 
 
 @rows("region")
@@ -44,7 +101,7 @@ def region(n: DarknetLayer, x: Value, image: Value) -> Value:
     given, count = n.numbers("anchors"), n.int("num", 1)
     if len(given) != 2 * count or n.int("coords", 4) != 4 or n.text("tree"):
         raise n.error(f"{len(given)} numbers for {count} anchors, other coordinates, or a tree")
-    cells = _cells(n, x, count, n.int("classes", 20))
+    cells = _cells(n, x, count, 5 + n.int("classes", 20))
     scores = cells.part(4, 5, cells.shape[4] or 0)
     softmax = bool(n.int("softmax"))
     scores = (
@@ -56,9 +113,8 @@ def region(n: DarknetLayer, x: Value, image: Value) -> Value:
     return _rows(n, boxes, sure, scores, n.float("thresh", 0.001), 0.4)
 
 
-def _cells(n: DarknetLayer, x: Value, anchors: int, classes: int) -> Term:
-    """[batch, height, width, anchors, 5 + classes]"""
-    width = 5 + classes
+def _cells(n: DarknetLayer, x: Value, anchors: int, width: int) -> Term:
+    """[batch, height, width, anchors, numbers of a box]"""
     if x.type.rank != 4 or None in x.type.shape or x.type.shape[1] != anchors * width:
         raise n.error(f"it needs {anchors} * {width} channels and known extents, found '{x.type}'")
     batch, _, height, across = x.type.shape
@@ -78,10 +134,8 @@ def _boxes(
     place = place if raw else place.function(nn.Sigmoid)
     if scale != 1:
         place = place * scale - (scale - 1) / 2
-    columns, lines = np.meshgrid(np.arange(width), np.arange(height))
-    grid = np.stack([columns, lines], -1)[None, :, :, None].astype(np.float32)
     count = np.array([width, height], np.float32)
-    center = (place + constant(n, grid)) / constant(n, count)
+    center = (place + _grid(n, height, width)) / constant(n, count)
     relative = (anchors / np.array(extents)).astype(np.float32)
     grown = (size * 2.0) * (size * 2.0) if raw else size.function(nn.Exp)
     return joined([center, grown * constant(n, relative)], 4)
@@ -92,7 +146,7 @@ def _rows(
 ) -> Value:
     likely = sure * scores
     likely = (likely > threshold).choose(likely, 0.0)
-    shape: Any = scores.shape
+    shape: Any = likely.shape
     batch, height, width, anchors, classes = shape
     count = height * width * anchors
     flat = [t.reshape(batch, count, t.shape[4] or 0) for t in (boxes, sure, likely)]

@@ -1,155 +1,42 @@
-"""Layers of weights, of single elements and of images."""
+"""Layers of single elements and of images."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType
-from ...common.activations import activation
-from ...common.convolution import convolution
-from ...common.movement import concat, slice_axis
-from ...common.pooling import Windows, max_pooled
+from ...common.movement import concat, padded_by, slice_axis
+from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.resize import resized_by_scales
 from ...common.shapes import flatten, reshape
 from ...common.terms import Term
 from .. import rows
 from ..layer import DarknetLayer
-
-EPSILON = 1e-6
-
-_NAMES = {"logistic": "sigmoid", "swish": "silu"}
-_SAME = ("relu", "tanh", "mish", "elu", "selu", "gelu")
-
-
-def activated(n: DarknetLayer, x: Value, default: str) -> Value:
-    """What the section's activation makes of its result."""
-    name = n.text("activation", default)
-    match name:
-        case "linear":
-            return x
-        case "leaky":
-            return n(nn.LeakyRelu(x, alpha=0.1))
-        case "relu6":
-            return Term(n, x).max(0.0).min(6.0).value
-        case "ramp":
-            t = Term(n, x)
-            return (t.max(0.0) + t * 0.1).value
-        case "loggy":
-            return (Term(n, x).function(nn.Sigmoid) * 2.0 - 1.0).value
-        case "hardtan":
-            return Term(n, x).max(-1.0).min(1.0).value
-    if name not in _NAMES and name not in _SAME:
-        raise n.error(f"activation '{name}' is not supported")
-    return activation(n, _NAMES.get(name, name), x)
-
-
-def _channels(n: DarknetLayer, x: Value) -> int:
-    if x.type.rank < 2 or x.type.shape[1] is None:
-        raise n.error("it needs inputs of a known number of channels")
-    return x.type.shape[1]
-
-
-def _normalized(n: DarknetLayer, x: Value, bias: Value, statistics: list[Value]) -> Value:
-    scale, mean, variance = statistics
-    return n(nn.BatchNorm(x, scale, bias, mean, variance, epsilon=EPSILON))
-
-
-@rows("convolutional")
-def convolutional(n: DarknetLayer, x: Value) -> Value:
-    filters, size, groups = n.int("filters", 1), n.int("size", 1), n.int("groups", 1)
-    stride = n.int("stride", 1)
-    strides = (n.int("stride_y", stride), n.int("stride_x", stride))
-    dilation = n.int("dilation", 1)
-    channels = _channels(n, x)
-    if groups < 1 or channels % groups or min(strides) < 1 or dilation < 1:
-        raise n.error(f"{channels} channels in {groups} groups, strides {list(strides)}")
-    if n.int("binary") or n.int("xnor"):
-        raise n.error("binary weights are not supported")
-    pad = size // 2 if n.int("pad") else n.int("padding")
-    bias = n.vector("bias", filters)
-    normalizes = n.int("batch_normalize")
-    names = ("scale", "mean", "variance") if normalizes else ()
-    statistics = [n.vector(name, filters) for name in names]
-    weight = n.matrix("weight", filters, channels // groups, size, size)
-    found = convolution(
-        n,
-        x,
-        weight,
-        None if normalizes else bias,
-        strides=strides,
-        dilations=(dilation, dilation),
-        padding=(pad,) * 4,
-        groups=groups,
-    )
-    found = _normalized(n, found, bias, statistics) if normalizes else found
-    return activated(n, found, "logistic")
-
-
-@rows("connected")
-def connected(n: DarknetLayer, x: Value) -> Value:
-    flat = flatten(n, x, 1)
-    size, count = flat.type.shape[1], n.int("output", 1)
-    if size is None:
-        raise n.error("it needs inputs of known extents")
-    bias = n.vector("bias", count)
-    weight = n(nn.Transpose(n.matrix("weight", count, size), permutation=(1, 0)))
-    found = n(nn.Matmul(flat, weight))
-    if n.int("batch_normalize"):
-        statistics = [n.vector(name, count) for name in ("scale", "mean", "variance")]
-        found = _normalized(n, found, bias, statistics)
-    else:
-        found = n(nn.Add(found, bias))
-    return activated(n, found, "logistic")
-
-
-@rows("local")
-def local(n: DarknetLayer, x: Value) -> Value:
-    """A convolution with weights of its own for each position."""
-    filters, size, stride = n.int("filters", 1), n.int("size", 1), n.int("stride", 1)
-    pad = size // 2 if n.int("pad") else 0
-    if x.type.rank != 4 or None in x.type.shape or min(filters, size, stride) < 1:
-        raise n.error("it needs images of known extents")
-    x = n(nn.Pad(x, n.scalar(0, x), pads=(0, 0, pad, pad, 0, 0, pad, pad)))
-    batch, channels, *spatial = x.type.shape
-    counts = [(extent - size) // stride + 1 for extent in spatial]
-    places = math.prod(counts)
-    bias = n.matrix("bias", filters, *counts)
-    weight = n.matrix("weight", places, filters, channels * size * size)
-    for i, count in enumerate(counts):
-        at = np.arange(size)[:, None] + np.arange(count) * stride
-        x = n(nn.Gather(x, n.constant(at.astype(np.int64)), axis=2 + 2 * i))
-    # [batch, channels, kh, oh, kw, ow] -> [oh * ow, channels * kh * kw, batch]
-    x = n(nn.Transpose(x, permutation=(3, 5, 1, 2, 4, 0)))
-    columns = reshape(n, x, [places, channels * size * size, batch])
-    found = n(nn.Transpose(n(nn.Matmul(weight, columns)), permutation=(2, 1, 0)))
-    found = n(nn.Add(reshape(n, found, [batch, filters, *counts]), bias))
-    return activated(n, found, "logistic")
-
+from .activations import activated
+from .weighted import blurred, channels_of, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
 
-@rows("dropout", "cost", "detection")
+@rows("dropout", "cost", "contrastive", "empty", "silence")
 def same(n: DarknetLayer, x: Value, *rest: Value) -> Value:
     return x
 
 
 @rows("activation")
 def only_activation(n: DarknetLayer, x: Value) -> Value:
-    return activated(n, x, "linear")
+    return activated(n, x, n.text("activation", "linear"))
 
 
 @rows("batchnorm")
 def batchnorm(n: DarknetLayer, x: Value) -> Value:
-    count = _channels(n, x)
-    bias, *statistics = (n.vector(v, count) for v in ("bias", "scale", "mean", "variance"))
-    return _normalized(n, x, bias, statistics)
+    count = channels_of(n, x)
+    bias, *statistics = (n.matrix(v, count) for v in ("bias", "scale", "mean", "variance"))
+    return normalized(n, x, bias, statistics)
 
 
-@rows("softmax")
+@rows("softmax", "soft")
 def softmax(n: DarknetLayer, x: Value) -> Value:
     if n.text("tree"):
         raise n.error("a tree of classes is not supported")
@@ -170,45 +57,130 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
 def shortcut(n: DarknetLayer, *inputs: Value) -> Value:
     """The last layer plus others, of as many of whose channels and elements as it has."""
     *others, x = inputs
-    if n.float("beta") or n.text("weights_type", "none") != "none":
-        raise n.error("weights of its inputs are not supported")
-    alpha, count = n.float("alpha", 1.0), _channels(n, x)
+    if n.float("beta"):
+        raise n.error("option 'beta' is not supported")
+    alpha, count = n.float("alpha", 1.0), channels_of(n, x)
+    shares = _shares(n, len(inputs), count)
     total = Term(n, x) if alpha == 1 else Term(n, x) * alpha
-    for other in others:
+    total = total * shares[0] if shares else total
+    for i, other in enumerate(others, 1):
         for axis in (2, 3):  # of larger images, every second or so element
             here, there = x.type.shape[axis], other.type.shape[axis]
             if here and there and there > here:
                 other = slice_axis(n, other, axis, 0, there // here * here, there // here)
-        have = _channels(n, other)
+        have = channels_of(n, other)
         if have > count:
             other = slice_axis(n, other, 1, 0, count)
         elif have < count:
             other = n(nn.Pad(other, n.scalar(0, x), pads=(0, 0, 0, 0, 0, count - have, 0, 0)))
-        total = total + Term(n, other)
-    return activated(n, total.value, "linear")
+        total = total + (Term(n, other) * shares[i] if shares else Term(n, other))
+    return activated(n, total.value, n.text("activation", "linear"))
 
 
-@rows("scale_channels", "sam")
+def _shares(n: DarknetLayer, inputs: int, channels: int) -> list[Term]:
+    """What each input is multiplied by, the section's own first: one number, or of each channel."""
+    kind, how = n.text("weights_type", "none"), n.text("weights_normalization", "none")
+    if kind == "none":
+        return []
+    counts = {"per_feature": 1, "per_layer": 1, "per_channel": channels}
+    if kind not in counts or how not in ("none", "relu", "avg_relu", "softmax"):
+        raise n.error(f"weights '{kind}', normalized by '{how}', are not supported")
+    weights = Term(n, n.matrix("weight", inputs, 1, counts[kind], 1, 1))
+    if how == "softmax":
+        weights = (weights - weights.largest(0, keep=True)).function(nn.Exp)
+    if how != "none":
+        weights = weights.max(0.0)
+        weights = weights / (weights.sum(0, keep=True) + 1e-4)
+    return [weights.column(i, axis=0) for i in range(inputs)]
+
+
+@rows("shift_channels")
+def shifted(n: DarknetLayer, other: Value, x: Value) -> Value:
+    return activated(n, n(nn.Add(other, x)), n.text("activation", "linear"))
+
+
+@rows("scale_channels", "sam", "control_channels")
 def scaled(n: DarknetLayer, other: Value, x: Value) -> Value:
-    return activated(n, n(nn.Mul(other, x)), "linear")
+    return activated(n, n(nn.Mul(other, x)), n.text("activation", "linear"))
+
+
+@rows("lrn", "normalization")
+def lrn(n: DarknetLayer, x: Value) -> Value:
+    """x over a power of the sum of channels' squares near it.
+
+    The sum begins without the last channels of the first window, and never gets them, but loses
+    them when they would leave it; nets are trained so.
+    """
+    count, size = channels_of(n, x), n.int("size", 5)
+    if count > 4096 or size < 1:
+        raise n.error(f"{count} channels in windows of {size}")
+    near = np.zeros((count, count), np.float32)
+    near[0, : size // 2] = 1
+    for k in range(1, count):
+        near[k] = near[k - 1]
+        before, behind = k - (size - 1) // 2 - 1, k + size // 2
+        near[k, before : before + 1] -= before >= 0
+        near[k, behind : behind + 1] += 1
+    squares = (Term(n, x) * Term(n, x)).value
+    weight = n.constant(near.reshape(count, count, 1, 1) * np.float32(n.float("alpha", 1e-4)))
+    total = Term(n, n(nn.Conv(squares, weight))) + n.float("kappa", 1.0)
+    return (Term(n, x) * total ** -n.float("beta", 0.75)).value
 
 
 # -- images ----------------------------------------------------------------------------------------
 
 
-@rows("maxpool")
-def maxpool(n: DarknetLayer, x: Value) -> Value:
-    stride = n.int("stride", 2 if "size" not in n.attributes else 1)
-    size = n.int("size", stride)
-    strides = (n.int("stride_y", stride), n.int("stride_x", stride))
+@rows("crop")
+def crop(n: DarknetLayer, x: Value) -> Value:
+    """The middle of images, their elements from -1 to 1."""
+    for axis, name in ((2, "crop_height"), (3, "crop_width")):
+        extent, wanted = x.type.shape[axis], n.int(name, 1)
+        if extent is None or not 0 < wanted <= extent:
+            raise n.error(f"{wanted} of {extent or '?'} elements")
+        begin = (extent - wanted) // 2
+        x = slice_axis(n, x, axis, begin, begin + wanted)
+    return x if n.int("noadjust") else (Term(n, x) * 2.0 - 1.0).value
+
+
+def _windows(n: DarknetLayer, stride: int) -> tuple[Windows, tuple[int, int]]:
+    """Windows and the strides of a blur behind them, which then has those of the section."""
+    stride = n.int("stride", stride)
+    size, strides = n.int("size", stride), (n.int("stride_y", stride), n.int("stride_x", stride))
     padding = n.int("padding", size - 1)
-    if size < 1 or min(strides) < 1 or n.int("maxpool_depth"):
-        raise n.error(f"windows of {size} at strides {list(strides)}, or along channels")
+    if size < 1 or min(strides) < 1:
+        raise n.error(f"windows of {size} at strides {list(strides)}")
     small, large = padding // 2, padding - padding // 2
-    return max_pooled(n, x, Windows((size, size), strides, (small, small, large, large)))
+    inner = (1, 1) if n.int("antialiasing") else strides
+    return Windows((size, size), inner, (small, small, large, large)), strides
 
 
-@rows("avgpool")
+@rows("maxpool", "max")
+def maxpool(n: DarknetLayer, x: Value) -> Value:
+    if n.int("maxpool_depth"):
+        return _of_channels(n, x, n.int("out_channels", 1))
+    windows, strides = _windows(n, 2 if "size" not in n.attributes else 1)
+    found, blurs = max_pooled(n, x, windows), n.int("antialiasing")
+    return blurred(n, found, strides, blurs) if blurs else found
+
+
+def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
+    """Of each so many channels the largest; missing ones count for nothing."""
+    count = channels_of(n, x)
+    if wanted < 1 or x.type.rank != 4:
+        raise n.error(f"{count} channels as {wanted}")
+    more = -count % wanted
+    x = padded_by(n, x, (0, 0, 0, 0, 0, more, 0, 0), n.scalar(-np.inf, x))
+    own = [(x, i) for i in range(4)]
+    apart = Term(n, x).reshape(own[0], (count + more) // wanted, wanted, *own[2:])
+    return apart.largest(1).value
+
+
+@rows("local_avgpool", "local_avg")
+def local_avgpool(n: DarknetLayer, x: Value) -> Value:
+    return average_pooled(n, x, _windows(n, 1)[0])
+
+
+@rows("avgpool", "avg")
 def avgpool(n: DarknetLayer, x: Value) -> Value:
     return n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True))
 
@@ -220,7 +192,7 @@ def route(n: DarknetLayer, *inputs: Value) -> Value:
     if groups != 1:
         if groups < 1 or not 0 <= group < groups:
             raise n.error(f"group {group} of {groups}")
-        sizes = [_channels(n, x) // groups for x in parts]
+        sizes = [channels_of(n, x) // groups for x in parts]
         parts = [
             slice_axis(n, x, 1, size * group, size * (group + 1))
             for x, size in zip(parts, sizes, strict=True)
@@ -233,17 +205,9 @@ def upsample(n: DarknetLayer, x: Value) -> Value:
     stride = n.int("stride", 2)
     if stride < 1:
         raise n.error(f"a stride of {stride}")
-    shape = (*x.type.shape[:2], *(None if d is None else d * stride for d in x.type.shape[2:]))
-    found = n(
-        nn.Resize(
-            x,
-            mode="nearest",
-            coordinate_transform="asymmetric",
-            nearest_mode="floor",
-            scales=(1.0, 1.0, float(stride), float(stride)),
-            out=TensorType(shape, x.type.element_type),
-        )
-    )
+    how = {"mode": "nearest", "coordinate_transform": "asymmetric", "nearest_mode": "floor"}
+    scales = n.constant(np.full(2, stride, np.float32))
+    found = resized_by_scales(n, x, scales, (2, 3), how)
     factor = n.float("scale", 1.0)
     return found if factor == 1 else (Term(n, found) * factor).value
 
@@ -255,6 +219,8 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
     [N, C, H, W] -> [N, C*H/(s*s), s, W, s] -> [N, s, s, C*H/(s*s), W] -> [N, C*s*s, H/s, W/s]
     """
     s = n.int("stride", 1)
+    if n.int("reverse"):
+        return n(nn.DepthToSpace(x, block=s, mode="DCR"))
     if x.type.rank != 4 or None in x.type.shape[1:] or s < 1:
         raise n.error("it needs images of known extents")
     c, h, w = x.type.shape[1:]
@@ -264,3 +230,11 @@ def reorg(n: DarknetLayer, x: Value) -> Value:
     split = reshape(n, x, [batch, c * h // (s * s), s, w, s])
     moved = n(nn.Transpose(split, permutation=(0, 2, 4, 1, 3)))
     return reshape(n, moved, [batch, c * s * s, h // s, w // s])
+
+
+@rows("reorg3d")
+def squares(n: DarknetLayer, x: Value) -> Value:
+    """Squares as channels, the places in a square outermost."""
+    if n.int("reverse"):
+        raise n.error("option 'reverse' is not supported")
+    return n(nn.SpaceToDepth(x, block=n.int("stride", 1)))

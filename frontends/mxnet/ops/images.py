@@ -14,8 +14,15 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
-from ...common import regions
-from ...common.detections import best_first, corners, decoded, not_suppressed, overlaps, priors
+from ...common.detections import (
+    best_first,
+    corners,
+    decoded,
+    not_suppressed,
+    overlaps,
+    priors,
+    rows_at,
+)
 from ...common.movement import concat
 from ...common.resize import resized
 from ...common.shapes import reshape
@@ -113,18 +120,13 @@ def box_detection(n: MxnetLayer, scores: Value, offsets: Value, anchors: Value) 
     kind = Term(n, n(nn.Argmax(objects.value, axis=1)))
     valid = ~(best < n.float("threshold", 0.01))
     value, order = best_first(valid.choose(best, -math.inf))
-    kind, valid, boxes = (_at(t, order) for t in (kind, valid, boxes))
+    kind, valid, boxes = (rows_at(t, order) for t in (kind, valid, boxes))
     each = None if n.flag("force_suppress") else classes - 1
     valid = _first(valid, n.int("nms_topk", -1))
     kept = _not_suppressed(boxes, kind, valid, n.float("nms_threshold", 0.5), each)
     label = kept.choose(kind.cast(boxes.element), -1.0).spread(0, 1)
     rest = joined([value.spread(0, 1), boxes], 2)
     return joined([label, valid.spread(0, 1).choose(rest, -1.0)], 2).value
-
-
-def _at(x: Term, order: Term) -> Term:
-    """The rows of x [B, N, ..] in an order [B, N]."""
-    return x.made(nn.GatherNd(x.value, order.spread(0, 1).value, batch_dims=1))
 
 
 def _first(valid: Term, most: int) -> Term:
@@ -167,7 +169,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     if label >= 0 and background >= 0:
         valid = valid & ~x.column(label, 2).equals(float(background))
     order = best_first(valid.choose(score, -math.inf))[1]
-    x, valid = _at(x, order), _first(_at(valid, order), n.int("topk", -1))
+    x, valid = rows_at(x, order), _first(rows_at(valid, order), n.int("topk", -1))
     boxes = _corners(x.part(2, first, first + 4), n.text("in_format", "corner", "corner", "center"))
     apart = boxes  # the boxes of other classes lie elsewhere
     if label >= 0 and not n.flag("force_suppress"):
@@ -179,7 +181,7 @@ def box_nms(n: MxnetLayer, data: Value) -> list[Value]:
     # Those that are kept move to the front.
     place = constant(n, np.arange(rows_))
     turn = best_first(kept.choose((-place).cast(boxes.element), -float(rows_ * 2)))[1]
-    x, kept = _at(x, turn), _at(kept, turn)
+    x, kept = rows_at(x, turn), rows_at(kept, turn)
     return [reshape(n, kept.spread(0, 1).choose(x, -1.0).value, own)]
 
 
@@ -218,40 +220,3 @@ def box_decode(n: MxnetLayer, moves: Value, anchors: Value) -> Value:
     most = n.float("clip", -1.0)
     given = n.term(moves) * constant(n, np.array(deviations), boxes.element)
     return decoded(boxes, given, most=most if most > 0 else None).value
-
-
-# -- regions -----------------------------------------------------------------------------------
-
-
-def _bins(n: MxnetLayer) -> tuple[int, ...]:
-    bins = n.ints("pooled_size", (), 2)
-    if len(bins) != 2 or not 0 < min(bins) <= max(bins) < 1 << 15:
-        raise n.error(f"attribute 'pooled_size' is {bins}, expected two numbers above 0")
-    return bins
-
-
-@rows("_contrib_ROIAlign")
-def roi_align(n: MxnetLayer, x: Value, rois: Value) -> Value:
-    if n.flag("position_sensitive"):
-        raise n.error("attribute 'position_sensitive' is not supported")
-    n.check_rank(x, 4)
-    n.check_rank(rois, 2)
-    table = n.term(rois)
-    return regions.roi_align(
-        n,
-        x,
-        table.part(1, 1, 5).value,
-        table.column(0).value,
-        bins=_bins(n),
-        scale=n.float("spatial_scale"),
-        samples=n.int("sample_ratio", -1),
-        half=n.flag("aligned"),
-    )
-
-
-@rows("ROIPooling", "_npx_roi_pooling")
-def roi_pooling(n: MxnetLayer, x: Value, rois: Value) -> Value:
-    n.check_rank(x, 4)
-    n.check_rank(rois, 2)
-    bins = _bins(n)
-    return regions.max_roi_pool(n, x, rois, bins=bins, scale=n.float("spatial_scale"))

@@ -80,6 +80,10 @@ def _reversed(n: MxnetLayer, x: Value, codes: list[int], factors) -> Value:
     return _in_shape(n, x, factors(n, x, turned, order)[::-1])
 
 
+_DROP = -(1 << 40)
+"""Deep numpy's -3 among the codes of legacy MXNet."""
+
+
 def _legacy_factors(
     n: MxnetLayer, x: Value, codes: list[int], dims: Sequence[int]
 ) -> list[Factors | None]:
@@ -100,6 +104,8 @@ def _legacy_factors(
         elif code == -2:
             found.extend([(x, i)] for i in left)
             left.clear()
+        elif code == _DROP:
+            take()
         elif code == -3:
             found.append([take(), take()])
         elif code == -4:
@@ -118,9 +124,7 @@ def _numpy_factors(
     n: MxnetLayer, x: Value, codes: list[int], dims: Sequence[int]
 ) -> list[Factors | None]:
     # The same but for their numbers, and -3, which drops a dimension of one element.
-    table = {-2: 0, -4: -2, -5: -3, -6: -4}
-    if -3 in codes:
-        raise n.error("the code -3 is not supported")
+    table = {-2: 0, -3: _DROP, -4: -2, -5: -3, -6: -4}
     return _legacy_factors(n, x, [table.get(code, code) for code in codes], dims)
 
 

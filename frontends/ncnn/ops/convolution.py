@@ -11,22 +11,25 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32, i8
 from ...common.convolution import convolution, transposed_convolution
+from ...common.einsum import einsum
 from ...common.movement import swapped
 from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
 from ...common.shapes import flatten, reshape
+from ...common.terms import Term
 from ...common.windows import Padding
 from .. import rows
 from ..layer import NcnnLayer
-from .elementwise import activated, rounded
+from .elementwise import activated
+from .integers import product, rounded
 
 SAME = {-233: "SAME_UPPER", -234: "SAME_LOWER"}
 
 # The numbers of the parameters of width, height and depth.
-_KERNEL, _DILATION, _STRIDE = (1, 11, 21), (2, 12, 22), (3, 13, 23)
+KERNEL, DILATION, STRIDE = (1, 11, 21), (2, 12, 22), (3, 13, 23)
 _BEGIN, _END = (4, 14, 24), (15, 16, 17)
 
 
-def _extents(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1) -> list[int]:
+def extents_of(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1) -> list[int]:
     """Depth, height and width; those left out are as the width."""
     width = n.int(numbers[0], default)
     found = [width, *(n.int(number, width) for number in numbers[1:dims])][::-1]
@@ -35,7 +38,7 @@ def _extents(n: NcnnLayer, numbers: tuple[int, ...], dims: int, default: int = 1
     return found
 
 
-def _padding(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
+def padding_of(n: NcnnLayer, dims: int, begin=_BEGIN, end=_END) -> Padding:
     """Begins, then ends; ends left out are as the begins."""
     left = n.int(begin[0])
     if left in SAME:
@@ -49,13 +52,13 @@ def _convolution(dims: int, grouped: bool) -> Callable:
     def convert(n: NcnnLayer, x: Value, *given: Value) -> Value:
         x = n.image(x, dims)
         weight, bias = _weights(n, given)
-        kernel, strides = weight.type.shape[2:], _extents(n, _STRIDE, dims)
-        dilations = _extents(n, _DILATION, dims)
+        kernel, strides = weight.type.shape[2:], extents_of(n, STRIDE, dims)
+        dilations = extents_of(n, DILATION, dims)
         is_int8 = n.has_weight("input_scale")
         if is_int8 and x.type.element_type is not i8:
             x = rounded(n, n(nn.Mul(x, n.per_channel("input_scale", x))))
         x = n.cast(x, f32)
-        padding = _padding(n, dims)
+        padding = padding_of(n, dims)
         if n.float(18) and not isinstance(padding, str):
             pads = (0, 0, *padding[:dims], 0, 0, *padding[dims:])
             x, padding = n(nn.Pad(x, n.scalar(n.float(18), x), pads=pads)), (0,) * 2 * dims
@@ -100,15 +103,15 @@ def _deconvolution(dims: int, grouped: bool) -> Callable:
         x = n.image(x, dims)
         if given:
             raise n.error("weights that are computed are not supported")
-        kernel, groups = _extents(n, _KERNEL, dims), n.int(7, 1) if grouped else 1
+        kernel, groups = extents_of(n, KERNEL, dims), n.int(7, 1) if grouped else 1
         stored = n.array_of("weight")  # [groups, out, in, kernel..]
         turned = np.moveaxis(stored, 2, 1)
         weight = n.stored("weight", turned.reshape(-1, turned.shape[2], *kernel))
-        strides, dilations = _extents(n, _STRIDE, dims), _extents(n, _DILATION, dims)
+        strides, dilations = extents_of(n, STRIDE, dims), extents_of(n, DILATION, dims)
         extra = [n.int(18), n.int(19, n.int(18)), n.int(20, n.int(18))][:dims][::-1]
         first = 25 if dims == 3 else 20
         wanted = [n.int(first), *(n.int(first + i, n.int(first)) for i in range(1, dims))][::-1]
-        padding = _padding(n, dims)
+        padding = padding_of(n, dims)
         cut = isinstance(padding, str) and min(wanted) > 0
         found = transposed_convolution(
             n,
@@ -165,10 +168,10 @@ def _pooling(dims: int) -> Callable:
 
 
 def _windows(n: NcnnLayer, x: Value, largest: bool, dims: int) -> Value:
-    kernel, strides = _extents(n, _KERNEL, dims), _extents(n, (2, 12, 22), dims)
+    kernel, strides = extents_of(n, KERNEL, dims), extents_of(n, (2, 12, 22), dims)
     begin, end = (3, 13, 23), (14, 15, 16)
     mode = n.int(5)
-    padding: Padding = _padding(n, dims, begin, end)
+    padding: Padding = padding_of(n, dims, begin, end)
     if mode in (2, 3):
         padding = "SAME_UPPER" if mode == 2 else "SAME_LOWER"
     if mode == 0 and not isinstance(padding, str):  # another window wherever elements are left
@@ -224,11 +227,28 @@ def matmul(n: NcnnLayer, a: Value, b: Value) -> Value:
     return reshape(n, found, own if len(own) > 1 else [*own, 1])
 
 
+@rows("Einsum")
+def sum_of_products(n: NcnnLayer, *inputs: Value) -> Value:
+    """The equation is a list of the numbers of its characters."""
+    text = "".join(chr(c) for c in n.ints(0) if 0 < c < 128)
+    parts = [reshape(n, x, [(x, i) for i in range(1, x.type.rank)]) for x in inputs]
+    found = einsum(n, text, parts)
+    return reshape(n, found, [1, *((found, i) for i in range(found.type.rank))])
+
+
+def _product_of_integers(n: NcnnLayer, a: Value, b: Value) -> Value:
+    """The product of matrices [1, M, K] and [1, K, N], of which the constant ones are integers."""
+    pair = []
+    for name, x, shape in (("a_scales", a, (1, -1, 1)), ("b_scale", b, (1, 1, 1))):
+        stored = n.has_weight(name)
+        scales = Term(n, n.stored(name, n.array_of(name).reshape(shape))) if stored else None
+        pair.append(Term(n, x) if scales is None else (Term(n, x), scales))
+    return product(*pair).value
+
+
 @rows("Gemm")
 def gemm(n: NcnnLayer, *inputs: Value) -> Value:
     """alpha * a @ b + beta * c, of inputs or weights."""
-    if n.int(18):
-        raise n.error("products of integers are not supported")
     given = iter(inputs)
 
     def operand(name: str, constant: int) -> Value | None:
@@ -242,11 +262,8 @@ def gemm(n: NcnnLayer, *inputs: Value) -> Value:
     a, b = (n.with_rank(v, 3) for v in (a, b))
     if a.type.rank > 3 and n.int(11):  # [m, 1, k]
         a = reshape(n, a, [(a, 0), (a, 1), (a, 3)])
-    found = n(
-        nn.Matmul(
-            swapped(n, a, -2, -1) if n.int(2) else a, swapped(n, b, -2, -1) if n.int(3) else b
-        )
-    )
+    a, b = (swapped(n, v, -2, -1) if n.int(i) else v for v, i in ((a, 2), (b, 3)))
+    found = _product_of_integers(n, a, b) if n.int(18) else n(nn.Matmul(a, b))
     if c is not None:
         if c.type.rank == 2 and c.type.shape[1] == found.type.shape[1] and c.type.shape[1] != 1:
             c = reshape(n, c, [(c, 0), (c, 1), 1])

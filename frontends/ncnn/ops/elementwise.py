@@ -8,7 +8,6 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import f32, i8
 from ...common.activations import activation, clipped
 from ...common.terms import Term
 from .. import rows
@@ -279,33 +278,3 @@ def scale(n: NcnnLayer, x: Value, by: Value | None = None) -> Value:
         return n(nn.Mul(*aligned(n, x, by)))
     found = n(nn.Mul(x, n.per_channel("scale", x)))
     return n(nn.Add(found, n.per_channel("bias", x))) if n.has_weight("bias") else found
-
-
-# -- integers --------------------------------------------------------------------------------------
-
-
-def rounded(n: NcnnLayer, x: Value) -> Value:
-    """The nearest integers from -127 to 127, halves away from 0, as i8."""
-    t = Term(n, x)
-    nearest = t.function(nn.Sign) * (t.function(nn.Abs) + 0.5).function(nn.Floor)
-    return n.cast(nearest.max(-127.0).min(127.0).value, i8)
-
-
-@rows("Quantize")
-def quantize(n: NcnnLayer, x: Value) -> Value:
-    return rounded(n, n(nn.Mul(x, n.per_channel("scale", x))))
-
-
-@rows("Dequantize")
-def dequantize(n: NcnnLayer, x: Value) -> Value:
-    found = n(nn.Mul(n.cast(x, f32), n.per_channel("scale", x)))
-    return n(nn.Add(found, n.per_channel("bias", x))) if n.has_weight("bias") else found
-
-
-@rows("Requantize")
-def requantize(n: NcnnLayer, x: Value) -> Value:
-    found = n(nn.Mul(n.cast(x, f32), n.per_channel("scale_in", x)))
-    if n.has_weight("bias"):
-        found = n(nn.Add(found, n.per_channel("bias", x)))
-    found = activated(n, found, 3, 4)
-    return rounded(n, n(nn.Mul(found, n.per_channel("scale_out", x))))

@@ -11,12 +11,11 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import TensorType, i64
+from ....ir.types import i64
 from ...common.movement import reversed_axes, slice_axis
 from ...common.reshaping import reshape_by
 from ...common.shapes import Extent, flatten, reshape, shape_of
 from ...common.terms import extent
-from ...common.windows import padded
 from .. import rows
 from ..layer import NcnnLayer, by_axes, cut, part
 from .convolution import SAME
@@ -87,7 +86,7 @@ def reshaped(n: NcnnLayer, x: Value, *others: Value) -> Value:
     if n.int(3) or n.int(12, 233) != 233 or n.int(13, 233) != 233:
         raise n.error("reshaping in another order, or of a batch, is not supported")
     if n.text(6):
-        shape = _evaluated(n, n.text(6), [x, *others])[::-1]
+        shape = evaluated(n, n.text(6), [x, *others])[::-1]
     else:
         w, h, d, c = n.int(0, -233), n.int(1, -233), n.int(11, -233), n.int(2, -233)
         shape = [v for v in (c, d, h, w) if v != -233]
@@ -186,8 +185,8 @@ def crop(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
     starts, ends, axes = n.ints(9), n.ints(10), n.ints(11)
     if n.text(19):
         inputs = [x] if like is None else [x, like]
-        starts, ends = (_evaluated(n, n.text(i), inputs) for i in (19, 20))
-        axes = _evaluated(n, n.text(21), inputs) if n.text(21) else axes
+        starts, ends = (evaluated(n, n.text(i), inputs) for i in (19, 20))
+        axes = evaluated(n, n.text(21), inputs) if n.text(21) else axes
     if starts and ends:
         for axis, start, end in zip(axes or range(rank), starts, ends, strict=False):
             begin = 0 if start == -233 else start
@@ -287,75 +286,6 @@ def shuffle_channel(n: NcnnLayer, x: Value) -> Value:
     return reshape(n, n(nn.Transpose(split, permutation=order)), [1, channels, *own])
 
 
-@rows("Interp")
-def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
-    rank = x.type.rank
-    if rank == 2:  # a value for each channel
-        x = reshape(n, x, [(x, 0), (x, 1), 1, 1])
-        rank = 4
-    modes = {1: "nearest", 2: "linear", 3: "cubic"}
-    if n.int(0) not in modes or rank < 3:
-        raise n.error(f"resampling of type {n.int(0)} of {rank - 1} dimensions")
-    height, width = n.int(3), n.int(4)
-    if n.text(9):
-        inputs = [x] if like is None else [x, like]
-        width, height, *_ = [*_evaluated(n, n.text(9), inputs), 1]
-    elif n.int(5) and like is not None:
-        height, width = like.type.shape[-2] or 0, like.type.shape[-1] or 0
-        if not height or not width:
-            raise n.error("it needs inputs of known extents")
-    wanted, scales = [height, width], [n.float(1, 1.0), n.float(2, 1.0)]
-    if rank == 3:
-        wanted, scales = [width], [scales[1]]
-    by_scale = 0 in wanted
-    shape, factors = list(x.type.shape[: rank - len(wanted)]), [1.0] * (rank - len(wanted))
-    for i, (out, factor) in enumerate(zip(wanted, scales, strict=True)):
-        extent = x.type.shape[rank - len(wanted) + i]
-        if by_scale:
-            shape.append(None if extent is None else int(extent * factor))
-        else:
-            shape.append(out)
-        factors.append(factor)
-    mode = modes[n.int(0)]
-    given = {}
-    # ncnn's linear and cubic coordinates follow from the extents, its nearest ones from the scale.
-    if by_scale and (None in shape or mode == "nearest"):
-        given["scales"] = tuple(factors)
-    coordinates = "align_corners" if n.int(6) and mode != "nearest" else "half_pixel"
-    if mode == "nearest":
-        given |= {"nearest_mode": "floor"}
-        coordinates = "asymmetric"
-    out = TensorType(tuple(shape), x.type.element_type)
-    return n(nn.Resize(x, mode=mode, coordinate_transform=coordinates, out=out, **given))
-
-
-@rows("Unfold")
-def unfold(n: NcnnLayer, x: Value) -> Value:
-    """The windows as columns: [channels * kernel, positions]."""
-    kernel, dilations, strides = (
-        (n.int(b, n.int(a, d)), n.int(a, d)) for a, b, d in ((1, 11, 1), (2, 12, 1), (3, 13, 1))
-    )
-    left = n.int(4)
-    if left in SAME:
-        operand = padded(n, x, kernel, strides, dilations, SAME[left])
-        x, pads = operand.x, operand.pads
-    else:
-        top = n.int(14, left)
-        pads = (top, left, n.int(16, top), n.int(15, left))
-    x = n(nn.Pad(x, n.scalar(n.float(18), x), pads=(0, 0, *pads[:2], 0, 0, *pads[2:])))
-    channels, *spatial = x.type.shape[1:]
-    if None in x.type.shape:
-        raise n.error("it needs inputs of known extents")
-    for i, own in enumerate(spatial):
-        axis = 2 + 2 * i
-        count = (own - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1
-        places = np.arange(kernel[i])[:, None] * dilations[i] + np.arange(count) * strides[i]
-        x = n(nn.Gather(x, n.constant(places.astype(np.int64)), axis=axis))
-    x = n(nn.Transpose(x, permutation=(0, 1, 2, 4, 3, 5)))  # [1, C, kh, kw, oh, ow]
-    shape = x.type.shape
-    return reshape(n, x, [1, channels * shape[2] * shape[3], shape[4] * shape[5]])
-
-
 @rows("Embed")
 def embed(n: NcnnLayer, x: Value) -> Value:
     weight = n.array_of("weight")
@@ -413,7 +343,7 @@ _FUNCTIONS: dict[str, tuple[int, Callable[..., Any]]] = {
 }
 
 
-def _evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
+def evaluated(n: NcnnLayer, text: str, inputs: Sequence[Value]) -> list[int]:
     """The numbers of a text like `0w,*(1h,2)`, where 0w is the width of the first blob."""
     tokens = [t for t in _TOKEN.findall(text) if t not in "(),"]
     at, found = 0, []

@@ -11,10 +11,12 @@ from ....dialects import nn
 from ....ir.core import Value
 from ...common import recurrent as family
 from ...common.activations import activation
-from ...common.recurrent import Direction, Outcome
+from ...common.recurrent import Direction, Outcome, Product
 from ...common.shapes import reshape
+from ...common.terms import Term
 from .. import rows
 from ..layer import NcnnLayer
+from .integers import product
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}
 _ACTIVATIONS = {
@@ -41,12 +43,10 @@ def _layer(run: Callable[..., Sequence[Outcome]], **choices: Any) -> Callable:
     return convert
 
 
-def _real(n: NcnnLayer, name: str, d: int) -> np.ndarray:
-    """A direction's weights, those of integers as the floats that they stand for."""
-    found = n.array_of(name)[d]
-    if found.dtype == np.int8:
-        found = found / n.array_of(f"{name}_scales")[d][:, None]
-    return found
+def _product(n: NcnnLayer, name: str, d: int) -> Product:
+    """A product with weights that are integers: each row of the other factor is made so, too."""
+    scales = Term(n, n.stored(f"{name}_scales{d}", n.array_of(f"{name}_scales")[d]))
+    return lambda x, weight: product(Term(n, x), (Term(n, weight), scales)).value
 
 
 def _direction(
@@ -69,11 +69,12 @@ def _direction(
     names = _ACTIVATIONS[kind]
     return Direction(
         n,
-        n.stored(f"input{d}", _real(n, "input", d).T),
-        n.stored(f"state{d}", _real(n, "state", d).T),
+        n.stored(f"input{d}", n.array_of("input")[d].T),
+        n.stored(f"state{d}", n.array_of("state")[d].T),
         given,
         [_activation(n, name) for name in names],
         (n.stored(f"bias{d}", bias.reshape(-1)), n.stored(f"more{d}", more)),
+        products=(_product(n, "input", d), _product(n, "state", d)) if n.int(8) else None,
         backward=n.int(2) == 1 or d == 1,
         shrink=n.stored(f"shrink{d}", n.array_of("projection")[d].T) if hidden != out else None,
     )

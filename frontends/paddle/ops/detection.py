@@ -6,6 +6,7 @@ Source: PaddlePaddle's paddle/phi/kernels/cpu
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,13 +16,14 @@ from ....ir.types import TensorType, f32, i32, i64
 from ...common import regions
 from ...common.detections import (
     Choice,
-    best_first,
+    Found,
     best_of_classes,
     decoded,
     image_of,
     not_suppressed,
     overlaps,
     priors,
+    ranked_by_class,
     ratios_of_priors,
     sizes_of_priors,
 )
@@ -137,8 +139,13 @@ def multiclass_nms(
     """
     if scores.type.rank != 3 or n.float("nms_eta", 1.0) != 1:
         raise n.error(f"scores of shape {shape_text(scores)}, with nms_eta {n.float('nms_eta', 1)}")
+    found = best_of_classes(Term(n, boxes), Term(n, scores), _choice(n)).by_class()
+    return _rows(n, boxes, found)
+
+
+def _choice(n: PaddleLayer) -> Choice:
     top, keep = n.int("nms_top_k", -1), n.int("keep_top_k", -1)
-    choice = Choice(
+    return Choice(
         threshold=n.float("score_threshold"),
         overlap=n.float("nms_threshold", 0.3),
         top=top if top > 0 else None,
@@ -146,7 +153,10 @@ def multiclass_nms(
         background=n.int("background_label", 0),
         unit=0.0 if n.flag("normalized", True) else 1.0,
     )
-    found = best_of_classes(Term(n, boxes), Term(n, scores), choice)
+
+
+def _rows(n: PaddleLayer, boxes: Value, found: Found) -> list[Value]:
+    """Class, score and corners; numbers among the boxes of all images; how many an image has."""
     images, classes = (found.places.part(1, i, i + 1) for i in range(2))
     numbers = images.cast(i64) * (boxes.type.shape[1] or 0) + found.numbers
     each = constant(n, np.arange(boxes.type.shape[0] or 1)).cast(images.element)
@@ -162,37 +172,13 @@ def matrix_nms(n: PaddleLayer, boxes: Value, scores: Value) -> list[Value]:
     """As `multiclass_nms`, but scores fall by what better boxes cover; the best come first."""
     if not n.flag("normalized", True):
         raise n.error("boxes that end at their last element are not supported")
-    top, keep = n.int("nms_top_k", -1), n.int("keep_top_k", -1)
-    best, order = best_first(Term(n, scores), top if top > 0 else None)
-    batch, classes, count = best.shape
-    if batch is None or classes is None or count is None:
+    if None in scores.type.shape:
         raise n.error(f"scores of shape {shape_text(scores)}, expected known extents")
-    wanted = np.arange(classes).reshape(1, classes, 1) != n.int("background_label")
-    eligible = (best > n.float("score_threshold")) & constant(n, wanted)
-    index = order.spread(0, 1)
-    chosen = best.made(nn.GatherNd(boxes, index.value, batch_dims=1))
-    best = best * _decay(n, overlaps(chosen, chosen), count)
-    eligible = eligible & (best >= n.float("post_threshold"))
-    ranked = eligible.choose(best, -np.inf).flattened(1)
-    found, places = best_first(ranked, keep if keep > 0 else None)
-    rows_ = Term(n, n(nn.Transpose(n(nn.NonZero((found > -np.inf).value)), permutation=(1, 0))))
-
-    def taken(x: Term) -> Term:
-        """Of x [B, C * T, ..] what is kept."""
-        sorted_ = x.made(nn.GatherNd(x.value, places.spread(0, 1).value, batch_dims=1))
-        return x.made(nn.GatherNd(sorted_.value, rows_.value))
-
-    image = rows_.made(nn.Slice(rows_.value, starts=(0, 0), out=TensorType((None, 1), i64)))
-    kind = constant(n, np.repeat(np.arange(classes), count)[None].repeat(batch, 0))
-    numbers = image * (boxes.type.shape[1] or 0) + taken(order.flattened(1)).spread(0, 1)
-    columns = [taken(kind).cast(best.element).spread(0, 1), taken(ranked).spread(0, 1)]
-    corners = taken(chosen.reshape(batch, classes * count, 4))
-    each = constant(n, np.arange(batch))
-    return [
-        joined([*columns, corners], 1).value,
-        numbers.cast(i32).value,
-        image.equals(each).cast(i32).sum(0).value,
-    ]
+    choice = _choice(n)
+    found = ranked_by_class(Term(n, boxes), Term(n, scores), choice)
+    fallen = found.scores * _decay(n, overlaps(found.boxes, found.boxes), found.top)
+    kept = found.kept & (fallen >= n.float("post_threshold"))
+    return _rows(n, boxes, replace(found, scores=fallen, kept=kept).by_score(choice.keep))
 
 
 def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:

@@ -122,6 +122,15 @@ layer { name: "psroi" type: "PSROIPooling" bottom: "wide" bottom: "rois" top: "p
   psroi_pooling_param { spatial_scale: 0.5 output_dim: 3 group_size: 2 } }
 """
 
+PROPOSALS = """
+input: "scores" input_shape { dim: 1 dim: 12 dim: 5 dim: 6 }
+input: "moves" input_shape { dim: 1 dim: 24 dim: 5 dim: 6 }
+input: "info" input_shape { dim: 1 dim: 3 }
+layer { name: "rois" type: "Proposal" bottom: "scores" bottom: "moves" bottom: "info" top: "rois"
+  proposal_param { feat_stride: 16 base_size: 16 min_size: 1 ratio: 0.5 ratio: 1 ratio: 2
+    scale: 2 scale: 4 pre_nms_topn: 80 post_nms_topn: 20 nms_thresh: 0.6 } }
+"""
+
 OLD = """
 name: "old"
 input: "data" input_dim: 2 input_dim: 3 input_dim: 9 input_dim: 9
@@ -134,7 +143,14 @@ layers { name: "i" type: INNER_PRODUCT bottom: "p" top: "i" inner_product_param 
 layers { name: "s" type: SOFTMAX bottom: "i" top: "s" }
 """
 
-NETS = {"wide": WIDE, "shapes": SHAPES, "boxes": BOXES, "regions": REGIONS, "old": OLD}
+NETS = {
+    "wide": WIDE,
+    "shapes": SHAPES,
+    "boxes": BOXES,
+    "regions": REGIONS,
+    "proposals": PROPOSALS,
+    "old": OLD,
+}
 
 _WEIGHTS = {
     "wide": {
@@ -152,6 +168,7 @@ _WEIGHTS = {
         "conf": [(12, 8, 1, 1), (12,)],
     },
     "regions": {},
+    "proposals": {},
     "old": {"c": [(4, 3, 3, 3), (4,)], "i": [(5, 36), (5,)]},
 }
 
@@ -224,6 +241,9 @@ def main() -> None:
             key: rng.standard_normal(shape).astype(np.float32)
             for key, shape in zip(names, shapes, strict=True)
         }
+        if name == "proposals":
+            inputs["moves"] *= 0.3
+            inputs["info"] = np.array([[80, 96, 1]], np.float32)
         if name == "regions":
             corners = [[0, 0, 0, 8, 10], [0, 4, 2, 20, 18], [0, 8, 10, 8, 10], [0, 2, 6, 26, 12]]
             inputs["rois"] = np.array(corners, np.float32)

@@ -108,6 +108,155 @@ def test_layers_as_numpy(tmp_path, layer, wanted):
     np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-6)
 
 
+def sigmoid(x):
+    return 1 / (1 + np.exp(-x))
+
+
+def stepped(tmp_path, kind, inputs, blobs, expose=False):
+    """What a recurrent layer of 4 states gives for bottoms and blobs."""
+    heads = "".join(
+        f'input: "{k}" input_shape {{ {" ".join(f"dim: {d}" for d in v.shape)} }} '
+        for k, v in inputs.items()
+    )
+    bottoms = " ".join(f'bottom: "{k}"' for k in inputs)
+    tops = 'top: "y"' + (' top: "hT"' + ' top: "cT"' * (kind == "LSTM")) * expose
+    flag = "expose_hidden: true" * expose
+    (tmp_path / "net.prototxt").write_text(
+        f'{heads} layer {{ name: "l" type: "{kind}" {bottoms} {tops} '
+        f"recurrent_param {{ num_output: 4 {flag} }} }}"
+    )
+    values = [{"shape": {"dim": list(b.shape)}, "data": b.reshape(-1)} for b in blobs]
+    data = written(SCHEMA, "Net", {"layer": [{"name": "l", "blobs": values}]})
+    (tmp_path / "net.caffemodel").write_bytes(data)
+    return nnc.compile(tmp_path / "net.prototxt").run(inputs)
+
+
+FLAGS = np.array([[0, 0], [1, 1], [1, 0], [0, 1], [1, 1]], np.float32)
+
+
+@pytest.mark.parametrize("exposed", [False, True])
+def test_lstm(tmp_path, exposed):
+    """Flags of 0 begin a sequence: its step gets no state. Gates are i, f, o, g."""
+    rng = np.random.default_rng(5)
+    shapes = [(16, 6), (16,), (16, 3), (16, 4)]
+    weight, bias, of_static, recurrent = (rng.normal(size=s).astype("f4") / 2 for s in shapes)
+    inputs = {"x": rng.normal(size=(5, 2, 2, 3)), "cont": FLAGS, "s": rng.normal(size=(2, 3))}
+    h, c = np.zeros((2, 4)), np.zeros((2, 4))
+    flags = FLAGS
+    if exposed:
+        h, c = rng.normal(size=(2, 2, 4))
+        inputs |= {"h": h[None], "c": c[None]}
+        flags = inputs["cont"] = np.maximum(FLAGS, 1 - np.arange(5)[:, None]).clip(0, 1)
+    inputs = {k: np.asarray(v, np.float32) for k, v in inputs.items()}
+    found = stepped(tmp_path, "LSTM", inputs, [weight, bias, of_static, recurrent], exposed)
+    wanted = []
+    for x, flag in zip(inputs["x"].reshape(5, 2, 6), flags[:, :, None], strict=True):
+        total = x @ weight.T + bias + inputs["s"] @ of_static.T + (flag * h) @ recurrent.T
+        i, f, o, g = np.split(total, 4, 1)
+        c = sigmoid(f) * c * flag + sigmoid(i) * np.tanh(g)
+        h = sigmoid(o) * np.tanh(c)
+        wanted.append(h)
+    np.testing.assert_allclose(found["y"], wanted, rtol=1e-4, atol=1e-5)
+    if exposed:
+        np.testing.assert_allclose(found["hT"], h[None], rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(found["cT"], c[None], rtol=1e-4, atol=1e-5)
+
+
+def test_rnn(tmp_path):
+    rng = np.random.default_rng(6)
+    shapes = [(4, 6), (4,), (4, 4), (4, 4), (4,)]
+    blobs = [rng.normal(size=s).astype("f4") / 2 for s in shapes]
+    x = rng.normal(size=(5, 2, 6)).astype("f4")
+    found = stepped(tmp_path, "RNN", {"x": x, "cont": FLAGS}, blobs)["y"]
+    h, wanted = np.zeros((2, 4)), []
+    for step, flag in zip(x, FLAGS[:, :, None], strict=True):
+        h = np.tanh(step @ blobs[0].T + blobs[1] + (flag * h) @ blobs[2].T)
+        wanted.append(np.tanh(h @ blobs[3].T + blobs[4]))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+
+
+IMAGE = np.random.default_rng(8).standard_normal((2, 3, 5, 6)).astype(np.float32)
+
+
+def imaged(tmp_path, layers):
+    """The outputs of a net of layers on IMAGE, their bottom 'x'."""
+    head = 'input: "x" input_shape { dim: 2 dim: 3 dim: 5 dim: 6 } '
+    (tmp_path / "net.prototxt").write_text(head + layers)
+    return nnc.compile(tmp_path / "net.prototxt").run({"x": IMAGE})
+
+
+def test_pyramid(tmp_path):
+    """Poolings to 1 and 4 places; those of the larger grid are padded at their begin first."""
+    layer = 'layer { name: "l" type: "SPP" bottom: "x" top: "y" spp_param { pyramid_height: 2 } }'
+    wide = np.pad(IMAGE, ((0, 0), (0, 0), (1, 0), (0, 0)), constant_values=-np.inf)
+    fine = wide.reshape(2, 3, 2, 3, 2, 3).max((3, 5)).reshape(2, -1)
+    wanted = np.concatenate([IMAGE.max((2, 3)), fine], 1)
+    np.testing.assert_array_equal(imaged(tmp_path, layer)["y"], wanted)
+
+
+def test_unpooling(tmp_path):
+    """What a pooling found goes back to where it was."""
+    found = imaged(
+        tmp_path,
+        """layer { name: "p" type: "Pooling" bottom: "x" top: "p" top: "m"
+             pooling_param { kernel_size: 2 stride: 2 } }
+           layer { name: "u" type: "Upsample" bottom: "p" bottom: "m" top: "y"
+             upsample_param { scale: 2 upsample_h: 5 upsample_w: 6 } }""",
+    )["y"]
+    blocks = np.pad(IMAGE, ((0, 0), (0, 0), (0, 1), (0, 0)), constant_values=-np.inf)
+    largest = blocks.reshape(2, 3, 3, 2, 3, 2).max((3, 5), keepdims=True)
+    kept = (blocks.reshape(2, 3, 3, 2, 3, 2) == largest).reshape(blocks.shape)[:, :, :5]
+    np.testing.assert_array_equal(found, np.where(kept, IMAGE, 0))
+
+
+def test_columns_of_windows(tmp_path):
+    layer = """layer { name: "l" type: "Im2col" bottom: "x" top: "y"
+      convolution_param { kernel_size: 3 stride: 2 pad: 1 } }"""
+    wide = np.pad(IMAGE, ((0, 0), (0, 0), (1, 1), (1, 1)))
+    windows = np.lib.stride_tricks.sliding_window_view(wide, (3, 3), (2, 3))[:, :, ::2, ::2]
+    wanted = windows.transpose(0, 1, 4, 5, 2, 3).reshape(2, 27, 3, 3)
+    np.testing.assert_array_equal(imaged(tmp_path, layer)["y"], wanted)
+
+
+def test_items(tmp_path):
+    """Items by number, those that are not 0, and channels that are scaled."""
+    found = imaged(
+        tmp_path,
+        """layer { name: "a" type: "Reduction" bottom: "x" top: "sum" reduction_param { axis: 1 } }
+           layer { name: "t" type: "Threshold" bottom: "sum" top: "order" }
+           layer { name: "b" type: "BatchReindex" bottom: "x" bottom: "order" top: "items" }
+           layer { name: "f" type: "Filter" bottom: "x" bottom: "order" top: "some" }
+           layer { name: "g" type: "Pooling" bottom: "x" top: "mean"
+             pooling_param { pool: AVE global_pooling: true } }
+           layer { name: "s" type: "Axpy" bottom: "mean" bottom: "x" bottom: "x" top: "y" }""",
+    )
+    order = (IMAGE.sum((1, 2, 3)) > 0).astype(int)
+    np.testing.assert_array_equal(found["items"], IMAGE[order])
+    np.testing.assert_array_equal(found["some"], IMAGE[order != 0])
+    wanted = IMAGE.mean((2, 3), keepdims=True) * IMAGE + IMAGE
+    np.testing.assert_allclose(found["y"], wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_python_is_not_executed(tmp_path):
+    """Faster R-CNN's proposals have their options in a text; other code is an error."""
+    shutil.copy(FILES / "proposals.prototxt", tmp_path / "n.prototxt")
+    text = (tmp_path / "n.prototxt").read_text()
+    head = text[: text.index("layer {")]
+    layer = """layer { name: "rois" type: "Python" bottom: "scores" bottom: "moves" bottom: "info"
+      top: "rois" python_param { module: "rpn.proposal_layer" layer: "%s"
+        param_str: "{'feat_stride': 16, 'scales': [2, 4]}" } }"""
+    inputs, _ = expected("proposals")
+    (tmp_path / "n.prototxt").write_text(head + layer % "ProposalLayer")
+    found = nnc.compile(tmp_path / "n.prototxt").run(inputs)["rois"]
+    native = text.replace("min_size: 1", "").replace("0.6", "0.7")
+    native = native.replace("pre_nms_topn: 80 post_nms_topn: 20", "")
+    (tmp_path / "n.prototxt").write_text(native)
+    np.testing.assert_array_equal(found, nnc.compile(tmp_path / "n.prototxt").run(inputs)["rois"])
+    (tmp_path / "n.prototxt").write_text(head + layer % "Other")
+    with pytest.raises(NncError, match=r"code of Python, rpn\.proposal_layer\.Other"):
+        import_model(tmp_path / "n.prototxt")
+
+
 def test_embedding(tmp_path):
     table = np.random.default_rng(1).standard_normal((5, 6)).astype(np.float32)
     ids = np.arange(24).reshape(2, 3, 4) % 5

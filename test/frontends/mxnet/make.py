@@ -1,6 +1,6 @@
 """Writes the files beside this script's folder `files`: run by a Python that has MXNet 1.9.1.
 
-pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control
+pip install numpy==1.23.5 && pip install --no-deps mxnet==1.9.1 && python make.py && python make.py recurrence && python make.py control && python make.py detectors && python make.py integers && python make.py numpy
 """
 
 import json
@@ -13,7 +13,7 @@ import numpy as np
 PART = sys.argv[1] if len(sys.argv) > 1 else "operators"
 os.environ["MXNET_SUBGRAPH_BACKEND"] = "NONE"
 # Without oneDNN some operators of recurrence fail, with it some others.
-os.environ["MXNET_MKLDNN_ENABLED"] = str(int(PART == "recurrence"))
+os.environ["MXNET_MKLDNN_ENABLED"] = str(int(PART in ("recurrence", "integers")))
 import mxnet as mx
 
 FILES = Path(__file__).parent / "files"
@@ -646,6 +646,194 @@ def images():
     )
 
 
+def detectors():
+    """Proposals, moved windows, and images that are read at computed positions."""
+    sure = random.permutation(2 * 24 * 30).reshape(2, 24, 5, 6).astype("f") / 1440
+    info = np.array([[78, 96, 1.0], [70, 80, 0.5]], "f")
+    given = {
+        "rpn_pre_nms_top_n": 120,
+        "rpn_post_nms_top_n": 30,
+        "rpn_min_size": 12,
+        "output_score": True,
+    }
+    case(
+        "proposals",
+        lambda s, m, i: [*S.contrib.MultiProposal(s, m, i, **given)],
+        s=sure,
+        m=0.3 * f(2, 48, 5, 6),
+        i=info,
+    )
+    given = given | {"scales": (2, 4), "ratios": (0.4, 1, 3), "rpn_post_nms_top_n": 60}
+    given |= {"threshold": 0.4, "rpn_min_size": 30}
+    case(
+        "proposals_repeated",
+        lambda s, m, i: [*S.contrib.Proposal(s, m, i, **given)],
+        s=sure[:1, :12],
+        m=0.3 * f(1, 24, 5, 6),
+        i=info[:1],
+    )
+    rois = np.array([[0, 0.5, 1, 12.5, 9], [1, 2, 2, 5, 7.5], [0, 0, 0, 3, 3]], "f")
+    case(
+        "own_channels",
+        lambda x, r: S.contrib.PSROIPooling(
+            x, r, spatial_scale=0.5, output_dim=3, pooled_size=2, group_size=2
+        ),
+        x=f(2, 12, 8, 8),
+        r=rois,
+    )
+    windows = {"kernel": (3, 3), "stride": (2, 1), "pad": (1, 1), "num_filter": 6}
+    windows |= {"num_deformable_group": 2}
+    case(
+        "deformable",
+        lambda x, o, w, b: [
+            S.contrib.DeformableConvolution(x, o, w, b, **windows),
+            S.contrib.DeformableConvolution(x, o, w, no_bias=True, **windows),
+        ],
+        x=f(2, 4, 7, 8),
+        o=f(2, 36, 4, 8),
+        w=f(6, 4, 3, 3),
+        b=f(6),
+    )
+    case(
+        "modulated",
+        lambda x, o, m, w, b: S.contrib.ModulatedDeformableConvolution(x, o, m, w, b, **windows),
+        x=f(2, 4, 7, 8),
+        o=f(2, 36, 4, 8),
+        m=random.uniform(0, 1, (2, 18, 4, 8)).astype("f"),
+        w=f(6, 4, 3, 3),
+        b=f(6),
+    )
+    case(
+        "positions",
+        lambda x, t, w: [
+            S.GridGenerator(t, transform_type="affine", target_shape=(5, 6)),
+            S.GridGenerator(w, transform_type="warp"),
+            S.BilinearSampler(x, S.GridGenerator(w, transform_type="warp")),
+            S.SpatialTransformer(
+                x, t, target_shape=(5, 6), transform_type="affine", sampler_type="bilinear"
+            ),
+        ],
+        x=f(2, 3, 7, 8),
+        t=np.array([[0.8, 0.3, 0.1, -0.2, 1.1, -0.1], [1, 0, 0.5, 0, 1, 0]], "f"),
+        w=f(2, 2, 7, 8),
+    )
+    case(
+        "columns",
+        lambda x: [
+            S.im2col(x, kernel=(3, 2), stride=(2, 1), pad=(1, 0)),
+            S.col2im(
+                S.im2col(x, kernel=(3, 2), stride=(2, 1), pad=(1, 0)),
+                output_size=(7, 8),
+                kernel=(3, 2),
+                stride=(2, 1),
+                pad=(1, 0),
+            ),
+        ],
+        x=f(2, 3, 7, 8),
+    )
+
+
+def integers():
+    """Quantized operators, as oneDNN computes them."""
+    contrib = S.contrib
+
+    def small(x, low=-2.0, high=2.5, kind="int8"):
+        given = {"min_calib_range": low, "max_calib_range": high} if high else {}
+        return contrib.quantize_v2(x, out_type=kind, **given)
+
+    def weighted(make, x, w, b=None, **how):
+        q = small(x, 0.0, 2.5, "uint8")
+        ranges = {"min_weight": S.full((1,), -0.5), "max_weight": S.full((1,), 0.5)}
+        bias = {"no_bias": True}
+        if b is not None:
+            bias = {"bias": S.cast(b, "int8")}
+            bias |= {"min_bias": S.full((1,), -1.0), "max_bias": S.full((1,), 1.0)}
+        given = {"data": q[0], "min_data": q[1], "max_data": q[2], "weight": S.cast(w, "int8")}
+        return make(**given, **ranges, **bias, **how)
+
+    x, whole = f(2, 4, 6, 6), lambda *s: random.integers(-127, 128, s).astype("f")
+    case(
+        "quantize",
+        lambda x: [
+            *small(x),
+            *small(x, 0.0, 2.5, "auto"),
+            *small(x, high=None),
+            *contrib.quantize(x, S.full((1,), -1.0), S.full((1,), 2.0), out_type="uint8"),
+            *contrib.quantize(x, S.full((1,), -1.0), S.full((1,), 2.0), out_type="int8"),
+            contrib.dequantize(*small(x), out_type="float32"),
+            contrib.dequantize(*small(x, 0.0, 2.5, "uint8"), out_type="float32"),
+        ],
+        x=x,
+    )
+    conv = {"kernel": (3, 3), "num_filter": 3}
+
+    def products(x, w, b):
+        plain = weighted(contrib.quantized_conv, x, w, stride=(2, 2), **conv)
+        again = contrib.requantize(*plain, min_calib_range=-3.0, max_calib_range=3.0)
+        return [
+            *weighted(contrib.quantized_conv, x, w, b, pad=(1, 1), **conv),
+            *plain,
+            *contrib.requantize(*plain),
+            *again,
+            *contrib.quantized_act(*again, act_type="relu"),
+            *contrib.quantized_pooling(*again, kernel=(2, 2), stride=(1, 1), pool_type="max"),
+            *contrib.quantized_pooling(*again, kernel=(2, 2), stride=(1, 1), pool_type="avg"),
+            *contrib.quantized_flatten(*again),
+        ]
+
+    case("quantized_conv", products, x=x, w=whole(3, 4, 3, 3), b=whole(3))
+    case(
+        "quantized_fully_connected",
+        lambda x, w, b: [
+            *weighted(contrib.quantized_fully_connected, x, w, b, num_hidden=5),
+            *weighted(contrib.quantized_fully_connected, x, w, num_hidden=5),
+        ],
+        x=x,
+        w=whole(5, 144),
+        b=whole(5),
+    )
+
+    def elements(x, y):
+        a, b = small(x), small(y, -1.0, 1.0)
+        pair = (a[0], b[0], a[1], a[2], b[1], b[2])
+        calibrated = {"min_calib_range": -3.5, "max_calib_range": 3.5}
+        return [
+            *contrib.quantized_elemwise_add(*pair, **calibrated),
+            *contrib.quantized_elemwise_mul(*pair),
+            *contrib.quantized_elemwise_mul(*pair, **calibrated),
+            *contrib.quantized_concat(*pair, dim=1, num_args=2),
+        ]
+
+    case("quantized_elements", elements, x=x, y=f(2, 4, 6, 6))
+    case(
+        "quantized_embedding",
+        lambda i, w: contrib.quantized_embedding(
+            i, S.cast(w, "int8"), S.full((1,), -0.5), S.full((1,), 0.5), input_dim=7, output_dim=4
+        ),
+        i=np.array([1, 3, 6], "f"),
+        w=whole(7, 4),
+    )
+    case(
+        "quantized_batch_norm",
+        lambda x, g, b, m, v: contrib.quantized_batch_norm(
+            small(x)[0],
+            g,
+            b,
+            m,
+            v,
+            *list(small(x))[1:],
+            eps=1e-3,
+            min_calib_range=-3.0,
+            max_calib_range=3.0,
+        ),
+        x=f(1, 4, 3, 3),
+        g=f(4),
+        b=f(4),
+        m=f(4),
+        v=np.abs(f(4)) + 1,
+    )
+
+
 def recurrence():
     for mode, gates in (("lstm", 4), ("gru", 3), ("rnn_tanh", 1), ("rnn_relu", 1)):
         for both in (False, True):
@@ -752,6 +940,86 @@ def deep():
     )
 
 
+def numpy():
+    """What only deep numpy has, and old names."""
+    number = np.array([[1.5, -2, np.inf, np.nan], [-np.inf, 0, 3, -0.25]], "f")
+    case(
+        "deep_numpy_shapes",
+        lambda x, y, v, m: [
+            NP.atleast_3d(v),
+            NP.atleast_2d(v),
+            NP.rot90(x),
+            NP.rot90(x, k=-1, axes=(0, 2)),
+            NP.trace(x, offset=1, axis1=0, axis2=2),
+            NP.diagonal(x, offset=-1, axis1=2, axis2=1),
+            NP.tril(m, k=-1),
+            NP.diff(x, n=2, axis=1),
+            NP.einsum("ijk,ijl->ikl", x, y),
+        ],
+        deep=True,
+        x=f(2, 3, 4),
+        y=f(2, 3, 4),
+        v=f(5),
+        m=f(4, 5),
+    )
+    for name in ("hstack", "vstack", "dstack"):
+        case(
+            f"deep_{name}",
+            lambda x, y: getattr(NP, name)([x, y]),
+            deep=True,
+            x=f(2, 3, 4),
+            y=f(2, 3, 4),
+        )
+    for name in ("hstack", "vstack", "dstack", "column_stack"):
+        case(
+            f"deep_{name}_of_vectors",
+            lambda x, y: getattr(NP, name)([x, y]),
+            deep=True,
+            x=f(4),
+            y=f(4),
+        )
+    case(
+        "deep_numpy_elements",
+        lambda x, y, c: [
+            NP.nan_to_num(x),
+            NP.nan_to_num(x, nan=1.0, posinf=2.0, neginf=-3.0),
+            NP.isposinf(x),
+            NP.isneginf(x),
+            NP.copysign(y, c),
+            NP.copysign(y, -2.0),
+            NP.copysign(3.0, y),
+            NP.ldexp(y, c),
+            NP.all(y, axis=1),
+            NP.any(x, axis=0, keepdims=True),
+            NP.polyval(c[0], y),
+        ],
+        deep=True,
+        x=number,
+        y=f(2, 4),
+        c=np.array([[1, 0, -2, 3], [2, -1, 0, 0]], "f"),
+    )
+    case(
+        "deep_numpy_numbers",
+        lambda x: [
+            x + NP.hamming(5),
+            x + NP.hanning(5),
+            x + NP.blackman(5),
+            x + NP.logspace(0.0, 1.0, 5),
+            NP.indices((2, 3)),
+        ],
+        deep=True,
+        x=f(5),
+    )
+    case(
+        "positions_of_elements",
+        lambda i: [
+            S.unravel_index(i, shape=(2, 3, 4)),
+            S.ravel_multi_index(S.stack(i, i, i), shape=(9, 8, 30)),
+        ],
+        i=np.array([3, 7, 21], "f"),
+    )
+
+
 def control():
     def steps(x, s, w):
         outputs, state = S.contrib.foreach(lambda d, s: (d * w + s, s * 0.5 + d), x, s)
@@ -811,7 +1079,8 @@ def evaluated(name, symbol, inputs):
 
 def write_cases():
     makers = [convolutions, poolings, normalizations, elements, shapes, indices, matrices, images]
-    parts = {"recurrence": [recurrence], "control": [control]}
+    parts = {"recurrence": [recurrence], "control": [control], "detectors": [detectors]}
+    parts |= {"integers": [integers], "numpy": [numpy]}
     for make in parts.get(PART, [*makers, deep]):
         make()
     symbols, arrays = {}, {}

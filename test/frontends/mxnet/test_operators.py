@@ -11,7 +11,7 @@ from nnc.numerics.interpreter import Interpreter
 from ..models import main_of
 
 FILES = Path(__file__).parent / "files"
-PARTS = ("operators", "recurrence", "control")
+PARTS = ("operators", "recurrence", "control", "detectors", "integers", "numpy")
 SYMBOLS = {}
 ARRAYS = {}
 for part in PARTS:
@@ -44,3 +44,15 @@ def test_operators(case):
         assert y.shape == wanted.shape, f"output {i}: {y.shape}, expected {wanted.shape}"
         size = np.abs(wanted.astype("f8")).max(initial=1e-6)
         np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-5 * size, err_msg=f"output {i}")
+
+
+def test_places_of_what_is_not_zero():
+    """Their number is known at run time only, which MXNet's symbols cannot tell."""
+    nodes = [
+        {"op": "null", "name": "x", "inputs": []},
+        {"op": "_npx_nonzero", "name": "y", "inputs": [[0, 0, 0]]},
+    ]
+    text = json.dumps({"nodes": nodes, "arg_nodes": [0], "heads": [[1, 0, 0]]})
+    x = np.array([[0, 2, 0], [1, 0, 3]], "f")
+    (found,) = Interpreter(import_model(text.encode(), shapes={"x": x.shape})).call("main", [x])
+    np.testing.assert_array_equal(found, np.argwhere(x))

@@ -80,8 +80,7 @@ class Group:
         path.write_text(self.text())
         path.with_suffix(".bin").write_bytes(self.weights)
         assert net.load_param(str(path)) == 0
-        if self.weights:
-            assert net.load_model(str(path.with_suffix(".bin"))) == 0
+        assert net.load_model(str(path.with_suffix(".bin"))) == 0
         run = net.create_extractor()
         for name, value in self.inputs.items():
             run.input(name, ncnn.Mat(value).clone())
@@ -312,6 +311,59 @@ def detection() -> Group:
     return g
 
 
+def proposals() -> Group:
+    """Detectors' priors, what is decoded from them, and regions."""
+    g = Group("proposals", 10)
+    g.add("PSROIPooling", [(12, 9, 10), (4,)], "0=2 1=2 2=0.25 3=3", last=[4, 6, 25, 29])
+    sizes = ",".join(f"{v:.1f}" for v in (1, 1.5, 2.5, 2, 0.5, 0.7))
+    given = f"0=3 1=3 2=0.1 3=0.45 -23304=6,{sizes}"
+    g.add("YoloDetectionOutput", [(24, 4, 5)], given)
+    lists = "-23300=2,20.0,40.0 -23301=2,40.0,60.0 -23302=1,2.0"
+    for more in ("13=0.5", "13=0.5 8=1 7=0 11=8.0 12=9.0 3=0.2 14=1 15=1"):
+        g.add("PriorBox", [(2, 4, 5), (3, 60, 70)], f"{lists} 9=-233 10=-233 {more}")
+    lists = "-23300=2,0.2,0.4 -23302=3,1.0,2.0,0.5"
+    g.add("PriorBox", [(2, 4, 5)], f"{lists} 7=0 8=1 9=-233 10=-233 13=0.5")
+    corners = g.random.uniform(0, 0.6, (2, 30, 2))
+    boxes = np.concatenate([corners[0], corners[0] + 0.1 + corners[1] / 2], -1).reshape(1, -1)
+    boxes = np.concatenate([boxes, np.tile([0.1, 0.1, 0.2, 0.2], 30)[None]])
+    # Scores below 0.7, as those of a softmax: ncnn leaves out what is background to 1 - 0.3.
+    given = "0=3 1=0.4 2=20 3=12 4=0.3"
+    g.add("DetectionOutput", [(120,), (90,), (2, 120)], given, last=boxes, low=0, high=0.69)
+    given, boxes = "0=-233 1=0.4 2=20 3=12 4=0.02", boxes[0].reshape(30, 4)
+    g.add("DetectionOutput", [(120,), (3, 30), (30, 4)], given, last=boxes, low=0, high=0.4)
+    given = "0=16 1=16 2=60 3=20 4=0.5 5=12"
+    shapes = [(18, 4, 5), (36, 4, 5), (3,)]
+    g.add("Proposal", shapes, given, outputs=2, low=-0.5, high=0.5, last=[70, 90, 1.5])
+    return g
+
+
+def images() -> Group:
+    """Windows and positions that are computed, sums of products, spectra."""
+    g = Group("images", 11)
+    equation = [ord(c) for c in "ijl,ikl->ijk"]
+    given = f"-23300={len(equation)},{','.join(map(str, equation))}"
+    g.add("Einsum", [(2, 3, 4), (2, 5, 4)], given)
+    g.add("Fold", [(18, 20)], "1=3 3=2 4=1 20=9 21=7")
+    g.add("Unfold", [(2, 5, 6)], "1=3 11=2 2=2 3=1 4=1 14=0 18=0.5")
+    for kind in (1, 2, 3):
+        for padding in (1, 2, 3):
+            corners = (kind + padding) % 2
+            g.add("GridSample", [(3, 5, 6), (4, 7, 2)], f"0={kind} 1={padding} 2={corners}",
+                  low=-1.2, high=1.2)  # fmt: skip
+    g.add("GridSample", [(3, 5, 6), (2, 4, 7)], "0=1 1=1 3=1", low=-1.2, high=1.2)
+    g.add("GridSample", [(3, 4, 5, 6), (2, 4, 7, 3)], "0=1 1=1", low=-1.2, high=1.2)
+    kernel = "0=4 1=3 3=2 4=1 5=1 6=72 9=2 -23310=1,0.1"
+    g.add("DeformableConv2D", [(2, 7, 8), (18, 4, 4)], kernel, [(F, 72), (V, 4)])
+    g.add("DeformableConv2D", [(2, 7, 8), (18, 4, 4), (9, 4, 4)], kernel, [(F, 72), (V, 4)])
+    g.add("Spectrogram", [(90,)], "0=16")
+    g.add("Spectrogram", [(90,)], "0=16 1=1 2=5 3=12 4=1 6=0 7=1")
+    g.add("Spectrogram", [(90,)], "0=16 1=2 2=5 4=2 5=0 7=2 8=0")
+    g.add("InverseSpectrogram", [(9, 12, 2)], "0=16 1=1 4=1")
+    g.add("InverseSpectrogram", [(9, 12, 2)], "0=16 1=1 2=8 3=12 4=2 5=0 7=1")
+    g.add("InverseSpectrogram", [(16, 12, 2)], "0=16 1=0 2=4 4=1 7=2")
+    return g
+
+
 def recurrent() -> Group:
     g = Group("recurrent", 7)
     for direction in (0, 1, 2):
@@ -331,10 +383,34 @@ def recurrent() -> Group:
     return g
 
 
+def integers() -> Group:
+    """Layers whose weights are integers, and those that make integers of floats."""
+    g, scales = Group("integers", 12), (40.0, 60.0)
+    depthwise = [(I, 36), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0)]
+    g.add("ConvolutionDepthWise", [(4, 6, 7)], "0=4 1=3 4=1 5=1 6=36 7=4 8=1", depthwise)
+    requantized = [(I, 72), (V, 4), (V, 4, *scales), (V, 1, 50.0, 60.0), (V, 1, 2.0, 3.0)]
+    g.add("Convolution", [(2, 6, 7)], "0=4 1=3 5=1 6=72 8=102 9=1", requantized)
+    g.add("Gemm", [(3, 8), (8, 5)], "18=1")
+    g.add("Gemm", [(8, 3), (5, 8)], "0=0.5 2=1 3=1 18=1")
+    given = "3=1 5=1 6=1 8=5 9=8 10=4 18=1"
+    g.add("Gemm", [(3, 8)], given, [(I, 40), (F, 5), (V, 1, *scales)])
+    g.add("Gemm", [(8, 3)], "4=1 7=5 9=8 10=-1 18=1", [(I, 40), (V, 5, *scales)])
+    wide = [w for _ in range(4) for w in ((I, 64), (V, 8))]
+    wide += [(V, 8, 300, 500)] * 3 + [(V, 1, 300, 500)]
+    g.add("MultiHeadAttention", [(5, 8), (7, 8), (7, 8)], "0=8 1=2 2=64 18=1", wide)
+    g.add("SDPA", [(4, 5, 6), (2, 7, 6), (2, 7, 6), (5, 7)], "5=1 6=0.3 18=1")
+    g.add("Embed", [(6,)], "0=4 1=7 3=28 18=1", [(I, 28), (V, 1, *scales)])
+    for kind, gates, biases in (("LSTM", 4, 4), ("GRU", 3, 4), ("RNN", 1, 1)):
+        weights = [(I, gates * 15), (F, biases * 5, -0.5, 0.5), (I, gates * 25)]
+        weights += [(V, gates * 5, 200, 400)] * 2
+        g.add(kind, [(3, 3)], f"0=5 1={gates * 15} 2=0 8=2", weights)
+    return g
+
+
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    vision = (elementwise, convolution, pooling, movement, detection)
-    groups = (*vision, normalization, attention, recurrent)
+    vision = (elementwise, convolution, pooling, movement, detection, proposals, images)
+    groups = (*vision, normalization, attention, recurrent, integers)
     for make in groups:
         if make.__name__ in (sys.argv[1:] or [one.__name__ for one in groups]):
             make().write()

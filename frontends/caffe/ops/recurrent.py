@@ -1,0 +1,85 @@
+"""Recurrent layers over [time, batch, ..], with a flag for each step that continues its sequence.
+
+Source: BVLC/caffe, src/caffe/layers/lstm_layer.cpp and rnn_layer.cpp
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from ....dialects import nn
+from ....ir.core import Value
+from ...common import recurrent
+from ...common.recurrent import Direction, Masked, zero_state
+from ...common.shapes import merge, reshape, shape_text
+from ...common.terms import Term, joined
+from ..layer import CaffeLayer
+from ..rows import ROWS
+
+
+def _matrix(n: CaffeLayer, x: Value, begin: int) -> Value:
+    """x with its dimensions from one on as one."""
+    return merge(n, x, [*((i, i + 1) for i in range(begin)), (begin, x.type.rank)])
+
+
+def _continuing(n: CaffeLayer, flags: Value) -> tuple[Value, Masked]:
+    """The flags of the first step [batch, 1]; and the states after a step, as the next one is to
+    get them: zeros where it begins a sequence.
+    """
+    column = Term(n, flags).reshape((flags, 0), (flags, 1), 1)
+    first = column.column(0, axis=0)
+    after = joined([column, first.spread(1, 0) * 0.0 + 1.0], 0)
+
+    def masked(old: list[Value], new: list[Value], t: Value) -> tuple[list[Value], Value]:
+        flag = after.gather(Term(n, t) + 1)
+        return [(Term(n, state) * flag).value for state in new], new[0]
+
+    return first.value, masked
+
+
+def _layer(states: int) -> Callable:
+    """A layer of so many states, which with `expose_hidden` are bottoms and tops, too."""
+
+    def convert(n: CaffeLayer, x: Value, flags: Value, *more: Value) -> list[Value]:
+        p = n.p("recurrent")
+        hidden, given = p.num_output, list(more)
+        if x.type.rank < 2 or flags.type.rank != 2 or hidden < 1:
+            raise n.error(f"bottoms {shape_text(x)} and {shape_text(flags)}, {hidden} outputs")
+        before = [given.pop(-states + i) for i in range(states)] if p.expose_hidden else []
+        static = given.pop() if given else None
+        gates = 4 if n.kind == "LSTM" else 1
+        x = _matrix(n, x, 2)
+        bias, at = n.blob(1, gates * hidden), 2
+        if static is not None:
+            added = n(nn.Matmul(_matrix(n, static, 1), _turned(n, n.blob(2, gates * hidden, -1))))
+            bias, at = n(nn.Add(added, bias)), 3
+        first, masked = _continuing(n, flags)
+        begins = [reshape(n, v, [(v, 1), (v, 2)]) for v in before]
+        begins = begins or [zero_state(n, x, hidden) for _ in range(states)]
+        begins = [n(nn.Mul(v, first)) for v in begins]
+        names = (nn.Sigmoid, nn.Tanh, nn.Tanh) if gates == 4 else (nn.Tanh,)
+        direction = Direction(
+            n,
+            _turned(n, n.blob(0, gates * hidden, -1)),
+            _turned(n, n.blob(at, gates * hidden, hidden)),
+            begins,
+            [lambda v, op=op: n(op(v)) for op in names],
+            (bias, n.scalar(0, x)),
+        )
+        run = partial(recurrent.lstm, order="ifog") if gates == 4 else recurrent.rnn
+        (found,) = run(n, x, [direction], masked)
+        out = found.outputs
+        if gates == 1:
+            weight = _turned(n, n.blob(at + 1, hidden, hidden))
+            out = n(nn.Tanh(n(nn.Add(n(nn.Matmul(out, weight)), n.blob(at + 2, hidden)))))
+        return [out, *(reshape(n, v, [1, (v, 0), (v, 1)]) for v in found.states)]
+
+    return convert
+
+
+def _turned(n: CaffeLayer, weight: Value) -> Value:
+    return n(nn.Transpose(weight, permutation=(1, 0)))
+
+
+ROWS.add({"LSTM": _layer(2), "RNN": _layer(1)})

@@ -1,0 +1,113 @@
+"""Regions that a network proposes: boxes of a grid, moved, cut at the image, the best kept.
+
+Source: Ren and others, "Faster R-CNN" (2015).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.types import TensorType, i64
+from .detections import best_first, measured, not_suppressed, places_of, rows_at
+from .terms import Term, joined
+
+
+@dataclass(frozen=True)
+class Proposing:
+    """How many of the best boxes are looked at, and how many of them kept; None for all."""
+
+    before: int | None
+    after: int | None
+    overlap: float
+    unit: float = 1.0
+    """1 where a box ends at its last element, else 0."""
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """R boxes, image by image: their image [R], corners [R, 4], score [R, 1]."""
+
+    images: Term
+    boxes: Term
+    scores: Term
+
+
+def anchors(
+    base: float,
+    ratios: Sequence[float],
+    scales: Sequence[float],
+    unit: float = 1.0,
+    whole: bool = False,
+) -> np.ndarray:
+    """Boxes around the middle of a square, of whole sizes before they are scaled: [A, 4].
+
+    Ratios are of height to width; a box ends `unit` before its size does. `whole` rounds the
+    square of the width down.
+    """
+    found = []
+    center = (base - unit) / 2
+    for ratio in ratios:
+        area = base * base / ratio
+        width = _nearest(math.sqrt(math.floor(area) if whole else area))
+        sizes = np.array([width, _nearest(width * ratio)])
+        for scale in scales:
+            half = (sizes * scale - unit) / 2
+            found.append([*(center - half), *(center + half)])
+    return np.array(found, np.float32)
+
+
+def _nearest(value: float) -> float:
+    return math.floor(value + 0.5)
+
+
+def placed(boxes: np.ndarray, rows: int, columns: int, stride: float) -> np.ndarray:
+    """Boxes [A, 4] at each place of a grid: [rows, columns, A, 4]."""
+    y, x = np.indices((rows, columns), np.float32) * np.float32(stride)
+    return boxes + np.stack([x, y, x, y], -1)[:, :, None]
+
+
+def cut(boxes: Term, image: Term) -> Term:
+    """Boxes [B, N, 4] with no corner outside of images whose last elements are [B, 2], x first."""
+    last = joined([image, image], 1).reshape((image.value, 0), 1, 4)
+    return boxes.max(0.0).min(last)
+
+
+def proposed(boxes: Term, scores: Term, last: Term, least: Term, how: Proposing) -> Proposals:
+    """The best of boxes [B, N, 4] with scores [B, N], cut at the image and then not too small.
+
+    `last` [B, 2] is the last element of each image, x first; `least` [B, 1] the least length of a
+    box's sides, which count that element.
+    """
+    boxes = cut(boxes, last)
+    sides = boxes.part(2, 2, 4) - boxes.part(2, 0, 2) + 1.0
+    wide = (sides.column(0) >= least) & (sides.column(1) >= least)
+    return best(boxes, wide.choose(scores, -math.inf), how)
+
+
+def ranked(boxes: Term, scores: Term, how: Proposing) -> tuple[Term, Term, Term]:
+    """Boxes [B, T, 4] by falling score [B, T], and which of them are kept: none below -inf, and
+    none that overlaps a better one.
+    """
+    found, order = best_first(scores, how.before)
+    chosen = rows_at(boxes, order)
+    sized = measured(chosen, how.unit)
+    kept = not_suppressed(sized, found > -math.inf, how.overlap, how.after)
+    return chosen, found, kept
+
+
+def best(boxes: Term, scores: Term, how: Proposing) -> Proposals:
+    """The boxes that `ranked` keeps."""
+    chosen, found, kept = ranked(boxes, scores, how)
+    places = places_of(kept)
+    first = TensorType((None, 1), i64)
+    images = places.made(nn.Slice(places.value, starts=(0, 0), out=first))
+    return Proposals(
+        images.reshape((images.value, 0)),
+        chosen.made(nn.GatherNd(chosen.value, places.value)),
+        found.made(nn.GatherNd(found.value, places.value)).spread(0, 1),
+    )

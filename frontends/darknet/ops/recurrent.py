@@ -1,0 +1,119 @@
+"""Recurrent layers. A run is one step; what it leaves for the next one is a state.
+
+Source: AlexeyAB/darknet, src: rnn_layer.c, gru_layer.c, lstm_layer.c, crnn_layer.c and
+conv_lstm_layer.c
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32
+from ...common.terms import Term
+from .. import rows
+from ..layer import DarknetLayer
+from .weighted import convolved, multiplied, options_of, weights_of
+
+Product = Callable[[str, Value], Term]
+"""What weights of a name make of a value; they are taken from the file in the order of calls."""
+
+
+def _sigmoid(x: Term) -> Term:
+    return x.function(nn.Sigmoid)
+
+
+def _plain(n: DarknetLayer, x: Value, state: Value, product: Product) -> Value:
+    """The sum of what weights make of the input and of the state, and of it what others make."""
+    total = product("input.", x) + product("self.", state)
+    total = total + Term(n, state) if n.int("shortcut") else total
+    n.leave("state", total.value)
+    return product("output.", total.value).value
+
+
+@rows("rnn")
+def rnn(n: DarknetLayer, x: Value) -> Value:
+    out, name = n.int("output", 1), n.text("activation", "logistic")
+    hidden = n.int("hidden", out)
+    own = {0: name, 1: "logistic", 2: "loggy"}.get(n.int("logistic"), name)
+
+    def product(part: str, value: Value) -> Term:
+        kind, count = own if part == "self." else name, out if part == "output." else hidden
+        return Term(n, multiplied(n, value, count, kind, part))
+
+    return _plain(n, x, n.state("state", TensorType((1, hidden), f32)), product)
+
+
+@rows("crnn")
+def crnn(n: DarknetLayer, x: Value) -> Value:
+    how = options_of(n, n.int("output", 1), 3, "logistic")
+    hidden = n.int("hidden", how.filters)
+
+    def product(part: str, value: Value) -> Term:
+        own = replace(how, filters=how.filters if part == "output." else hidden)
+        return Term(n, convolved(n, value, own, weights_of(n, value, own, part)))
+
+    shape = (1, hidden, *x.type.shape[2:])
+    if x.type.rank != 4 or None in shape:
+        raise n.error("it needs images of known extents")
+    return _plain(n, x, n.state("state", TensorType(shape, f32)), product)
+
+
+@rows("gru")
+def gru(n: DarknetLayer, x: Value) -> Value:
+    count = n.int("output", 1)
+    h = n.state("state", TensorType((1, count), f32))
+
+    def product(part: str, value: Value) -> Term:
+        return Term(n, multiplied(n, value, count, "linear", part))
+
+    z, r, new = (product(f"input_{c}.", x) for c in "zrh")
+    z = _sigmoid(z + product("state_z.", h))
+    r = _sigmoid(r + product("state_r.", h))
+    new = new + product("state_h.", (Term(n, h) * r).value)
+    new = new.function(nn.Tanh) if n.int("tanh") else _sigmoid(new)
+    return n.leave("state", (z * Term(n, h) + (1.0 - z) * new).value)
+
+
+@rows("lstm")
+def lstm(n: DarknetLayer, x: Value) -> Value:
+    count = n.int("output", 1)
+    h, c = (Term(n, n.state(name, TensorType((1, count), f32))) for name in ("state", "cell"))
+
+    def product(part: str, value: Value) -> Term:
+        return Term(n, multiplied(n, value, count, "linear", part))
+
+    gates = {g: product(f"w{g}.", h.value) for g in "figo"}
+    gates = {g: gates[g] + product(f"u{g}.", x) for g in "figo"}
+    f, i, o = (_sigmoid(gates[g]) for g in "fio")
+    c = f * c + i * gates["g"].function(nn.Tanh)
+    n.leave("cell", c.value)
+    return n.leave("state", (o * c.function(nn.Tanh)).value)
+
+
+@rows("conv_lstm")
+def conv_lstm(n: DarknetLayer, x: Value) -> Value:
+    """With peepholes, the weights that see the cell stand first in the file."""
+    how = options_of(n, n.int("output", 1), 3, "linear")
+    shape = (1, how.filters, *x.type.shape[2:])
+    if x.type.rank != 4 or None in shape or n.int("bottleneck"):
+        raise n.error("it needs images of known extents; a bottleneck is not supported")
+    h, c = (n.state(name, TensorType(shape, f32)) for name in ("state", "cell"))
+    sees = {f"v{g}": c for g in "fio"} if n.int("peephole") else {}
+    values = sees | {f"w{g}": h for g in "figo"} | {f"u{g}": x for g in "figo"}
+    weights = {name: weights_of(n, v, how, f"{name}.") for name, v in values.items()}
+
+    def gate(letter: str, cell: Value) -> Term:
+        parts = {f"w{letter}": h, f"u{letter}": x, f"v{letter}": cell}
+        taken = [(v, weights[part]) for part, v in parts.items() if part in weights]
+        first, *rest = (Term(n, convolved(n, v, how, own)) for v, own in taken)
+        return sum(rest, first)
+
+    f, i = (_sigmoid(gate(g, c)) for g in "fi")
+    new = f * Term(n, c) + i * gate("g", c).function(nn.Tanh)
+    out = _sigmoid(gate("o", new.value)) * new.function(nn.Tanh)
+    limit = float(n.int("state_constrain", 32))
+    n.leave("cell", new.max(-limit).min(limit).value if limit else new.value)
+    return n.leave("state", out.value)

@@ -1,0 +1,59 @@
+"""Integers that stand for floats, and products of them: ncnn's quantized layers."""
+
+from __future__ import annotations
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32, i8
+from ...common.layer import Layer
+from ...common.terms import Term
+from .. import rows
+from ..layer import NcnnLayer
+from .elementwise import activated
+
+
+def rounded(n: Layer, x: Value) -> Value:
+    """The nearest integers from -127 to 127, halves away from 0, as i8."""
+    t = Term(n, x)
+    nearest = t.function(nn.Sign) * (t.function(nn.Abs) + 0.5).function(nn.Floor)
+    return n.cast(nearest.max(-127.0).min(127.0).value, i8)
+
+
+def integers(x: Term, *axes: int) -> tuple[Term, Term]:
+    """x in steps of 1 / 127 of its largest element along the axes, still as floats; and how many
+    steps are 1.
+    """
+    most = x.function(nn.Abs).largest(*axes, keep=True)
+    scale = most.equals(0.0).choose(1.0, 127.0 / most)
+    return Term(x.n, rounded(x.n, (x * scale).value)).cast(f32), scale
+
+
+Quantized = tuple[Term, Term]
+"""Integers as floats, and how many steps are 1."""
+
+
+def product(a: Term | Quantized, b: Term | Quantized) -> Term:
+    """a @ b; of floats each row of a, and each matrix b, is made integers first."""
+    left = integers(a, a.rank - 1) if isinstance(a, Term) else a
+    right = integers(b, b.rank - 2, b.rank - 1) if isinstance(b, Term) else b
+    return left[0] @ right[0] / (left[1] * right[1])
+
+
+@rows("Quantize")
+def quantize(n: NcnnLayer, x: Value) -> Value:
+    return rounded(n, n(nn.Mul(x, n.per_channel("scale", x))))
+
+
+@rows("Dequantize")
+def dequantize(n: NcnnLayer, x: Value) -> Value:
+    found = n(nn.Mul(n.cast(x, f32), n.per_channel("scale", x)))
+    return n(nn.Add(found, n.per_channel("bias", x))) if n.has_weight("bias") else found
+
+
+@rows("Requantize")
+def requantize(n: NcnnLayer, x: Value) -> Value:
+    found = n(nn.Mul(n.cast(x, f32), n.per_channel("scale_in", x)))
+    if n.has_weight("bias"):
+        found = n(nn.Add(found, n.per_channel("bias", x)))
+    found = activated(n, found, 3, 4)
+    return rounded(n, n(nn.Mul(found, n.per_channel("scale_out", x))))
