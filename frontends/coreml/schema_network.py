@@ -51,7 +51,7 @@ NetworkLayer
   1330 whereBroadcastable Empty; 1350 layerNormalization LayerNormalization; 1455 cumSum CumSum
   1460 clampedReLU ClampedReLU; 1461 argSort ArgSort; 212 cropResize CropResize; 270 dot Dot
   340 sequenceRepeat SequenceRepeat; 605 branch Branch; 615 loop Loop; 620 loopBreak Empty
-  625 loopContinue Empty; 635 rangeStatic Range; 640 rangeDynamic Range; 770 asinh Empty
+  625 loopContinue Empty; 635 rangeStatic RangeLayer; 640 rangeDynamic RangeLayer; 770 asinh Empty
   775 acosh Empty; 965 reverseSeq ReverseSeq; 1000 sliceDynamic SliceStatic
   1005 slidingWindows SlidingWindows; 1085 fillStatic FillStatic; 1090 fillDynamic FillLike
   1100 broadcastToLike Empty; 1105 broadcastToStatic ReshapeStatic; 1110 broadcastToDynamic Empty
@@ -238,7 +238,7 @@ Branch
   1 ifBranch Network; 2 elseBranch Network
 Loop
   1 maxLoopIterations int; 2 conditionVar string; 3 conditionNetwork Network; 4 bodyNetwork Network
-Range
+RangeLayer
   1 endValue float; 2 startValue float; 3 stepSizeValue float
 ReverseSeq
   1 batchAxis int; 2 sequenceAxis int

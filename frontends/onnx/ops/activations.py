@@ -16,9 +16,14 @@ from ..registry import add_rows, converter
 add_rows(
     direct(
         "Relu Sigmoid Tanh Softplus Softsign HardSwish Mish LeakyRelu Elu Celu ThresholdedRelu "
-        "Swish Selu HardSigmoid Gelu"
+        "Swish Selu HardSigmoid"
     )
 )
+
+
+@converter("Gelu")
+def gelu(n: Node, x: Value) -> Value:
+    return n(nn.Gelu(x, approximate=n.string("approximate", "none", ("none", "tanh"))))
 
 
 @converter("PRelu")
