@@ -38,7 +38,6 @@ EXPLAINED = {
     ("passes/nn/decompose_graph.py", "ORDINARY"): "numerics: whose reciprocals are precise",
     ("kernels/policy/operands.py", "FAR"): "what cannot be known: neighbours that share no line",
     ("passes/nn/decompose_graph.py", "FEW_NUMBERS"): "time to compile",
-    ("passes/nn/fold_constants.py", "GROWTH"): "the size of what is stored",
     ("passes/nn/simplify_algebra.py", "_PRECISION"): "bits of types",
     ("lowering/to_llvm/checks.py", "MOST"): "what a status tells apart",
     ("lowering/to_llvm/failing.py", "LIKELY"): "weights of a branch that is hardly ever taken",

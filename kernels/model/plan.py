@@ -39,6 +39,8 @@ class Loop:
     parts: tuple[Loop, Loop] | None = None
     kind: str = "for"
     partial: bool = False
+    most_bodies: int = 0
+    """Of how many bodies a loop becomes at most where its iterations stand one after the other."""
     accumulates: bool = False
     is_shared: bool = False
     is_alive: bool = True

@@ -128,6 +128,10 @@ class Shaping:
         if unrolled or not others:
             return unrolled, others
         *outer, last = others
+        if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
+            # Its steps are constants around small remainders of the tile, if not around all of it.
+            self.writer.put(unroll, last, most=self.costs.tiles.bodies)
+            return [], others
         model = TileModel(stage, self.machine, frozenset(), others)
         if model.steps_at_once(tile.lane_dim) != last.dims[-1]:
             return [], others

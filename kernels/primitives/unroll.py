@@ -4,6 +4,8 @@
         body(i)       ->    body(1)
                             body(2)
 
+With `most`, the loop stays one wherever the copies would have more bodies than that.
+
 With `partial`, for a reduction, each accumulates on its own:
 
     for k in 0..2           s0 = s0 + x[0]
@@ -24,4 +26,7 @@ from .primitive import check_counted, primitive
 def unroll(plan: Plan, op: schedule.Unroll, loop: Loop) -> None:
     """Make copies of a loop's body."""
     check_counted(loop, op)
+    if op.most is not None:
+        loop.most_bodies = op.most
+        return
     loop.kind, loop.partial = "unroll", bool(op.partial)

@@ -2,6 +2,7 @@
 
     w = dequantize(bytes, scale, offset)      [N, K], as groups of a row
     x @ transpose(w)                     ->   quantized_matmul(x, words(bytes), scale, offset)
+    gather(w, i)                         ->   dequantize(gather(bytes, i), gather(scale, i), ..)
 
 See docs/decisions/0025-packed-weights.md.
 """
@@ -15,7 +16,7 @@ from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
-from ...ir.types import TensorType, f32
+from ...ir.types import TensorType, bf16, f16, f32
 from ...targets.attribute import target_of
 from .building import arranged, cast, element_of, is_arranged_constant, reshape, shape_of
 from .integer_products import behind
@@ -34,8 +35,8 @@ class KeepPacked(
     %w = nn.transpose (nn.reshape %d)    ->   nn.quantized_matmul %x, %words, %scale
     %y = nn.matmul %x, %w
 
-    The integers must be constant, in groups that fill words. A module that wants its math as
-    written keeps its products of floats.
+    The integers must be constant, in groups that fill words. Rows that are gathered are gathered
+    as integers. A module that wants its math as written keeps its products of floats.
     """
 
     numerics = "rounding"
@@ -47,16 +48,17 @@ class KeepPacked(
         if is_strict(op):
             return
         block = target_of(op, self.target).machine.costs.layouts.block
-        for product in list(op.walk()):
-            if isinstance(product, nn.Matmul) and (packed := packed_rows(product)) is not None:
-                multiply_words(product, packed, block)
+        for user in list(op.walk()):
+            if isinstance(user, nn.Matmul) and (packed := packed_rows(user)) is not None:
+                multiply_words(user, packed, block)
                 context.statistic("products")
+            elif isinstance(user, nn.Gather) and (packed := gathered_rows(user)) is not None:
+                gather_groups(user, packed)
 
 
 def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
     """The groups that the columns of a product's right-hand side are made of, in order."""
-    right = uncast(product.rhs)
-    turned = right.defined_by(nn.Transpose)
+    turned = uncast(product.rhs).defined_by(nn.Transpose)
     if turned is None or turned.permutation != (1, 0) or len(shape_of(product.lhs)) < 2:
         return None
     rows = uncast(turned.x)
@@ -66,20 +68,42 @@ def packed_rows(product: nn.Matmul) -> nn.Dequantize | None:
         if shape_of(cut.x)[0] != shape_of(rows)[0]:
             return None
         rows = cut.x
+    made = dequantized(rows)
+    return made if made is not None and shape_of(made.x)[2] % 4 == 0 else None
+
+
+def gathered_rows(gather: nn.Gather) -> nn.Dequantize | None:
+    """The groups that whole rows are taken of."""
+    return dequantized(gather.data) if gather.axis == 0 else None
+
+
+def dequantized(rows: Value) -> nn.Dequantize | None:
+    """The groups of constant integers that rows [N, K] are made of."""
     view = rows.defined_by(nn.Reshape)
     made = view.x.defined_by(nn.Dequantize) if view is not None else None
     if made is None or not is_arranged_constant(made.x) or len(shape_of(made.x)) != 3:
         return None
     shape = shape_of(made.x)
-    if None in shape or 0 in shape or shape[2] % 4 or shape_of(rows)[0] != shape[0]:
-        return None
-    return made
+    same = len(shape_of(rows)) == 2 and shape_of(rows)[0] == shape[0]
+    return made if same and None not in shape and 0 not in shape else None
 
 
 def uncast(value: Value) -> Value:
-    """What was cast to a float, perhaps; the product is computed in f32."""
+    """What was cast to a float of 16 bits, perhaps; the product is computed in f32."""
     made = value.defined_by(nn.Cast)
-    return made.x if made is not None and element_of(made.x) is f32 else value
+    return made.x if made is not None and element_of(value) in (f16, bf16) else value
+
+
+def gather_groups(gather: nn.Gather, packed: nn.Dequantize) -> None:
+    """gather(dequantize(x, scale, offset)) -> dequantize(gather(x), gather(scale), ..)"""
+    b = Builder.before_op(gather)
+    parts = [v for v in (packed.x, packed.scale, packed.offset) if v is not None]
+    chosen = [b.insert(nn.Gather(part, gather.indices, axis=0)).result for part in parts]
+    made = nn.Dequantize(*chosen, bits=packed.bits, middle=packed.middle)
+    rows = reshape(b, b.insert(made), shape_of(gather.out))
+    rows.name_hint = gather.out.name_hint
+    gather.out.replace_all_uses_with(rows)
+    gather.erase()
 
 
 def multiply_words(product: nn.Matmul, packed: nn.Dequantize, block: int) -> None:

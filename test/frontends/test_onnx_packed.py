@@ -119,6 +119,24 @@ def integers(name: str, kind: int, shape) -> tuple[np.ndarray, TensorProto]:
     return array, helper.make_tensor(name, kind, shape, array.ravel().tolist())
 
 
+def dequantized(user, given, has_zeros: bool, **attributes):
+    """A model that computes y of x [rows, 64] and of a dequantized matrix m."""
+    stored, scales, zeros = given
+    element = helper.np_dtype_to_tensor_dtype(scales.dtype)
+    names = ["w", "s", *(["z"] if has_zeros else [])]
+    graph = helper.make_graph(
+        [helper.make_node("DequantizeLinear", names, ["m"], **attributes), user], "g",
+        [helper.make_tensor_value_info("x", element, ["rows", 64])],
+        [helper.make_tensor_value_info("y", element, None)],
+        [stored, numpy_helper.from_array(scales, "s"), *([zeros] if has_zeros else [])],
+    )  # fmt: skip
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+
+
+def ops_of(made) -> set[type]:
+    return {type(op) for op in run_stages(import_model(made), last="simplify-graph").walk()}
+
+
 @pytest.mark.parametrize(
     ("kind", "has_zeros", "axis", "real"),
     [
@@ -136,19 +154,9 @@ def test_dequantized_in_blocks(kind, has_zeros, axis, real):
     numbers, stored = integers("w", kind, shape)
     points, zeros = integers("z", kind, fewer)
     scales = RANDOM.uniform(0.1, 0.4, fewer).astype(real)
-    names = ["w", "s", *(["z"] if has_zeros else [])]
-    nodes = [
-        helper.make_node("DequantizeLinear", names, ["m"], axis=axis, block_size=block),
-        helper.make_node("Gemm", ["x", "m"], ["y"], transB=axis),
-    ]
-    element = helper.np_dtype_to_tensor_dtype(np.dtype(real))
-    graph = helper.make_graph(
-        nodes, "g",
-        [helper.make_tensor_value_info("x", element, ["rows", 64])],
-        [helper.make_tensor_value_info("y", element, ["rows", N])],
-        [stored, numpy_helper.from_array(scales, "s"), *([zeros] if has_zeros else [])],
-    )  # fmt: skip
-    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+    product = helper.make_node("Gemm", ["x", "m"], ["y"], transB=axis)
+    given = [stored, scales, zeros]
+    made = dequantized(product, given, has_zeros, axis=axis, block_size=block)
     wide = np.repeat(scales.astype(np.float64), block, axis)
     moved = numbers - np.repeat(points, block, axis) if has_zeros else numbers
     weights = moved * wide if axis == 0 else (moved * wide).T
@@ -156,8 +164,39 @@ def test_dequantized_in_blocks(kind, has_zeros, axis, real):
     wanted = x.astype(np.float64) @ weights
     within = (2e-6 if real is np.float32 else 2e-3) * np.abs(wanted).max()
     np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=within)
+    assert nn.QuantizedMatmul in ops_of(made)
+
+
+@pytest.mark.parametrize("has_zeros", [False, True])
+def test_a_scale_for_each_column(has_zeros):
+    numbers, stored = integers("w", TensorProto.INT4, (64, N))
+    points, zeros = integers("z", TensorProto.INT4, (N,))
+    scales = RANDOM.uniform(0.1, 0.4, N).astype(np.float32)
+    made = dequantized(
+        helper.make_node("MatMul", ["x", "m"], ["y"]), [stored, scales, zeros], has_zeros, axis=1
+    )
+    x = RANDOM.standard_normal((3, 64)).astype(np.float32)
+    wanted = x.astype(np.float64) @ ((numbers - points * has_zeros) * scales)
+    within = 2e-6 * np.abs(wanted).max()
+    np.testing.assert_allclose(compile_model(made)(x), wanted, rtol=0, atol=within)
+    assert nn.QuantizedMatmul in ops_of(made)
+
+
+def test_rows_that_are_gathered():
+    numbers, stored = integers("w", TensorProto.UINT4, (N, 64))
+    points, zeros = integers("z", TensorProto.UINT4, (N, 4))
+    scales = RANDOM.uniform(0.1, 0.4, (N, 4)).astype(np.float32)
+    given = [stored, scales, zeros]
+    made = dequantized(
+        helper.make_node("Gather", ["m", "x"], ["y"]), given, True, axis=1, block_size=16
+    )
+    made.graph.input[0].type.tensor_type.elem_type = TensorProto.INT64
+    x = RANDOM.integers(0, N, (5, 64))
+    matrix = (numbers - np.repeat(points, 16, 1)) * np.repeat(scales, 16, 1)
+    np.testing.assert_allclose(compile_model(made)(x), matrix[x], rtol=1e-5, atol=1e-5)
     module = run_stages(import_model(made), last="simplify-graph")
-    assert any(isinstance(op, nn.QuantizedMatmul) for op in module.walk())
+    constants = [op.value.type for op in module.walk() if isinstance(op, nn.Constant)]
+    assert sum(t.num_bytes for t in constants) == N * 32 + 2 * scales.nbytes
 
 
 # -- GatherBlockQuantized --------------------------------------------------------------------------

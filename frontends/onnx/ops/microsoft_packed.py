@@ -32,6 +32,8 @@ def matmul_bits(
     bits, block = n.int("bits", 4), n.int("block_size")
     if bits not in (2, 4, 8) or block < 1 or block * bits % 8:
         raise n.error(f"{bits} bits in blocks of {block} are not supported")
+    if n.int("weight_prepacked"):
+        raise n.error("weights that are arranged for a graphics processor are not supported")
     count = -(-width // block)
     data = reshape(n, b, [columns, count, block * bits // 8])
     scale = Term(n, scales).reshape(columns, count)

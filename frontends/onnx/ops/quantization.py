@@ -40,26 +40,35 @@ def _along_axis(n: Node, x: Value, parameter: Value) -> Value:
 
 
 def _packed_matrix(n: Node, x: Value, scale: Value, zero: Value | None) -> Term | None:
-    """A constant matrix whose integers have scales in blocks, as rows of them that stay packed."""
+    """A constant matrix as rows of integers that stay packed, in groups that have a scale.
+
+    Groups are blocks of the axis; or, of less than 8 bits, all that has one place along the axis.
+    """
     element, block, data = x.type.element_type, n.int("block_size"), n.array(x)
-    if data is None or data.ndim != 2 or scale.type.rank != 2 or block < 1:
+    if data is None or data.ndim != 2 or not data.size:
+        return None
+    if not isinstance(element, IntegerType) or element.width not in (2, 4, 8):
         return None
     axis = normalize_axis(n, n.int("axis", 1), 2)
-    fits = data.shape[axis] % block == 0 and data.size > 0
-    if not isinstance(element, IntegerType) or element.width not in (2, 4, 8) or not fits:
+    if scale.type.rank == 1 and element.width < 8 and scale.type.shape == (data.shape[axis],):
+        axis, block = 1 - axis, data.shape[1 - axis]
+    elif scale.type.rank != 2 or block < 1:
         return None
-    if block * element.width % 8:
+    if data.shape[axis] % block or block * element.width % 8:
         return None
     order = (0, 1) if axis == 1 else (1, 0)
     rows = pack_bits(data.transpose(order), element.width)
     rows = rows.reshape(len(rows), -1, block * element.width // 8)
-    scales, offset = Term(n, scale).transpose(*order), None
-    middle = middle_of(element)
+
+    def of_groups(parameter: Value) -> Term:
+        term = Term(n, parameter)
+        return term.spread(0, 1) if term.rank == 1 else term.transpose(*order)
+
+    scales, middle, offset = of_groups(scale), middle_of(element), None
     if zero is not None:
-        points = Term(n, zero).cast(f32).transpose(*order) + float(middle)
-        offset = -(points * scales.cast(f32))
-    offsets = None if offset is None else offset.value
-    real = packed_numbers(n, n.constant(rows), scales.value, offsets, element.width, middle)
+        points = of_groups(zero).cast(f32) + float(middle)
+        offset = (-(points * scales.cast(f32))).value
+    real = packed_numbers(n, n.constant(rows), scales.value, offset, element.width, middle)
     return real.transpose(*order)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
+from math import prod
 
 from ....dialects import arith, scf
 from ....ir.core import Block as IRBlock
@@ -77,13 +78,25 @@ class Emission:
         for loop in node.loops:
             if loop.accumulates and loop.stage not in self.active:
                 begun.append(self.accumulation(loop))
-        if node.kind == "unroll":
+        if node.kind == "unroll" or self.is_small(node):
             self.unrolled(node)
         else:
             self.sequential(node)
         for accumulation in begun:
             del self.active[accumulation.stage]
             accumulation.end()
+
+    def is_small(self, node: Node) -> bool:
+        """Whether a loop is to be unrolled around the tile in it, as large as that is here."""
+        loop = node.loops[0]
+        extent = self.extent(loop)
+        if not loop.most_bodies or not isinstance(extent, int):
+            return False
+        order = self.plan.order[loop.stage]
+        inside = [one for one in order[order.index(loop) + 1 :] if one.kind == "unroll"]
+        sizes = [self.extent(one) for one in inside]
+        known = [size for size in sizes if isinstance(size, int)]
+        return len(known) == len(sizes) and prod(known) * extent <= loop.most_bodies
 
     def accumulation(self, loop: Loop) -> Accumulation:
         stage = loop.stage

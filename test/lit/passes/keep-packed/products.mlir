@@ -50,3 +50,18 @@ func.func @declines(%x: tensor<2x32xf32>, %bytes: tensor<16x1x16xui8>) -> tensor
   %y = nn.matmul %x, %w : (tensor<2x32xf32>, tensor<32x16xf32>) -> tensor<2x16xf32>
   return %y : tensor<2x16xf32>
 }
+
+// -----
+
+// CHECK-LABEL: @gathers
+// CHECK-DAG:     %[[X:.*]] = nn.gather {{.*}} : (tensor<16x2x16xui8>, tensor<3x?xi64>) -> tensor<3x?x2x16xui8>
+// CHECK-DAG:     %[[SCALE:.*]] = nn.gather {{.*}} -> tensor<3x?x2xf32>
+// CHECK:         nn.dequantize %[[X]], %[[SCALE]] {middle = 8 : i64}
+func.func @gathers(%i: tensor<3x?xi64>) -> tensor<3x?x64xf32> {
+  %bytes = nn.constant dense<135> : tensor<16x2x16xui8>
+  %scale = nn.constant dense<0.5> : tensor<16x2xf32>
+  %0 = nn.dequantize %bytes, %scale {middle = 8 : i64} : (tensor<16x2x16xui8>, tensor<16x2xf32>) -> tensor<16x2x16x2xf32>
+  %w = nn.reshape %0 : (tensor<16x2x16x2xf32>) -> tensor<16x64xf32>
+  %y = nn.gather %w, %i {axis = 0 : i64} : (tensor<16x64xf32>, tensor<3x?xi64>) -> tensor<3x?x64xf32>
+  return %y : tensor<3x?x64xf32>
+}
