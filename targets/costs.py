@@ -61,6 +61,9 @@ class TileCosts:
     """Reduction iterations that are unrolled at most, where windows overlap."""
     bodies: int = 72
     """Bodies in straight-line code."""
+    sum_bodies: int = 1
+    """Bodies of several steps of a sum in straight-line code: cores that issue in order compute one
+    step while what the next one reads is under way."""
     streams: int = 16
     """Vectors loaded side by side from a large operand: more rows confuse prefetchers."""
     far_rows: int = 4

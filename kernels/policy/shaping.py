@@ -121,24 +121,38 @@ class Shaping:
         self, stage: Stage, reductions: list[Loop], tile: Tile
     ) -> tuple[list[Loop], list[Loop]]:
         """Reductions to unroll, (unrolled, others): small windows, whose loads overlap, or a few
-        steps of the innermost one, of which an operand is one vector.
+        steps of the innermost one, of which an operand is one vector, or as many as the costs say.
         """
-        unrolled = unrolled_window(reductions, prod(tile.copies.values()), self.costs.tiles)
+        bodies = prod(tile.copies.values())
+        unrolled = unrolled_window(reductions, bodies, self.costs.tiles)
         others = [l for l in reductions if l not in unrolled]
         if unrolled or not others:
             return unrolled, others
-        *outer, last = others
+        last = others[-1]
         if last.dims[-1] in stage.indexed_dims and isinstance(last.extent, int):
             # Its steps are constants around small remainders of the tile, if not around all of it.
             self.writer.put(unroll, last, most=self.costs.tiles.bodies)
             return [], others
         model = TileModel(stage, self.machine, frozenset(), others)
+        last, count = others[-1], model.full_lanes
         if model.steps_at_once(tile.lane_dim) != last.dims[-1]:
+            last = next((l for l in reversed(others) if l.extent != 1), last)
+            count = self._steps(last, bodies)
+        if count == 1:
             return [], others
-        if last.extent == model.full_lanes:
+        outer = [l for l in others if l is not last]
+        if last.extent == count:
             return [last], outer
-        around, steps = self.writer.put(split, last, model.full_lanes)
+        around, steps = self.writer.put(split, last, count)
         return [steps], [*outer, around]
+
+    def _steps(self, loop: Loop, bodies: int) -> int:
+        """Of a sum: how many are unrolled around so many bodies, without a remainder."""
+        costs, extent = self.costs.tiles, loop.extent
+        if not isinstance(extent, int):
+            return 1
+        most = min(costs.sum_bodies // bodies, costs.unrolled_window)
+        return next((n for n in range(most, 1, -1) if extent % n == 0), 1)
 
     def unroll_all(self, window: list[Loop], inner: list[Loop], tile: Tile) -> None:
         for loop in (*window, *inner):
