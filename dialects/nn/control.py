@@ -94,7 +94,7 @@ class While(Op, name="nn.while", traits=(RecursiveEffects, SingleBlock)):
     outs: Results = results(AnyValue)
 
     format = (
-        "custom<WhileLoop>($inits, type($outs), $before, $after) (`count` $count^)? "
+        "custom<CarryingLoop>($inits, type($outs), $before, $after) (`count` $count^)? "
         "attr-dict-with-keyword"
     )
     example = """\

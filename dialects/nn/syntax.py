@@ -1,10 +1,11 @@
-"""The directive of nn's ops with a body."""
+"""The directives of nn's ops with a body."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from ...ir.syntax.directive import Directive, directive
+from ...ir.syntax.directives import WhileLoop
 from ...ir.syntax.parts import ASSIGNMENTS, assignment_text, read_bound, read_region, region_text
 
 
@@ -30,3 +31,14 @@ class BoundRegion(Directive):
         bound = assignment_text(printer, body.blocks[0].args, inputs)
         printer.out.append(f" {bound} : {type}")
         region_text(op, body, printer)
+
+
+@directive("CarryingLoop")
+class CarryingLoop(WhileLoop):
+    """`(%x = %init) : (f32) -> f32 {..} do {..}`: arguments have the types of the first results.
+
+    What a loop starts with may say more than what it carries, or less.
+    """
+
+    def carried(self, type: Any) -> Any:
+        return type.results[: len(type.inputs)]

@@ -88,8 +88,12 @@ class WhileLoop(Directive):
         inits, outs, before, after = self.names
         assigned, type, before_region, after_region = child
         names = read_bound(state, assigned, type, inits, outs)
-        read_region(state, before, before_region, names, type.inputs)
+        read_region(state, before, before_region, names, self.carried(type))
         state.regions[after] = [after_region]
+
+    def carried(self, type: Any) -> Any:
+        """The types of the first region's arguments."""
+        return type.inputs
 
     def write(self, op: Any, printer: Any) -> None:
         inits, outs, before, after = (getattr(op, name) for name in self.names)

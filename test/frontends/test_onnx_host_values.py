@@ -214,6 +214,15 @@ def test_n_grams(mode, length):
     )
 
 
+def test_an_n_gram_of_a_place_too_far():
+    options = dict(POOL, mode="TF", min_gram_length=1, max_gram_length=3, max_skip_count=3)
+    options["ngram_indexes"] = [2, 0, 1, 4, 1 << 62, 6]
+    nodes = [node("TfIdfVectorizer", ["x"], ["y"], pool_int64s=list(range(10)), **options)]
+    inputs = {"x": np.arange(6)}
+    with pytest.raises(nnc.NncError, match=r"'ngram_indexes' has 4611686018427387904, expected"):
+        compiled(model_of(nodes, inputs, {"y": FLOAT}), inputs)
+
+
 # -- sequences -------------------------------------------------------------------------------------
 
 

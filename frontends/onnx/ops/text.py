@@ -117,6 +117,10 @@ def cast_map(n: Node, x: Value) -> Value:
 # -- n-grams ---------------------------------------------------------------------------------------
 
 
+MOST_COLUMNS = 1 << 24
+"""Elements of a row of counts: each has its place in a table."""
+
+
 @converter("TfIdfVectorizer")
 def tf_idf_vectorizer(n: Node, x: Value) -> Value:
     """How often each n-gram of a pool is found, weighted. Strings become numbers on the host.
@@ -127,6 +131,8 @@ def tf_idf_vectorizer(n: Node, x: Value) -> Value:
     places = n.ints("ngram_indexes") or ()
     if not places or min(places) < 0:
         raise n.error("'ngram_indexes' must be given, and not be negative")
+    if max(places) >= MOST_COLUMNS:
+        raise n.error(f"'ngram_indexes' has {max(places)}, expected less than {MOST_COLUMNS}")
     grams = _grams(n, len(places))
     if (words := n.strings("pool_strings")) is not None:
         tokens = Term(n, ids(n, x, tuple(dict.fromkeys(words))))
