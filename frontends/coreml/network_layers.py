@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.graph import Node
 from ..wire.protobuf import Record
+from . import network_control as control
 from . import network_recurrent as recurrent
 from . import network_windows as windows
 from .network_tables import (
@@ -219,6 +220,9 @@ def _crop_resize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     r.add("crop_resize", out, {"x": x, "roi": inputs[1]}, **given)
 
 
+_layer("branch")(control.branch)
+_layer("loop")(control.loop)
+_layer("loopBreak", "loopContinue")(control.leave)
 _layer("convolution")(windows.convolution)
 _layer("convolution3d")(windows.convolution3d)
 _layer("pooling")(windows.pooling)
