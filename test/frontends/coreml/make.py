@@ -274,7 +274,7 @@ def classical() -> None:
     """Models of scikit-learn (1.5), whose own predictions are the oracle."""
     from coremltools.converters.sklearn import _converter_internal
     from coremltools.models import datatypes
-    from sklearn import ensemble, linear_model, pipeline, preprocessing, svm
+    from sklearn import ensemble, linear_model, neighbors, pipeline, preprocessing, svm
 
     random = np.random.default_rng(1)
     x = random.standard_normal((80, 4))
@@ -293,6 +293,7 @@ def classical() -> None:
         "vectors": (svm.SVR(gamma=0.3), value),
         "vectors_of_two": (svm.SVC(kernel="poly", degree=2, gamma=0.5, coef0=1), two),
         "vectors_of_three": (svm.SVC(gamma=0.4, probability=True, random_state=0), three),
+        "neighbors": (neighbors.KNeighborsClassifier(5, algorithm="brute"), three),
         "scaled": (
             pipeline.Pipeline(
                 [
@@ -306,8 +307,10 @@ def classical() -> None:
     for name, (model, target) in cases.items():
         model.fit(x, target)
         rows = random.standard_normal((6, 4))
+        if name == "neighbors":
+            rows = rows.astype(np.float32)
         arrays = {"in:x": rows, "out:label": model.predict(rows)}
-        if name != "vectors_of_two" and hasattr(model, "predict_proba"):
+        if name not in ("vectors_of_two", "neighbors") and hasattr(model, "predict_proba"):
             arrays["out:chances"] = model.predict_proba(rows)
         features = [("x", datatypes.Array(4))]
         made = _converter_internal._convert_sklearn_model(model, features, "label")
