@@ -111,7 +111,7 @@ class Reader:
             shape: tuple[Dim, ...] = (1, channels, image.height or None, image.width or None)
             if image.imageSizeRange is not None:
                 shape = (1, channels, None, None)
-            self.preprocess(name, image.colorSpace)
+            self.preprocess(name, image)
             return Input(name, TensorType(shape, f32))
         found = array_type(type.part("multiArrayType"))
         shape = found.shape
@@ -120,8 +120,9 @@ class Reader:
             self.reshaped(name, name, [-1 if d is None else d for d in wide])
         return Input(name, found)
 
-    def preprocess(self, name: str, colors: str) -> None:
-        """Scale and bias of an image; those of colors lie in the order of its channels."""
+    def preprocess(self, name: str, image: Record) -> None:
+        """Scale and bias of an image, in the order of its channels, or its difference to a mean."""
+        colors = image.colorSpace
         for one in self.network.preprocessing:
             if one.featureName not in ("", name):
                 continue
@@ -134,7 +135,11 @@ class Reader:
                 self.add("mul", name, {"x": name, "y": np.float32(scale)})
                 self.add("add", name, {"x": name, "y": column})
             elif one.meanImage is not None:
-                raise self.files.error(f"input '{name}': mean images are not supported")
+                mean = one.meanImage.meanImage
+                if not mean.size or mean.size % (image.height * image.width or 1):
+                    raise self.error(f"a mean image of {mean.size} numbers")
+                planes = mean.reshape(1, -1, image.height, image.width)
+                self.add("sub", name, {"x": name, "y": planes})
 
     def output(self, feature: Record) -> str:
         shape = feature.part("type").part("multiArrayType").shape

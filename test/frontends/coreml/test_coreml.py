@@ -100,6 +100,15 @@ def test_images_are_scaled():
     assert "BGR" in examine_model(data).notes["x (image)"]
 
 
+def test_a_mean_image_is_taken_away():
+    image = {"width": 5, "height": 4, "colorSpace": "RGB"}
+    about = {"input": [{"name": "x", "type": {"imageType": image}}]}
+    mean = {"meanImage": {"meanImage": (X * 2).ravel()}}
+    data = network(layer("copy"), about=about, preprocessing=[mean])
+    found = nnc.compile(data).run({"x": X[None]})["y"]
+    np.testing.assert_allclose(found, -X, rtol=1e-6)
+
+
 def test_weights_of_few_bits():
     steps = np.arange(6, dtype=np.uint8)
     packed = np.packbits(((steps[:, None] >> np.arange(3, -1, -1)) & 1).reshape(-1)).tobytes()
