@@ -15,6 +15,7 @@ import numpy as np
 from ...ir.diagnostics import NncError
 from ...ir.types import Dim, TensorType, f32
 from ..common.graph import Graph, Node
+from ..common.importer import MISFITS
 from ..common.inputs import Input
 from ..common.shapes import product
 from ..wire.protobuf import Record
@@ -67,7 +68,11 @@ class Reader:
     def add_layers(self, layers: Sequence[Record]) -> None:
         """The operations of layers, in their order."""
         for i, layer in enumerate(layers, 1):
-            add_layer(self, layer)
+            try:
+                add_layer(self, layer)
+            except MISFITS as fault:
+                what = f"{type(fault).__name__}: {fault}"
+                raise self.error(f"its inputs or parameters do not fit ({what})") from None
             if i < len(layers) and leaves_iteration(layer):
                 rest_of_iteration(self, layers[i:])
                 return

@@ -133,6 +133,8 @@ def test_weights_of_few_bits():
         (network({"name": "l", "input": ["x"], "output": ["y"]}), "unknown layer"),
         (network(layer("add", "q")), "layer 'l' uses 'q', which nothing makes"),
         (network(layer("add", outputs="z")), "computes none of the model's outputs"),
+        (network(layer("addBroadcastable")), "layer 'l': its inputs or parameters do not fit"),
+        (network(layer("reshapeLike")), "layer 'l': its inputs or parameters do not fit"),
         (
             network(layer("scale", shapeScale=[3], scale={"floatValue": [1]})),
             "1 weights, expected 3",
