@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import f32
-from ..common.front_end import FrontEnd
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import LEAF, MORE
-from .ensemble import ROWS, Ensemble, Forest, graph_of
+from .ensemble import Ensemble, Forest, front_end, graph_of
 
 LINKS = {
     "Logloss": "sigmoid", "CrossEntropy": "sigmoid", "MultiClass": "softmax",
@@ -27,19 +26,8 @@ LINKS = {
 DEEPEST = 16
 
 
-def read(source: Source) -> Graph:
-    """The graph of a file. Raises NncError."""
-    try:
-        return _graph(source, json.loads(source.text))
-    except (AttributeError, LookupError, TypeError, ValueError) as fault:
-        text = f"{type(fault).__name__}: {fault}"
-        raise source.error(f"broken model of CatBoost: {text}") from None
-
-
-FRONT_END = FrontEnd("CatBoost", read, ROWS)
-
-
-def _graph(source: Source, model: Mapping[str, Any]) -> Graph:
+def _graph(source: Source) -> Graph:
+    model = json.loads(source.text)
     features = model["features_info"]
     others = [key for key in features if key not in ("float_features", "ctrs") and features[key]]
     if others or features.get("ctrs"):
@@ -121,3 +109,6 @@ class _Trees:
             pairs = zip(level[::2], level[1::2], strict=True)
             level = [self.split(split, no, yes) for no, yes in pairs]
         self.forest.roots.append(level[0])
+
+
+FRONT_END = front_end("CatBoost", _graph)

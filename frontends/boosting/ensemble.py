@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ...ir.types import TensorType, Type
+from ..common.front_end import FrontEnd
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.rows import Rows
+from ..common.source import Source
 from ..common.trees import NOT_MORE, Forest
 
 ROWS = Rows(__package__ or "")
@@ -49,6 +51,19 @@ def graph_of(
         dims = {"prediction": ("batch", "")}
     outputs = [("prediction", "prediction")]
     return Graph([given], [node], outputs, {}, dims, producer, kept)
+
+
+def front_end(library: str, graph: Callable[[Source], Graph]) -> FrontEnd:
+    """A library's format; what a broken file makes of the function becomes one error."""
+
+    def read(source: Source) -> Graph:
+        try:
+            return graph(source)
+        except (AttributeError, LookupError, OverflowError, TypeError, ValueError) as fault:
+            text = f"{type(fault).__name__}: {fault}"
+            raise source.error(f"broken model of {library}: {text}") from None
+
+    return FrontEnd(library, read, ROWS)
 
 
 @dataclass

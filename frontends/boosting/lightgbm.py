@@ -13,11 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...ir.types import f64
-from ..common.front_end import FrontEnd
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import LEAF, NOT_MORE
-from .ensemble import ROWS, Ensemble, Forest, Member, graph_of
+from .ensemble import Ensemble, Forest, Member, front_end, graph_of
 
 LINKS = {
     "binary": "sigmoid", "multiclass": "softmax", "multiclassova": "sigmoid",
@@ -31,18 +30,6 @@ ZERO = float(np.float32(1e-35))
 """Numbers that are no larger count as zero where zeros are missing values."""
 IS_CATEGORICAL, IS_DEFAULT_LEFT = 1, 2
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = range(3)
-
-
-def read(source: Source) -> Graph:
-    """The graph of a file. Raises NncError."""
-    try:
-        return _graph(source)
-    except (IndexError, KeyError, OverflowError, TypeError, ValueError) as fault:
-        text = f"{type(fault).__name__}: {fault}"
-        raise source.error(f"broken model of LightGBM: {text}") from None
-
-
-FRONT_END = FrontEnd("LightGBM", read, ROWS)
 
 
 def _graph(source: Source) -> Graph:
@@ -163,3 +150,6 @@ class _Tree:
             raise self.source.error(f"a tree has no set {index} of categories")
         own = words[bounds[index] : bounds[index + 1]]
         return [32 * i + bit for i, word in enumerate(own) for bit in range(32) if word >> bit & 1]
+
+
+FRONT_END = front_end("LightGBM", _graph)

@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from ...ir.types import f32
-from ..common.front_end import FrontEnd
 from ..common.graph import Graph
 from ..common.source import Source
 from ..common.trees import LEAF, LESS
 from ..wire import ubjson
-from .ensemble import ROWS, Ensemble, Forest, Member, graph_of
+from .ensemble import Ensemble, Forest, Member, front_end, graph_of
 
 LINKS = {
     "binary:logistic": "sigmoid", "reg:logistic": "sigmoid", "binary:hinge": "step",
@@ -35,25 +34,14 @@ PLAIN = {
 }  # fmt: skip
 
 
-def read(source: Source) -> Graph:
-    """The graph of a file. Raises NncError."""
-    try:
-        return _graph(source, _parsed(source))
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as fault:
-        text = f"{type(fault).__name__}: {fault}"
-        raise source.error(f"broken model of XGBoost: {text}") from None
-
-
-FRONT_END = FrontEnd("XGBoost", read, ROWS)
-
-
 def _parsed(source: Source) -> dict[str, Any]:
     if source.head.lstrip()[1:2] in b'" \n\r\t':
         return json.loads(source.text)
     return ubjson.parse(source.data, source.error)
 
 
-def _graph(source: Source, model: Mapping[str, Any]) -> Graph:
+def _graph(source: Source) -> Graph:
+    model = _parsed(source)
     learner = model["learner"]
     parameters, objective = learner["learner_model_param"], learner["objective"]["name"]
     if objective not in LINKS and objective not in PLAIN:
@@ -179,3 +167,6 @@ class _Tree:
         if self.size != groups or table.size != count * self.size:
             raise self.source.error(f"leaves of {self.size} numbers do not fit {groups} sums")
         return table.reshape(count, self.size)
+
+
+FRONT_END = front_end("XGBoost", _graph)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...dialects.nn.host_types import MapType, string
 from ...ir.types import TensorType, f64, i64
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
@@ -26,6 +27,8 @@ def classical_graph(files: Files, model: Record, kind: str, notes: dict[str, str
     names = [one.name for one in about.input]
     outputs = [one.name for one in about.output]
     if (labels := labels_of(own)) is not None:
+        if kind == "kNearestNeighborsClassifier":  # each sample has a label
+            labels, given["classes"] = np.unique(labels, return_inverse=True)
         given["labels"] = labels
         notes["classes"] = ", ".join(map(str, labels))
     if kind == "nonMaximumSuppression":
@@ -67,9 +70,14 @@ def _input(files: Files, feature: Record) -> Input:
     type = feature.part("type")
     if type.multiArrayType is not None:
         return Input(feature.name, array_type(type.multiArrayType))
-    if type.doubleType is None and type.int64Type is None:
-        raise files.error(f"input '{feature.name}' is neither a number nor an array")
-    return Input(feature.name, TensorType((), i64 if type.doubleType is None else f64))
+    if type.dictionaryType is not None:
+        key = string if type.dictionaryType.stringKeyType is not None else i64
+        return Input(feature.name, MapType(key, f64))
+    elements = {"doubleType": f64, "int64Type": i64, "stringType": string}
+    which = type.which(*elements)
+    if not which:
+        raise files.error(f"input '{feature.name}' is neither a number nor text nor an array")
+    return Input(feature.name, TensorType((), elements[which]))
 
 
 def pipeline_graph(

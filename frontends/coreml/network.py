@@ -7,7 +7,7 @@ those that they lack, and outputs have as many as the model says.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,10 +15,12 @@ import numpy as np
 from ...ir.diagnostics import NncError
 from ...ir.types import Dim, TensorType, f32
 from ..common.graph import Graph, Node
+from ..common.importer import MISFITS
 from ..common.inputs import Input
 from ..common.shapes import product
 from ..wire.protobuf import Record
 from .classical import labels_of
+from .network_control import leaves_iteration, rest_of_iteration
 from .network_layers import add_layer
 from .types import array_type, unpacked
 
@@ -50,8 +52,7 @@ class Reader:
 
     def graph(self) -> Graph:
         inputs = [self.input(feature) for feature in self.about.input]
-        for layer in self.network.layers:
-            add_layer(self, layer)
+        self.add_layers(self.network.layers)
         if (labels := labels_of(self.network)) is not None:
             self.notes["classes"] = ", ".join(map(str, labels))
         outputs = [(one.name, self.output(one)) for one in self.results()]
@@ -63,6 +64,34 @@ class Reader:
             producer=f"CoreML specification {self.version}",
             notes=self.notes,
         )
+
+    def add_layers(self, layers: Sequence[Record]) -> None:
+        """The operations of layers, in their order."""
+        for i, layer in enumerate(layers, 1):
+            try:
+                add_layer(self, layer)
+            except MISFITS as fault:
+                what = f"{type(fault).__name__}: {fault}"
+                raise self.error(f"its inputs or parameters do not fit ({what})") from None
+            if i < len(layers) and leaves_iteration(layer):
+                rest_of_iteration(self, layers[i:])
+                return
+
+    def part(
+        self, work: Callable[[], None], names: Mapping[str, str] | None = None
+    ) -> tuple[list[Node], dict[str, str]]:
+        """The nodes that the work adds, for a graph of their own, and blobs' names behind them."""
+        outer = self.nodes, self.names, self.place
+        self.nodes, self.names = [], {**self.names, **(names or {})}
+        work()
+        made = self.nodes, self.names
+        self.nodes, self.names, self.place = outer
+        return made
+
+    def unique(self, blob: str) -> str:
+        """A name for a value of a blob."""
+        self.count += 1
+        return f"{blob}#{self.count}"
 
     def results(self) -> list[Record]:
         """The outputs that the network computes; labels and tables by label are not tensors."""
@@ -87,7 +116,7 @@ class Reader:
             shape: tuple[Dim, ...] = (1, channels, image.height or None, image.width or None)
             if image.imageSizeRange is not None:
                 shape = (1, channels, None, None)
-            self.preprocess(name, image.colorSpace)
+            self.preprocess(name, image)
             return Input(name, TensorType(shape, f32))
         found = array_type(type.part("multiArrayType"))
         shape = found.shape
@@ -96,8 +125,9 @@ class Reader:
             self.reshaped(name, name, [-1 if d is None else d for d in wide])
         return Input(name, found)
 
-    def preprocess(self, name: str, colors: str) -> None:
-        """Scale and bias of an image; those of colors lie in the order of its channels."""
+    def preprocess(self, name: str, image: Record) -> None:
+        """Scale and bias of an image, in the order of its channels, or its difference to a mean."""
+        colors = image.colorSpace
         for one in self.network.preprocessing:
             if one.featureName not in ("", name):
                 continue
@@ -110,7 +140,11 @@ class Reader:
                 self.add("mul", name, {"x": name, "y": np.float32(scale)})
                 self.add("add", name, {"x": name, "y": column})
             elif one.meanImage is not None:
-                raise self.files.error(f"input '{name}': mean images are not supported")
+                mean = one.meanImage.meanImage
+                if not mean.size or mean.size % (image.height * image.width or 1):
+                    raise self.error(f"a mean image of {mean.size} numbers")
+                planes = mean.reshape(1, -1, image.height, image.width)
+                self.add("sub", name, {"x": name, "y": planes})
 
     def output(self, feature: Record) -> str:
         shape = feature.part("type").part("multiArrayType").shape
@@ -143,10 +177,7 @@ class Reader:
         while names and not names[-1]:
             names.pop()
         outputs = [output] if isinstance(output, str) else list(output)
-        values = []
-        for one in outputs:
-            self.count += 1
-            values.append(one if one not in self.names else f"{one}#{self.count}")
+        values = [self.unique(one) if one in self.names else one for one in outputs]
         self.nodes.append(Node(kind, self.place, names, values, given))
         self.names |= dict(zip(outputs, values, strict=True))
 
@@ -160,8 +191,7 @@ class Reader:
             if value not in self.names:
                 raise self.files.error(f"layer '{self.place}' uses '{value}', which nothing makes")
             return self.names[value]
-        self.count += 1
-        name = f"{self.place}#{self.count}"
+        name = self.unique(self.place)
         self.constants[name] = np.asarray(value)
         return name
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from ..common.graph import Node
 from ..wire.protobuf import Record
+from . import network_control as control
 from . import network_recurrent as recurrent
 from . import network_windows as windows
 from .network_tables import (
@@ -219,6 +220,9 @@ def _crop_resize(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
     r.add("crop_resize", out, {"x": x, "roi": inputs[1]}, **given)
 
 
+_layer("branch")(control.branch)
+_layer("loop")(control.loop)
+_layer("loopBreak", "loopContinue")(control.leave)
 _layer("convolution")(windows.convolution)
 _layer("convolution3d")(windows.convolution3d)
 _layer("pooling")(windows.pooling)
@@ -366,9 +370,14 @@ def _pad(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
 
 @_layer("crop")
 def _crop(r: Reader, p: Record, inputs: Sequence[str], out: str) -> None:
-    edges = np.array(edge_sizes(p.part("cropAmounts")))
-    if len(inputs) > 1 or len(edges) != 4:
-        raise r.error("a crop like another blob is not supported")
+    """By so many elements at each side, or from an offset on to the size of another blob."""
+    if len(inputs) > 1:
+        offset = np.array(list(p.offset) or [0, 0])
+        r.add("crop_like", out, {"x": inputs[0], "ref_tensor": inputs[1]}, offset=offset)
+        return
+    edges = np.array(edge_sizes(p.part("cropAmounts")) or [0] * 4)
+    if len(edges) != 4:
+        raise r.error(f"{len(edges)} numbers, expected 4")
     r.add("crop", out, {"x": inputs[0]}, crop_height=edges[:2], crop_width=edges[2:])
 
 

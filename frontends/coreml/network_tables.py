@@ -72,6 +72,7 @@ reshapeDynamic reshape x,shape
 whereNonZero non_zero x
 flattenTo2D flatten2d x axis
 whereBroadcastable select cond,a,b
+constantPad pad x pad=padAmounts constant_val=value to_sizes=padToGivenOutputSizeMode
 asinh asinh x
 acosh acosh x
 reverseSeq reverse_sequence x,lengths batch_axis=batchAxis seq_axis=sequenceAxis

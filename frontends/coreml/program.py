@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ...ir.types import TensorType, f32
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.shapes import product
@@ -54,6 +55,8 @@ class _Reader:
         self.constants: dict[str, np.ndarray] = {}
         self.values: dict[str, Any] = {}
         """The constants by name, text and lists among them."""
+        self.lists_grow = False
+        """Whether lists get longer by what is written to them."""
         self.states: dict[str, str] = {}
         """The value that each state has at this place."""
 
@@ -76,6 +79,10 @@ class _Reader:
             known = [self.values.get(one) for one in names]
             if all(one is not None for one in known) and known:
                 given[name] = known[0] if len(known) == 1 else known
+        if op.type == "make_list":  # types tell lengths at first only
+            self.lists_grow |= bool(given.get("dynamic_length", True))
+        elif op.type.startswith("list_"):
+            given["grows"] = np.array(self.lists_grow)
         title = given.pop("name", "")
         title = title if isinstance(title, str) and title else (outputs[0] if outputs else "")
         if op.type in ("write_state", "coreml_update_state"):
@@ -112,7 +119,8 @@ class _Reader:
             nodes.append(Node("identity", title, [value], outputs, {}))
 
     def inputs(self, block: Record) -> list[Input]:
-        return [Input(one.name, tensor_type(self.files, one.part("type"))) for one in block.inputs]
+        """Those of a block have the types of what it gets."""
+        return [Input(one.name, TensorType((), f32)) for one in block.inputs]
 
     def keep(self, name: str, value: Any) -> None:
         """A constant by its name."""

@@ -18,8 +18,11 @@ Model
   302 treeEnsembleRegressor Trees; 303 neuralNetworkRegressor Network; 400 glmClassifier Linear
   401 supportVectorClassifier VectorClassifier; 402 treeEnsembleClassifier Trees
   403 neuralNetworkClassifier Network; 500 neuralNetwork Network; 502 mlProgram Program
-  602 featureVectorizer Columns; 601 imputer Imputer; 604 scaler Scaler; 607 normalizer Normalizer
-  609 arrayFeatureExtractor Extractor; 610 nonMaximumSuppression Suppression
+  404 kNearestNeighborsClassifier Neighbors; 600 oneHotEncoder OneHotEncoder
+  603 dictVectorizer DictVectorizer; 606 categoricalMapping CategoricalMapping
+  900 identity Empty; 602 featureVectorizer Columns; 601 imputer Imputer; 604 scaler Scaler
+  607 normalizer Normalizer; 609 arrayFeatureExtractor Extractor
+  610 nonMaximumSuppression Suppression
 Pipeline
   1 models Model*
 PipelineOf
@@ -37,7 +40,9 @@ Feature
   1 name string; 2 shortDescription string; 3 type FeatureType
 FeatureType
   1 int64Type Empty; 2 doubleType Empty; 3 stringType Empty; 4 imageType Image
-  5 multiArrayType Array; 6 dictionaryType Empty; 7 sequenceType Empty
+  5 multiArrayType Array; 6 dictionaryType Dictionary; 7 sequenceType Empty
+Dictionary
+  1 int64KeyType Empty; 2 stringKeyType Empty
 Empty
 Image
   1 width int; 2 height int; 3 colorSpace Color; 31 imageSizeRange ImageRange

@@ -55,6 +55,29 @@ Columns
   1 inputList Column*
 Column
   1 inputColumn string; 2 inputDimensions int
+OneHotEncoder
+  1 stringCategories Strings; 2 int64Categories Ints; 10 outputSparse bool
+  11 handleUnknown UnknownHandling
+UnknownHandling = ErrorOnUnknown IgnoreUnknown
+DictVectorizer
+  1 stringToIndex Strings; 2 int64ToIndex Ints
+CategoricalMapping
+  1 stringToInt64Map WordsToNumbers; 2 int64ToStringMap NumbersToWords; 101 strValue string
+  102 int64Value int
+WordsToNumbers
+  1 map map string int
+NumbersToWords
+  1 map map int string
+Neighbors
+  1 nearestNeighborsIndex NeighborsIndex; 3 numberOfNeighbors NeighborsCount
+  100 stringClassLabels Strings; 101 int64ClassLabels Ints; 110 defaultStringLabel string
+  111 defaultInt64Label int; 200 uniformWeighting Empty; 210 inverseDistanceWeighting Empty
+NeighborsIndex
+  1 numberOfDimensions int; 2 floatSamples Sample*
+Sample
+  1 vector float*
+NeighborsCount
+  1 defaultValue int
 Imputer
   1 imputedDoubleValue double; 4 imputedDoubleArray DoubleVector; 11 replaceDoubleValue double
 DoubleVector

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from ...ir.diagnostics import NncError
 from ...ir.numpy_types import numpy_to_type
 from ...ir.types import Dim, TensorType, Type, i1
+from ..common.inputs import Place
 from ..common.shapes import product
 from ..wire.protobuf import Record
 
@@ -30,14 +30,6 @@ _BITS = {"INT4": 4, "UINT4": 4, "UINT6": 6, "UINT3": 3, "UINT2": 2, "UINT1": 1}
 """Elements that are packed; they are read as bytes."""
 
 _NAMES = {"fp16": "FLOAT16", "fp32": "FLOAT32", "fp64": "FLOAT64"}
-
-
-class Place(Protocol):
-    """What makes errors that name the model."""
-
-    def error(self, message: str) -> NncError:
-        """The error."""
-        ...
 
 
 def element_type(place: Place, name: str) -> Type:

@@ -6,6 +6,7 @@ Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClas
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f64, i64
 from ...common.boxes import suppressed
+from ...common.reductions import largest
 from ...common.scores import transformed, two_classes
 from ...common.support_vectors import duels, kernel, probabilities
 from ...common.terms import Term, constant, joined
 from ...common.trees import LEAF, Forest
+from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -265,6 +268,73 @@ def imputer(n: CoreMLLayer, x: Value) -> Value:
 @ROWS("featureVectorizer")
 def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
     return _row(n, *inputs).flat().value
+
+
+def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
+    """Texts or, where there are none, integers."""
+    return strings(list(names)) if len(names) else np.array(numbers, np.int64)
+
+
+@ROWS("oneHotEncoder")
+def one_hot_encoder(n: CoreMLLayer, x: Value) -> Value:
+    """1.0 at the place of the category, 0.0 elsewhere: [C]"""
+    p = n.attribute("model")
+    words = p.part("stringCategories").values
+    if p.outputSparse:
+        raise n.error("vectors that are dictionaries are not supported")
+    found = Term(n, ids(n, x, tuple(words)) if len(words) else x).flat()
+    names = range(len(words)) if len(words) else p.part("int64Categories").values
+    hits = found.equals(constant(n, np.array(names, np.int64)))
+    if p.handleUnknown == "ErrorOnUnknown":
+        known = hits.cast(i64).largest(0) > 0
+        hits = hits.made(nn.Assume(hits.value, known.value, "the category is not known"))
+    return hits.cast(f64).value
+
+
+@ROWS("categoricalMapping")
+def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
+    """The number of a text or the text of a number, or what is given for others."""
+    p = n.attribute("model")
+    if p.int64ToStringMap is not None:
+        table = p.int64ToStringMap.map
+        keys, values = np.array(list(table), np.int64), strings(list(table.values()))
+        return lookup(n, x, keys, values, scalar_string(p.strValue))
+    table = p.part("stringToInt64Map").map
+    keys, values = strings(list(table)), np.array(list(table.values()), np.int64)
+    return lookup(n, x, keys, values, np.array(p.int64Value, np.int64))
+
+
+@ROWS("dictVectorizer")
+def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
+    """The numbers of the keys, in their order: [K]"""
+    p = n.attribute("model")
+    keys = _words(p.part("stringToIndex").values, p.part("int64ToIndex").values)
+    return Term(n, n(nn.VectorizeMap(x, keys=elements(keys)))).flat().value
+
+
+@ROWS("kNearestNeighborsClassifier")
+def neighbors(n: CoreMLLayer, *inputs: Value) -> list[Value]:
+    """Votes of the samples that are nearest, each one or by the inverse of the distance."""
+    p, row = n.attribute("model"), _row(n, *inputs)
+    samples = [one.vector for one in p.part("nearestNeighborsIndex").floatSamples]
+    classes, count = n.attribute("classes"), p.part("numberOfNeighbors").defaultValue
+    if {len(one) for one in samples} != {row.shape[1]} or len(classes) != len(samples):
+        raise n.error(f"samples or their labels misfit {row.shape[1]} features")
+    if not 0 < count <= len(samples):
+        raise n.error(f"{count} neighbors of {len(samples)} samples")
+    apart = row - constant(n, np.array(samples), f64)
+    squares = (apart * apart).sum(1)
+    nearest, places = largest(n, squares.value, n.constant(count, i64), 0, greatest=False)
+    weights = constant(n, np.ones(count))
+    if p.inverseDistanceWeighting is not None:
+        # A sample that is the row itself outweighs all others.
+        distances = Term(n, nearest).function(nn.Sqrt)
+        same = distances.equals(0.0)
+        plain = same.choose(0.0, 1.0 / same.choose(1.0, distances))
+        weights = (same.cast(i64).largest(0) > 0).choose(same.cast(f64), plain)
+    table = constant(n, np.eye(len(n.attribute("labels")))[classes])
+    votes = (table.gather(Term(n, places)) * weights.spread(0, 1)).sum(0)
+    return _classified(n, votes / votes.sum(0))
 
 
 @ROWS("arrayFeatureExtractor")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ....ir.core import Value
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar
+from ...common.shapes import as_i64, as_scalar
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 
@@ -29,3 +29,21 @@ def loop(n: CoreMLLayer, *loop_vars: Value) -> list:
 
     states, _ = while_loop(n, step, loop_vars, None, goes_on(list(loop_vars)))
     return states
+
+
+@ROWS("loop of a network")
+def network_loop(n: CoreMLLayer, count: Value | None = None, *states: Value) -> list:
+    """So many iterations, or while the condition holds that there may be."""
+
+    def goes_on(states: list[Value]) -> Value | None:
+        if "0" not in n.node.graphs:
+            return None
+        return as_scalar(n, n.graph("0", *states)[0])
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        after = n.graph("1", *states)
+        return Iteration(after, going=goes_on(after))
+
+    limit = None if count is None else as_scalar(n, as_i64(n, count))
+    found, _ = while_loop(n, step, states, limit, goes_on(list(states)))
+    return found

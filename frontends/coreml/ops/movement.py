@@ -132,6 +132,11 @@ def pad(n: CoreMLLayer, x: Value) -> Value:
     if len(pairs) % 2 or len(pairs) > 2 * x.type.rank:
         raise n.error(f"'pad' has {len(pairs)} numbers for {shape_text(x)}")
     lead = (0,) * (x.type.rank - len(pairs) // 2)
+    if n.flag("to_sizes"):  # of older networks: what is not 0 is an extent of the result
+        own = x.type.shape[len(lead) :]
+        if None in own:
+            raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
+        pairs = [max(size - own[i // 2], 0) if size else 0 for i, size in enumerate(pairs)]
     mode = n.text("mode", "constant", "constant", "reflect", "replicate")
     pads, fill = (*lead, *pairs[::2], *lead, *pairs[1::2]), n.float("constant_val", 0)
     mode = "edge" if mode == "replicate" else mode

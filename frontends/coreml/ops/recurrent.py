@@ -55,7 +55,11 @@ def lstm_(
     bias_back: Value | None = None,
     peephole_back: Value | None = None,
 ) -> list[Value]:
-    """x [time, batch, input]; states [batch, directions * hidden]."""
+    """x [time, batch, input]; states [batch, directions * hidden].
+
+    `clip` limits cell states: coremltools makes it of TensorFlow's `cell_clip`, and of it the
+    older networks' `cellClipThreshold`, which are such limits.
+    """
     mode = n.text("direction", "forward", "forward", "reverse", "bidirectional")
     sides = [(weight_ih, weight_hh, bias, peephole)]
     if mode == "bidirectional":

@@ -11,7 +11,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, f32, i64
 from ...common.grids import affine_grid, grid_sample
-from ...common.movement import squeezed
+from ...common.movement import slice_axis, squeezed
 from ...common.resize import resized_by_scales
 from ...common.shapes import broadcast, shape_text, shape_vector
 from ...common.terms import Term, arange, constant, joined
@@ -197,3 +197,14 @@ def crop(n: CoreMLLayer, x: Value) -> Value:
         raise n.error(f"input 'x' is {shape_text(x)}, expected known extents")
     out = TensorType((*lead, height - top - bottom, width - left - right), x.type.element_type)
     return n(nn.Slice(x, starts=(*(0,) * len(lead), top, left), out=out))
+
+
+@ROWS("crop_like")
+def crop_like(n: CoreMLLayer, x: Value, ref_tensor: Value) -> Value:
+    """The size of another image, from an offset on: of older networks only."""
+    for i, begin in enumerate(n.ints("offset")):
+        axis, whole = x.type.rank - 2 + i, ref_tensor.type.shape[ref_tensor.type.rank - 2 + i]
+        if whole is None:
+            raise n.error(f"the image is {shape_text(ref_tensor)}, expected known extents")
+        x = slice_axis(n, x, axis, begin, begin + whole)
+    return x

@@ -10,9 +10,9 @@ from ....ir.numpy_types import type_to_numpy
 from ....ir.types import FloatType, f32, f64, i64
 from ...common.scores import transformed, two_classes
 from ...common.terms import Term, constant, joined
+from ...common.words import ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import converter
-from .text import ids, lookup, scalar_string, strings
 
 Labels = tuple[int, ...] | tuple[str, ...]
 

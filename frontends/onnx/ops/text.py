@@ -8,11 +8,11 @@ from operator import add
 import numpy as np
 
 from ....dialects import nn
-from ....ir.attributes import DenseElements
 from ....ir.core import Value
 from ....ir.types import f32, i64
 from ...common.direct import direct
 from ...common.terms import Term, constant, counting, extent, joined
+from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..node import Node
 from ..registry import add_rows, converter
 
@@ -43,34 +43,6 @@ def image_decoder(n: Node, x: Value) -> Value:
 
 
 # -- tables of strings -----------------------------------------------------------------------------
-
-
-def strings(values: tuple[str, ...] | list[str]) -> np.ndarray:
-    """Text as an array of objects."""
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
-
-
-def elements(array: np.ndarray) -> DenseElements:
-    """An array as an attribute."""
-    return DenseElements.from_numpy(np.asarray(array))
-
-
-def lookup(n: Node, x: Value, keys: np.ndarray, values: np.ndarray, default: np.ndarray) -> Value:
-    """The value whose key each element is: by the host, in a dictionary."""
-    op = nn.Lookup(x, keys=elements(keys), values=elements(values), default=elements(default))
-    return n(op)
-
-
-def scalar_string(text: str) -> np.ndarray:
-    """A 0-d array of text."""
-    return strings([text]).reshape(())
-
-
-def ids(n: Node, x: Value, words: tuple[str, ...]) -> Value:
-    """The position of each string among the words, -1 where it is none of them."""
-    return lookup(n, x, strings(words), np.arange(len(words)), np.array(-1))
 
 
 @converter("CategoryMapper", domain=ML)

@@ -1,4 +1,4 @@
-"""Writes the models of this folder's tests from nets of PyTorch, with their results there.
+"""Writes the models of this folder's tests, most from nets of PyTorch, with their results there.
 
     python -m nnc.test.frontends.coreml.make [NAME ..]    (with coremltools 9, torch 2, numpy < 2.3)
 
@@ -270,11 +270,59 @@ def compressed() -> None:
         _save(name, small, (x,), y)
 
 
+def control() -> None:
+    """A loop and a branch as layers of a network, and a loop that fills a list, against NumPy."""
+    from coremltools.converters.mil import Builder
+
+    def doubled_program(lists: bool) -> Any:
+        specs = [Builder.TensorSpec(shape=(3,)), Builder.TensorSpec(shape=(1,))]
+        version = ct.target.iOS15 if lists else ct.target.iOS13
+
+        @Builder.program(input_specs=specs, opset_version=version)
+        def program(x, start):
+            def goes_on(i, a, *held):
+                return Builder.less(x=Builder.reduce_max(x=a, keep_dims=False), y=50.0)
+
+            def step(i, a, *held):
+                at = Builder.squeeze(x=Builder.cast(x=i, dtype="int32"))
+                rows = [Builder.list_write(ls=held[0], index=at, value=a)] if held else []
+                return Builder.add(x=i, y=1.0), Builder.mul(x=a, y=2.0), *rows
+
+            held = (Builder.make_list(dynamic_length=True, elem_shape=(3,)),) if lists else ()
+            i, a, *held = Builder.while_loop(_cond=goes_on, _body=step, loop_vars=(start, x, *held))
+            if held:
+                return Builder.list_gather(ls=held[0], indices=np.array([3, 0, 1], np.int32)), a
+            many = Builder.squeeze(x=Builder.greater(x=i, y=2.0), axes=[0])
+            plus, minus = (lambda: Builder.add(x=a, y=1.0)), (lambda: Builder.sub(x=a, y=1.0))
+            return Builder.cond(pred=many, _true_fn=plus, _false_fn=minus)
+
+        return program
+
+    x = np.array([1.5, 2, 4], np.float32)
+    steps = x * 2.0 ** np.arange(5, dtype=np.float32)[:, None]
+    wanted = {
+        "loops": (steps[4] + 1,),
+        "lists": (steps[[3, 0, 1]], steps[4]),
+    }
+    for name, outputs in wanted.items():
+        lists = name == "lists"
+        how: dict[str, Any] = {"convert_to": "neuralnetwork"}
+        if lists:
+            how = {"minimum_deployment_target": ct.target.iOS15}
+            how["compute_precision"] = ct.precision.FLOAT32
+        made = ct.convert(doubled_program(lists), **how)
+        made.save(str(FILES / f"{name}.{'mlpackage' if lists else 'mlmodel'}"))
+        names = [one.name for one in made.get_spec().description.output]
+        arrays = {"in:x": x, "in:start": np.zeros(1, np.float32)}
+        arrays |= {f"out:{key}": one for key, one in zip(names, outputs, strict=True)}
+        np.savez_compressed(FILES / f"{name}.npz", **arrays)
+
+
 def classical() -> None:
     """Models of scikit-learn (1.5), whose own predictions are the oracle."""
     from coremltools.converters.sklearn import _converter_internal
     from coremltools.models import datatypes
-    from sklearn import ensemble, linear_model, pipeline, preprocessing, svm
+    from sklearn import ensemble, linear_model, neighbors, pipeline, preprocessing, svm
 
     random = np.random.default_rng(1)
     x = random.standard_normal((80, 4))
@@ -293,6 +341,7 @@ def classical() -> None:
         "vectors": (svm.SVR(gamma=0.3), value),
         "vectors_of_two": (svm.SVC(kernel="poly", degree=2, gamma=0.5, coef0=1), two),
         "vectors_of_three": (svm.SVC(gamma=0.4, probability=True, random_state=0), three),
+        "neighbors": (neighbors.KNeighborsClassifier(5, algorithm="brute"), three),
         "scaled": (
             pipeline.Pipeline(
                 [
@@ -306,8 +355,10 @@ def classical() -> None:
     for name, (model, target) in cases.items():
         model.fit(x, target)
         rows = random.standard_normal((6, 4))
+        if name == "neighbors":
+            rows = rows.astype(np.float32)
         arrays = {"in:x": rows, "out:label": model.predict(rows)}
-        if name != "vectors_of_two" and hasattr(model, "predict_proba"):
+        if name not in ("vectors_of_two", "neighbors") and hasattr(model, "predict_proba"):
             arrays["out:chances"] = model.predict_proba(rows)
         features = [("x", datatypes.Array(4))]
         made = _converter_internal._convert_sklearn_model(model, features, "label")
@@ -348,6 +399,7 @@ def main() -> None:
             "network", Images(scale_factor=2), image, convert_to="neuralnetwork"
         ),
         "compressed": compressed,
+        "control": control,
         "classical": classical,
     }
     for name in sys.argv[1:] or all_of_them:

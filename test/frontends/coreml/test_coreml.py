@@ -100,6 +100,15 @@ def test_images_are_scaled():
     assert "BGR" in examine_model(data).notes["x (image)"]
 
 
+def test_a_mean_image_is_taken_away():
+    image = {"width": 5, "height": 4, "colorSpace": "RGB"}
+    about = {"input": [{"name": "x", "type": {"imageType": image}}]}
+    mean = {"meanImage": {"meanImage": (X * 2).ravel()}}
+    data = network(layer("copy"), about=about, preprocessing=[mean])
+    found = nnc.compile(data).run({"x": X[None]})["y"]
+    np.testing.assert_allclose(found, -X, rtol=1e-6)
+
+
 def test_weights_of_few_bits():
     steps = np.arange(6, dtype=np.uint8)
     packed = np.packbits(((steps[:, None] >> np.arange(3, -1, -1)) & 1).reshape(-1)).tobytes()
@@ -124,6 +133,8 @@ def test_weights_of_few_bits():
         (network({"name": "l", "input": ["x"], "output": ["y"]}), "unknown layer"),
         (network(layer("add", "q")), "layer 'l' uses 'q', which nothing makes"),
         (network(layer("add", outputs="z")), "computes none of the model's outputs"),
+        (network(layer("addBroadcastable")), "layer 'l': its inputs or parameters do not fit"),
+        (network(layer("reshapeLike")), "layer 'l': its inputs or parameters do not fit"),
         (
             network(layer("scale", shapeScale=[3], scale={"floatValue": [1]})),
             "1 weights, expected 3",

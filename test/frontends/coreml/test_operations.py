@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import nnc
 import numpy as np
 import pytest
-from nnc.test.frontends.coreml.programs import run
+from nnc.test.frontends.coreml.programs import operation, program, run
 
 torch = pytest.importorskip("torch")
 F = torch.nn.functional
@@ -187,3 +188,26 @@ def test_random_categories(mode):
     assert found.shape == (1, 2, 2000)
     shares = np.stack([(found == i).mean(-1) for i in range(3)], -1)
     np.testing.assert_allclose(shares, chances, atol=0.05)
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_lists(grows):
+    first, second = X[0, 0], X[1, 1]
+    inputs = {"x": first, "z": second, "i": np.array(2, np.int32)}
+    made = {"dynamic_length": grows, "elem_shape": [4, 6], "dtype": "fp32"}
+    length = 1 if grows else 4
+    data = program(
+        inputs,
+        ["picked", "one", "count"],
+        operation("make_list", ["a"], {}, init_length=length, **made),
+        operation("list_write", ["b"], {"ls": "a", "index": "i", "value": "x"}),
+        operation("expand_dims", ["row"], {"x": "z"}, axes=[0]),
+        operation("list_scatter", ["c"], {"ls": "b", "value": "row"}, indices=[3]),
+        operation("list_gather", ["picked"], {"ls": "c"}, indices=[3, 0, 2]),
+        operation("list_read", ["one"], {"ls": "c", "index": "i"}),
+        operation("list_length", ["count"], {"ls": "c"}),
+    )
+    found = nnc.compile(data).run(inputs)
+    close(found["picked"], np.stack([second, np.zeros_like(first), first]))
+    close(found["one"], first)
+    assert found["count"] == 4
