@@ -14,6 +14,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.numpy_types import type_to_numpy
 from ...ir.types import Dim, FloatType, IntegerType, TensorType, Type, f32, i32, i64
+from . import angles
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
@@ -360,12 +361,7 @@ def divisor(n: Layer, x: Value) -> Value:
 
 def atan2(n: Layer, y: Value, x: Value) -> Value:
     """The angle of the point (x, y)."""
-    top, right = Term(n, y), Term(n, x)
-    angle = (top / right).function(nn.Atan)
-    turn = (top < 0.0).choose(-np.pi, (top * 0.0) + np.pi)
-    found = (right < 0.0).choose(angle + turn, angle)
-    upright = top.function(nn.Sign) * (np.pi / 2)
-    return right.equals(0.0).choose(upright + right * 0.0, found).value
+    return angles.atan2(Term(n, y), Term(n, x)).value
 
 
 def select_rows(n: Layer, condition: Value, yes: Value, no: Value) -> Value:
