@@ -148,6 +148,16 @@ matrix_nms matrix_nms BBoxes Scores -> Out Index RoisNum
 roi_align roi_align X ROIs RoisNum -> Out
 roi_pool roi_pool X ROIs RoisNum -> Out Argmax
 psroi_pool psroi_pool X ROIs RoisNum -> Out
+quantize_linear quantize_linear X Scale ZeroPoint -> Y
+dequantize_linear dequantize_linear X Scale ZeroPoint -> Y
+fake_quantize_dequantize_moving_average_abs_max fake_quantize_dequantize_moving_average_abs_max \
+X InScale -> Out OutScale
+generate_proposals_v2 generate_proposals Scores BboxDeltas ImShape Anchors Variances \
+-> RpnRois RpnRoiProbs RpnRoisNum pre_nms_topN=pre_nms_top_n post_nms_topN=post_nms_top_n
+distribute_fpn_proposals distribute_fpn_proposals FpnRois RoisNum \
+-> *MultiFpnRois *MultiLevelRoIsNum RestoreIndex
+set_value set_value Input *StartsTensorList@starts *EndsTensorList@ends *StepsTensorList@steps \
+-> Out fp32_values=values
 """
 
 

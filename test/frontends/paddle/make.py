@@ -15,6 +15,7 @@ import numpy as np
 import paddle
 import paddle.nn.functional as fn
 from paddle import nn
+from paddle.nn.quant.format import LinearDequanter, LinearQuanter
 from paddle.vision import ops
 
 FILES = Path(__file__).parent / "files"
@@ -259,8 +260,8 @@ class Indices(Group):
         )
 
     def forward(self, x, y, m):
-        lengths, first = paddle.to_tensor([2, 5]), paddle.to_tensor([[1, 0]])
-        a, b, row = x[0], y[0][:2], paddle.to_tensor([3, 1])
+        lengths, first = paddle.assign(np.array([2, 5])), paddle.assign(np.array([[1, 0]]))
+        a, b, row = x[0], y[0][:2], paddle.assign(np.array([3, 1]))
         z = x * 1
         z[:, 0] = 2.0
         w = x * 1
@@ -273,7 +274,7 @@ class Indices(Group):
             paddle.index_put(a, (row,), b), paddle.index_put(a, (row, row - 1), b[:, 0]),
             paddle.index_add(a, row, 0, b), paddle.masked_select(x, x > 0), z, w,
             paddle.repeat_interleave(x, 2, axis=1),
-            paddle.repeat_interleave(a, paddle.to_tensor([1, 2, 1, 3, 1]), axis=0),
+            paddle.repeat_interleave(a, paddle.assign(np.array([1, 2, 1, 3, 1])), axis=0),
             fn.sequence_mask(lengths, maxlen=6), paddle.linspace(0, 1, 5) + a[0, 0],
             paddle.eye(3, 4) + a[0, 0], paddle.tril_indices(3, 4, 0), paddle.triu_indices(3, 4, 1),
             paddle.diag(a[0]), paddle.diag(a[0], 1, -1.0), paddle.diag(a, -1),
@@ -305,7 +306,10 @@ class Proposals(Group):
     def forward(self, scores, moves, anchors):
         low = paddle.abs(anchors[..., :2]) * 20
         anchors = paddle.concat([low, low + paddle.abs(anchors[..., 2:]) * 30 + 4], -1)
-        image, variances = paddle.to_tensor([[60.0, 70], [50, 40]]), paddle.full([4, 5, 3, 4], 0.5)
+        image, variances = (
+            paddle.assign(np.array([[60, 70], [50, 40]], "f4")),
+            paddle.full([4, 5, 3, 4], 0.5),
+        )
         found = []
         for offset, least in ((False, 4.0), (True, 0.5)):
             rois, chances, counts = ops.generate_proposals(
@@ -319,11 +323,30 @@ class Proposals(Group):
         return found
 
 
+class Quantized(Group):
+    """Numbers in steps, as models of PaddleSlim have them."""
+
+    inputs = (("x", [2, 3, 4], "float32"),)
+
+    def build(self):
+        self.pairs = nn.LayerList(
+            [
+                make(np.ones(count, "f4"), np.zeros(count, "f4"), quant_axis=axis)
+                for count, axis in ((1, None), (3, 1))
+                for make in (LinearQuanter, LinearDequanter)
+            ]
+        )
+
+    def forward(self, x):
+        steps = [self.pairs[0](x), self.pairs[2](x)]
+        return [*steps, self.pairs[1](steps[0]), self.pairs[3](steps[1])]
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
-        low, high = (0.5, 1.5) if "variance" in name else (-0.5, 0.5)
-        if value.dtype == paddle.float32:
+        low, high = (0.5, 1.5) if "variance" in name or "scale" in name else (-0.5, 0.5)
+        if value.dtype == paddle.float32 and "zero" not in name:
             value.set_value(random.uniform(low, high, value.shape).astype("f4"))
 
 
@@ -354,6 +377,6 @@ def write(kind: type) -> None:
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    for kind in (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals):
+    for kind in (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals, Quantized):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)
