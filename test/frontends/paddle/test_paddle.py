@@ -13,7 +13,14 @@ from ..models import main_of
 
 FILES = Path(__file__).parent / "files"
 ALL = sorted(path.stem for path in FILES.glob("*.zip"))
-INTERPRETED = ("detectors", "indices", "proposals", "quantized", "proposals_old", "indices_old")  # to compile them takes long
+INTERPRETED = (
+    "detectors",
+    "indices",
+    "proposals",
+    "quantized",
+    "proposals_old",
+    "indices_old",
+)  # to compile them takes long
 SECOND = ("elementwise", "images_old", "movement", "networks")  # the same operators once more
 GROUPS = [pytest.param(n, marks=pytest.mark.slow) if n in SECOND else n for n in ALL]
 
