@@ -289,7 +289,7 @@ class Indices(Group):
             paddle.trunc(x * 3), paddle.atan2(x, y), paddle.lerp(x, y, 0.3), paddle.isclose(x, x * 1.000001),
             paddle.cast(paddle.equal_all(x, y), "int32"), paddle.cast(paddle.allclose(x, x * 1.0000001), "int32"), paddle.cross(x, y, axis=2),
             paddle.heaviside(paddle.trunc(x), y), fn.label_smooth(x), paddle.logit(fn.sigmoid(x), 0.1),
-            fn.swiglu(m),
+            m if OLD else fn.swiglu(m),
         ]  # fmt: skip
         return [v if v.dtype != paddle.bool else paddle.cast(v, "int32") for v in found]
 
