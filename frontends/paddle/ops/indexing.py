@@ -77,7 +77,7 @@ def index_add(n: PaddleLayer, x: Value, index: Value, added: Value) -> Value:
 @rows("set_value_", "set_value", "set_value_with_tensor_", "set_value_with_tensor")
 def set_value(n: PaddleLayer, x: Value, *operands: Any) -> Value:
     """x with numbers, or a tensor, in a slice."""
-    given = operands[0] if "tensor" in n.kind else None
+    given = operands[0] if len(operands) == 4 else None
     starts, ends, steps = (n.numbers(v, "positions") for v in operands[-3:])
     axes = [n.axis(x, a) for a in n.ints("axes")]
     if None in x.type.shape or n.ints("none_axes"):
@@ -114,20 +114,18 @@ def masked_select(n: PaddleLayer, x: Value, mask: Value) -> Value:
     return n(nn.GatherNd(x, places))
 
 
-@rows("repeat_interleave")
-def repeated(n: PaddleLayer, x: Value) -> Value:
+@rows("repeat_interleave", "repeat_interleave_with_tensor_index")
+def repeated(n: PaddleLayer, x: Value, repeats: Value | None = None) -> Value:
+    """Each element of an axis so often, or as often as the other operand says."""
     axis = n.axis(x, n.int("axis"))
-    places = counting(n, extent(n, (x, axis)) * n.int("repeats")) / n.int("repeats")
-    return n(nn.Gather(x, places.value, axis=axis))
-
-
-@rows("repeat_interleave_with_tensor_index")
-def repeated_each(n: PaddleLayer, x: Value, repeats: Value) -> Value:
-    """Each element as often as the other operand says."""
-    ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
-    total = Term(n, as_scalar(n, n(nn.ReduceSum(n.cast(repeats, i64), axes=(0,)))))
-    number = (counting(n, total).spread(0, 1) >= ends).cast(i64).sum(1)
-    return n(nn.Gather(x, number.value, axis=n.axis(x, n.int("axis"))))
+    if repeats is None:
+        count = n.int("repeats")
+        number = counting(n, extent(n, (x, axis)) * count) / count
+    else:
+        ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
+        total = Term(n, n(nn.ReduceSum(n.cast(repeats, i64), axes=(0,))))
+        number = (counting(n, total).spread(0, 1) >= ends).cast(i64).sum(1)
+    return n(nn.Gather(x, number.value, axis=axis))
 
 
 @rows("sequence_mask")

@@ -268,7 +268,7 @@ class Indices(Group):
         w[0, 1:3] = y[0, :2]
         found = [layer(x, sequence_length=lengths)[0] for layer in self.recurrent]
         found += [
-            paddle.put_along_axis(a, first, 1.5, axis=1),
+            paddle.put_along_axis(a, first, paddle.full([1, 1], 1.5), axis=1),
             paddle.put_along_axis(a, first, y[0][:, :2], axis=1, reduce="add"),
             paddle.scatter(a, row, b), paddle.scatter(a, row, b, overwrite=False),
             paddle.index_put(a, (row,), b), paddle.index_put(a, (row, row - 1), b[:, 0]),
