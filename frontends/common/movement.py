@@ -149,6 +149,16 @@ def rolled(n: Layer, x: Value, axis: int, shift: int) -> Value:
     return concat(n, parts, axis)
 
 
+def channels_shuffled(n: Layer, x: Value, groups: int) -> Value:
+    """[N, G * C, D..] as [N, C * G, D..]: the first channel of each group comes first."""
+    channels = x.type.shape[1]
+    if channels is None or groups < 1 or channels % groups:
+        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
+    rest: list[Extent] = [(x, i) for i in range(2, x.type.rank)]
+    apart = reshape(n, x, [(x, 0), groups, channels // groups, *rest])
+    return reshape(n, swapped(n, apart, 1, 2), [(x, 0), channels, *rest])
+
+
 def split_into(n: Layer, x: Value, axis: int, sizes: Sequence[int]) -> list[Value]:
     """Consecutive parts of these sizes along the axis; empty ones need no op."""
     types = [_part_type(x, axis, size) for size in sizes]

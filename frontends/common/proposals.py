@@ -52,7 +52,7 @@ def anchors(
     found = []
     center = (base - unit) / 2
     for ratio in ratios:
-        area = base * base / ratio
+        area = base * base / ratio if ratio > 0 else 0.0
         width = _nearest(math.sqrt(math.floor(area) if whole else area))
         sizes = np.array([width, _nearest(width * ratio)])
         for scale in scales:

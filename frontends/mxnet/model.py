@@ -229,7 +229,7 @@ def _input(symbol: _Symbol, i: int, arrays: Mapping[str, np.ndarray]) -> Input:
     """Its shape is an attribute, where it is told at all; 0 is an extent that is not known."""
     attributes, name = symbol.attributes(i), symbol.names[i]
     code = parsed(attributes.get("__dtype__", "-1"))
-    if code in TYPES:
+    if isinstance(code, int) and code in TYPES:
         element = numpy_to_type(TYPES[code])
     else:
         element = _element_of_users(symbol, i, arrays)

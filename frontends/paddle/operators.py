@@ -148,6 +148,44 @@ matrix_nms matrix_nms BBoxes Scores -> Out Index RoisNum
 roi_align roi_align X ROIs RoisNum -> Out
 roi_pool roi_pool X ROIs RoisNum -> Out Argmax
 psroi_pool psroi_pool X ROIs RoisNum -> Out
+put_along_axis put_along_axis Input Index Value -> Result Axis=axis Reduce=reduce
+scatter scatter X Ids Updates -> Out
+index_put index_put x *indices value -> out
+index_add index_add X Index AddValue -> Out
+masked_select masked_select X Mask -> Y
+repeat_interleave repeat_interleave X RepeatsTensor -> Out Repeats=repeats dim=axis
+sequence_mask sequence_mask X MaxLenTensor@maxlen -> Y
+linspace linspace Start Stop Num -> Out
+eye eye none@num_rows none@num_columns -> Out
+tril_indices tril_indices -> out
+triu_indices triu_indices -> out
+diag_v2 diag X -> Out
+diagonal diagonal Input -> Out
+trace trace Input -> Out
+diag_embed diag_embed Input -> Out
+kthvalue kthvalue X -> Out Indices
+searchsorted searchsorted SortedSequence Values -> Out
+crop_tensor crop X *ShapeTensor|Shape@shape *OffsetsTensor|Offsets@offsets -> Out
+broadcast_tensors broadcast_tensors *X -> *Out
+unpool unpool X Indices none@output_size -> Out
+atan2 atan2 X1 X2 -> Out
+lerp lerp X Y Weight -> Out
+isclose isclose Input Other Rtol@rtol Atol@atol -> Out
+allclose allclose Input Other Rtol@rtol Atol@atol -> Out
+equal_all equal_all X Y -> Out
+cross cross X Y -> Out dim=axis
+elementwise_heaviside heaviside X Y -> Out
+label_smooth label_smooth X PriorDist -> Out
+quantize_linear quantize_linear X Scale ZeroPoint -> Y
+dequantize_linear dequantize_linear X Scale ZeroPoint -> Y
+fake_quantize_dequantize_moving_average_abs_max fake_quantize_dequantize_moving_average_abs_max \
+X InScale -> Out OutScale
+generate_proposals_v2 generate_proposals Scores BboxDeltas ImShape Anchors Variances \
+-> RpnRois RpnRoiProbs RpnRoisNum pre_nms_topN=pre_nms_top_n post_nms_topN=post_nms_top_n
+distribute_fpn_proposals distribute_fpn_proposals FpnRois RoisNum \
+-> *MultiFpnRois *MultiLevelRoIsNum RestoreIndex
+set_value set_value Input ValueTensor *StartsTensorList@starts *EndsTensorList@ends \
+*StepsTensorList@steps -> Out fp32_values=values
 """
 
 

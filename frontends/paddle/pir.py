@@ -71,7 +71,7 @@ class _Reader:
     def operator(self, op: dict[str, Any], graph: Graph, nodes: list[Node]) -> None:
         kind = _kind(op["#"])
         if kind in ("builtin.parameter", "p"):
-            name = op["A"][3] if kind == "p" else _attributes(op["A"])["parameter_name"]
+            name = _name(op["A"][3] if kind == "p" else _attributes(op["A"])["parameter_name"])
             is_stored = kind != "p" or bool(op["OA"][0])
             # What is not stored is only there for training.
             self.names[op["O"]["%"] if kind == "p" else op["O"][0]["%"]] = name if is_stored else ""
@@ -81,12 +81,12 @@ class _Reader:
         attributes = _attributes(op.get("A", []))
         inputs = [self.name(one) if one["%"] else "" for one in op.get("I") or []]
         if kind == "pd_op.data":
-            name = attributes["name"]
+            name = _name(attributes["name"])
             self.names[op["O"][0]["%"]] = name
             self.inputs.append(Input(name, _type(op["O"][0]["TT"])))
             return
         if kind == "pd_op.fetch":
-            self.outputs.append((attributes["name"], inputs[0]))
+            self.outputs.append((_name(attributes["name"]), inputs[0]))
             return
         if kind == "cf.yield":
             graph.outputs = [(name, name) for name in inputs]
@@ -110,6 +110,12 @@ class _Reader:
 def _kind(text: str) -> str:
     dialect, dot, name = text.partition(".")
     return f"{_DIALECTS.get(dialect, dialect)}.{name}" if dot else text
+
+
+def _name(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError(f"a value's name is {value!r}")
+    return value
 
 
 def _attributes(given: list[dict[str, Any]]) -> dict[str, Any]:

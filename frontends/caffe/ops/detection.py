@@ -132,6 +132,8 @@ def _proposed(
 
     The third input is the image's height, width and scale.
     """
+    if not np.isfinite(shape).all() or stride <= 0:
+        raise n.error(f"boxes {shape.tolist()} every {stride} elements")
     scores, moves, image = (Term(n, x) for x in inputs)
     count, (batch, channels, height, width) = len(shape), scores.shape
     if height is None or width is None or (batch, channels) != (1, 2 * count) or image.rank != 2:

@@ -7,6 +7,7 @@ import math
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
+from ...common.movement import channels_shuffled
 from ...common.shapes import merge, normalize_axis, reshape, shape_text
 from ...common.terms import Term
 from ..layer import CaffeLayer
@@ -124,10 +125,4 @@ def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
 
 @ROWS("ShuffleChannel")
 def shuffle(n: CaffeLayer, x: Value) -> Value:
-    groups, channels = n.p("shuffle_channel").group, x.type.shape[1]
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels} channels do not split into {groups} groups")
-    rest = [(x, i) for i in range(2, x.type.rank)]
-    wide = Term(n, x).reshape((x, 0), groups, channels // groups, *rest)
-    moved = wide.transpose(0, 2, 1, *range(3, wide.rank))
-    return moved.reshape((x, 0), channels, *rest).value
+    return channels_shuffled(n, x, n.p("shuffle_channel").group)

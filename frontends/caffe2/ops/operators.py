@@ -12,10 +12,9 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, f32, f64, i1, i32, i64
 from ...common.activations import activation, clipped
-from ...common.movement import split_into
+from ...common.movement import channels_shuffled, split_into
 from ...common.pooling import Windows, average_pooled, max_pooled
 from ...common.shapes import merge, normalize_axes, normalize_axis, reshape, shape_text
-from ...common.terms import Term
 from ...common.windows import padded
 from ..layer import Caffe2Layer
 from ..rows import ROWS
@@ -357,12 +356,7 @@ def argmax(n: Caffe2Layer, x: Value) -> Value:
 @ROWS("ChannelShuffle")
 def shuffle(n: Caffe2Layer, x: Value) -> Value:
     _spatial(n, x)
-    groups, channels = n.int("group", 1), x.type.shape[1]
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
-    rest = [(x, i) for i in range(2, x.type.rank)]
-    wide = Term(n, x).reshape((x, 0), groups, channels // groups, *rest)
-    return wide.transpose(0, 2, 1, *range(3, wide.rank)).reshape((x, 0), channels, *rest).value
+    return channels_shuffled(n, x, n.int("group", 1))
 
 
 @ROWS("ResizeNearest")

@@ -29,6 +29,18 @@ def only_activation(n: DarknetLayer, x: Value) -> Value:
     return activated(n, x, n.text("activation", "linear"))
 
 
+@rows("logistic")
+def logistic(n: DarknetLayer, x: Value) -> Value:
+    return activated(n, x, "logistic")
+
+
+@rows("l2norm")
+def of_length_one(n: DarknetLayer, x: Value) -> Value:
+    """Channels over the root of the sum of their squares."""
+    term = Term(n, x)
+    return (term / (term * term).sum(1, keep=True).function(nn.Sqrt)).value
+
+
 @rows("batchnorm")
 def batchnorm(n: DarknetLayer, x: Value) -> Value:
     count = channels_of(n, x)

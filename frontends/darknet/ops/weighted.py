@@ -11,7 +11,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import f32
 from ...common.columns import unfolded
-from ...common.convolution import convolution
+from ...common.convolution import convolution, transposed_convolution
 from ...common.shapes import flatten, reshape
 from ...common.terms import Term
 from .. import rows
@@ -135,6 +135,25 @@ def convolutional(n: DarknetLayer, x: Value) -> Value:
     strides, how = how.strides, replace(how, strides=(1, 1)) if blurs else how
     found = convolved(n, x, how, weights.taken[n.index])
     return blurred(n, found, strides, blurs) if blurs else found
+
+
+@rows("deconvolutional", "deconv")
+def deconvolutional(n: DarknetLayer, x: Value) -> Value:
+    """The weights are [channels, filters, size, size]."""
+    how, channels = options_of(n, n.int("filters", 1), 1, "logistic"), channels_of(n, x)
+    names = ("bias", *(_STATISTICS if how.normalizes else ()))
+    bias, *statistics = [n.matrix(name, how.filters) for name in names]
+    found = transposed_convolution(
+        n,
+        x,
+        n.matrix("weight", channels, how.filters, how.size, how.size),
+        None if statistics else bias,
+        strides=how.strides,
+        dilations=(1, 1),
+        padding=(how.pad,) * 4,
+    )
+    found = normalized(n, found, bias, statistics) if statistics else found
+    return activated(n, found, how.activation)
 
 
 def blurred(n: DarknetLayer, x: Value, strides: tuple[int, int], kind: int) -> Value:

@@ -12,6 +12,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.numpy_types import numpy_to_type, type_to_numpy
 from ....ir.types import FloatType, f32, i1
+from ...common.formulas import atan2
 from ...common.shapes import shape_of
 from ...common.terms import Term
 from ..layer import MxnetLayer, rows
@@ -211,7 +212,7 @@ _BINARY: dict[str, Callable[[Term, Term], Term]] = {
     "maximum": lambda a, b: a.max(b),
     "minimum": lambda a, b: a.min(b),
     "hypot": lambda a, b: (a * a + b * b).function(nn.Sqrt),
-    "arctan2": lambda a, b: _arctan2(a, b),
+    "arctan2": atan2,
     "bitwise_and": lambda a, b: a & b,
     "bitwise_or": lambda a, b: a | b,
     "bitwise_xor": lambda a, b: a ^ b,
@@ -235,13 +236,6 @@ _NUMPY_NAMES = {
     "lesser": "less",
     "lesser_equal": "less_equal",
 }
-
-
-def _arctan2(y: Term, x: Term) -> Term:
-    angle = (y / x).function(nn.Atan)
-    half = (y < 0.0).choose(y * 0.0 - math.pi, y * 0.0 + math.pi)
-    upright = x.equals(0.0).choose(half * 0.5, angle + (x < 0.0).choose(half, 0.0))
-    return (x.equals(0.0) & y.equals(0.0)).choose(0.0, upright)
 
 
 def _pair(n: MxnetLayer, a: Value, b: Value) -> tuple[Term, Term]:

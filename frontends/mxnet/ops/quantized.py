@@ -57,6 +57,8 @@ def _made(n: MxnetLayer, x: Term, range_: Range, element: Type, half: float = 0.
 
 
 def _real(x: Value, range_: Range, half: float = 0.5) -> Term:
+    if not isinstance(x.type.element_type, IntegerType):
+        raise range_.n.error(f"an input is '{x.type}', expected integers")
     return range_.n.term(x).cast(f32) * range_.level(x.type.element_type, half)
 
 

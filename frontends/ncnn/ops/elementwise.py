@@ -9,6 +9,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ...common.activations import activation, clipped
+from ...common.formulas import atan2
 from ...common.terms import Term
 from .. import rows
 from ..layer import NcnnLayer
@@ -181,15 +182,6 @@ def unary(n: NcnnLayer, x: Value) -> Value:
     return _UNARY[kind](t).value
 
 
-def _atan2(y: Term, x: Term) -> Term:
-    """The angle of a point, from the arc tangent of the quotient."""
-    pi = float(np.pi)
-    half = (y > 0.0).choose(y * 0.0 + pi / 2, (y < 0.0).choose(y * 0.0 - pi / 2, 0.0))
-    angle = (y / x).function(nn.Atan)
-    left = (y < 0.0).choose(angle - pi, angle + pi)
-    return x.equals(0.0).choose(half, (x < 0.0).choose(left, angle))
-
-
 def _remainder(a: Term, b: Term) -> Term:
     return a - b * (a / b).function(nn.Floor)
 
@@ -210,7 +202,7 @@ _BINARY: dict[int, Callable[[Term, Term], Term]] = {
     4: lambda a, b: a.max(b),
     5: lambda a, b: a.min(b),
     6: lambda a, b: a**b,
-    10: _atan2,
+    10: atan2,
     12: _truncated_remainder,
     14: _log_add_exp,
     15: lambda a, b: (a / b).function(nn.Floor),

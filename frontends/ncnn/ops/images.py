@@ -35,7 +35,7 @@ def interp(n: NcnnLayer, x: Value, like: Value | None = None) -> Value:
         if 0 in wanted:
             raise n.error("it needs inputs of known extents")
     axes = (2,) if rank == 3 else (2, 3)
-    wanted, factors = wanted[4 - 2 - len(axes) :], [n.float(1, 1.0), n.float(2, 1.0)][-len(axes) :]
+    wanted, factors = (v[-len(axes) :] for v in (wanted, [n.float(1, 1.0), n.float(2, 1.0)]))
     how = {"mode": mode, "coordinate_transform": "half_pixel"}
     if mode == "nearest":
         how |= {"coordinate_transform": "asymmetric", "nearest_mode": "floor"}

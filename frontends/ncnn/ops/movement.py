@@ -12,7 +12,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i64
-from ...common.movement import reversed_axes, slice_axis
+from ...common.movement import channels_shuffled, reversed_axes, slice_axis
 from ...common.reshaping import reshape_by
 from ...common.shapes import Extent, flatten, reshape, shape_of
 from ...common.terms import extent
@@ -276,14 +276,10 @@ def reorg(n: NcnnLayer, x: Value) -> Value:
 
 @rows("ShuffleChannel")
 def shuffle_channel(n: NcnnLayer, x: Value) -> Value:
-    channels, groups = x.type.shape[1], n.int(0, 1)
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
-    groups = channels // groups if n.int(1) else groups
-    own = [(x, i) for i in range(2, x.type.rank)]
-    split = reshape(n, x, [1, groups, channels // groups, *own])
-    order = (0, 2, 1, *range(3, split.type.rank))
-    return reshape(n, n(nn.Transpose(split, permutation=order)), [1, channels, *own])
+    groups, channels = n.int(0, 1), x.type.shape[1]
+    if n.int(1) and channels is not None and groups > 0:
+        groups = channels // groups
+    return channels_shuffled(n, x, groups)
 
 
 @rows("Embed")

@@ -5,6 +5,7 @@ Source: PaddlePaddle's paddle/phi/kernels/cpu
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -17,18 +18,22 @@ from ...common import regions
 from ...common.detections import (
     Choice,
     Found,
+    best_first,
     best_of_classes,
     decoded,
     image_of,
     not_suppressed,
     overlaps,
+    places_of,
     priors,
     ranked_by_class,
     ratios_of_priors,
+    rows_at,
     sizes_of_priors,
 )
+from ...common.proposals import Proposing, cut, ranked
 from ...common.shapes import shape_text
-from ...common.terms import Term, constant, joined
+from ...common.terms import Term, constant, counting, extent, joined
 from .. import rows
 from ..layer import PaddleLayer
 
@@ -195,6 +200,80 @@ def _decay(n: PaddleLayer, shares: Term, count: int) -> Term:
         left = (1.0 - shares) / (1.0 - covered)
     left = better.choose(left, 1.0)
     return left.made(nn.ReduceMin(left.value, axes=(left.rank - 1,))).min(1.0)
+
+
+@rows("generate_proposals")
+def generate_proposals(
+    n: PaddleLayer, scores: Value, moves: Value, image: Value, anchors: Value, variances: Value
+) -> list[Value]:
+    """Regions [R, 4], their scores [R, 1], and how many each image has [B].
+
+    scores [B, A, H, W], moves [B, 4 A, H, W], image [B, 2], anchors and variances [H, W, A, 4]
+    """
+    batch, count, height, width = scores.type.shape
+    if None in (batch, count, height, width) or n.float("eta", 1.0) != 1:
+        raise n.error(f"scores of shape {shape_text(scores)}, with eta {n.float('eta', 1.0)}")
+    total, unit = (count or 0) * (height or 0) * (width or 0), float(n.flag("pixel_offset", True))
+    sure = Term(n, scores).transpose(0, 2, 3, 1).reshape((scores, 0), total)
+    given = Term(n, moves).reshape((scores, 0), count or 0, 4, height or 0, width or 0)
+    given = given.transpose(0, 3, 4, 1, 2).reshape((scores, 0), total, 4)
+    before, after = n.int("pre_nms_top_n", -1), n.int("post_nms_top_n", -1)
+    best, order = best_first(sure, before if before > 0 else None)
+    own = [Term(n, v).reshape(1, total, 4) for v in (anchors, variances)]
+    most = math.log(1000 / 16)
+    boxes = rows_at(decoded(own[0], given * own[1], unit, most), order)
+    extents = Term(n, image).cast(best.element).gather(constant(n, np.array([1, 0])), 1)
+    boxes = cut(boxes, extents - unit)
+    sides = boxes.part(2, 2, 4) - boxes.part(2, 0, 2) + unit
+    wide = sides >= max(n.float("min_size", 0.1), 1.0)
+    if unit:
+        middle = boxes.part(2, 0, 2) + sides * 0.5
+        wide = wide & (middle <= extents.reshape((image, 0), 1, 2))
+    wide = wide.column(0) & wide.column(1)
+    how = Proposing(None, after if after > 0 else None, n.float("nms_thresh", 0.5), unit)
+    found = ranked(boxes, wide.choose(best, -math.inf), how)
+    places = places_of(found[2])
+    taken = (t.made(nn.GatherNd(t.value, places.value)) for t in found[:2])
+    rois, chances = taken
+    return [rois.value, chances.spread(0, 1).value, found[2].cast(i32).sum(1).value]
+
+
+@rows("distribute_fpn_proposals")
+def distribute(n: PaddleLayer, rois: Value, counts: Value | None = None) -> list:
+    """Regions by the level of a pyramid that their size asks for; and where each one went."""
+    least, most = n.int("min_level", 2), n.int("max_level", 5)
+    unit = float(n.flag("pixel_offset", True))
+    sides = Term(n, rois).part(1, 2, 4) - Term(n, rois).part(1, 0, 2)
+    valid = (sides.column(0) >= 0.0) & (sides.column(1) >= 0.0)
+    area = valid.choose((sides.column(0) + unit) * (sides.column(1) + unit), 0.0)
+    scale = area.function(nn.Sqrt) / float(n.int("refer_scale", 224)) + 1e-8
+    level = (scale.function(nn.Log) * (1 / math.log(2))).function(nn.Floor)
+    level = (level + float(n.int("refer_level", 4))).max(float(least)).min(float(most))
+    image = image_of(n, counts, Term(n, rois))
+    images = 1 if counts is None else counts.type.shape[0] or 1
+    parts, numbers, orders = [], [], []
+    for i in range(least, most + 1):
+        inside = level.equals(float(i))
+        order = Term(n, n(nn.NonZero(inside.value))).flat()
+        orders.append(order)
+        parts.append(Term(n, rois).gather(order).value)
+        own = image.gather(order).spread(0, 1).equals(constant(n, np.arange(images)))
+        numbers.append(own.cast(i32).sum(0).value)
+    whole = joined(orders, 0)
+    place = counting(n, extent(n, (rois, 0)))
+    back = n(nn.ScatterElements(place.value, whole.value, place.value, axis=0))
+    return [parts, numbers, Term(n, back).cast(i32).spread(0, 1).value]
+
+
+@rows("box_clip")
+def box_clip(n: PaddleLayer, boxes: Value, image: Value) -> Value:
+    """Boxes [R, 4] with no corner outside of the only image, of height, width and scale."""
+    if image.type.shape[0] != 1:
+        raise n.error("boxes of several images")
+    size = Term(n, image).part(1, 0, 2) / Term(n, image).part(1, 2, 3)
+    last = (size + 0.5).function(nn.Floor).gather(constant(n, np.array([1, 0])), 1) - 1.0
+    table = Term(n, boxes).reshape(1, (boxes, 0), 4)
+    return cut(table, last).reshape((boxes, 0), 4).value
 
 
 # -- regions ---------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from ...common.convolution import (
     transposed_convolution,
 )
 from ...common.grids import affine_grid, grid_sample
-from ...common.movement import FAR, concat, padded_by, slice_axis, split_into
+from ...common.movement import FAR, channels_shuffled, concat, padded_by, slice_axis, split_into
 from ...common.pooling import (
     Windows,
     adaptive_pooled,
@@ -307,13 +307,7 @@ rows.add({name: _in_front(_interpolated) for name in _MODES})
 
 
 def _shuffled(n: PaddleLayer, x: Value) -> Value:
-    groups, channels = n.int("groups", 1), x.type.shape[1]
-    if channels is None or groups < 1 or channels % groups:
-        raise n.error(f"{channels or '?'} channels do not split into {groups} groups")
-    outer, *inner = ((x, i) for i in (0, 2, 3))
-    split = reshape(n, x, [outer, groups, channels // groups, *inner])
-    moved = n(nn.Transpose(split, permutation=(0, 2, 1, 3, 4)))
-    return reshape(n, moved, [outer, channels, *inner])
+    return channels_shuffled(n, x, n.int("groups", 1))
 
 
 rows.add({"channel_shuffle": _in_front(_shuffled), "shuffle_channel": _in_front(_shuffled)})

@@ -182,6 +182,19 @@ def test_binary_convolutions(tmp_path):
     agree(found, conv(x, weight, 1) + bias[:, None, None])
 
 
+def test_deconvolution(tmp_path):
+    x, bias, weight = draw(2, 4, 5), draw(3), draw(2, 3, 4, 4)
+    text = "[deconv]\nfilters=3\nsize=4\nstride=2\npadding=1\nactivation=linear\n[l2norm]\n[logistic]\n"
+    whole = np.zeros((3, 10, 12), "f4")
+    for i in range(4):
+        for j in range(5):
+            part = np.einsum("c,cfij->fij", x[:, i, j], weight)
+            whole[:, 2 * i : 2 * i + 4, 2 * j : 2 * j + 4] += part
+    wanted = whole[:, 1:-1, 1:-1] + bias[:, None, None]
+    wanted = sigmoid(wanted / np.sqrt((wanted**2).sum(0)))
+    agree(only(net(tmp_path, x.shape, text, [bias, weight]), x), wanted)
+
+
 def test_shared_weights_and_blur(tmp_path):
     x, bias, weight = draw(2, 6, 6), draw(2), draw(2, 2, 3, 3)
     text = "[conv]\nfilters=2\nsize=3\npad=1\nactivation=linear\n"

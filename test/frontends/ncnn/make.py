@@ -1,6 +1,6 @@
 """Writes `files/`: groups of single layers with random weights, and what ncnn makes of them.
 
-Run with a Python that has ncnn: `python test/frontends/ncnn/make.py`.
+Run with a Python that has ncnn of 2026: `python test/frontends/ncnn/make.py`.
 """
 
 import sys

@@ -15,6 +15,7 @@ import numpy as np
 import paddle
 import paddle.nn.functional as fn
 from paddle import nn
+from paddle.nn.quant.format import LinearDequanter, LinearQuanter
 from paddle.vision import ops
 
 FILES = Path(__file__).parent / "files"
@@ -244,11 +245,108 @@ class Detectors(Group):
         return found
 
 
+class Indices(Group):
+    """Elements at positions, masks, diagonals, sequences of several lengths."""
+
+    inputs = (
+        ("x", [2, 5, 3], "float32"),
+        ("y", [2, 5, 3], "float32"),
+        ("m", [2, 4, 6, 6], "float32"),
+    )
+
+    def build(self):
+        self.recurrent = nn.LayerList(
+            [nn.LSTM(3, 4, num_layers=2, direction="bidirect"), nn.GRU(3, 4), nn.SimpleRNN(3, 4)]
+        )
+
+    def forward(self, x, y, m):
+        lengths, first = paddle.assign(np.array([2, 5])), paddle.assign(np.array([[1, 0]]))
+        a, b, row = x[0], y[0][:2], paddle.assign(np.array([3, 1]))
+        z = x * 1
+        z[:, 0] = 2.0
+        w = x * 1
+        w[0, 1:3] = y[0, :2]
+        found = [layer(x, sequence_length=lengths)[0] for layer in self.recurrent]
+        found += [
+            paddle.put_along_axis(a, first, paddle.full([1, 1], 1.5), axis=1),
+            paddle.put_along_axis(a, first, y[0][:, :2], axis=1, reduce="add"),
+            paddle.scatter(a, row, b), paddle.scatter(a, row, b, overwrite=False),
+            paddle.index_put(a, (row,), b), paddle.index_put(a, (row, row - 1), b[:, 0]),
+            paddle.index_add(a, row, 0, b), paddle.masked_select(x, x > 0), z, w,
+            paddle.repeat_interleave(x, 2, axis=1),
+            paddle.repeat_interleave(a, paddle.assign(np.array([1, 2, 1, 3, 1])), axis=0),
+            fn.sequence_mask(lengths, maxlen=6), paddle.linspace(0, 1, 5) + a[0, 0],
+            paddle.eye(3, 4) + a[0, 0], paddle.tril_indices(3, 4, 0), paddle.triu_indices(3, 4, 1),
+            paddle.diag(a[0]), paddle.diag(a[0], 1, -1.0), paddle.diag(a, -1),
+            paddle.diagonal(x, 1, 1, 2), paddle.trace(x, 0, 1, 2), paddle.diag_embed(x),
+            paddle.diag_embed(x, -1, 0, 2), paddle.kthvalue(x, 2)[0],
+            paddle.searchsorted(paddle.sort(a[:, 0]), y[0]), paddle.crop(x, [1, 2, 2], [0, 1, 0]),
+            fn.pixel_unshuffle(m, 2), *paddle.broadcast_tensors([x, y[:1]]),
+        ]  # fmt: skip
+        pooled, places = fn.max_pool2d(m, 2, 2, return_mask=True)
+        found.append(fn.max_unpool2d(pooled, places, 2, 2))
+        found += [
+            paddle.trunc(x * 3), paddle.atan2(x, y), paddle.lerp(x, y, 0.3), paddle.isclose(x, x * 1.000001),
+            paddle.cast(paddle.equal_all(x, y), "int32"), paddle.cast(paddle.allclose(x, x * 1.0000001), "int32"), paddle.cross(x, y, axis=2),
+            paddle.heaviside(paddle.trunc(x), y), fn.label_smooth(x), paddle.logit(fn.sigmoid(x), 0.1),
+            m if OLD else fn.swiglu(m),
+        ]  # fmt: skip
+        return [v if v.dtype != paddle.bool else paddle.cast(v, "int32") for v in found]
+
+
+class Proposals(Group):
+    """What Faster R-CNN takes from its region network."""
+
+    inputs = (
+        ("scores", [2, 3, 4, 5], "float32"),
+        ("moves", [2, 12, 4, 5], "float32"),
+        ("anchors", [4, 5, 3, 4], "float32"),
+    )
+
+    def forward(self, scores, moves, anchors):
+        low = paddle.abs(anchors[..., :2]) * 20
+        anchors = paddle.concat([low, low + paddle.abs(anchors[..., 2:]) * 30 + 4], -1)
+        image, variances = (
+            paddle.assign(np.array([[60, 70], [50, 40]], "f4")),
+            paddle.full([4, 5, 3, 4], 0.5),
+        )
+        found = []
+        for offset, least in ((False, 4.0), (True, 0.5)):
+            rois, chances, counts = ops.generate_proposals(
+                scores, moves, image, anchors, variances, 40, 15, 0.5, least,
+                pixel_offset=offset, return_rois_num=True,
+            )  # fmt: skip
+            levels, back, numbers = ops.distribute_fpn_proposals(
+                rois, 2, 4, 3, 30, pixel_offset=offset, rois_num=counts
+            )
+            found += [rois, chances, counts, *levels, back, *numbers]
+        return found
+
+
+class Quantized(Group):
+    """Numbers in steps, as models of PaddleSlim have them."""
+
+    inputs = (("x", [2, 3, 4], "float32"),)
+
+    def build(self):
+        self.pairs = nn.LayerList(
+            [
+                make(np.ones(count, "f4"), np.zeros(count, "f4"), quant_axis=axis)
+                for count, axis in ((1, None), (3, 1))
+                for make in (LinearQuanter, LinearDequanter)
+            ]
+        )
+
+    def forward(self, x):
+        steps = [self.pairs[0](x), self.pairs[2](x)]
+        return [*steps, self.pairs[1](steps[0]), self.pairs[3](steps[1])]
+
+
 def spread(layer: nn.Layer, random) -> None:
     """Gives weights and statistics of which results depend."""
     for name, value in layer.state_dict().items():
-        low, high = (0.5, 1.5) if "variance" in name else (-0.5, 0.5)
-        if value.dtype == paddle.float32:
+        low, high = (0.5, 1.5) if "variance" in name or "scale" in name else (-0.5, 0.5)
+        if value.dtype == paddle.float32 and "zero" not in name:
             value.set_value(random.uniform(low, high, value.shape).astype("f4"))
 
 
@@ -279,6 +377,6 @@ def write(kind: type) -> None:
 
 if __name__ == "__main__":
     FILES.mkdir(exist_ok=True)
-    for kind in (Elementwise, Images, Movement, Networks, Detectors):
+    for kind in (Elementwise, Images, Movement, Networks, Detectors, Indices, Proposals, Quantized):
         if kind.__name__ in (sys.argv[1:] or [kind.__name__]):
             write(kind)

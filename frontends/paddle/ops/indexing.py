@@ -1,0 +1,343 @@
+"""Elements written at positions, chosen by masks, counted; diagonals and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import TensorType, f32, i1, i32, i64
+from ...common.formulas import atan2
+from ...common.movement import transposed
+from ...common.pooling import unpooled
+from ...common.reductions import largest
+from ...common.shapes import as_scalar, reshape, shape_of
+from ...common.terms import Term, constant, counting, extent, joined
+from .. import rows
+from ..layer import PaddleLayer
+
+# -- positions -------------------------------------------------------------------------------------
+
+_REDUCTIONS = {"assign": "none", "add": "add", "mul": "mul", "multiply": "mul", "amax": "max",
+               "amin": "min"}  # fmt: skip
+
+
+@rows("put_along_axis", "put_along_axis_")
+def put_along(n: PaddleLayer, x: Value, index: Value, values: Value) -> Value:
+    how = _REDUCTIONS.get(n.text("reduce", "assign"))
+    if how is None or not n.flag("include_self", True):
+        raise n.error(f"values that are combined by '{n.text('reduce')}' are not supported")
+    wide = Term(n, values) + (Term(n, index) * 0).cast(values.type.element_type)
+    axis = n.axis(x, n.int("axis"))
+    return n(nn.ScatterElements(x, n.cast(index, i64), wide.value, axis=axis, reduction=how))
+
+
+@rows("scatter", "scatter_")
+def scatter(n: PaddleLayer, x: Value, index: Value, updates: Value) -> Value:
+    """Rows that are replaced; or, from zeros on, added up."""
+    places = Term(n, index).cast(i64).flat().spread(0, 1).value
+    if n.flag("overwrite", True):
+        return n(nn.ScatterNd(x, places, updates))
+    zeros = n(nn.ScatterNd(x, places, (Term(n, updates) * 0).value))
+    return n(nn.ScatterNd(zeros, places, updates, reduction="add"))
+
+
+@rows("index_put", "index_put_")
+def index_put(n: PaddleLayer, x: Value, indices: list, values: Value) -> Value:
+    if any(v.type.element_type is i1 for v in indices):
+        raise n.error("masks among the positions are not supported")
+    terms = [Term(n, v).cast(i64) for v in indices]
+    rank = max(t.rank for t in terms)
+    together = sum((t * 0 for t in terms[1:]), terms[0] * 0)
+    columns = [(t + together).spread(0, 1) for t in terms]
+    index = joined(columns, rank)
+    last = [(x, i) for i in range(len(indices), x.type.rank)]
+    like = together.cast(x.type.element_type).spread(0, len(last))
+    wide = Term(n, values) + like
+    if last:
+        zeros = constant(n, 0, x.type.element_type)
+        wide = wide + zeros.filled(Term(n, n.vector([extent(n, e).value for e in last])))
+    how = "add" if n.flag("accumulate") else "none"
+    return n(nn.ScatterNd(x, index.value, wide.value, reduction=how))
+
+
+@rows("index_add", "index_add_")
+def index_add(n: PaddleLayer, x: Value, index: Value, added: Value) -> Value:
+    axis = n.axis(x, n.int("axis"))
+    order = (axis, *(i for i in range(x.type.rank) if i != axis))
+    moved = [transposed(n, v, order) for v in (x, added)]
+    places = Term(n, index).cast(i64).spread(0, 1).value
+    found = n(nn.ScatterNd(moved[0], places, moved[1], reduction="add"))
+    return transposed(n, found, tuple(np.argsort(order).tolist()))
+
+
+@rows("set_value_", "set_value", "set_value_with_tensor_", "set_value_with_tensor")
+def set_value(n: PaddleLayer, x: Value, *operands: Any) -> Value:
+    """x with numbers, or a tensor, in a slice."""
+    given = operands[0] if len(operands) == 4 else None
+    starts, ends, steps = (n.numbers(v, "positions") for v in operands[-3:])
+    axes = [n.axis(x, a) for a in n.ints("axes")]
+    if None in x.type.shape or n.ints("none_axes"):
+        raise n.error(f"a slice of '{x.type}', expected known extents")
+    where = [slice(None)] * x.type.rank
+    for axis, *bounds in zip(axes, starts, ends, steps, strict=True):
+        where[axis] = slice(*(None if b < -(x.type.shape[axis] or 0) else b for b in bounds))
+    places = np.arange(np.prod(x.type.shape)).reshape(x.type.shape)[tuple(where)]
+    if given is None:
+        element = x.type.element_type
+        values = constant(n, np.reshape(n.get("values"), n.ints("shape")), element)
+    else:
+        values = Term(n, n.cast(given, x.type.element_type))
+        dropped = [n.axis(x, a) for a in n.ints("decrease_axes")]
+        own = iter((given, i) for i in range(given.type.rank))
+        if dropped and given.type.rank == x.type.rank - len(dropped):
+            wide = [1 if i in dropped else next(own) for i in range(x.type.rank)]
+            values = values.reshape(*wide)
+    out = TensorType(places.shape, x.type.element_type)
+    values = values.made(nn.BroadcastTo(values.value, out=out)).flat()
+    flat = Term(n, x).flat()
+    at = n.constant(places.reshape(-1).astype(np.int64))
+    found = n(nn.ScatterElements(flat.value, at, values.value, axis=0))
+    return reshape(n, found, x.type.shape)
+
+
+# -- masks and numbers of times --------------------------------------------------------------------
+
+
+@rows("masked_select")
+def masked_select(n: PaddleLayer, x: Value, mask: Value) -> Value:
+    flags = n(nn.And(mask, n(nn.Equal(x, x)))) if mask.type.rank != x.type.rank else mask
+    places = n(nn.Transpose(n(nn.NonZero(flags)), permutation=(1, 0)))
+    return n(nn.GatherNd(x, places))
+
+
+@rows("repeat_interleave", "repeat_interleave_with_tensor_index")
+def repeated(n: PaddleLayer, x: Value, repeats: Value | None = None) -> Value:
+    """Each element of an axis so often, or as often as the other operand says."""
+    axis = n.axis(x, n.int("axis"))
+    if repeats is None:
+        count = n.int("repeats")
+        number = counting(n, extent(n, (x, axis)) * count) / count
+    else:
+        ends = Term(n, n(nn.Cumsum(n.cast(repeats, i64), axis=0)))
+        total = Term(n, n(nn.ReduceSum(n.cast(repeats, i64), axes=(0,))))
+        number = (counting(n, total).spread(0, 1) >= ends).cast(i64).sum(1)
+    return n(nn.Gather(x, number.value, axis=axis))
+
+
+@rows("sequence_mask")
+def sequence_mask(n: PaddleLayer, lengths: Value, longest: Value | None = None) -> Value:
+    given = n.int("maxlen", -1)
+    if longest is None and given < 0:
+        axes = tuple(range(lengths.type.rank))
+        count = Term(n, n(nn.ReduceMax(n.cast(lengths, i64), axes=axes)))
+    else:
+        count = constant(n, given, i64) if longest is None else Term(n, n.cast(longest, i64))
+        count = Term(n, as_scalar(n, count.value))
+    inside = counting(n, count) < Term(n, lengths).cast(i64).spread(0, 1)
+    return inside.cast(n.element("out_dtype", i64)).value
+
+
+@rows("searchsorted")
+def searchsorted(n: PaddleLayer, line: Value, x: Value) -> Value:
+    """How many elements of each line are smaller, or with `right` not larger."""
+    sorted_ = Term(n, line).reshape(*((line, i) for i in range(line.type.rank - 1)), 1, (line, -1))
+    column = Term(n, x).spread(0, 1)
+    inside = (sorted_ <= column) if n.flag("right") else (sorted_ < column)
+    number = inside.cast(i64).sum(inside.rank - 1)
+    return n.cast(number.value, i32 if n.flag("out_int32") else i64)
+
+
+# -- diagonals -------------------------------------------------------------------------------------
+
+
+@rows("diagonal", "trace")
+def diagonals(n: PaddleLayer, x: Value) -> Value:
+    first, second = n.axis(x, n.int("axis1", 0)), n.axis(x, n.int("axis2", 1))
+    others = [i for i in range(x.type.rank) if i not in (first, second)]
+    offset, (height, width) = n.int("offset"), (x.type.shape[i] for i in (first, second))
+    if height is None or width is None:
+        raise n.error(f"a diagonal of '{x.type}', expected known extents")
+    places = np.arange(max(min(height + min(offset, 0), width - max(offset, 0)), 0))
+    index = np.stack([places - min(offset, 0), places + max(offset, 0)], 1).astype(np.int64)
+    found = n(nn.GatherNd(transposed(n, x, (first, second, *others)), n.constant(index)))
+    if n.kind == "trace":
+        return Term(n, found).sum(0).value
+    return transposed(n, found, (*range(1, found.type.rank), 0))
+
+
+@rows("diag", "diag_embed")
+def matrices(n: PaddleLayer, x: Value) -> Value:
+    """Vectors as the diagonals of matrices; of a matrix, `diag` is its diagonal."""
+    if n.kind == "diag" and x.type.rank == 2:
+        return diagonals(n, x)
+    count, offset = x.type.shape[-1], n.int("offset")
+    rank = x.type.rank + 1
+    first, second = n.int("dim1", -2) % rank, n.int("dim2", -1) % rank
+    if count is None:
+        raise n.error(f"a matrix of '{x.type}', expected known extents")
+    size = count + abs(offset)
+    mask = constant(n, np.eye(size, k=offset, dtype=np.bool_))
+    pads = [0] * 2 * x.type.rank
+    # Behind a positive offset, the vector lies along the rows.
+    wide = Term(n, x)
+    if offset:
+        pads[-1] = abs(offset)
+        wide = Term(n, n(nn.Pad(x, n.scalar(0, x), pads=tuple(pads))))
+    own = [(wide.value, i) for i in range(wide.rank)]
+    column = wide.reshape(*own, 1) if offset >= 0 else wide.reshape(*own[:-1], 1, own[-1])
+    made = mask.choose(column, n.float("padding_value"))
+    order = [i for i in range(rank) if i not in (first, second)]
+    back = [0] * rank
+    for at, place in enumerate((*order, first, second)):
+        back[place] = at
+    return transposed(n, made.value, tuple(back))
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+@rows("linspace")
+def linspace(n: PaddleLayer, begin: Value, end: Value, count: Value) -> Value:
+    low, high = (Term(n, as_scalar(n, v)).cast(f32) for v in (begin, end))
+    number = Term(n, as_scalar(n, n.cast(count, i64)))
+    step = (high - low) / (number - 1).max(1).cast(f32)
+    return (counting(n, number).cast(f32) * step + low).cast(n.element("dtype", f32)).value
+
+
+@rows("eye")
+def eye(n: PaddleLayer, height: Value, width: Value) -> Value:
+    shape = [n.known_int(v, "a matrix's extent") for v in (height, width)]
+    shape[1] = shape[0] if shape[1] < 0 else shape[1]
+    return n.constant(np.eye(shape[0], shape[1]), n.element("dtype", f32))
+
+
+@rows("tril_indices", "triu_indices")
+def triangle_indices(n: PaddleLayer) -> Value:
+    make = np.tril_indices if n.kind == "tril_indices" else np.triu_indices
+    size = n.int("rows", n.int("row")), n.int("offset"), n.int("cols", n.int("col"))
+    return n.constant(np.stack(make(*size)), n.element("dtype", i64))
+
+
+# -- other -----------------------------------------------------------------------------------------
+
+
+@rows("kthvalue")
+def kth(n: PaddleLayer, x: Value) -> list[Value]:
+    axis, k = n.axis(x, n.int("axis", -1)), n.int("k", 1)
+    values, places = largest(n, x, n.constant(k, i64), axis, False, True)
+    found = [Term(n, v).part(axis, k - 1, k) for v in (values, places)]
+    if n.flag("keepdim"):
+        return [v.value for v in found]
+    kept = [i for i in range(x.type.rank) if i != axis]
+    return [v.reshape(*((v.value, i) for i in kept)).value for v in found]
+
+
+@rows("unpool")
+def unpool(n: PaddleLayer, x: Value, places: Value, size: Any = None) -> Value:
+    """Zeros, but what a pooling found where it did; places count within a channel."""
+    known = n.wanted(size)[1] if size is not None else list(n.ints("output_size"))
+    shape = [*x.type.shape[:2], *known[-2:]]
+    if None in shape:
+        raise n.error(f"windows of '{x.type}', expected known extents")
+    planes = np.arange(int(np.prod(shape[:2]))).reshape(*shape[:2], 1, 1)
+    flat = Term(n, places).cast(i64) + constant(n, planes * int(np.prod(shape[2:])))
+    vector = n.constant(np.array(shape, np.int64))
+    return unpooled(n, x, flat.value, vector, vector)
+
+
+@rows("crop")
+def crop(n: PaddleLayer, x: Value, shape: Any, offsets: Any) -> Value:
+    begins, sizes = n.numbers(offsets, "offsets"), list(n.numbers(shape, "a shape"))
+    for i, size in enumerate(sizes):
+        own = x.type.shape[i]
+        sizes[i] = (own or 0) - begins[i] if size == -1 else size
+    out = TensorType(tuple(sizes), x.type.element_type)
+    return n(nn.Slice(x, starts=begins, out=out))
+
+
+@rows("broadcast_tensors")
+def broadcast_all(n: PaddleLayer, values: list) -> list:
+    zeros = [Term(n, v) * 0 if v.type.element_type is not i1 else Term(n, v) for v in values]
+    total = sum(zeros[1:], zeros[0])
+    shape = shape_of(n, total.value)
+    extents = n.extents(shape) or total.shape
+    out = [TensorType(tuple(extents), v.type.element_type) for v in values]
+    return [[n(nn.BroadcastDynamic(v, shape, out=t)) for v, t in zip(values, out, strict=True)]]
+
+
+@rows("pixel_unshuffle")
+def squares(n: PaddleLayer, x: Value) -> Value:
+    """Squares as channels, the channel outermost."""
+    s, (c, h, w) = n.int("downscale_factor", 1), x.type.shape[1:]
+    if c is None or h is None or w is None or s < 1 or n.text("data_format", "NCHW") != "NCHW":
+        raise n.error(f"squares of {s} in '{x.type}', expected known extents, channels first")
+    apart = Term(n, x).reshape((x, 0), c, h // s, s, w // s, s).transpose(0, 1, 3, 5, 2, 4)
+    return apart.reshape((x, 0), c * s * s, h // s, w // s).value
+
+
+def _formula(make: Callable[..., Term]) -> Callable:
+    def convert(n: PaddleLayer, *inputs: Value | None) -> Value:
+        return make(n, *(None if x is None else Term(n, x) for x in inputs)).value
+
+    return convert
+
+
+def _close(n: PaddleLayer, x: Term, y: Term, relative: Term, absolute: Term) -> Term:
+    bound = y.function(nn.Abs) * relative.cast(y.element) + absolute.cast(y.element)
+    same = ((x - y).function(nn.Abs) <= bound) | x.equals(y)
+    both = x.function(nn.IsNan) & y.function(nn.IsNan)
+    return same | both if n.flag("equal_nan") else same
+
+
+def _all(n: PaddleLayer, flags: Term) -> Term:
+    axes = tuple(range(flags.rank))
+    return flags.cast(i32).made(nn.ReduceMin(flags.cast(i32).value, axes=axes)).cast(i1)
+
+
+def _cross(n: PaddleLayer, x: Term, y: Term) -> Term:
+    axis = n.int("axis", 9)
+    axis = x.shape.index(3) if axis == 9 else axis % x.rank
+    a, b = ([t.part(axis, i, i + 1) for i in range(3)] for t in (x, y))
+    pairs = ((1, 2), (2, 0), (0, 1))
+    return joined([a[i] * b[j] - a[j] * b[i] for i, j in pairs], axis)
+
+
+def _swiglu(n: PaddleLayer, x: Term, y: Term | None = None) -> Term:
+    if y is None:
+        half = (x.shape[-1] or 0) // 2
+        x, y = x.part(-1, 0, half), x.part(-1, half, 2 * half)
+    return x * x.function(nn.Sigmoid) * y
+
+
+def _logit(n: PaddleLayer, x: Term) -> Term:
+    if eps := n.float("eps"):
+        x = x.max(eps).min(1 - eps)
+    return (x / (1.0 - x)).function(nn.Log)
+
+
+rows.add(
+    {
+        "trunc": _formula(lambda n, x: x.function(nn.Sign) * x.function(nn.Abs).function(nn.Floor)),
+        "atan2": _formula(lambda n, y, x: atan2(y, x)),
+        "lerp": _formula(lambda n, x, y, w: x + w * (y - x)),
+        "isclose": _formula(_close),
+        "allclose": _formula(lambda n, *given: _all(n, _close(n, *given))),
+        "equal_all": _formula(lambda n, x, y: _all(n, x.equals(y))),
+        "cross": _formula(_cross),
+        "heaviside": _formula(
+            lambda n, x, y: x.equals(0.0).choose(y, (x > 0.0).choose(y * 0.0 + 1.0, 0.0))
+        ),
+        "label_smooth": _formula(
+            lambda n, x, prior=None: (
+                x * (1 - n.float("epsilon"))
+                + (1 / (x.shape[-1] or 1) if prior is None else prior) * n.float("epsilon")
+            )
+        ),
+        "logit": _formula(_logit),
+        "swiglu": _formula(_swiglu),
+    }
+)

@@ -1,0 +1,61 @@
+"""Numbers in steps of a scale, which is what the largest integer of so many bits stands for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....dialects import nn
+from ....ir.core import Value
+from ....ir.types import f32
+from ...common.quantization import along_axis
+from ...common.terms import Term
+from .. import rows
+from ..layer import PaddleLayer
+
+
+def _largest(n: PaddleLayer) -> float:
+    bits = n.int("bit_length", 8)
+    if not 1 < bits < 25:
+        raise n.error(f"integers of {bits} bits")
+    return float(2 ** (bits - 1) - 1)
+
+
+def _scale(n: PaddleLayer, x: Value, scale: Value) -> Term:
+    """One for all, or along an axis, to be broadcast."""
+    axis = n.int("quant_axis", -1)
+    if scale.type.shape == (1,) or scale.type.rank == 0 or axis < 0:
+        return Term(n, along_axis(n, x, scale, 0)).reshape()
+    return Term(n, along_axis(n, x, scale, n.axis(x, axis)))
+
+
+def _steps(n: PaddleLayer, x: Value, scale: Term) -> Term:
+    most = _largest(n)
+    whole = (Term(n, x).cast(f32) * most / scale).function(nn.Round)
+    return whole.max(-most - 1).min(most)
+
+
+@rows("quantize_linear", "quantize_linear_")
+def quantize(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
+    return [_steps(n, x, _scale(n, x, scale)).cast(x.type.element_type).value]
+
+
+@rows("dequantize_linear")
+def dequantize(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
+    return [(Term(n, x).cast(f32) * _scale(n, x, scale) / _largest(n)).value]
+
+
+@rows("fake_quantize_dequantize_moving_average_abs_max")
+def rounded(n: PaddleLayer, x: Value, scale: Value, *rest: Any) -> list:
+    """The numbers that quantized ones would stand for."""
+    factor = _scale(n, x, scale)
+    return [(_steps(n, x, factor) * factor / _largest(n)).value, scale]
+
+
+@rows("fake_quantize_dequantize_abs_max", "fake_channel_wise_quantize_dequantize_abs_max")
+def rounded_weights(n: PaddleLayer, x: Value) -> list:
+    """The same by the largest number of all, or of each channel."""
+    axis = n.int("quant_axis", 0) if "channel" in n.kind else None
+    axes = [i for i in range(x.type.rank) if i != axis]
+    factor = Term(n, x).function(nn.Abs).largest(*axes, keep=True)
+    scale = factor.flat().value
+    return [(_steps(n, x, factor) * factor / _largest(n)).value, scale]
