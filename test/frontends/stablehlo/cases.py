@@ -28,11 +28,16 @@ LOOSE = {
 
 
 @cache
-def stored() -> Mapping[str, bytes]:
-    """All files of the archive by name."""
-    with tarfile.open(FILES / "cases.tar.xz") as archive:
+def archive(name: str) -> Mapping[str, bytes]:
+    """All files of an archive by name."""
+    with tarfile.open(FILES / f"{name}.tar.xz") as archive:
         members = ((m.name, archive.extractfile(m)) for m in archive.getmembers())
         return {name: file.read() for name, file in members if file is not None}
+
+
+def stored() -> Mapping[str, bytes]:
+    """The functions as text, with inputs and results."""
+    return archive("cases")
 
 
 def names() -> list[str]:

@@ -68,15 +68,6 @@ def test_object_of_jax():
     np.testing.assert_array_equal(nnc.compile(Lowered(), cache=False)(x), want)
 
 
-def test_bytecode_without_jax(monkeypatch):
-    import sys
-
-    monkeypatch.setitem(sys.modules, "jax", None)
-    monkeypatch.setitem(sys.modules, "jaxlib", None)
-    with pytest.raises(nnc.NncError, match="needs the package 'jax'"):
-        nnc.load(b"ML\xefR" + bytes(64))
-
-
 def test_missing_operators_are_listed_with_their_places():
     body = OPEN.replace("multiply %arg1, %2", "power %arg1, %2").replace("public @main", "@main")
     made = body.replace("stablehlo.power %arg1, %2", "chlo.bessel_i1e %arg1").replace(
