@@ -120,7 +120,7 @@ def read_module(data: Any, name: str, start: int = 0) -> Operation:
         root = _Builder(file).op(file.root(), {}, "")
     except BytecodeError as fault:
         raise NncError(f"broken MLIR bytecode: {fault}", FileLineColLoc(name, 0, 0)) from None
-    if root.name != "builtin.module":
+    if root.name != "builtin.module" or [len(r.blocks) for r in root.regions] != [1]:
         raise NncError(f"it holds '{root.name}', not a module", FileLineColLoc(name, 0, 0))
     return root
 

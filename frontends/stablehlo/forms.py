@@ -54,7 +54,7 @@ def _lowered(source: Source) -> Any:
     by_name = given if isinstance(given, dict) else {}
     in_order = () if by_name else given if isinstance(given, tuple | list) else (given,)
     try:
-        jitted = function if hasattr(function, "lower") else jax.jit(function)
+        jitted = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
         return jitted.lower(*in_order, **by_name)
     except Exception as error:
         first = (str(error).strip().splitlines() or [""])[0]

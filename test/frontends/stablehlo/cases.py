@@ -16,8 +16,6 @@ UNSUPPORTED = {
     "svd": "singular values, which the machine's LAPACK computes",
     "qr": "a factorization that the machine's LAPACK computes",
     "rbg": "the bits of another generator than threefry",
-    "s_i1": "a Bessel function",
-    "s_i1e": "a Bessel function",
 }
 """Cases whose operators are not there, and why."""
 
