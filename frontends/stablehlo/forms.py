@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
 from io import BytesIO
 from typing import Any
@@ -54,8 +55,10 @@ def _lowered(source: Source) -> Any:
     by_name = given if isinstance(given, dict) else {}
     in_order = () if by_name else given if isinstance(given, tuple | list) else (given,)
     try:
-        jitted = function if hasattr(function, "lower") else jax.jit(function, keep_unused=True)
-        return jitted.lower(*in_order, **by_name)
+        return jax.jit(function, keep_unused=True).lower(*in_order, **by_name)
     except Exception as error:
+        if hasattr(function, "lower"):  # it knows which of its arguments are no arrays
+            with suppress(Exception):
+                return function.lower(*in_order, **by_name)
         first = (str(error).strip().splitlines() or [""])[0]
         raise source.error(f"JAX cannot lower it: {type(error).__name__}: {first}") from None
