@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...dialects import builtin, chlo, func, stablehlo  # noqa: F401 - declares their operations
 from ...dialects.stablehlo.attributes import (
     DotAlgorithm,
     DotDims,
@@ -114,7 +115,6 @@ DEFAULTS: dict[str, Any] = {
 
 def read_module(data: Any, name: str, start: int = 0) -> Operation:
     """The module of bytecode that starts there. Raises NncError, which names the byte."""
-    registry.load_all()
     try:
         file = Bytecode(data, _decoded, start)
         root = _Builder(file).op(file.root(), {}, "")

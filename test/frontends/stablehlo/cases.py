@@ -11,10 +11,8 @@ import numpy as np
 FILES = Path(__file__).parent / "files"
 
 UNSUPPORTED = {
-    "apply_at": "a function of elements at places that may repeat",
     "eigh": "eigenvalues, which the machine's LAPACK computes",
     "svd": "singular values, which the machine's LAPACK computes",
-    "qr": "a factorization that the machine's LAPACK computes",
     "rbg": "the bits of another generator than threefry",
 }
 """Cases whose operators are not there, and why."""

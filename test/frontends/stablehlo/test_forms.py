@@ -108,7 +108,7 @@ def test_objects_of_jax_give_bytecode(made):
 
 
 def test_functions_of_jax():
-    jnp = pytest.importorskip("jax.numpy")
+    jnp = pytest.importorskip("jax.numpy", reason="JAX is not installed")
     params = {"w": np.ones((3, 4), np.float32), "b": np.arange(4, dtype=np.float32)}
     x = np.ones((2, 3), np.float32)
     model = nnc.compile(
