@@ -3,8 +3,9 @@
     python test/frontends/stablehlo/make_bytecode.py
 
 needs JAX; `files/bytecode-VERSION.tar.xz` is what its version wrote. Every second case is there, in
-one of three forms, NAME.bc (StableHLO's dialect), NAME.vhlo and NAME.old (VHLO as of now and as of 1.0.0), with
-NAME.txt, what JAX reads of it, where that differs from the case's text.
+one of three forms: NAME.bc (StableHLO's dialect, each version of the format in turn), NAME.vhlo and
+NAME.old (VHLO as of now and as of 1.0.0), with NAME.txt, what JAX reads of it, where that differs
+from the case's text.
 """
 
 import io
@@ -20,16 +21,19 @@ from jaxlib.mlir import ir
 from jaxlib.mlir.dialects import stablehlo
 
 FILES = Path(__file__).parent / "files"
+NEWEST = 6
+"""The newest version of MLIR's bytecode."""
+
 VERSIONS = {"vhlo": stablehlo.get_current_version(), "old": "1.0.0"}
 
 
-def encoded(text: str, form: str) -> tuple[bytes, str]:
-    """The bytecode of a module, and its text as JAX reads that."""
+def encoded(text: str, form: str, version: int) -> tuple[bytes, str]:
+    """The bytecode of a module, plain one of a version, and its text as JAX reads that."""
     with mlir.make_ir_context() as context:
         module = ir.Module.parse(text)
         if form == "bc":
             out = io.BytesIO()
-            module.operation.write_bytecode(out)
+            module.operation.write_bytecode(out, desired_version=version)
             return out.getvalue(), str(ir.Module.parse(out.getvalue()))
         data = stablehlo.serialize_portable_artifact(module, VERSIONS[form], True)
         return data, str(stablehlo.deserialize_portable_artifact(context, data))
@@ -73,7 +77,7 @@ def main() -> None:
         for i, (file, text) in enumerate(sorted(stored.items())[shift // 2 % 2 :: 2]):
             name, form = file.removesuffix(".mlir"), ("bc", "vhlo", "old")[i % 3]
             try:
-                data, seen = encoded(text, form)
+                data, seen = encoded(text, form, i % (NEWEST + 1))
             except Exception as error:
                 print(f"{name} is not in {form}: {error}", file=sys.stderr)
                 continue
