@@ -11,8 +11,6 @@ import numpy as np
 FILES = Path(__file__).parent / "files"
 
 UNSUPPORTED = {
-    "eigh": "eigenvalues, which the machine's LAPACK computes",
-    "svd": "singular values, which the machine's LAPACK computes",
     "rbg": "the bits of another generator than threefry",
 }
 """Cases whose operators are not there, and why."""

@@ -57,3 +57,52 @@ def test_windows_are_combined_one_after_the_other():
         want[place] = np.sin(want[place]) * row - row
     found = nnc.compile(SCATTER.encode(), cache=False)(x, places, u)
     np.testing.assert_allclose(found, want, atol=1e-6)
+
+
+EIGH = """
+module {
+  func.func public @main(%a: tensor<NxNxf32>) -> (tensor<NxNxf32>, tensor<Nxf32>, tensor<i32>) {
+    %v, %w, %i = stablehlo.custom_call @lapack_ssyevd_ffi(%a)
+      {mhlo.backend_config = {mode = 86 : ui8, uplo = 76 : ui8}}
+      : (tensor<NxNxf32>) -> (tensor<NxNxf32>, tensor<Nxf32>, tensor<i32>)
+    return %v, %w, %i : tensor<NxNxf32>, tensor<Nxf32>, tensor<i32>
+  }
+}
+"""
+
+SVD = """
+module {
+  func.func public @main(%a: tensor<MxNxf32>) -> (tensor<MxKxf32>, tensor<Kxf32>, tensor<KxNxf32>) {
+    %x, %s, %u, %v, %i = stablehlo.custom_call @lapack_sgesdd_ffi(%a)
+      {mhlo.backend_config = {mode = 83 : ui8}} : (tensor<MxNxf32>)
+      -> (tensor<MxNxf32>, tensor<Kxf32>, tensor<MxKxf32>, tensor<KxNxf32>, tensor<i32>)
+    return %u, %s, %v : tensor<MxKxf32>, tensor<Kxf32>, tensor<KxNxf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("count", [1, 2, 5, 8, 24])
+def test_eigenvalues_and_their_vectors(count):
+    a = rng.standard_normal((count, count)).astype(np.float32)
+    text = EIGH.replace("N", str(count))
+    vectors, values, info = nnc.compile(text.encode(), cache=False)(a)
+    a = np.tril(a) + np.tril(a, -1).T  # only this triangle is read
+    want = np.linalg.eigvalsh(a)
+    close = 1e-5 * np.abs(want).max()
+    np.testing.assert_allclose(values, want, atol=close)
+    np.testing.assert_allclose(a @ vectors, vectors * values, atol=close)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(count), atol=1e-5)
+    assert info == 0
+
+
+@pytest.mark.parametrize("height, width", [(4, 4), (7, 3), (3, 6), (9, 8)])
+def test_singular_values_and_their_vectors(height, width):
+    a = rng.standard_normal((height, width)).astype(np.float32)
+    least = min(height, width)
+    text = SVD.replace("M", str(height)).replace("N", str(width)).replace("K", str(least))
+    u, s, v = nnc.compile(text.encode(), cache=False)(a)
+    np.testing.assert_allclose(s, np.linalg.svd(a, compute_uv=False), atol=1e-5)
+    np.testing.assert_allclose(u * s @ v, a, atol=1e-5)
+    np.testing.assert_allclose(u.T @ u, np.eye(least), atol=1e-5)
+    np.testing.assert_allclose(v @ v.T, np.eye(least), atol=1e-5)
