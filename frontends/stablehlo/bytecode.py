@@ -271,7 +271,7 @@ def _plain(name: str, cls: Any, entries: dict[str, Attribute]) -> dict[str, Attr
     base = name.partition(".")[2]
     for (op, key), (parts, make) in PARTS.items():
         if op == base:
-            given = {part: _number(entries.pop(part)) for part in parts if part in entries}
+            given = {part: _part(part, entries.pop(part)) for part in parts if part in entries}
             if given and None not in given.values():
                 entries[key] = make(**given)
     declared = cls.definition.attributes if cls is not None else {}
@@ -311,13 +311,11 @@ def _of_kind(key: str, value: Any, attribute: Any) -> Attribute:
     return value
 
 
-def _number(value: Any) -> Any:
+def _part(name: str, value: Any) -> Any:
     """What a part of an attribute is: a number, a list of them, a type; None for no type."""
-    match value:
-        case IntegerAttr():
-            return bool(value.value) if value.type is i1 else value.value
-        case DenseElements():
-            return tuple(value.to_numpy().reshape(-1).tolist())
-        case NoneType():
-            return None
-    return value
+    if name.endswith(("dims", "dimensions", "map")):
+        value = checked(value, DenseElements, f"a tensor as {name}")
+        return tuple(value.to_numpy().reshape(-1).tolist())
+    if isinstance(value, IntegerAttr):
+        return bool(value.value) if value.type is i1 else value.value
+    return None if isinstance(value, NoneType) else checked(value, Type, f"a type as {name}")

@@ -85,7 +85,7 @@ FEW_BYTES = 1 << 12
 def checked(value: Any, kind: Any, what: str) -> Any:
     """The value, which must be of a kind. Raises BytecodeError."""
     if not isinstance(value, kind):
-        raise BytecodeError(f"expected {what}; found '{value}'")
+        raise BytecodeError(f"expected {what}; found {type(value).__name__}")
     return value
 
 
@@ -120,7 +120,7 @@ def _width(type: Any) -> int:
             return type.width
         case IndexType():
             return 64
-    raise BytecodeError(f"a number of type '{type}'")
+    raise BytecodeError(f"a number of a type that is none of numbers: {type.__class__.__name__}")
 
 
 def bits(at: Cursor, width: int) -> int:

@@ -27,6 +27,8 @@ MAGIC = b"ML\xefR"
 NEWEST = 6
 DEEPEST = 64
 """Regions inside of regions, attributes inside of attributes."""
+MOST_PARTS = 1 << 20
+"""Attributes that one holds; what stands in it twice, which bytes hardly limit, counts twice."""
 
 STRINGS, DIALECTS, ATTRIBUTES, OFFSETS, IR = range(5)
 PROPERTIES = 8
@@ -235,7 +237,8 @@ class Bytecode:
         dialects = self._dialects(sections[DIALECTS])
         self._spans = self._encodings(sections[OFFSETS], sections[ATTRIBUTES], dialects)
         self._made: dict[tuple[str, int], Any] = {}
-        self._depth = 0
+        self._parts = [0]
+        """Of the attributes that are being made, each with all that it holds counted anew."""
         self.properties: list[tuple[int, int]] = []
         if (found := sections.get(PROPERTIES)) is not None:
             for _ in range(found.count("properties")):
@@ -253,22 +256,29 @@ class Bytecode:
 
     def _entity(self, kind: str, number: int) -> Any:
         key = kind, number
-        if key in self._made:
-            made = self._made[key]
-            if made is self:
-                raise BytecodeError(f"{kind} {number} holds itself")
-            return made
+        if key not in self._made:
+            self._made[key] = None
+            self._made[key] = self._decoded(kind, number)
+        if (found := self._made[key]) is None:
+            raise BytecodeError(f"{kind} {number} holds itself")
+        made, parts = found
+        self._parts[-1] += parts
+        return made
+
+    def _decoded(self, kind: str, number: int) -> tuple[Any, int]:
+        """The attribute or type, and how many it is with all that it holds."""
         spans = self._spans[kind]
         if not 0 <= number < len(spans):
             raise BytecodeError(f"{kind} {number} of {len(spans)}")
-        if self._depth >= DEEPEST:
+        if len(self._parts) > DEEPEST:
             raise BytecodeError(f"attributes are nested more than {DEEPEST} deep")
-        self._made[key] = self
-        self._depth += 1
         span = spans[number]
-        self._made[key] = self.decode(kind, span, Cursor(self, span.start, span.end))
-        self._depth -= 1
-        return self._made[key]
+        self._parts.append(1)
+        made = self.decode(kind, span, Cursor(self, span.start, span.end))
+        parts = self._parts.pop()
+        if parts > MOST_PARTS:
+            raise BytecodeError(f"{kind} {number} holds more than {MOST_PARTS} others")
+        return made, parts
 
     def _dialects(self, at: Cursor) -> list[str]:
         """The names of dialects; `names` becomes those of operations."""

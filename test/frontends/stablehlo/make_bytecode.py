@@ -60,6 +60,24 @@ def exports() -> dict[str, bytes]:
     }
 
 
+def hostile() -> dict[str, bytes]:
+    """Modules with a type that is a tuple of itself twice, again and again, and a deep attribute."""
+    text = "module { func.func @main(%i: tensor<i32>) -> tensor<i32> { return %i : tensor<i32> } }"
+    made = {}
+    with mlir.make_ir_context():
+        doubled = ir.Type.parse("i32")
+        for _ in range(40):
+            doubled = ir.TupleType.get_tuple([doubled, doubled])
+        nested = ir.Attribute.parse("[" * 100 + "]" * 100)
+        for name, attribute in {"doubled": ir.TypeAttr.get(doubled), "nested": nested}.items():
+            module = ir.Module.parse(text)
+            module.operation.attributes["a.b"] = attribute
+            out = io.BytesIO()
+            module.operation.write_bytecode(out)
+            made[name] = out.getvalue()
+    return made
+
+
 def main() -> None:
     """Write the archive of this version."""
     with tarfile.open(FILES / "cases.tar.xz") as cases:
@@ -86,6 +104,8 @@ def main() -> None:
                 add(f"{name}.txt", seen.encode())
         for name, data in exports().items():
             add(f"{name}.export", data)
+        for name, data in hostile().items():
+            add(f"{name}.hostile", data)
 
 
 if __name__ == "__main__":

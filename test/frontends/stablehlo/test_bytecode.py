@@ -73,7 +73,15 @@ def test_what_is_cut_off_is_an_error_with_its_byte(cut):
         nnc.load(data[:cut])
 
 
-def test_what_is_newer_or_too_deep_is_an_error():
+@pytest.mark.parametrize(
+    "name, message", [("doubled", "holds more than 1048576 others"), ("nested", "64 deep")]
+)
+def test_what_grows_beyond_reason_is_an_error(name, message):
+    with pytest.raises(nnc.NncError, match=message):
+        nnc.load(archive("bytecode-0.10.0")[f"{name}.hostile"])
+
+
+def test_what_is_newer_is_an_error():
     data = archive("bytecode-0.10.0")["add_at.bc"]
     with pytest.raises(nnc.NncError, match="byte 5: version 63 of the format, 6 is the newest"):
         nnc.load(data[:4] + b"\x7f" + data[5:])
