@@ -322,6 +322,8 @@ class Call(Op, name="func.call"):
             if self.parent_op is None:
                 return
             raise self.error(f"'{self.callee}' does not reference a valid function")
+        if not isinstance(callee.function_type, FunctionType):
+            return  # the function itself is in error
         inputs, outputs = callee.function_type.inputs, callee.function_type.results
         if len(self.args) != len(inputs):
             raise self.error("incorrect number of operands for callee")

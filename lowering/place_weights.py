@@ -237,9 +237,7 @@ def add_argument(function: func.FuncOp, size: int, name: str, attribute: str) ->
     bits = target_of(function).pointer_bits
     most = 1 << (bits - 1)  # distances have a sign
     if (fault := size_fault(type)) or size >= most:
-        fault = (
-            fault or f"{size} bytes, are not less than {most}, which is what {bits} bits address"
-        )
+        fault = fault or f"{size} bytes, are {most} or more, which {bits} bits do not address"
         raise PassError(f"the {name} that the function needs, {fault}", function.loc)
     old = function.function_type
     if function.arg_attrs is not None:

@@ -20,6 +20,7 @@ ALLOWED: dict[str, str] = {
     "ziglang is not installed": "pip install -e .[cross]; an error in CI",
     "no C compiler": "install cc; CI has it",
     "Keras is not installed": "pip install keras tensorflow-cpu; models in memory need it",
+    "JAX is not installed": "pip install jax; functions in memory need it",
     "the `models` extra is not installed": "pip install -e .[models]; CI's slow step has it",
 }
 

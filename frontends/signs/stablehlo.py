@@ -7,17 +7,36 @@ import sys
 from typing import Any
 
 from ..common.source import Source
+from ..wire.flatbuffers import FlatbufferError, Schema, Table
 
 BYTECODE = b"ML\xefR"
 _USES = re.compile(rb"\b(?:stablehlo|chlo|mhlo|jax)\.[a-z_]+")
 
+_EXPORTED = Schema("""
+Exported
+  9 platforms string*
+  13 module u8*
+""")
+"""Source: serialization.fbs of JAX 0.10"""
+
+
+def exported(source: Source) -> Table | None:
+    """What `jax.export` has written, None where it is nothing like that."""
+    if not source.head:
+        return None
+    try:
+        found = _EXPORTED.read("Exported", source.data)
+    except FlatbufferError:
+        return None
+    return found if found.module[:4].tobytes() == BYTECODE else None
+
 
 def is_it(source: Source) -> bool:
-    """Whether a source looks like StableHLO; an export has its bytecode soon after its start."""
+    """Whether a source looks like StableHLO."""
     if source.object is not None:
         return is_of_jax(source.object) or is_function(source)
     head = source.head
-    if BYTECODE in head:
+    if head.startswith(BYTECODE) or exported(source) is not None:
         return True
     return b"module" in head and b"\0" not in head and _USES.search(head) is not None
 

@@ -2,21 +2,50 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from importlib import import_module
+from io import BytesIO
 from typing import Any
 
+from ...ir.core import Operation
+from ...ir.syntax.parser import parse_module
 from ..common.source import Source
-from ..signs.stablehlo import BYTECODE, is_of_jax
+from ..signs.stablehlo import BYTECODE, exported, is_of_jax
+from .bytecode import read_module
 
 
-def text_of(source: Source) -> str:
-    """The module as text. Raises NncError where it cannot be had."""
+def module_of(source: Source) -> Operation:
+    """The module, verified. Raises NncError."""
     if source.object is not None:
         given = source.object if is_of_jax(source.object) else _lowered(source)
-        return str(given.mlir_module() if hasattr(given, "mlir_module") else given.as_text())
-    if BYTECODE not in source.head:
-        return source.text
-    return _by_jax(source)
+        module = _of_object(given, source)
+    elif source.head.startswith(BYTECODE):
+        module = read_module(source.data, source.name)
+    elif (found := exported(source)) is not None:
+        module = read_module(found.module, source.name)
+    else:
+        module = parse_module(source.text, source.name, allow_unregistered=True)
+    module.verify()
+    return module
+
+
+def platform(source: Source) -> int:
+    """Which of the platforms that a function was exported for is the CPU; the first one if none."""
+    given = source.object
+    found = exported(source) if given is None else given
+    platforms = getattr(found, "platforms", ())
+    return platforms.index("cpu") if "cpu" in platforms else 0
+
+
+def _of_object(given: Any, source: Source) -> Operation:
+    """The module of an exported or a lowered function, which have their places in bytecode."""
+    if hasattr(given, "mlir_module_serialized"):
+        return read_module(given.mlir_module_serialized, source.name)
+    if hasattr(given, "compiler_ir"):
+        out = BytesIO()
+        given.compiler_ir("stablehlo").operation.write_bytecode(out)
+        return read_module(out.getvalue(), source.name)
+    return parse_module(given.as_text(), source.name, allow_unregistered=True)
 
 
 def _lowered(source: Source) -> Any:
@@ -26,31 +55,10 @@ def _lowered(source: Source) -> Any:
     by_name = given if isinstance(given, dict) else {}
     in_order = () if by_name else given if isinstance(given, tuple | list) else (given,)
     try:
-        jitted = function if hasattr(function, "lower") else jax.jit(function)
-        return jitted.lower(*in_order, **by_name)
+        return jax.jit(function, keep_unused=True).lower(*in_order, **by_name)
     except Exception as error:
+        if hasattr(function, "lower"):  # it knows which of its arguments are no arrays
+            with suppress(Exception):
+                return function.lower(*in_order, **by_name)
         first = (str(error).strip().splitlines() or [""])[0]
         raise source.error(f"JAX cannot lower it: {type(error).__name__}: {first}") from None
-
-
-def _by_jax(source: Source) -> str:
-    """The text of bytecode, which JAX itself reads: the dialects' encodings are its own."""
-    data = source.data.tobytes()
-    try:
-        if not data.startswith(BYTECODE):
-            return str(import_module("jax.export").deserialize(bytearray(data)).mlir_module())
-        mlir, ir = import_module("jax._src.interpreters.mlir"), import_module("jaxlib.mlir.ir")
-        stablehlo = import_module("jaxlib.mlir.dialects.stablehlo")
-        with mlir.make_ir_context() as context:
-            try:
-                return str(stablehlo.deserialize_portable_artifact(context, data))
-            except Exception:  # plain bytecode, which is no portable artifact
-                return str(ir.Module.parse(data))
-    except ImportError:
-        raise source.error(
-            "it is MLIR bytecode, which needs the package 'jax' to be read; install it, or give "
-            "the text of the module: `exported.mlir_module()` or `lowered.as_text()`"
-        ) from None
-    except Exception as error:
-        first = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
-        raise source.error(f"JAX cannot read the bytecode: {first}") from None

@@ -6,25 +6,30 @@ from collections.abc import Mapping, Sequence
 from itertools import count
 from typing import Any
 
+import numpy as np
+
 from ...dialects import func
-from ...ir.core import Block, Operation, Value
+from ...ir.core import Block, BlockArgument, Operation, Value
 from ...ir.diagnostics import NncError
 from ...ir.location import FileLineColLoc, NameLoc
-from ...ir.syntax.parser import parse_module
 from ..common.complexes import is_complex, outside
 from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.source import Source
-from .forms import text_of
+from .forms import module_of, platform
 
 DEEPEST_CALLS = 64
+
+NAMES = ("jax.arg_name", "nn.name")
+"""Attributes that name an argument."""
+
+PLATFORM = "_platform_index"
+"""An argument of functions that were exported for several platforms."""
 
 
 def read(source: Source) -> Graph:
     """The graph of the public function. Raises NncError."""
-    text = text_of(source)
-    module = parse_module(text, source.name, allow_unregistered=True)
-    module.verify()
+    module = module_of(source)
     functions = {op.sym_name: op for op in module.body_block if isinstance(op, func.FuncOp)}
     public = [f for f in functions.values() if f.sym_visibility != "private" and f.body.blocks]
     chosen = [f for f in public if f.sym_name == "main"] or public[:1]
@@ -53,17 +58,16 @@ class _Reader:
     def main(self, function: Any) -> Graph:
         """The graph of the function that is the model."""
         block = function.body.blocks[0]
-        inputs, nodes = [], []
-        for i, arg in enumerate(block.args):
-            name = _name_of(function.arg_attrs, i, ("jax.arg_name", "nn.name"))
-            name = name or arg.name_hint or f"arg{i}"
+        inputs, nodes, constants = [], [], {}
+        for i, (arg, name) in enumerate(zip(block.args, self.names_of(function), strict=True)):
+            if _name_of(function.arg_attrs, i, ("jax.global_constant",)) == PLATFORM:
+                constants[self.name(arg)] = np.array(platform(self.source), np.int32)
+                continue
             inputs.append(Input(name, outside(arg.type)))
             self.names[arg] = name
             if is_complex(arg.type):
                 inner = self.names[arg] = f"{name}%complex"
                 nodes.append(Node("complex input", name, [name], [inner]))
-        if len({value.name for value in inputs}) != len(inputs):
-            raise self.source.error("two arguments of the function have one name")
         body, returned = self.nodes(block)
         outputs = []
         for i, value in enumerate(returned):
@@ -74,7 +78,28 @@ class _Reader:
                 body.append(Node("complex output", name, [inner], [real]))
                 inner = real
             outputs.append((_unique(name, [known for known, _ in outputs]), inner))
-        return Graph(inputs, [*nodes, *body], outputs, producer="JAX")
+        return Graph(inputs, [*nodes, *body], outputs, constants, producer="JAX")
+
+    def names_of(self, function: Any) -> list[str]:
+        """The names of arguments: by attributes, else by their places, else as in the text."""
+        args = function.body.blocks[0].args
+        own = [_name_of(function.arg_attrs, i, NAMES) for i in range(len(args))]
+        hints = [arg.name_hint or f"arg{i}" for i, arg in enumerate(args)]
+        names = [one or self.origin(arg) or h for one, arg, h in zip(own, args, hints, strict=True)]
+        return names if len(set(names)) == len(names) else hints
+
+    def origin(self, arg: BlockArgument) -> str:
+        """The name of an argument's place; `jax.export` leaves it to a function that it calls."""
+        if isinstance(arg.loc, NameLoc):
+            return arg.loc.name
+        for call in arg.users:
+            called = self.functions.get(call.callee) if isinstance(call, func.Call) else None
+            if called is not None and called.body.blocks:
+                inner = called.body.blocks[0].args
+                at = list(call.operands).index(arg)
+                if at < len(inner) and isinstance(inner[at].loc, NameLoc):
+                    return inner[at].loc.name
+        return ""
 
     def function(self, name: str, op: Operation) -> Graph:
         """The graph of a function that is called."""

@@ -17,6 +17,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i1, i64
 from ...common.complexes import Pair, by_parts
+from ...common.loops import Iteration, while_loop
 from ...common.movement import squeezed
 from ...common.shapes import as_i64
 from ...common.terms import Term, constant
@@ -325,6 +326,8 @@ def _reduction(n: HloLayer, i: int, count: int) -> str:
         return "body"
     if name == "stablehlo.subtract" and list(op.operands) == [block.args[i], block.args[count + i]]:
         return "subtract"
+    if count == 1:
+        return "each"
     raise n.error("the region combines elements otherwise than by adding, multiplying, min or max")
 
 
@@ -368,17 +371,20 @@ def _placed(n: HloLayer, x: Value, updates: Term, windows: Windows, reduction: s
     if reduction == "body":
         before = taken(n, x, windows.clamped())
         updates, reduction = Term(n, n.region(0, before.value, updates.value)[0]), "none"
-    if inside is None:
+    if inside is None and reduction != "each":
         return _put(n, x, updates, windows, places, reduction)
-    count = math.prod(windows.extents)
-    spread = inside.spread(0, len(windows.sizes))
-    places = spread.choose(places, count)
+    if inside is not None:
+        spread = inside.spread(0, len(windows.sizes))
+        places = spread.choose(places, math.prod(windows.extents))
     table = Term(n, as_places(n, x, windows))
     pads = [0] * (2 * table.rank)
     pads[table.rank] = 1
     longer = n(nn.Pad(table.value, None, pads=pads))
-    index = places.spread(0, 1).value
-    found = n(nn.ScatterNd(longer, index, updates.value, reduction=reduction))
+    if reduction == "each":
+        found = _one_by_one(n, longer, updates, places, windows.batch)
+    else:
+        index = places.spread(0, 1).value
+        found = n(nn.ScatterNd(longer, index, updates.value, reduction=reduction))
     cut = [-p for p in pads]
     return from_places(n, n(nn.Pad(found, None, pads=cut)), windows)
 
@@ -388,3 +394,23 @@ def torch_index_select(n: HloLayer, x: Value, index: Value) -> Value:
     if n.op.batch_dims:
         raise n.error("batch_dims is not supported")
     return n(nn.Gather(x, as_i64(n, index), axis=n.op.dim))
+
+
+def _one_by_one(
+    n: HloLayer, table: Value, updates: Term, places: Term, batch: Sequence[int]
+) -> Value:
+    """The table after window by window has been combined with it by the region, in order."""
+    total, rank = math.prod(batch), len(batch)
+    rows = places.reshape(total, *known_shape(n, places.value)[rank:])
+    given = updates.reshape(total, *known_shape(n, updates.value)[rank:])
+
+    def step(number: Value, flag: Value, states: list[Value]) -> Iteration:
+        at = Term(n, number)
+        here = rows.gather(at)
+        before = Term(n, states[0]).gather(here)
+        (after,) = n.region(0, before.value, given.gather(at).value)
+        index = here.spread(0, 1).value
+        return Iteration([n(nn.ScatterNd(states[0], index, after, reduction="none"))])
+
+    (found,), _ = while_loop(n, step, [table], n.constant(total, i64))
+    return found

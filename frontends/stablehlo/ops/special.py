@@ -118,6 +118,41 @@ def polygamma(order: Term, x: Term) -> Term:
     return order.equals(0.0).choose(digamma(x), odd.choose(value, -value))
 
 
+def _chebyshev(x: Term, coefficients: Sequence[float]) -> Term:
+    """The sum of Chebyshev's polynomials with these coefficients, by Clenshaw's recurrence."""
+    first, *rest = coefficients
+    found, before = x * 0.0 + rest[-1], x * 0.0
+    for c in reversed(rest[:-1]):
+        found, before = x * found * 2.0 - before + c, found
+    return x * found - before + first
+
+
+# Chebyshev's series of i1e(x) / x up to 8, and of i1e(x) sqrt(x) from there, interpolated.
+_I1E_NEAR = (
+    0.12629359322182, -0.17641651835783, 0.10264365868985, -0.052945981208095, 0.024726449030627,
+    -0.010564084894626, 0.0041564229443128, -0.0015135724506315, 0.00051228595616866,
+    -0.00016176081582607, 4.7815651075578e-05, -1.3273163656083e-05, 3.4702513081186e-06,
+    -8.5687202651952e-07, 2.0032947546517e-07, -4.4450591271672e-08, 9.3815374468953e-09,
+    -1.8872497759004e-09, 3.6255889956927e-10, -6.6634858741921e-11, 1.1736189277356e-11,
+    -1.9840150355943e-12, 3.2242403191773e-13, -5.0581761001922e-14,
+)  # fmt: skip
+_I1E_FAR = (
+    0.38928811750914, -0.0097610974913614, -0.00011058893876248, -3.8825648087729e-06,
+    -2.5122362381615e-07, -2.631468843696e-08, -3.8353803854217e-09, -5.5897436956887e-10,
+    -1.897497589826e-11, 3.2525989020205e-11, 1.4125762777366e-11, 2.035629260641e-12,
+    -7.1980997551346e-13, -4.0834267391043e-13,
+)  # fmt: skip
+
+
+def bessel_i1e(x: Term) -> Term:
+    """The modified Bessel function of order one, divided by exp|x|."""
+    size = x.function(nn.Abs)
+    near = _chebyshev(size.min(8.0) / 4.0 - 1.0, _I1E_NEAR) * x
+    large = size.max(8.0)
+    far = _chebyshev(16.0 / large - 1.0, _I1E_FAR) / large.function(nn.Sqrt)
+    return (size < 8.0).choose(near, far * x.function(nn.Sign))
+
+
 def next_after(x: Term, y: Term) -> Term:
     """The next number on the way from x to y, by the integers that the bits are."""
     element: Any = x.element
@@ -159,6 +194,7 @@ _FORMULAS = {
     "digamma": digamma,
     "zeta": zeta,
     "polygamma": polygamma,
+    "bessel_i1e": bessel_i1e,
     "next_after": next_after,
     "is_inf": is_inf,
     "is_pos_inf": lambda x: x.equals(math.inf),

@@ -11,6 +11,7 @@ from ....ir.core import Value
 from ...common.terms import Term, constant, joined
 from ..layer import HloLayer
 from ..rows import rows
+from .indexing import known_shape
 
 MOST_ROWS = 128
 """Larger matrices would make programs of many thousands of operations."""
@@ -153,3 +154,56 @@ def getrf(n: HloLayer, a: Value) -> list[Value]:
         pivots.append(pivot + 1)
     element: Any = n.out(1).element_type
     return [x.value, joined(pivots, 0).cast(element).value, _success(n, 2)]
+
+
+def _reflector(x: Term, rows: Term, k: int) -> Term:
+    """Householder's vector that column k has below the diagonal, with 1 on it."""
+    return (rows > k).choose(x.part(-1, k, k + 1), rows.equals(k).cast(x.element))
+
+
+def _most_reflectors(n: HloLayer, count: int) -> range:
+    if count > MOST_ROWS:
+        raise n.error(f"factorizations into {count} columns are not supported, {MOST_ROWS} are")
+    return range(count)
+
+
+@rows("custom_call @lapack_sgeqrf_ffi", "custom_call @lapack_dgeqrf_ffi")
+def geqrf(n: HloLayer, a: Value) -> list[Value]:
+    """R, below its diagonal the reflectors whose product Q is, and their factors.
+
+    Source: Golub and Van Loan, Matrix Computations, 5.2; signs as in LAPACK's larfg
+    """
+    x = Term(n, a)
+    height, width = known_shape(n, a)[-2:]
+    rows_ = constant(n, np.arange(height)).reshape(height, 1)
+    columns = constant(n, np.arange(width)).reshape(1, width)
+    factors: list[Term] = []
+    for k in _most_reflectors(n, min(height, width)):
+        column, alpha = x.part(-1, k, k + 1), _block(x, (k, k + 1), (k, k + 1))
+        below = (rows_ > k).choose(column, 0.0)
+        rest = _transposed(below) @ below
+        done = rest.equals(0.0)
+        norm = (alpha * alpha + rest).function(nn.Sqrt)
+        beta = done.choose(alpha, (alpha < 0.0).choose(norm, -norm))
+        factor = (beta - alpha) / done.choose(1.0, beta)
+        vector = below / done.choose(1.0, alpha - beta)
+        whole = vector + rows_.equals(k).cast(x.element)
+        change = whole * factor @ (_transposed(whole) @ x)
+        new = (rows_ > k).choose(vector, rows_.equals(k).choose(beta, column))
+        x = columns.equals(k).choose(new, (columns > k).choose(x - change, x))
+        factors.append(factor)
+    shape = known_shape(n, a)[:-2]
+    return [x.value, joined(factors, -1).reshape(*shape, len(factors)).value]
+
+
+@rows("custom_call @lapack_sorgqr_ffi", "custom_call @lapack_dorgqr_ffi")
+def orgqr(n: HloLayer, a: Value, factors: Value) -> Value:
+    """The first columns of Q, which reflectors and their factors stand for."""
+    x, scales = Term(n, a), Term(n, factors).spread(0, 1)
+    height, width = known_shape(n, a)[-2:]
+    rows_ = constant(n, np.arange(height)).reshape(height, 1)
+    q = constant(n, np.eye(height, width)).cast(x.element)
+    for k in reversed(_most_reflectors(n, known_shape(n, factors)[-1])):
+        vector = _reflector(x, rows_, k)
+        q = q - vector * scales.part(-2, k, k + 1) @ (_transposed(vector) @ q)
+    return q.value

@@ -11,13 +11,7 @@ import numpy as np
 FILES = Path(__file__).parent / "files"
 
 UNSUPPORTED = {
-    "apply_at": "a function of elements at places that may repeat",
-    "eigh": "eigenvalues, which the machine's LAPACK computes",
-    "svd": "singular values, which the machine's LAPACK computes",
-    "qr": "a factorization that the machine's LAPACK computes",
     "rbg": "the bits of another generator than threefry",
-    "s_i1": "a Bessel function",
-    "s_i1e": "a Bessel function",
 }
 """Cases whose operators are not there, and why."""
 
@@ -28,11 +22,16 @@ LOOSE = {
 
 
 @cache
-def stored() -> Mapping[str, bytes]:
-    """All files of the archive by name."""
-    with tarfile.open(FILES / "cases.tar.xz") as archive:
+def archive(name: str) -> Mapping[str, bytes]:
+    """All files of an archive by name."""
+    with tarfile.open(FILES / f"{name}.tar.xz") as archive:
         members = ((m.name, archive.extractfile(m)) for m in archive.getmembers())
         return {name: file.read() for name, file in members if file is not None}
+
+
+def stored() -> Mapping[str, bytes]:
+    """The functions as text, with inputs and results."""
+    return archive("cases")
 
 
 def names() -> list[str]:

@@ -7,7 +7,7 @@ import nnc
 import numpy as np
 import pytest
 
-from .cases import arrays, names, text
+from .cases import archive, arrays, names, text
 
 OPEN = """
 module @jit_f {
@@ -68,21 +68,66 @@ def test_object_of_jax():
     np.testing.assert_array_equal(nnc.compile(Lowered(), cache=False)(x), want)
 
 
-def test_bytecode_without_jax(monkeypatch):
-    import sys
+class Exported:
+    """Stands for what `jax.export.export` gives."""
 
-    monkeypatch.setitem(sys.modules, "jax", None)
-    monkeypatch.setitem(sys.modules, "jaxlib", None)
-    with pytest.raises(nnc.NncError, match="needs the package 'jax'"):
-        nnc.load(b"ML\xefR" + bytes(64))
+    __module__ = "jax._src.export._export"
+    platforms = ("cpu",)
+    mlir_module_serialized = archive("bytecode-0.10.0")["add_at.bc"]
+
+    def mlir_module(self):
+        """The text is not asked for."""
+        raise AssertionError
+
+
+class Operations:
+    """Stands for the module that JAX has in memory."""
+
+    def write_bytecode(self, out):
+        """As MLIR's operations do."""
+        out.write(Exported.mlir_module_serialized)
+
+    operation = property(lambda self: self)
+
+
+class LoweredNow(Lowered):
+    """Stands for a lowered function of JAX as it is today."""
+
+    __module__ = "jax._src.stages"
+
+    def compiler_ir(self, dialect):
+        """The module in memory."""
+        assert dialect == "stablehlo"
+        return Operations()
+
+
+@pytest.mark.parametrize("made", [Exported, LoweredNow])
+def test_objects_of_jax_give_bytecode(made):
+    inputs, (want,) = arrays("add_at")
+    np.testing.assert_allclose(nnc.compile(made(), cache=False)(*inputs), want, rtol=1e-6)
+
+
+def test_functions_of_jax():
+    jnp = pytest.importorskip("jax.numpy", reason="JAX is not installed")
+    params = {"w": np.ones((3, 4), np.float32), "b": np.arange(4, dtype=np.float32)}
+    x = np.ones((2, 3), np.float32)
+    model = nnc.compile(
+        lambda params, x, unused: {"y": jnp.tanh(x @ params["w"]) + params["b"]},
+        inputs=(params, x, x),
+        cache=False,
+    )
+    assert model.input_names == ["params['b']", "params['w']", "x", "unused"]
+    want = np.tanh(x @ params["w"]) + params["b"]
+    np.testing.assert_allclose(model(params["b"], params["w"], x, x), want, rtol=1e-6)
 
 
 def test_missing_operators_are_listed_with_their_places():
     body = OPEN.replace("multiply %arg1, %2", "power %arg1, %2").replace("public @main", "@main")
-    made = body.replace("stablehlo.power %arg1, %2", "chlo.bessel_i1e %arg1").replace(
-        "%arg1 : tensor<?x4xf32>\n", "%arg1 : tensor<?x4xf32> -> tensor<?x4xf32>\n"
+    made = body.replace("stablehlo.power %arg1, %2 : ", "stablehlo.custom_call @mine(%arg1) : ")
+    made = made.replace(
+        "(%arg1) : tensor<?x4xf32>", "(%arg1) : (tensor<?x4xf32>) -> tensor<?x4xf32>"
     )
-    with pytest.raises(nnc.NncError, match=r"a layer is not supported:\n .*chlo.bessel_i1e"):
+    with pytest.raises(nnc.NncError, match=r"a layer is not supported:\n .*custom_call @mine"):
         nnc.load(made.encode())
 
 
