@@ -245,3 +245,15 @@ def test_operators_that_pytorch_takes_apart(torch, compiled):
     x, classes = torch.randn(3, 4), torch.tensor([1, 2, 0])
     found = compiled(function, fallback=False)(x, classes)
     torch.testing.assert_close(found, function(x, classes))
+
+
+def test_own_extents_beside_computed_ones(torch, compiled):
+    def function(x, y):
+        return x[:, None].expand(-1, y.shape[0] + 1, -1) * 2
+
+    run = torch.compile(function, backend=compiled.backend, dynamic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for rows, others in ((2, 3), (4, 6)):
+            x, y = torch.randn(rows, 5), torch.randn(others)
+            torch.testing.assert_close(run(x, y), function(x, y))
