@@ -37,7 +37,7 @@ def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = 
 @ROWS("aten.elu")
 def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
     x = Term(n, self)
-    negative = ((x * input_scale).function(nn.Exp) - 1.0) * (alpha * scale)
+    negative = (x * input_scale).function(nn.Expm1) * (alpha * scale)
     return (x > 0.0).choose(x * scale, negative).value
 
 
@@ -52,6 +52,11 @@ def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
     if slope.rank == 1 and self.type.rank > 1:
         slope = slope.spread(0, self.type.rank - 2)
     return n(nn.Prelu(self, slope.value))
+
+
+@ROWS("aten.relu6")
+def relu6(n: AtenLayer, self: Value) -> Value:
+    return Term(n, self).max(0).min(6).value
 
 
 @ROWS("aten.hardtanh")
