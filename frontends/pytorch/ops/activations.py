@@ -30,7 +30,7 @@ def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value
 @ROWS("aten.rrelu")
 def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
     if training:
-        raise n.error("training is not supported")
+        raise n.error("training is not supported: call model.eval() first")
     return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
 
 

@@ -406,7 +406,7 @@ def dropout(
     self: Value | None = None,
 ) -> list:
     if train and p:
-        raise n.error("training is not supported: export the model in eval mode")
+        raise n.error("training is not supported: call model.eval() first")
     return [self if input is None else input, None]
 
 
