@@ -257,3 +257,15 @@ def test_own_extents_beside_computed_ones(torch, compiled):
         for rows, others in ((2, 3), (4, 6)):
             x, y = torch.randn(rows, 5), torch.randn(others)
             torch.testing.assert_close(run(x, y), function(x, y))
+
+
+def test_checks_that_have_an_order(torch, compiled):
+    """PyTorch hands tokens through a graph in which it checks that matrices are not singular."""
+
+    def function(a, b):
+        return torch.linalg.solve(a, b), torch.linalg.inv(a) + torch.linalg.cholesky(a @ a.T)
+
+    torch.manual_seed(0)
+    a, b = torch.randn(3, 3), torch.randn(3, 2)
+    for one, other in zip(compiled(function, fallback=False)(a, b), function(a, b), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)
