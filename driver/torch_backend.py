@@ -31,7 +31,7 @@ from torch._dynamo.backends.common import aot_autograd  # pyright: ignore[report
 from ..frontends.common.importer import Importer
 from ..frontends.common.inputs import InputChoices
 from ..frontends.pytorch.layer import AtenLayer
-from ..frontends.pytorch.live import graph_of, is_read
+from ..frontends.pytorch.live import graph_of, is_read, without_tokens
 from ..frontends.pytorch.rows import ROWS
 from ..ir.core import Operation
 from ..ir.diagnostics import NncError
@@ -84,7 +84,7 @@ def backend(
 
     def inference(functional: torch.fx.GraphModule, _: Sequence[Any]) -> Callable[..., Any]:
         made_known(functional)
-        return CompiledGraph(functional, constant, chosen)
+        return CompiledGraph(without_tokens(functional), constant, chosen)
 
     def training(*_: Any) -> Any:
         raise NncError(_TRAINING)
@@ -127,8 +127,11 @@ class CompiledGraph:
         self.constant = tuple(constant)
         self.options = options
         held = set(constant)
-        self.names = [node.name for node in graph.graph.nodes if node.op == "placeholder"]
-        self.fed = [i for i in range(len(self.names)) if i not in held]
+        given = [node for node in graph.graph.nodes if node.op == "placeholder"]
+        self.names = [node.name for node in given]
+        self.fed = [
+            i for i, node in enumerate(given) if i not in held and node.meta.get("val") is not None
+        ]
         self._programs: dict[Any, Call | None] = {}
 
     def __call__(self, given: list[Any]) -> list[Any]:

@@ -78,6 +78,7 @@ def timm_names() -> list[str]:
 _SIZES = {
     "bat_resnext26ts": 256,
     "botnet26t_256": 256,
+    "halonet26t": 256,
     "sebotnet33ts_256": 256,
     "samvit_base_patch16": 128,
 }
@@ -205,12 +206,12 @@ _DERIVED = (
 
 
 def _scale(model: Any) -> None:
-    """Weights that are large enough for outputs to depend on inputs."""
+    """Weights that are large enough for outputs to depend on inputs; not what is one number."""
     import torch
 
     with torch.no_grad():
         for parameter in model.parameters():
-            if parameter.dim() > 1 and parameter.std() < 0.05:
+            if parameter.dim() > 1 and 0 < parameter.std() < 0.05:
                 parameter.mul_(3)
 
 

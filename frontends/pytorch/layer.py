@@ -83,11 +83,14 @@ class AtenLayer(NodeLayer):
 
     def expand(self, x: Value, sizes: Sequence[Size]) -> Value:
         """x repeated to a shape, in which -1 stands for x's own extent."""
-        extents, vector = self.sizes(sizes)
-        lead = len(extents) - x.type.rank
-        for i, extent in enumerate(extents):
-            if extent == -1 and i >= lead:
-                extents[i] = (x, i - lead)
+        lead = len(sizes) - x.type.rank
+        own = [self.number(size) for size in sizes]
+        kept = [i for i, size in enumerate(own) if i >= lead and _is_own(size)]
+        extents, vector = self.sizes(
+            [self.size(x, i - lead) if i in kept else size for i, size in enumerate(own)]
+        )
+        for i in kept:
+            extents[i] = (x, i - lead)
         if None not in extents:
             return broadcast(self, x, [e for e in extents if e is not None])
         known = tuple(e[0].type.shape[e[1]] if isinstance(e, tuple) else e for e in extents)
@@ -124,6 +127,10 @@ class AtenLayer(NodeLayer):
         """The value as floats: integers become f32."""
         x = self.as_value(x)
         return x if isinstance(x.type.element_type, FloatType) else self.cast(x, f32)
+
+
+def _is_own(size: Any) -> bool:
+    return not isinstance(size, Value) and size == -1
 
 
 def element_of_number(value: Any) -> Type:

@@ -5,6 +5,7 @@ Whoever has such an object has imported PyTorch already.
 
 from __future__ import annotations
 
+import copy
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -17,7 +18,7 @@ from ...ir.types import Dim, Type, f64, i1, i64
 from ..common.graph import Graph
 from ..common.inputs import Input
 from ..common.source import Source
-from .arguments import ELEMENTS, GraphRef, Ref
+from .arguments import ELEMENTS, GraphRef, Ref, words
 from .functional import pure
 from .program import Layout, Program, node, tensor_input
 from .rows import ROWS
@@ -115,7 +116,7 @@ def exported_graph(program: Any) -> Graph:
         for where in (program.state_dict, program.constants):
             if spec.target in where:
                 weights[name] = where[spec.target]
-    found = _Reader(program.graph_module, weights).read(None)
+    found = _Reader(without_tokens(program.graph_module), weights).read(None)
     found.buffers = dict(signature.inputs_to_buffers)
     names = {target: name for name, target in found.buffers.items()}
     outputs, found.outputs = found.outputs, []
@@ -139,6 +140,36 @@ def graph_of(
     Placeholders need `meta["val"]`, as torch.export, AOTAutograd and torch.compile give it.
     """
     return _Reader(module, weights or {}).read(wanted).graph()
+
+
+_CHECKS = words("aten._linalg_check_errors.default aten._assert_async.msg")
+
+
+def without_tokens(module: Any) -> Any:
+    """The GraphModule without checks whose order tokens tell; these have no value any more."""
+    import torch  # pyright: ignore[reportMissingImports]
+
+    def is_check(one: Any) -> bool:
+        called = one.op == "call_function" and _kind(one.target) == "higher_order.with_effects"
+        return called and str(one.args[1]) in _CHECKS
+
+    if not any(map(is_check, module.graph.nodes)):
+        return module
+    made: Any = torch.fx.GraphModule(module, copy.deepcopy(module.graph))
+    tokens: set[Any] = set()
+    for one in list(made.graph.nodes):
+        if is_check(one):
+            for user in list(one.users):
+                user.replace_all_uses_with(one.args[0])
+                made.graph.erase_node(user)
+            tokens.add(one.args[0])
+            made.graph.erase_node(one)
+    output: Any = made.graph.output_node()
+    output.args = ([None if value in tokens else value for value in output.args[0]],)
+    for token in tokens:
+        token.meta["val"] = None
+    made.recompile()
+    return made
 
 
 class _Reader:

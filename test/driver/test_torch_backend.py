@@ -245,3 +245,27 @@ def test_operators_that_pytorch_takes_apart(torch, compiled):
     x, classes = torch.randn(3, 4), torch.tensor([1, 2, 0])
     found = compiled(function, fallback=False)(x, classes)
     torch.testing.assert_close(found, function(x, classes))
+
+
+def test_own_extents_beside_computed_ones(torch, compiled):
+    def function(x, y):
+        return x[:, None].expand(-1, y.shape[0] + 1, -1) * 2
+
+    run = torch.compile(function, backend=compiled.backend, dynamic=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        for rows, others in ((2, 3), (4, 6)):
+            x, y = torch.randn(rows, 5), torch.randn(others)
+            torch.testing.assert_close(run(x, y), function(x, y))
+
+
+def test_checks_that_have_an_order(torch, compiled):
+    """PyTorch hands tokens through a graph in which it checks that matrices are not singular."""
+
+    def function(a, b):
+        return torch.linalg.solve(a, b), torch.linalg.inv(a) + torch.linalg.cholesky(a @ a.T)
+
+    torch.manual_seed(0)
+    a, b = torch.randn(3, 3), torch.randn(3, 2)
+    for one, other in zip(compiled(function, fallback=False)(a, b), function(a, b), strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-4, atol=1e-4)

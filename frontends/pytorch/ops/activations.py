@@ -30,14 +30,14 @@ def leaky_relu(n: AtenLayer, self: Value, negative_slope: float = 0.01) -> Value
 @ROWS("aten.rrelu")
 def rrelu(n: AtenLayer, self: Value, lower=1 / 8, upper=1 / 3, training: bool = False) -> Value:
     if training:
-        raise n.error("training is not supported")
+        raise n.error("training is not supported: call model.eval() first")
     return n(nn.LeakyRelu(self, alpha=(lower + upper) / 2))
 
 
 @ROWS("aten.elu")
 def elu(n: AtenLayer, self: Value, alpha=1.0, scale=1.0, input_scale=1.0) -> Value:
     x = Term(n, self)
-    negative = ((x * input_scale).function(nn.Exp) - 1.0) * (alpha * scale)
+    negative = (x * input_scale).function(nn.Expm1) * (alpha * scale)
     return (x > 0.0).choose(x * scale, negative).value
 
 
@@ -52,6 +52,11 @@ def prelu(n: AtenLayer, self: Value, weight: Value) -> Value:
     if slope.rank == 1 and self.type.rank > 1:
         slope = slope.spread(0, self.type.rank - 2)
     return n(nn.Prelu(self, slope.value))
+
+
+@ROWS("aten.relu6")
+def relu6(n: AtenLayer, self: Value) -> Value:
+    return Term(n, self).max(0).min(6).value
 
 
 @ROWS("aten.hardtanh")

@@ -22,7 +22,15 @@ from .reductions import norm
 def tensordot(
     n: AtenLayer, self: Value, other: Value, dims_self: list[int], dims_other: list[int]
 ) -> Value:
-    """The sums of products along pairs of dimensions; what is left of both follows each other."""
+    """The sums of products along pairs of dimensions; what is left of both follows each other.
+
+    A dimension of one element stands for as many equal ones as its partner has.
+    """
+    for x, y in zip(dims_self, dims_other, strict=True):
+        if self.type.shape[x] == 1:
+            other = Term(n, other).sum(n.axis(y, other.type.rank), keep=True).value
+        elif other.type.shape[y] == 1:
+            self = Term(n, self).sum(n.axis(x, self.type.rank), keep=True).value
     sides = []
     for x, dims in ((self, dims_self), (other, dims_other)):
         summed = [n.axis(d, x.type.rank) for d in dims]
@@ -125,8 +133,9 @@ def embedding_bag(
     ends = Term(n, concat(n, [slice_axis(n, starts.value, 0, 1, FAR), count.reshape(1).value], 0))
     at = counting(n, count)
     inside = (at >= starts.spread(0, 1)) & (at < ends.spread(0, 1))  # [B, N]
-    if padding_idx is not None and padding_idx >= 0:
-        inside = inside & ~places.equals(padding_idx)
+    if padding_idx is not None and (padding_idx >= 0 or n.kind.endswith(".padding_idx")):
+        padding = n.int(padding_idx) % n.int(n.size(weight, 0))
+        inside = inside & ~places.equals(padding)
     rows = Term(n, weight).gather(places)
     own = inside.cast(i64).sum(1)
     if mode == _MAX:

@@ -93,7 +93,6 @@ table(
     special_exp2=lambda x: 2.0**x,
     square=lambda x: x * x,
     frac=lambda x: x - x.function(nn.Abs).function(nn.Floor) * x.function(nn.Sign),
-    relu6=lambda x: x.max(0.0).min(6.0),
     log_sigmoid=lambda x: -((-x).function(nn.Softplus)),
     deg2rad=lambda x: x * (math.pi / 180),
     rad2deg=lambda x: x * (180 / math.pi),
@@ -407,7 +406,7 @@ def dropout(
     self: Value | None = None,
 ) -> list:
     if train and p:
-        raise n.error("training is not supported: export the model in eval mode")
+        raise n.error("training is not supported: call model.eval() first")
     return [self if input is None else input, None]
 
 

@@ -131,6 +131,9 @@ def index_reduce(
     reduce: str,
     include_self: bool = True,
 ) -> Value:
+    if self.type.rank == 0:
+        one, source = n.reshape(self, [1]), n.reshape(source, [1])
+        return n.reshape(index_reduce(n, one, 0, index, source, reduce, include_self), [])
     axis = n.axis(dim, self.type.rank)
     rows = Term(n, as_i64(n, index)).flat().spread(0, self.type.rank - 1 - axis)
     places = n.expand(rows.value, n.shape(source))
@@ -318,12 +321,15 @@ def bucketize(
     side: str | None = None,
     sorter: Value | None = None,
 ) -> Value:
-    """How many of the boundaries are below each element."""
+    """How many of the boundaries, which are in order, are below each element."""
     ends = boundaries if boundaries is not None else sorted_sequence
     lhs, rhs = n.promoted(ends, self)
-    if lhs.type.rank != 1 or sorter is not None:
-        raise n.error("boundaries must be a vector in order")
+    if sorter is not None:
+        lhs = gather(n, lhs, -1, sorter)
     row, column = Term(n, lhs), Term(n, rhs).spread(0, 1)
+    if row.rank > 1:  # each row of numbers has boundaries of its own
+        own = [(lhs, i) for i in range(row.rank)]
+        row = row.reshape(*own[:-1], 1, own[-1])
     below = row <= column if right or side == "right" else row < column
     count = below.cast(i64).sum(rhs.type.rank)
     return count.cast(IntegerType(32) if out_int32 else i64).value

@@ -77,7 +77,7 @@ def stacked(n: AtenLayer, tensors: list[Value]) -> Value:
     if "hstack" in n.kind:
         return cat(n, tensors, 0 if tensors[0].type.rank == 1 else 1)
     if "column" in n.kind:
-        return cat(n, [unsqueeze(n, x, 1) if x.type.rank == 1 else x for x in tensors], 1)
+        return cat(n, [Term(n, x).spread(0, max(2 - x.type.rank, 0)).value for x in tensors], 1)
     if "dstack" in n.kind:
         return cat(n, atleast(n, tensors=tensors, least=3), 2)
     return cat(n, [unsqueeze(n, x, 0) if x.type.rank == 1 else x for x in tensors], 0)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Type
+from ....ir.types import IntegerType, Type
 from ...common.normalization import batch_norm, batch_norm_now, filled_channels
 from ...common.terms import Term, extent
 from ..layer import AtenLayer
@@ -48,8 +48,14 @@ def batch_normalization(
     scale, shift = _per_channel(n, input, weight, bias)
     if training or running_mean is None or running_var is None:
         element = input.type.element_type
-        return [batch_norm_now(n, input, scale, shift, element, eps)[0], None, None]
-    return [batch_norm(n, input, scale, shift, running_mean, running_var, eps), None, None]
+        out, mean, spread = batch_norm_now(n, input, scale, shift, element, eps)
+        return [out, mean, _inverse_root(n, spread, eps)]
+    none = n.constant([], input.type.element_type)
+    return [batch_norm(n, input, scale, shift, running_mean, running_var, eps), none, none]
+
+
+def _inverse_root(n: AtenLayer, spread: Value, eps: float) -> Value:
+    return (Term(n, spread) + eps).function(nn.Rsqrt).value
 
 
 @ROWS("aten._native_batch_norm_legit_functional", "aten._batch_norm_with_update_functional")
@@ -65,10 +71,10 @@ def updated_batch_norm(
     training: bool = True,
 ) -> list:
     """By the batch's statistics, of which running ones take their share; that are given, too."""
-    legit = "legit" in n.kind
+    reserve = [] if "legit" in n.kind else [n.constant([], IntegerType(8, "u"))]
     if not training:
         out = batch_normalization(n, input, weight, bias, running_mean, running_var, eps=eps)
-        return [*out, *([] if legit else [None]), running_mean, running_var]
+        return [*out, *reserve, running_mean, running_var]
     scale, shift = _per_channel(n, input, weight, bias)
     element = running_mean.type.element_type
     out, mean, spread = batch_norm_now(n, input, scale, shift, element, eps)
@@ -76,8 +82,7 @@ def updated_batch_norm(
     factor = count.cast(element) / (count - 1).cast(element)
     share = ((running_mean, Term(n, mean)), (running_var, Term(n, spread) * factor))
     kept = [(Term(n, old) * (1 - momentum) + new * momentum).value for old, new in share]
-    root = (Term(n, spread) + eps).function(nn.Rsqrt).value
-    return [out, mean, root, *([] if legit else [None]), *kept]
+    return [out, mean, _inverse_root(n, spread, eps), *reserve, *kept]
 
 
 @ROWS("aten.layer_norm", "aten.native_layer_norm")

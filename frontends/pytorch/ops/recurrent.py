@@ -58,7 +58,7 @@ def _network(
 ) -> list[Value]:
     """All steps' outputs of the last layer, and the last states of all: [layers, batch, hidden]."""
     if train and dropout:
-        raise n.error("training is not supported: export the model in eval mode")
+        raise n.error("training is not supported: call model.eval() first")
     if batch_first:
         x = swapped(n, x, 0, 1)
     count = 2 if bidirectional else 1

@@ -180,6 +180,8 @@ def sort(n: AtenLayer, self: Value, dim: int = -1, descending: bool = False, sta
 @ROWS("aten.median")
 def median(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower one of the middle elements."""
+    if self.type.rank == 0 and dim is not None:
+        return [self, n.constant(0, i64)]
     x = self if dim is not None else Term(n, self).flat().value
     axis = n.axis(0 if dim is None else dim, x.type.rank)
     count = x.type.shape[axis]

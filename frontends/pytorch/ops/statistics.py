@@ -114,6 +114,8 @@ def mode(n: AtenLayer, self: Value, dim: int = -1, keepdim: bool = False) -> lis
 @ROWS("aten.nanmedian")
 def nanmedian(n: AtenLayer, self: Value, dim: Any = None, keepdim: bool = False) -> Any:
     """The lower one of the middle numbers, and where it is."""
+    if self.type.rank == 0 and dim is not None:
+        return [self, n.constant(0, i64)]
     x = Term(n, self) if dim is not None else Term(n, self).flat()
     axis = n.axis(0 if dim is None else dim, x.rank)
     numbers = x
@@ -146,6 +148,8 @@ def quantile(
 ) -> Value:
     """Between the neighbours of q * (count - 1) of the numbers in order; q's dimension is first."""
     rank = self.type.rank
+    if not rank:
+        dim, keepdim = None, False
     x = Term(n, self).flat() if dim is None else Term(n, self)
     axis = n.axis(0 if dim is None else dim, x.rank)
     x = Term(n, swapped(n, x.value, axis, x.rank - 1))

@@ -158,7 +158,7 @@ def ordered(n: AtenLayer, self: Value, **arguments: Any) -> Value:
 
 @ROWS("aten.flip")
 def flip(n: AtenLayer, self: Value, dims: list[int]) -> Value:
-    axes = n.axes(dims, self.type.rank) if dims else ()
+    axes = n.axes(dims, self.type.rank) if dims and 0 not in self.type.shape else ()
     for axis in (i for i in axes if self.type.shape[i] is None):
         size = extent(n, (self, axis))
         self = Term(n, self).gather(size - 1 - counting(n, size), axis).value
@@ -347,6 +347,8 @@ def diag(n: AtenLayer, self: Value, diagonal: int = 0) -> Value:
 @ROWS("aten.unfold")
 def unfold(n: AtenLayer, self: Value, dimension: int, size: int, step: int) -> Value:
     """Windows of an axis, in it; their elements are the last dimension."""
+    if self.type.rank == 0:
+        return n.reshape(self, [n.int(size)])
     axis, rank = n.axis(dimension, self.type.rank), self.type.rank
     count = (extent(n, (self, axis)) - n.int(size)) / n.int(step) + 1
     starts = (counting(n, count) * n.int(step)).spread(0, 1)

@@ -60,6 +60,13 @@ def test_operators_that_pytorch_takes_apart(torch):
         np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
+def test_matrices_of_a_batch_that_is_mapped(torch):
+    matrices = torch.eye(3) * 2 + torch.rand(2, 3, 3)
+    function = lambda x: torch.vmap(torch.linalg.inv)(x)  # noqa: E731
+    found = nnc.compile(function, (matrices,), cache=False)(matrices)
+    np.testing.assert_allclose(found, torch.linalg.inv(matrices), rtol=1e-4, atol=1e-5)
+
+
 def test_what_is_no_model_is_one_error(torch, linear):
     x = torch.randn(2, 4)
     meta = torch.nn.Linear(4, 3, device="meta")
