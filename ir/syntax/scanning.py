@@ -4,45 +4,48 @@ from __future__ import annotations
 
 import re
 
-SKIP = re.compile(r"(?:[ \t\r\n]++|//[^\n\0]*+)*+").match
-STRING = re.compile(r'"((?:[^"\\\n]++|\\[^\n])*+)"').match
+# Atomic groups stand for possessive groups: up to Python 3.11.4 these keep what a repetition that
+# fails has read (github.com/python/cpython/issues/106052).
+
+SKIP = re.compile(r"(?>(?:[ \t\r\n]++|//[^\n\0]*+)*)").match
+STRING = re.compile(r'"((?>(?:[^"\\\n]++|\\[^\n])*))"').match
 WORD = re.compile(r"[A-Za-z_][\w$.]*+", re.ASCII).match
 VALUE = re.compile(r"%(?:\d++|[A-Za-z_$.-][\w$.-]*+)(?:#\d++)?", re.ASCII).match
 NAMES = re.compile(r"%[\w$.#-]++", re.ASCII).findall
-VALUES = re.compile(r"%[\w$.#-]++(?:\s*+,\s*+%[\w$.#-]++)*+", re.ASCII).match
+VALUES = re.compile(r"%[\w$.#-]++(?>(?:\s*+,\s*+%[\w$.#-]++)*)", re.ASCII).match
 PAREN_VALUES = re.compile(
-    r"\(\s*+(?:%[\w$.#-]++(?:\s*+,\s*+%[\w$.#-]++)*+\s*+)?+\)", re.ASCII
+    r"\(\s*+(?>(?:%[\w$.#-]++(?>(?:\s*+,\s*+%[\w$.#-]++)*)\s*+)?)\)", re.ASCII
 ).match
 RESULTS = re.compile(
-    r"(%[\w$.-]++(?::\d++)?+(?:\s*+,\s*+%[\w$.-]++(?::\d++)?+)*+)\s*+=", re.ASCII
+    r"(%[\w$.-]++(?>(?::\d++)?)(?>(?:\s*+,\s*+%[\w$.-]++(?>(?::\d++)?))*))\s*+=", re.ASCII
 ).match
 BLOCK = re.compile(r"\^[\w$.-]++", re.ASCII).match
 SYMBOL = re.compile(
-    r'@(?:[A-Za-z_][\w$.]*+|"(?:[^"\\\n]++|\\[^\n])*+")'
-    r'(?:::@(?:[A-Za-z_][\w$.]*+|"(?:[^"\\\n]++|\\[^\n])*+"))*+',
+    r'@(?:[A-Za-z_][\w$.]*+|"(?>(?:[^"\\\n]++|\\[^\n])*)")'
+    r'(?>(?:::@(?:[A-Za-z_][\w$.]*+|"(?>(?:[^"\\\n]++|\\[^\n])*)"))*)',
     re.ASCII,
 ).match
 NUMBER = re.compile(
-    r"-?(?:(0x[0-9A-Fa-f]++)|(\d++\.\d*+(?:[eE][+-]?\d++)?+)|(\d++))", re.ASCII
+    r"-?(?:(0x[0-9A-Fa-f]++)|(\d++\.\d*+(?>(?:[eE][+-]?\d++)?))|(\d++))", re.ASCII
 ).match
-DIMS = re.compile(r"(?:(?:\d++|\?|\[\s*+\d++\s*+\])\s*+x\s*+)++|\*\s*+x", re.ASCII).match
-ALIAS = re.compile(r"[!#](?:[A-Za-z_][\w$.]*+(?:-(?!>)[\w$.]*+)*+|\d++)", re.ASCII).match
+DIMS = re.compile(r"(?>(?:(?:\d++|\?|\[\s*+\d++\s*+\])\s*+x\s*+)+)|\*\s*+x", re.ASCII).match
+ALIAS = re.compile(r"[!#](?:[A-Za-z_][\w$.]*+(?>(?:-(?!>)[\w$.]*+)*)|\d++)", re.ASCII).match
 SIMPLE_DICT = re.compile(
     r'\{\s*+(?:[A-Za-z_][\w$.]*+|"[^"\\\n]*+")\s*+=(?!=)'
-    r'(?:[^{}<>"/]++|"(?:[^"\\\n]++|\\[^\n])*+"|<[^{}<>"/]*+>)*+\}',
+    r'(?>(?:[^{}<>"/]++|"(?>(?:[^"\\\n]++|\\[^\n])*)"|<[^{}<>"/]*+>)*)\}',
     re.ASCII,
 ).match
 SIMPLE_PROPERTIES = re.compile(
-    r'<\{(?:[^{}<>"/]++|"(?:[^"\\\n]++|\\[^\n])*+"|<[^{}<>"/]*+>)*+\}>', re.ASCII
+    r'<\{(?>(?:[^{}<>"/]++|"(?>(?:[^"\\\n]++|\\[^\n])*)"|<[^{}<>"/]*+>)*)\}>', re.ASCII
 ).match
-SIMPLE_TYPE = re.compile(r"[A-Za-z!][\w$.]*+(?:<[^<>()\"{}/]*+>)?+", re.ASCII).match
+SIMPLE_TYPE = re.compile(r"[A-Za-z!][\w$.]*+(?>(?:<[^<>()\"{}/]*+>)?)", re.ASCII).match
 SIMPLE_FUNCTION = re.compile(
-    r'\([^()"/]*+\)\s*+->\s*+(?:\([^()"/]*+\)|[A-Za-z!][\w$.]*+(?:<[^<>()"{}/]*+>)?+)', re.ASCII
+    r'\([^()"/]*+\)\s*+->\s*+(?:\([^()"/]*+\)|[A-Za-z!][\w$.]*+(?>(?:<[^<>()"{}/]*+>)?))', re.ASCII
 ).match
 SCALAR_TYPE = re.compile(r"[su]?i\d+\Z", re.ASCII).match
 
 # Arrows and comparisons contain angle brackets that are none.
-_BRACKETS = re.compile(r'"(?:[^"\\\n]++|\\[^\n])*+"|//[^\n]*+|->|>=|<=|[<>(){}\[\]"]').finditer
+_BRACKETS = re.compile(r'"(?>(?:[^"\\\n]++|\\[^\n])*)"|//[^\n]*+|->|>=|<=|[<>(){}\[\]"]').finditer
 _PARAMETRIC = frozenset(("tensor", "memref", "vector", "complex", "tuple"))
 CLOSING = {"<": ">", "(": ")", "[": "]", "{": "}"}
 
