@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from ....dialects import nn
 from ....ir.core import Value
-from ....ir.types import Dim
 from ...common.convolution import (
     channels_first,
     channels_last,
     convolution,
     transposed_convolution,
 )
-from ...common.movement import concat, padded_by, slice_axis
-from ...common.pooling import Windows, average_pooled, max_pooled
+from ...common.movement import padded_by
+from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
 from ...common.shapes import reshape
 from ..functions import activated
 from ..layer import KerasLayer, layer
@@ -209,20 +208,5 @@ def global_average_pooling_of_steps(n: KerasLayer) -> Value:
 def adaptive_pooling(n: KerasLayer) -> Value:
     """Windows between multiples of extent / size, which overlap where that is no integer."""
     x = n.tensor()
-    axes = _spatial(n, x)
-    size = n.integers("output_size", len(axes))
-    reduce = nn.ReduceMax if "Max" in n.kind else nn.ReduceMean
-    for axis, count in zip(axes, size, strict=True):
-        x = _adapted(n, x, axis, count, reduce)
-    return x
-
-
-def _adapted(n: KerasLayer, x: Value, axis: int, count: int, reduce) -> Value:
-    extent: Dim = x.type.shape[axis]
-    if extent is None:
-        raise n.error("the extents that are pooled must be known; give the shape")
-    bounds: Sequence[tuple[int, int]] = [
-        (i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)
-    ]
-    parts = [slice_axis(n, x, axis, *pair) for pair in bounds]
-    return concat(n, [n(reduce(p, axes=(axis,), keep_dims=True)) for p in parts], axis)
+    size = n.integers("output_size", x.type.rank - 2)
+    return on_channels_first(n, x, lambda x: adaptive_pooled(n, x, size, "Max" in n.kind))
