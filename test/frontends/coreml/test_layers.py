@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from nnc.test.frontends.coreml.test_coreml import feature, layer, network
 
-torch = pytest.importorskip("torch")
-F = torch.nn.functional
 RANDOM = np.random.default_rng(4)
 X = RANDOM.standard_normal((2, 3, 4, 5)).astype(np.float32)
 V = RANDOM.standard_normal((2, 4, 5, 6, 7)).astype(np.float32)
@@ -91,7 +89,9 @@ def each(name: str, *numbers: int) -> dict:
     ("p", "pads"),
     [({"paddingType": "CUSTOM", **CUSTOM}, PADS), ({"paddingType": "VALID"}, (0,) * 6)],
 )
-def test_volumes(p, pads):
+@pytest.mark.slow
+def test_volumes(torch, p, pads):
+    F = torch.nn.functional
     steps, weight = (2, 1, 2), RANDOM.standard_normal((6, 2, 3, 2, 2)).astype(np.float32)
     given = {**p, **each("stride", *steps), **each("kernel", 3, 2, 2)}
     bias = RANDOM.standard_normal(6).astype(np.float32)
@@ -108,7 +108,9 @@ def test_volumes(p, pads):
     close(run(most, V)[0], F.max_pool3d(lowest, (3, 2, 2), steps))
 
 
-def test_volumes_back():
+@pytest.mark.slow
+def test_volumes_back(torch):
+    F = torch.nn.functional
     weight = RANDOM.standard_normal((4, 3, 3, 2, 2)).astype(np.float32)
     given = {"paddingType": "VALID", **each("stride", 2, 1, 2), **each("kernel", 3, 2, 2)}
     sizes = {"outputChannels": 6, "inputChannels": 4, "nGroups": 2, "isDeconvolution": True}
@@ -119,12 +121,16 @@ def test_volumes_back():
 
 
 @pytest.mark.parametrize("kind", ["MAX", "AVERAGE"])
-def test_whole_volumes(kind):
+@pytest.mark.slow
+def test_whole_volumes(torch, kind):
+    F = torch.nn.functional
     pool = F.adaptive_max_pool3d if kind == "MAX" else F.adaptive_avg_pool3d
     close(run(layer("globalPooling3d", "x0", "y0", type=kind), V)[0], pool(torch.tensor(V), 1))
 
 
-def test_crops_are_resized():
+@pytest.mark.slow
+def test_crops_are_resized(torch):
+    F = torch.nn.functional
     boxes = np.array([[0, 0, 3, 4], [1, 1, 2, 3]], np.float32).reshape(2, 1, 4, 1, 1)
     p = {"targetSize": [4, 5], "mode": {"samplingMethod": "STRICT_ALIGN_ENDPOINTS_MODE"}}
     (found,) = run(layer("cropResize", "x0 x1", "y0", **p), X[None], boxes)

@@ -7,8 +7,6 @@ import numpy as np
 import pytest
 from nnc.test.frontends.coreml.programs import operation, program, run
 
-torch = pytest.importorskip("torch")
-F = torch.nn.functional
 RANDOM = np.random.default_rng(7)
 X = RANDOM.standard_normal((2, 3, 4, 6)).astype(np.float32)
 
@@ -28,7 +26,8 @@ def test_reverse_sequence():
 
 
 @pytest.mark.parametrize("axis", [1, -1])
-def test_sliding_windows(axis):
+@pytest.mark.slow
+def test_sliding_windows(torch, axis):
     (found,) = run("sliding_windows", {"x": X}, axis=axis, size=2, stride=2)
     wanted = torch.tensor(X).unfold(axis, 2, 2).movedim(-1, axis + 1 if axis >= 0 else axis)
     close(found, wanted)
@@ -59,7 +58,9 @@ GRID = RANDOM.uniform(-1.3, 1.3, (2, 5, 7, 2)).astype(np.float32)
         ("symmetric", False, "reflection"),
     ],
 )
-def test_resample(mode, padding, corners, same):
+@pytest.mark.slow
+def test_resample(torch, mode, padding, corners, same):
+    F = torch.nn.functional
     given = {
         "sampling_mode": mode,
         "padding_mode": padding,
@@ -78,7 +79,9 @@ def test_resample(mode, padding, corners, same):
         close(run("resample", pixels, **given, coordinates_mode="unnormalized")[0], wanted)
 
 
-def test_resample_fills_with_a_value():
+@pytest.mark.slow
+def test_resample_fills_with_a_value(torch):
+    F = torch.nn.functional
     given = {"padding_mode": "constant", "padding_value": np.float32(3), "align_corners": True}
     units = {"sampling_mode": "bilinear", "coordinates_mode": "normalized_minus_one_to_one"}
     (found,) = run("resample", {"x": X, "coordinates": GRID * 9}, **given, **units)
@@ -87,7 +90,9 @@ def test_resample_fills_with_a_value():
 
 
 @pytest.mark.parametrize("count", [1, 2])
-def test_affine(count):
+@pytest.mark.slow
+def test_affine(torch, count):
+    F = torch.nn.functional
     matrix = RANDOM.standard_normal((count, 6)).astype(np.float32)
     given = {
         "output_height": 5,

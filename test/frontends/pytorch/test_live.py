@@ -8,11 +8,6 @@ from nnc import NncError
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def torch():
-    return pytest.importorskip("torch")
-
-
 @pytest.fixture
 def linear(torch):
     torch.manual_seed(0)
