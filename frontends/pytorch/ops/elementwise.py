@@ -8,6 +8,7 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import ComplexType, FloatType, IntegerType, Type, f32, f64, i1, i64
+from ...common import formulas
 from ...common.complexes import pair
 from ...common.loops import Iteration, while_loop
 from ...common.terms import Term
@@ -271,12 +272,7 @@ def float_power(n: AtenLayer, self: Any, exponent: Any) -> Value:
 @ROWS("aten.atan2", "aten.arctan2")
 def atan2(n: AtenLayer, self: Value, other: Value) -> Value:
     lhs, rhs = n.promoted(n.floating(self), n.floating(other))
-    y, x = Term(n, lhs), Term(n, rhs)
-    base = (y / x).function(nn.Atan)
-    left = (y < 0.0).choose(base - math.pi, base + math.pi)
-    half = (y < 0.0).choose(y * 0.0 - math.pi / 2, y * 0.0 + math.pi / 2)
-    at_zero = y.equals(0.0).choose(y * 0.0, half)
-    return x.equals(0.0).choose(at_zero, (x < 0.0).choose(left, base)).value
+    return formulas.atan2(Term(n, lhs), Term(n, rhs)).value
 
 
 @ROWS("aten.lerp")

@@ -10,6 +10,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i64
 from ...common.movement import (
+    channels_shuffled,
     concat,
     padded_by,
     slice_axis,
@@ -170,13 +171,7 @@ def pixel_unshuffle(n: AtenLayer, self: Value, downscale_factor: int) -> Value:
 
 @ROWS("aten.channel_shuffle", "aten.native_channel_shuffle")
 def channel_shuffle(n: AtenLayer, self: Value, groups: int) -> Value:
-    shape = n.shape(self)
-    channels = self.type.shape[1]
-    if channels is None:
-        raise n.error("the number of channels must be known")
-    apart = n.reshape(self, [shape[0], groups, channels // groups, *shape[2:]])
-    order = [0, 2, 1, *range(3, self.type.rank + 1)]
-    return n.reshape(transposed(n, apart, order), shape)
+    return channels_shuffled(n, self, groups)
 
 
 @ROWS("aten.diff")
