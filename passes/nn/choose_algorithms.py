@@ -137,8 +137,7 @@ class Work(Roofline):
             self.arithmetic(tiles * weights), F32 * weights / machine.memory_bandwidth
         )
         transforms = self.arithmetic(tiles * (C + M) * self._transform(tile, stride))
-        is_open = None in shape_of(conv.x)[2:4]  # then it is never done by blocks of tiles
-        is_cached = self.is_cached(between) or (not is_open and self.is_blocked(between, weights))
+        is_cached = self.is_cached(between) or self.is_blocked(between, weights)
         if dilations_of(conv) != (1, 1):
             between += N * P * Q * (C + M)
         # What is written to the second cache is partly read from the third.

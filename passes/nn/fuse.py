@@ -245,11 +245,19 @@ class Grouping:
             if _escapes(value, {last}):
                 return set()
             steps.add(step)
-            between += _count(value)
+            between += self.expected_count(value)
             if step.weight_operand is not None:
-                weights += _count(step.operands[step.weight_operand])
+                weights += self.expected_count(step.operands[step.weight_operand])
             last = step
         return steps if self.work.is_blocked(between, weights) else set()
+
+    def expected_count(self, value: Value) -> int:
+        """Elements of a tensor; of a dimension that only the run knows, as the target says."""
+        costs = self.work.costs
+        return prod(
+            self.shapes.estimate(d, costs.open_image, costs.open_extent)
+            for d in self.shapes.of(value)
+        )
 
     # -- growing -----------------------------------------------------------------------------
 
@@ -323,11 +331,6 @@ def _is_fusable(op: Operation) -> TypeGuard[nn.NnOp]:
     if not isinstance(op, nn.NnOp) or op.has_trait(ConstantLike) or nn.is_on_host(op):
         return False
     return op.fusion is not Fusion.VIEW
-
-
-def _count(value: Value) -> int:
-    """Elements of a tensor; a dimension of unknown extent counts as one."""
-    return prod(d or 1 for d in _shape(value) or ())
 
 
 def _shape(value: Value) -> tuple[Dim, ...] | None:
