@@ -234,7 +234,8 @@ class SymbolicShapes:
                 if op.image is not None:
                     more = op.more or (0, 0)
                     own = self.of(op.image)[2:4]
-                    extents = [d + m for d, m in zip(own, more, strict=True)]
+                    pairs = zip(own, more, strict=True)
+                    extents = [self._part(d + m, op.stride) for d, m in pairs]
                 return (images, blocks, *extents, block)
             case nn.Pad():
                 rank = op.x.type.rank
@@ -285,11 +286,14 @@ class SymbolicShapes:
         return None
 
     def _part(self, size: Size, number: int) -> Size:
-        """A size divided and rounded down."""
+        """A size divided and rounded down; whole parts of its constant term stand outside."""
         if isinstance(size, int):
             return size // number
         found = quotient(size, number)
-        return self.symbol(("part", size, number), "") if found is None else found
+        if found is not None:
+            return found
+        whole = size.terms.get((), 0) // number
+        return self.symbol(("part", size - whole * number, number), "") + whole
 
     def _slid(self, window: Window, x: ValueLike) -> Part:
         """How many places a window has along each spatial dimension of an operand."""

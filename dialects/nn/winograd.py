@@ -259,10 +259,10 @@ class WinogradInput(WinogradOp, name="nn.winograd_input"):
 class WinogradOutput(WinogradOp, name="nn.winograd_output"):
     """Tiles of results from all points.
 
-    With an image, results are as many as it has rows and columns and `more` (or less); the tiles
-    cover them.
+    With an image, results are as many as it has rows and columns and `more` (or less), over the
+    stride, rounded down; the tiles cover them.
     Shapes: x [points, M / A, N, S, T, A] -> out [N, M / A, tile S, tile T, A], or
-    image [N, .., P - more, Q - more, ..] -> out [N, M / A, P, Q, A].
+    image [N, .., H, W, ..] -> out [N, M / A, (H + more) / stride, (W + more) / stride, A].
     """
 
     image: OptionalOperand = optional_operand(AnyRankedTensor)
@@ -286,7 +286,8 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
             if types[1].rank < 4:
                 raise NncError(f"image must have rows and columns, but got '{types[1]}'")
             given = types[1].shape[2:4]
-            extents = [None if d is None else d + m for d, m in zip(given, more, strict=True)]
+            pairs = zip(given, more, strict=True)
+            extents = [None if d is None else (d + m) // attrs.stride for d, m in pairs]
         return [tensor((N, Mo, *extents, A), x.element_type)]
 
     def evaluate(self, x, image=None):
@@ -297,8 +298,7 @@ class WinogradOutput(WinogradOp, name="nn.winograd_output"):
         out = np.einsum("ia,jb,abonstc->nositjc", a, a, values, optimize=True)
         out = out.reshape(N, Mo, S * tile, T * tile, A).astype(x.dtype)
         if image is not None:
-            rows, columns = (
-                d + m for d, m in zip(image.shape[2:4], self.more or (0, 0), strict=True)
-            )
+            pairs = zip(image.shape[2:4], self.more or (0, 0), strict=True)
+            rows, columns = ((d + m) // self.stride for d, m in pairs)
             out = out[:, :, :rows, :columns]
         return np.ascontiguousarray(out)

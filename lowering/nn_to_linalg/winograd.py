@@ -148,7 +148,8 @@ def lower_winograd_output(e: Emitter, op: nn.WinogradOutput) -> None:
     whole = e.alloc(sizes, source.type.element_type)  # type: ignore[attr-defined]
     _transform(e, op, source, whole, reads, writes, "output")
     image = e.buffer(op.image)
-    extents = [e.add(e.size(image, d), m) for d, m in zip((2, 3), op.more or (0, 0), strict=True)]
+    given = zip((2, 3), op.more or (0, 0), strict=True)
+    extents = [e.floordiv(e.add(e.size(image, d), m), op.stride) for d, m in given]
     for extent, covered in zip(extents, sizes[2:4], strict=True):
         e.require(e.compare("sle", extent, covered), "results of tiles are fewer than of the image")
     wanted = [images, blocks, *extents, block]

@@ -36,7 +36,7 @@ class ChooseAlgorithms(
     Operations are weighed against bytes at the target's bandwidths: transformed weights are 16
     to 81 numbers for 9. Tiles are of 4x4 results, or of 2x2 where the weights of the larger ones
     are too many. With dilations, every d-th row and column is an image of its own. Of images whose
-    extents only the run tells, those of stride 1 without dilations are done so.
+    extents only the run tells, those without dilations are done so.
 
     Numerics: f32 only; the error grows to some 1e-5 of the largest result.
     """
@@ -72,7 +72,7 @@ class ChooseAlgorithms(
 def is_winograd(conv: nn.BlockedConv) -> bool:
     """Whether the algorithm applies: 3x3, stride 1, or 2 without dilations, f32.
 
-    Of images of unknown extents, stride 1 without dilations.
+    Of images of unknown extents without dilations alone.
     """
     weight = conv.weight
     is_open = None in shape_of(conv.x)[2:4]
@@ -82,7 +82,6 @@ def is_winograd(conv: nn.BlockedConv) -> bool:
         and len(shape_of(weight)) == 6
         and shape_of(weight)[2:4] == (3, 3)
         and (set(conv.strides or (1,)) == {1} or is_strided(conv))
-        and (not is_open or stride_of(conv) == 1)
         and (not (is_open or shape_of(conv.x)[0] is None) or dilations_of(conv) == (1, 1))
         and 0 not in shape_of(conv.out)
     )
@@ -194,7 +193,7 @@ def _with_whole_tiles(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
     short = []
     for extent, results in zip(shape_of(x)[2:4], shape_of(conv.out)[2:4], strict=True):
         if extent is None or results is None:
-            short.append(tile - 1)
+            short.append(stride * tile - 1)
         else:
             short.append(max(0, stride * (-(-results // tile) * tile - 1) + 3 - extent))
     if not any(short):
@@ -204,13 +203,13 @@ def _with_whole_tiles(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
 
 
 def _image_of(conv: nn.BlockedConv) -> tuple[Value, tuple[int, int]]:
-    """What a convolution of stride 1 has as operand before its padding, and how many rows and
-    columns more its result has.
+    """What a convolution has as operand before its padding, and how many rows and columns more
+    it would take to be the stride times those of its result, rounded down.
     """
-    pad = conv.x.defined_by(nn.Pad)
+    stride, pad = stride_of(conv), conv.x.defined_by(nn.Pad)
     if pad is None:
-        return conv.x, (-2, -2)
+        return conv.x, (stride - 3, stride - 3)
     rank = pad.x.type.rank
     begin, end = pad.pads[2:4], pad.pads[rank + 2 : rank + 4]
-    rows, columns = (first + last - 2 for first, last in zip(begin, end, strict=True))
+    rows, columns = (first + last + stride - 3 for first, last in zip(begin, end, strict=True))
     return pad.x, (rows, columns)

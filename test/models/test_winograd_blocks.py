@@ -89,19 +89,20 @@ def test_any_number_of_images():
         assert np.abs(run(x) - expected).max() < 1e-5 * np.abs(expected).max()
 
 
-@pytest.mark.parametrize("channels", [24, 128])
-@pytest.mark.parametrize("residual", [True, False])
+@pytest.mark.parametrize(
+    "channels, stride, residual", [(24, 1, True), (128, 1, False), (128, 2, False)]
+)
 @pytest.mark.parametrize("threads", [1, 3])
-def test_images_of_unknown_extents(channels, residual, threads):
+def test_images_of_unknown_extents(channels, stride, residual, threads):
     """Tiles cover any image; what they are too many is cut off."""
-    model = convolutions((1, channels, "height", "width"), channels, 1, residual)
+    model = convolutions((1, channels, "height", "width"), channels, stride, residual)
     module = load_module(model)
     run_stages(module, last="simplify-graph")
     assert "nn.winograd_output" in str(module)
     assert blocked_kernels(model) == 2
     run = nnc.compile(model, threads=threads)
     random = np.random.default_rng(1)
-    for shape in ((1, 1), (1, 9), (4, 4), (5, 2), (13, 30), (130, 131)):
+    for shape in ((1, 1), (1, 9), (4, 4), (5, 2), (13, 30), (16, 8), (130, 131)):
         x = random.standard_normal((1, channels, *shape)).astype(np.float32)
         expected = reference(model, x)
         assert np.abs(run(x) - expected).max() < 1e-5 * max(1.0, np.abs(expected).max())
