@@ -13,6 +13,7 @@ from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
 from ...ir.core import Operation, Value
 from ...ir.passes import Pass, PassContext, option
+from ...ir.polynomial import Size
 from ...ir.types import FloatType, TensorType
 from ...targets.attribute import target_of
 from ...targets.roofline import F32, Roofline
@@ -104,11 +105,20 @@ class Work(Roofline):
     shapes: SymbolicShapes
 
     def extents(self, conv: nn.BlockedConv) -> list[int]:
-        """N, P and Q of the result; unknown ones as the target says, an unknown batch as 1."""
+        """N, P and Q of the result, as expected."""
+        N, _, P, Q, _ = self.shapes.of(conv.out)
+        return self.expected(N, P, Q)
+
+    def elements_of_tiles(self, value: Value) -> int:
+        """Elements of tiles at all points, [points, blocks, N, S, T, block], as expected."""
+        points, blocks, *extents, block = self.shapes.of(value)
+        return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
+
+    def expected(self, images: Size, *extents: Size) -> list[int]:
+        """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
         costs = self.costs
-        N, _, *spatial, _ = self.shapes.of(conv.out)
-        found = [self.shapes.estimate(d, costs.open_image, costs.open_extent) for d in spatial]
-        return [N if isinstance(N, int) else 1, *found]
+        found = [self.shapes.estimate(d, costs.open_image, costs.open_extent) for d in extents]
+        return [images if isinstance(images, int) else 1, *found]
 
     def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:
         """N, C, P, Q, M of the dense convolution, for which dilated images are taken apart."""

@@ -245,19 +245,11 @@ class Grouping:
             if _escapes(value, {last}):
                 return set()
             steps.add(step)
-            between += self.expected_count(value)
+            between += self.work.elements_of_tiles(value)
             if step.weight_operand is not None:
-                weights += self.expected_count(step.operands[step.weight_operand])
+                weights += prod(d or 1 for d in _shape(step.operands[step.weight_operand]) or ())
             last = step
         return steps if self.work.is_blocked(between, weights) else set()
-
-    def expected_count(self, value: Value) -> int:
-        """Elements of a tensor; of a dimension that only the run knows, as the target says."""
-        costs = self.work.costs
-        return prod(
-            self.shapes.estimate(d, costs.open_image, costs.open_extent)
-            for d in self.shapes.of(value)
-        )
 
     # -- growing -----------------------------------------------------------------------------
 
