@@ -13,6 +13,9 @@ INPUT_DIMS = "nn.input_dims"
 """Of an entry, and of a module in the llvm dialect: the names of unknown dimensions of each input,
 empty for others. Only there if the model names one."""
 OUTPUT_DIMS = "nn.output_dims"
+EXPECTED_EXTENTS = "nn.expected_extents"
+"""Of a kernel: for each operand and result, what its unknown extents are expected to be, 0 where
+nothing is. Models of the machine take them to be so; nothing may rely on it."""
 INPUT_STARTS = "nn.input_starts"
 """Of an entry, and of a module in the llvm dialect: the number that all elements of an input are
 where a caller leaves it out, as text; empty for one that must be given. Only there if some input,

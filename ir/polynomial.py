@@ -6,7 +6,8 @@ integers. `memref<?x64x?xf32>` has the strides `64 * d2`, `d2` and 1.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from math import prod
 
 
 class Poly:
@@ -27,9 +28,9 @@ class Poly:
         """Those that it depends on."""
         return frozenset(symbol for product in self.terms for symbol in product)
 
-    def at(self, value: int) -> int:
-        """What it is where every symbol has this value."""
-        return sum(factor * value ** len(product) for product, factor in self.terms.items())
+    def at(self, value: Callable[[Hashable], int]) -> int:
+        """What it is where symbols have these values."""
+        return sum(factor * prod(map(value, product)) for product, factor in self.terms.items())
 
     @property
     def is_product(self) -> bool:

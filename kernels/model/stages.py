@@ -7,15 +7,17 @@ dimensions can be collapsed without looking at shapes again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ...dialects import arith, memref
 from ...dialects.index_lists import DYNAMIC_INDEX
 from ...dialects.linalg import Index, StructuredOp
+from ...dialects.marks import EXPECTED_EXTENTS
 from ...dialects.strict_math import is_strict
 from ...ir.affine import AffineDim, AffineExpr
+from ...ir.attributes import ArrayAttr
 from ...ir.core import Block, Operation, Value
 from ...ir.declare import as_value
 from ...ir.polynomial import Poly, Size
@@ -28,7 +30,14 @@ UNKNOWN_EXTENT = 1024
 
 def expected(extent: Size | None) -> int:
     """An extent as models take it."""
+    if isinstance(extent, Poly) and any(map(expectation, extent.symbols)):
+        return max(1, extent.at(lambda symbol: expectation(symbol) or UNKNOWN_EXTENT))
     return extent if isinstance(extent, int) else UNKNOWN_EXTENT
+
+
+def expectation(symbol: Hashable) -> int:
+    """What the kernel expects of a symbol; 0 for nothing."""
+    return symbol.expected if isinstance(symbol, Extent) else 0
 
 
 COMBINERS: dict[type[Operation], str] = {
@@ -70,6 +79,7 @@ class Extent:
     buffer: Value
     dim: int
     kind: str = "extent"
+    expected: int = 0
 
     def __repr__(self) -> str:
         return f"{self.kind}{self.dim}"
@@ -86,6 +96,11 @@ class Extents:
         self._same: dict[tuple[Value, int], tuple[Value, int]] = {}
         self._known: dict[tuple[Value, int], int] = {}
         self._symbols: dict[tuple, Poly] = {}
+        self._expected: dict[tuple[Value, int], int] = {}
+
+    def expect(self, key: tuple[Value, int], extent: int) -> None:
+        """Note what a buffer's extent is expected to be."""
+        self._expected[self._find(key)] = extent
 
     def _find(self, key: tuple[Value, int]) -> tuple[Value, int]:
         while (up := self._same.get(key)) is not None:
@@ -98,8 +113,9 @@ class Extents:
         first, *others = sorted(roots, key=self._position)
         for other in others:
             self._same[other] = first
-            if other in self._known:
-                self._known.setdefault(first, self._known[other])
+            for facts in (self._known, self._expected):
+                if other in facts:
+                    facts.setdefault(first, facts[other])
         for buffer, dim in keys:
             static = buffer.type.shape[dim]  # type: ignore[attr-defined]
             if static is not None:
@@ -124,7 +140,8 @@ class Extents:
     def symbol(self, buffer: Value, dim: int, kind: str = "extent") -> Poly:
         key = (buffer, dim, kind)
         if key not in self._symbols:
-            self._symbols[key] = Poly.symbol(Extent(buffer, dim, kind))
+            known = self._expected.get((buffer, dim), 0) if kind == "extent" else 0
+            self._symbols[key] = Poly.symbol(Extent(buffer, dim, kind, known))
         return self._symbols[key]
 
     def strides(self, buffer: Value) -> list[Size]:
@@ -304,10 +321,23 @@ def stages_of(block: Block) -> list[Stage]:
     """The stages of a kernel's body, in order, runtime extents unified."""
     extents = Extents(block)
     ops = [op for op in block if isinstance(op, StructuredOp) and _on_buffers(op)]
+    _expect(block, extents)
     _unify_allocations(block, extents)
     for op in ops:
         _unify_dims(op, extents)
     return [make_stage(op, i, extents) for i, op in enumerate(ops)]
+
+
+def _expect(block: Block, extents: Extents) -> None:
+    """What the kernel expects of its arguments, the last of which are results, or of results."""
+    kernel = block.parent_op
+    hints = kernel.attributes.get(EXPECTED_EXTENTS) if kernel is not None else None
+    if not isinstance(hints, ArrayAttr) or block.last is None:
+        return
+    for value, own in zip((*block.args, *block.last.operands), hints, strict=False):
+        for dim, extent in enumerate(own.values):  # type: ignore[attr-defined]
+            if extent:
+                extents.expect((value, dim), extent)
 
 
 def _on_buffers(op: StructuredOp) -> bool:

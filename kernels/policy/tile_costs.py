@@ -19,7 +19,7 @@ from ...targets.costs import TileCosts
 from ...targets.machine import Machine
 from ..codegen.vectors.reads import is_interleaved
 from ..model.plan import Loop
-from ..model.stages import Stage, expected
+from ..model.stages import Stage, expectation, expected
 from ..model.steps import halves, power_of_two
 from .bodies import shares, steps_of_reductions, steps_shared
 from .operands import Operand, operands
@@ -68,7 +68,7 @@ class TileEstimate:
         self.least = [1] * stage.rank
         """Extents where the outermost unknown one is 1: 64 rows of each image, say, of one image.
 
-        But not what is reduced, which hardly ever is one element.
+        But not what is reduced, which hardly ever is one element, or what is expected to be more.
         """
         batch: frozenset[Hashable] = frozenset()
         for loop in loops:  # a collapsed loop counts as its last dimension
@@ -77,9 +77,10 @@ class TileEstimate:
             self.extents[dim] = expected(extent)
             self.least[dim] = self.extents[dim]
             if not isinstance(extent, int) and stage.kinds[dim] == "parallel":
-                batch = batch or extent.symbols
-                if extent.symbols <= batch:
-                    self.least[dim] = max(1, extent.at(1))
+                unknown = frozenset(s for s in extent.symbols if not expectation(s))
+                batch = batch or unknown
+                if unknown <= batch:
+                    self.least[dim] = max(1, extent.at(lambda symbol: expectation(symbol) or 1))
         self.loops = loops
         self.fixed = fixed
         """Dimensions that cannot be split or vectorized."""

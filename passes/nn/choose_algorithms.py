@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 from ...dialects import nn
 from ...dialects.marks import INPUT_DIMS
+from ...dialects.nn.blocked import BlockedConvOp
 from ...dialects.nn.symbolic_shapes import SymbolicShapes, names_of
 from ...dialects.nn.winograd import TRANSFORMS, points_of
 from ...dialects.strict_math import is_strict
 from ...ir.builder import Builder
-from ...ir.core import Operation, Value
+from ...ir.core import Block, Operation, Value
 from ...ir.passes import Pass, PassContext, option
 from ...ir.polynomial import Size
 from ...ir.types import FloatType, TensorType
@@ -114,6 +115,23 @@ class Work(Roofline):
         points, blocks, *extents, block = self.shapes.of(value)
         return math.prod((points, blocks, *self.expected(*extents), block))  # type: ignore[arg-type]
 
+    def expected_extents(self, block: Block) -> dict[Size, int]:
+        """The unknown extents of images in a block's convolutions, with what they may be."""
+        found: dict[Size, int] = {}
+        for op in block:
+            match op:
+                case BlockedConvOp():
+                    rank = len(op.out.type.shape) - 3 - op.outer_rank
+                    values, places = (op.x, op.out), slice(-1 - rank, -1)
+                case nn.WinogradInput() | nn.WinogradOutput():
+                    values, places = (op.x, op.out), slice(-3, -1)
+                case _:
+                    continue
+            sizes = [size for value in values for size in self.shapes.of(value)[places]]
+            unknown = [size for size in sizes if not isinstance(size, int)]
+            found.update(zip(unknown, self.expected(1, *unknown)[1:], strict=True))
+        return found
+
     def expected(self, images: Size, *extents: Size) -> list[int]:
         """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
         costs = self.costs
@@ -197,13 +215,13 @@ def use_winograd(conv: nn.BlockedConv, tile: int) -> None:
 def _with_whole_tiles(b: Builder, conv: nn.BlockedConv, tile: int) -> Value:
     """The operand with zeros at its ends for tiles to cover all results.
 
-    Where the extents are unknown, for one tile more than may be needed, less an element.
+    Where the extents are unknown, for a whole tile more, less a result.
     """
     x, stride = conv.x, stride_of(conv)
     short = []
     for extent, results in zip(shape_of(x)[2:4], shape_of(conv.out)[2:4], strict=True):
         if extent is None or results is None:
-            short.append(stride * tile - 1)
+            short.append(stride * (tile - 1))
         else:
             short.append(max(0, stride * (-(-results // tile) * tile - 1) + 3 - extent))
     if not any(short):

@@ -16,19 +16,20 @@ stood: its operands are defined before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Any, TypeGuard
 
 from ...dialects import nn
-from ...dialects.marks import INPUT_DIMS, KERNEL
+from ...dialects.marks import EXPECTED_EXTENTS, INPUT_DIMS, KERNEL
 from ...dialects.nn.symbolic_shapes import SymbolicShapes, named, names_of
 from ...dialects.nn.traits import Fusion
-from ...ir.attributes import DenseElements, UnitAttr
+from ...ir.attributes import ArrayAttr, DenseElements, I64Array, UnitAttr
 from ...ir.core import Block, IRMapping, Operation, Region, Value
 from ...ir.location import fuse_locations
 from ...ir.passes import Pass, PassContext, option
+from ...ir.polynomial import Size
 from ...ir.traits import ConstantLike
 from ...ir.types import Dim, TensorType
 from ...targets.attribute import target_of
@@ -67,8 +68,9 @@ class Fuse(
             views = prepare(block).ops
             shapes = SymbolicShapes(block, names)
             work = Work(machine, shapes)
+            expected = work.expected_extents(block)
             for group in Grouping(block, self.limit, views, work).groups:
-                make_kernel(group, shapes)
+                make_kernel(group, shapes, expected)
                 context.statistic("kernels")
                 context.statistic("ops-fused", len(group) - 1)
 
@@ -336,11 +338,13 @@ def _escapes(value: Value, group: set[Operation]) -> bool:
 # -- building --------------------------------------------------------------------------------
 
 
-def make_kernel(ops: Sequence[Operation], shapes: SymbolicShapes) -> nn.Kernel:
+def make_kernel(
+    ops: Sequence[Operation], shapes: SymbolicShapes, expected: Mapping[Size, int]
+) -> nn.Kernel:
     """Move ops, given in order, into a kernel where the last one stands.
 
     Constants of one repeated element are copied inside, so that they become immediate values.
-    The kernel says which unknown extents of its operands are equal.
+    The kernel says which unknown extents of its operands are equal, and what is expected of them.
     """
     members = set(ops)
     outs = [r for op in ops for r in op.results if _escapes(r, members)]
@@ -372,6 +376,9 @@ def make_kernel(ops: Sequence[Operation], shapes: SymbolicShapes) -> nn.Kernel:
     )
     if (dims := named([shapes.of(value) for value in inputs])) is not None:
         kernel.attributes[INPUT_DIMS] = dims
+    hints = [[expected.get(size, 0) for size in shapes.of(value)] for value in (*inputs, *outs)]
+    if any(map(any, hints)):
+        kernel.attributes[EXPECTED_EXTENTS] = ArrayAttr(tuple(map(I64Array, hints)))
     block = ops[-1].parent
     assert block is not None
     block.insert_before(kernel, ops[-1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ...dialects import nn
 from ...dialects.builtin import ModuleOp
 from ...dialects.func import Call, FuncOp, Return
-from ...dialects.marks import KERNEL
+from ...dialects.marks import EXPECTED_EXTENTS, KERNEL
 from ...dialects.nn.traits import Fusion
 from ...ir.attributes import UnitAttr
 from ...ir.core import Operation, Region, Value
@@ -113,9 +113,13 @@ class OutlineKernels(
 
 
 def structure(kernel: nn.Kernel) -> Hashable:
-    """Equal for kernels that do the same to operands of the same types and equal extents."""
+    """Equal for kernels that do the same to operands of the same types and equal extents.
+
+    What is expected of these does not count: the first kernel's stands for all.
+    """
     numbers: dict[Value, int] = {}
-    same = tuple(sorted(kernel.attributes.items(), key=lambda pair: pair[0]))
+    named = ((k, v) for k, v in kernel.attributes.items() if k != EXPECTED_EXTENTS)
+    same = tuple(sorted(named, key=lambda pair: pair[0]))
     return _region(kernel.body, numbers), tuple(kernel.result_types), same
 
 

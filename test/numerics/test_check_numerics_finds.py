@@ -125,8 +125,8 @@ def kernels_take_operands_in_reverse(patch: pytest.MonkeyPatch) -> None:
 
     real = fuse.make_kernel
 
-    def wrong(ops, shapes):
-        kernel = real(ops, shapes)
+    def wrong(*given):
+        kernel = real(*given)
         types = {v.type for v in kernel.operands}
         if len(kernel.operands) > 1 and len(types) == 1:
             kernel.operands = list(reversed(kernel.operands))
