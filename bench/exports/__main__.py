@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> Iterator[Finding]:
 
 def every_file() -> list[str]:
     """The files of the whole table, unlike rows first."""
-    from . import language, several, vision  # noqa: F401 - they are the table
+    from . import table  # noqa: F401 - which fills ROWS
     from .export import files_of
     from .others import OTHERS
     from .rows import ROWS
