@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import statistics
 import sys
-from collections.abc import Iterator, Sequence
-from fnmatch import fnmatch
-from multiprocessing.connection import Connection
+from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
-from typing import Any
 
-from .check import Finding, check
+from .apart import findings, warm_up
+from .check import Finding
 from .chosen import FORTY, asked_for
+from .results import Results, shortened
 
-FORKED = multiprocessing.get_context("fork")
+STRIDE = 12
+"""Neighbours in the table are alike; every twelfth row comes first, then every one after these."""
 
 
 def main() -> None:
@@ -25,88 +25,58 @@ def main() -> None:
         description="Export many architectures, compile them, compare with ONNX Runtime.",
     )
     parser.add_argument("names", nargs="*", default=["*"], help="rows or files, may have a '*'")
-    parser.add_argument("--forty", action="store_true", help="the files of forty.py")
+    parser.add_argument("--forty", action="store_true", help="the files of chosen.py")
     parser.add_argument("--to", type=Path, default=Path("exports"), help="the folder of files")
     parser.add_argument("--export", action="store_true", help="only write the files")
     parser.add_argument("--check", action="store_true", help="only check the files that are there")
     parser.add_argument("--again", action="store_true", help="also what is there already")
+    parser.add_argument("--drop", action="store_true", help="delete each file that was checked")
+    parser.add_argument("--results", type=Path, help="lines of JSON; files in them are done")
     parser.add_argument("--seconds", type=float, default=0.0, help="of timing at each size")
     parser.add_argument("--limit", type=float, default=300.0, help="seconds for one file")
     options = parser.parse_args()
     options.names = FORTY if options.forty else options.names
     options.to.mkdir(parents=True, exist_ok=True)
-    if not options.check:
-        write(options.to, options.names, options.again)
-    if not options.export:
-        found = list(check_all(options))
-        print(summary(found))
-        sys.exit(not all(one.agrees for one in found))
+    found = list(run(options))
+    print(summary(found))
+    sys.exit(not all(one.agrees or one.unwritten for one in found))
 
 
-def write(folder: Path, names: Sequence[str], again: bool) -> None:
-    """Export the rows that are asked for."""
-    from . import language, several, vision  # noqa: F401 - they are the table
-    from .export import export_row
-    from .others import OTHERS, export_other
+def run(options: argparse.Namespace) -> Iterator[Finding]:
+    """Each file that is asked for and not done, printed as one line and kept."""
+    results = Results(options.results)
+    there = (path.name.removesuffix(".onnx") for path in sorted(options.to.glob("*.onnx")))
+    files = list(there) if options.check else every_file()
+    files = [file for file in files if asked_for(file, options.names)]
+    if not options.again:
+        files = [file for file in files if file not in results.rows]
+    warm_up(exporters=not options.check)
+    print(f"{'file':55} {'error':>8} {'compile s':>9}  times as fast as ONNX Runtime")
+    for _, row in groupby(files, lambda file: file.split(".")[0]):
+        for found in findings(row, options):
+            print(line(found), flush=True)
+            results.put(found)
+            yield found
+
+
+def every_file() -> list[str]:
+    """The files of the whole table, unlike rows first."""
+    from . import table  # noqa: F401 - which fills ROWS
+    from .export import files_of
+    from .others import OTHERS
     from .rows import ROWS
 
-    for name in (*ROWS.rows, *OTHERS):
-        if not any(fnmatch(name, pattern.split(".")[0]) for pattern in names):
-            continue
-        try:
-            if name in OTHERS:
-                export_other(name, OTHERS[name], folder, again)
-                continue
-            for file, text in export_row(ROWS.rows[name], folder, again, names).items():
-                print(f"{file}: not exported: {_short(text)}", flush=True)
-        except Exception as error:  # a library that is not there, a network that is not so
-            print(f"{name}: not made: {type(error).__name__}: {_short(error)}", flush=True)
-
-
-def check_all(options: argparse.Namespace) -> Iterator[Finding]:
-    """Each file in its process, one line each."""
-    print(f"{'file':55} {'error':>8} {'compile s':>9}  times as fast as ONNX Runtime")
-    for path in sorted(options.to.glob("*.onnx")):
-        name = path.name.removesuffix(".onnx")
-        if not asked_for(name, options.names):
-            continue
-        found = check_apart(path, options.to / f"{name.split('.')[0]}.npz", options)
-        print(line(found), flush=True)
-        yield found
-
-
-def check_apart(model: Path, values: Path, options: argparse.Namespace) -> Finding:
-    """What `check.py` says in a process of its own, which may crash or take too long."""
-    name = model.name.removesuffix(".onnx")
-    ours, theirs = FORKED.Pipe(duplex=False)
-    process = FORKED.Process(target=send, args=(theirs, model, values, options.seconds))
-    process.start()
-    theirs.close()
-    try:
-        if ours.poll(options.limit):
-            return ours.recv()
-        return Finding(name, failure=f"took more than {options.limit:.0f} s")
-    except EOFError:
-        process.join()
-        return Finding(name, failure=f"ended with exit code {process.exitcode}")
-    finally:
-        process.kill()
-        process.join()
-
-
-def send(pipe: Connection, *arguments: Any) -> None:
-    """In the new process: what the check finds; what it raises is a finding too."""
-    try:
-        found = check(*arguments)
-    except Exception as error:  # nnc must not, so this is one of its faults
-        found = Finding(arguments[0].stem, failure=f"{type(error).__name__}: {error}")
-    pipe.send(found)
+    rows = [files_of(name) for name in ROWS.rows]
+    rows += [(f"{name}.convert.dynamic",) for name in OTHERS]
+    return [file for at in range(STRIDE) for row in rows[at::STRIDE] for file in row]
 
 
 def line(found: Finding) -> str:
     """One file's line of the table."""
+    if found.unwritten:
+        return f"{found.name:55} not written: {shortened(found.unwritten)}"
     if found.failure:
-        return f"{found.name:55} FAILS: {_short(found.failure)}"
+        return f"{found.name:55} FAILS: {shortened(found.failure)}"
     mark = "" if found.agrees else "  DISAGREES"
     mark += "" if found.oracle == "onnxruntime" else "  (against the framework)"
     ratios = " ".join(f"{ratio:.2f}" for ratio in found.ratios)
@@ -115,16 +85,13 @@ def line(found: Finding) -> str:
 
 def summary(found: list[Finding]) -> str:
     """How many agree, and the least and mean ratio of times."""
-    agree = sum(one.agrees for one in found)
-    ratios = [ratio for one in found for ratio in one.ratios if one.agrees]
-    text = f"{agree} of {len(found)} agree"
+    written = [one for one in found if not one.unwritten]
+    agree = sum(one.agrees for one in written)
+    ratios = [ratio for one in written for ratio in one.ratios if one.agrees]
+    text = f"{agree} of {len(written)} agree, {len(found) - len(written)} could not be exported"
     if ratios:
         text += f"; times: mean {statistics.geometric_mean(ratios):.2f}, least {min(ratios):.2f}"
     return text
-
-
-def _short(text: object) -> str:
-    return " ".join(str(text).split())[:200]
 
 
 if __name__ == "__main__":

@@ -20,10 +20,14 @@ TOLERANCE = 1e-3
 
 @dataclass
 class Finding:
-    """What one file gave: the worst error, seconds to compile, times at each size in ms of CPU."""
+    """What one file gave: the worst error, seconds to compile, times at each size in ms of CPU.
+
+    `failure` is what nnc said, `unwritten` what the exporter said that made no file.
+    """
 
     name: str
     failure: str = ""
+    unwritten: str = ""
     error: float = 0.0
     compile_seconds: float = 0.0
     milliseconds: list[float] = field(default_factory=list)
@@ -38,7 +42,7 @@ class Finding:
 
     @property
     def agrees(self) -> bool:
-        return not self.failure and self.error <= TOLERANCE
+        return not (self.failure or self.unwritten) and self.error <= TOLERANCE
 
 
 def check(model: Path, values: Path, seconds: float) -> Finding:

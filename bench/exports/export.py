@@ -11,7 +11,7 @@ import contextlib
 import io
 import logging
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,37 +21,38 @@ import torch
 from torch import Tensor, nn
 
 from ..models import strip_debug_info
-from .chosen import asked_for
 from .rows import Row, flatten
 
 EXPORTERS = ("dynamo", "script")
 FORMS = ("static", "dynamic")
 
 
+def files_of(name: str) -> tuple[str, ...]:
+    """The names of a row's files."""
+    return tuple(f"{name}.{exporter}.{form}" for exporter in EXPORTERS for form in FORMS)
+
+
 def export_row(
-    row: Row, folder: Path, again: bool = False, names: Sequence[str] = ("*",)
-) -> dict[str, str]:
-    """Write what is asked for and not there yet; what failed, by file name."""
-    every = {
-        f"{row.name}.{exporter}.{form}": (exporter, form)
-        for exporter in EXPORTERS
-        for form in FORMS
-    }
-    wanted = {name: how for name, how in every.items() if asked_for(name, names)}
-    files = {name: folder / f"{name}.onnx" for name in wanted}
-    failures = {name: path.with_suffix(".failed.txt") for name, path in files.items()}
+    row: Row, folder: Path, files: Iterable[str], again: bool = False
+) -> Iterator[tuple[str, str]]:
+    """Write what is not there yet; each file's name, and what the exporter said if it failed."""
     torch.set_num_threads(1)
-    if again or not all(files[name].exists() or failures[name].exists() for name in wanted):
-        module = row.module()
-        write_values(row, module, folder / f"{row.name}.npz")
-        for name, (exporter, form) in wanted.items():
-            failures[name].unlink(missing_ok=True)
+    module: nn.Module | None = None
+    for name in files:
+        path = folder / f"{name}.onnx"
+        failure = path.with_suffix(".failed.txt")
+        if again or not (path.exists() or failure.exists()):
+            if module is None:
+                module = row.module()
+                write_values(row, module, folder / f"{row.name}.npz")
+            failure.unlink(missing_ok=True)
+            _, exporter, form = name.split(".")
             try:
-                export(row, module, files[name], exporter, form == "dynamic")
+                export(row, module, path, exporter, form == "dynamic")
             except Exception as error:  # an exporter fails in any way it likes
-                files[name].unlink(missing_ok=True)
-                failures[name].write_text(f"{type(error).__name__}: {error}\n")
-    return {name: path.read_text() for name, path in failures.items() if path.exists()}
+                path.unlink(missing_ok=True)
+                failure.write_text(f"{type(error).__name__}: {error}\n")
+        yield name, failure.read_text() if failure.exists() else ""
 
 
 def write_values(row: Row, module: nn.Module, path: Path) -> None:

@@ -84,24 +84,26 @@ _SIZES = {
 }
 
 
+def timm_side(name: str) -> int:
+    """The pixels of an image's side: few where a network has no size of its own."""
+    import timm as library
+
+    config: Any = library.get_pretrained_cfg(name)
+    fixed = config.fixed_input_size or "224" in name or "256" in name
+    return _SIZES.get(name) or (config.input_size[-1] if fixed else 96)
+
+
 def timm(name: str) -> tuple[Any, dict[str, Any]]:
     """A model of timm, at a small size where it has no size of its own."""
     import timm as library
     import torch
 
-    model: Any = None
-    if name in _SIZES:
-        side = _SIZES[name]
-        for options in ({"img_size": side}, {}):
-            try:
-                model = library.create_model(name, pretrained=False, **options)
-                break
-            except TypeError:
-                continue
-    else:
+    side = timm_side(name)
+    try:
+        size = {"img_size": side} if name in _SIZES else {}
+        model = library.create_model(name, pretrained=False, **size)
+    except TypeError:  # it has no size at all
         model = library.create_model(name, pretrained=False)
-        fixed = model.default_cfg.get("fixed_input_size") or "224" in name or "256" in name
-        side = model.default_cfg["input_size"][-1] if fixed else 96
     return model, {"x": torch.randn(1, 3, side, side)}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,11 @@ from ...frontends.formats import examine_model
 from ...ir.core import Operation
 from ...ir.diagnostics import NncError
 from ...ir.location import node_of
-from ...targets.attribute import attach
 from ...targets.base import Target
 from ..compile import load_module
 from ..hosting import cut_parts, entry_of, host_steps, is_hosted
 from .dimensions import OpenDimension, has_open, input_dims, input_names, open_dimensions
-from .work import Work, work_of
+from .work import Work, work_of, work_on
 
 ASSUMED = 128
 """What open extents count as where nothing says another; the first one of an input counts as 1."""
@@ -88,14 +87,15 @@ def check(
     }
     found = _examine(model, choices)
     dimensions: list[OpenDimension] = []
-    work, assumed, steps = None, {}, ()
+    work, assumed, steps, seconds = None, {}, (), {}
     if found.module is not None:
         places = (node_of(op.loc) or f"'{op.name}'" for op in host_steps(found.module))
         steps = tuple(dict.fromkeys(places))
         dimensions = open_dimensions(found.module)
         assumed, module = _closed(model, found.module, choices)
         if module is not None:
-            work = _work(module, targets[0])
+            seconds = {t.name: _on(t, module).seconds(t.machine, threads) for t in targets}
+            work = _sum(module, lambda part: work_of(part, ASSUMED))
     return Check(
         model,
         found.producer,
@@ -108,18 +108,19 @@ def check(
         assumed,
         work,
         threads,
-        {one.name: work.seconds(one, threads) for one in targets} if work is not None else {},
+        seconds,
     )
 
 
-def _work(module: Operation, target: Target) -> Work:
-    """The work of what is compiled."""
+def _on(target: Target, module: Operation) -> Work:
+    """What a target does for a module, which stays."""
+    return _sum(module.clone(), lambda part: work_on(target, part, ASSUMED))
+
+
+def _sum(module: Operation, work: Callable[[Operation], Work]) -> Work:
+    """The work of all that is compiled of a module."""
     parts = cut_parts(module) if is_hosted(module) else [module]
-    found = []
-    for part in parts:
-        attach(part, target)
-        found.append(work_of(part, ASSUMED))
-    return Work.sum(found)
+    return Work.sum(map(work, parts))
 
 
 def _examine(model: str, choices: dict[str, Any]) -> Examination:

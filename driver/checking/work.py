@@ -13,8 +13,11 @@ from ...ir.types import MemRefType
 from ...lowering.kernel_costs import buffer_bytes, kernel_cost
 from ...lowering.memory_plan import Buffer, peak_of
 from ...lowering.pipelines import pipeline
+from ...targets.attribute import attach
 from ...targets.base import Target
+from ...targets.machine import Machine
 from ...targets.roofline import Roofline
+from ..compile import run_stages
 from ..hosting import entry_of
 
 FOLDED_BYTES = 4096
@@ -23,8 +26,7 @@ _PASSES = (
     "canonicalize,outline-regions,fold-constants{limit=%d},infer-shapes,canonicalize,"
     "decompose{level=graph},sink-views,canonicalize,cse,fuse,outline-kernels,cse,lower-to-linalg"
 )
-"""To kernels on buffers as `nnc compile` makes them, but for layouts and algorithms, whose choice
-takes the weights themselves."""
+"""To kernels on buffers, without a target's layouts and algorithms: what the model says counts."""
 
 
 @dataclass(frozen=True)
@@ -69,18 +71,15 @@ class Work:
         """What kernels read and write beside weights."""
         return sum(kernel.activations for kernel in self.kernels)
 
-    def seconds(self, target: Target, threads: int = 1) -> float:
-        """The time of a run by the machine's description."""
-        machine = target.machine
+    def seconds(self, machine: Machine, threads: int = 1) -> float:
+        """The time of a run of these kernels by a quiet machine's description."""
         roofline, threads = Roofline(machine), min(threads, machine.cores)
+        least = machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
         resident = self.weights + self.arena
         cycles = 0.0
         for kernel in self.kernels:
             arithmetic = roofline.arithmetic(kernel.operations / 2)
-            if (
-                arithmetic
-                > machine.costs.threads.least_microseconds * machine.cycles_per_microsecond
-            ):
+            if arithmetic > least:
                 arithmetic /= threads
             weights = kernel.weights / roofline.bandwidth(resident)
             moved = kernel.activations / roofline.bandwidth(kernel.activations)
@@ -89,12 +88,27 @@ class Work:
 
 
 def work_of(module: Operation, unknown: int) -> Work:
-    """The work of a module of `nn`, which is consumed; `unknown` is what open extents count as.
+    """What a module of `nn` says, which is consumed; `unknown` is what open extents count as.
 
     Raises NncError.
     """
     passes = pipeline(f"builtin.module({_PASSES % FOLDED_BYTES})")
     PassManager(passes, PassContext(), (), False).run(module)
+    return _counted(module, unknown)
+
+
+def work_on(target: Target, module: Operation, unknown: int) -> Work:
+    """What a target does for a module of `nn`, which is consumed: with its layouts and algorithms.
+
+    Folded weights are not computed, so this takes no longer than the passes. Raises NncError.
+    """
+    attach(module, target)
+    run_stages(module, last="bufferize")
+    return _counted(module, unknown)
+
+
+def _counted(module: Operation, unknown: int) -> Work:
+    """The work of a module on buffers."""
     weights = sum(
         buffer_bytes(op.type, unknown) or 0
         for op in module.regions[0].ops

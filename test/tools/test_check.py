@@ -250,7 +250,7 @@ def test_time_by_the_machine():
 
     def seconds(operations=10**9, weights=0, threads=1):
         kernel = KernelLoad(operations, weights, 10**6)
-        return Work((kernel,), weights, 10**6, 0).seconds(machine, threads)
+        return Work((kernel,), weights, 10**6, 0).seconds(machine.machine, threads)
 
     assert seconds(2 * 10**9) > 1.9 * seconds()
     assert seconds(weights=10**9) > seconds()

@@ -1,0 +1,164 @@
+"""Rows of language models with states of their own, with experts, and with unlike attention."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import transformers as zoo
+from torch import Tensor, nn
+
+from .language import (
+    _GROUPED,
+    _STATE,
+    _T5,
+    HEADS,
+    HIDDEN,
+    LAYERS,
+    SMALL,
+    WIDTH,
+    WORDS,
+    decoder_rows,
+    encode,
+    encoder_row,
+    logits,
+    network,
+    only_tokens,
+)
+from .rows import ROWS, Call, floats, integers, mask, ones
+
+TOKENS = integers(WORDS, "batch", "tokens")
+_EXPERTS = {**_GROUPED, "num_experts": 4, "num_experts_per_tok": 2, "moe_intermediate_size": 32}
+
+decoder_rows("qwen3_moe", "Qwen3Moe", **_EXPERTS, head_dim=16)
+decoder_rows("qwen2_moe", "Qwen2Moe", **_EXPERTS, shared_expert_intermediate_size=32)
+decoder_rows("glm4", "Glm4", **_GROUPED, head_dim=16)
+decoder_rows("cohere", "Cohere", **_GROUPED)
+decoder_rows("phi", "Phi", num_key_value_heads=HEADS)
+
+encoder_row("longformer", "Longformer", attention_window=8, max_position_embeddings=130)
+encoder_row("big_bird", "BigBird", attention_type="original_full")
+encoder_row("esm", "Esm", mask_token_id=3, position_embedding_type="rotary")
+for _name, _prefix, _sizes in (
+    ("xlnet", "XLNet", {"n_layer": LAYERS, "d_inner": HIDDEN}),
+    ("funnel", "Funnel", {"block_sizes": [1, 1], "d_inner": HIDDEN, "d_head": 16}),
+):
+    _made = {"vocab_size": WORDS, "d_model": WIDTH, "n_head": HEADS, **_sizes}
+    _make = partial(network, f"{_prefix}Config", f"{_prefix}Model", **_made)
+    ROWS.add(
+        _name,
+        lambda make=_make: Call(make(), encode),
+        input_ids=TOKENS,
+        attention_mask=mask("batch", "tokens"),
+    )
+
+
+def gemma3() -> nn.Module:
+    """The text half of Gemma 3: one layer sees a window, one all."""
+    options = {k: v for k, v in _GROUPED.items() if k != "heads"}
+    options |= {"head_dim": 16, "sliding_window": 8}
+    options |= {"layer_types": ["sliding_attention", "full_attention"]}
+    return network("Gemma3TextConfig", "Gemma3ForCausalLM", **(SMALL | options))
+
+
+ROWS.add(
+    "gemma3",
+    lambda: Call(gemma3(), logits),
+    input_ids=TOKENS,
+    attention_mask=ones("batch", "tokens"),
+)
+
+_HEADS_OF_TWO = {"num_key_value_heads": 2}
+_HYBRIDS: dict[str, tuple[str, dict[str, Any]]] = {
+    "falcon_mamba": ("FalconMamba", _STATE),
+    "rwkv": ("Rwkv", {**_STATE, "attention_hidden_size": WIDTH}),
+    "lfm2": ("Lfm2", {**SMALL, **_HEADS_OF_TWO, "layer_types": ["conv", "full_attention"]}),
+    "recurrent_gemma": (
+        "RecurrentGemma",
+        {**SMALL, "num_hidden_layers": 3, "lru_width": WIDTH, "attention_window_size": 8},
+    ),
+    "jamba": (
+        "Jamba",
+        {
+            **SMALL,
+            **_HEADS_OF_TWO,
+            "attn_layer_period": 2,
+            "attn_layer_offset": 1,
+            "num_experts": 2,
+            "expert_layer_period": 2,
+            "expert_layer_offset": 1,
+            "mamba_d_state": 8,
+            "mamba_dt_rank": 4,
+            "use_mamba_kernels": False,
+        },
+    ),
+}
+for _name, (_prefix, _options) in _HYBRIDS.items():
+    ROWS.add(
+        _name,
+        lambda prefix=_prefix, options=_options: Call(
+            network(f"{prefix}Config", f"{prefix}ForCausalLM", **options), only_tokens
+        ),
+        input_ids=TOKENS,
+    )
+
+
+def t5_step_call(model: nn.Module, input_ids: Tensor, heard: Tensor, *past: Tensor) -> object:
+    """The logits of one more token, and keys and values longer by one."""
+    own = zoo.DynamicCache([tuple(past[4 * i : 4 * i + 2]) for i in range(LAYERS)])
+    cross = zoo.DynamicCache([tuple(past[4 * i + 2 : 4 * i + 4]) for i in range(LAYERS)])
+    found = model(
+        encoder_outputs=(heard,),
+        decoder_input_ids=input_ids,
+        past_key_values=zoo.EncoderDecoderCache(own, cross),
+        use_cache=True,
+    )
+    layers = found.past_key_values.self_attention_cache.layers
+    return (found.logits, *(t for layer in layers for t in (layer.keys, layer.values)))
+
+
+_PAST = {
+    f"past_{where}_{kind}_{i}": floats("batch", HEADS, "past" if where == "own" else "tokens", 16)
+    for i in range(LAYERS)
+    for where in ("own", "cross")
+    for kind in ("key", "value")
+}
+ROWS.add(
+    "t5_step",
+    lambda: Call(network("T5Config", "T5ForConditionalGeneration", **_T5), t5_step_call),
+    input_ids=integers(WORDS, "batch", 1),
+    heard=floats("batch", "tokens", WIDTH),
+    **_PAST,
+)
+
+
+class MambaStep(nn.Module):
+    """One more token of Mamba, with each layer's states of convolution and recurrence."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.model = network("MambaConfig", "MambaForCausalLM", **_STATE)
+
+    def forward(self, input_ids: Tensor, *states: Tensor) -> tuple[Tensor, ...]:
+        cache = zoo.DynamicCache(config=self.model.config)
+        for i, layer in enumerate(cache.layers):
+            layer.conv_states[0] = states[2 * i].clone()
+            layer.recurrent_states[0] = states[2 * i + 1].clone()
+            layer.conv_kernel_size[0] = states[2 * i].shape[-1]
+            layer.is_conv_states_initialized[0] = layer.is_recurrent_states_initialized[0] = True
+            layer.has_previous_state[0] = True
+        found = self.model(input_ids=input_ids, cache_params=cache, use_cache=True)
+        after = [t for one in cache.layers for t in (one.conv_states[0], one.recurrent_states[0])]
+        return found.logits, *after
+
+
+ROWS.add(
+    "mamba_step",
+    MambaStep,
+    input_ids=integers(WORDS, "batch", 1),
+    **{
+        f"{kind}_{i}": floats("batch", 2 * WIDTH, size)
+        for i in range(LAYERS)
+        for kind, size in (("convolution", 4), ("recurrence", 8))
+    },
+)
