@@ -8,6 +8,7 @@ import pickle
 import signal
 import warnings
 from collections.abc import Iterator
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,12 @@ DOUBTFUL = {
     "Loop", "GlobalMaxPool", "ConvTranspose", "LRN", "ReduceSumSquare", "ReduceProd", "Resize",
 }  # fmt: skip
 """What the reference computes wrongly in some cases: nothing is said of it without ONNX Runtime."""
+
+
+def load() -> None:
+    """Import what each case uses, so that processes made from this one need not."""
+    for name in ("onnxruntime", "onnx.reference", "nnc.driver.compile", "nnc.numerics.interpreter"):
+        import_module(name)
 
 
 def evaluated(model: Any, given: dict[str, np.ndarray]) -> list[Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2s
 from pathlib import Path
 
-from . import grammar_text, seeds
+from . import grammar_text, reference, seeds
 from .cases import Case, random_for
 from .minimize import minimized
 from .modes import modes
@@ -64,6 +64,8 @@ class Run:
         seeds.stages()
         if "onnx" in self.modes:
             seeds.node_cases()
+        if "graphs" in self.modes:
+            reference.load()
 
     def _supervise(self, scratch: Path) -> None:
         """One worker from its start to its end, whichever way that comes."""
