@@ -1,21 +1,23 @@
 """Model files of any format, broken, and what reading them does.
 
-    python -m fuzz.files model.pt2 --count 10000
-    python -m fuzz.files net.prototxt --beside net.caffemodel --count 10000
+    python -m fuzz.files *.pt2 --count 10000
+    python -m fuzz.files *.param --beside .bin --count 10000
     python -m fuzz.files saved_model/ --count 10000
 
-A finding is an exception that is no message, the end of the process, or a case of more than
-`--seconds`. It is written once to `-o`: the broken file and what happened. Case `N` of a seed
-is always the same, `--case N` reads it once more.
+A finding is an exception that is no message, the end of the process, a case of more than
+`--seconds` of processor time, a file elsewhere that is opened, anything written, a program that is
+started, an object that is unpickled. It is written once to `-o`: the broken file and what happened.
+Case `N` of a seed is always the same, `--case N` reads it once more. What is still read after
+`--compile` parts of the changes is compiled too, and run on zeros.
 """
 
 from __future__ import annotations
 
 import argparse
-import io
-import json
+import math
 import os
 import random
+import re
 import resource
 import shutil
 import signal
@@ -24,114 +26,68 @@ import sys
 import tempfile
 import time
 import traceback
-import zipfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import blake2s
 from pathlib import Path
 from typing import Any
 
-from nnc.test.frontends.mutate import mutated
+from nnc.ir.cache_home import cache_home
 
-MEMORY = 8 << 30
-"""Bytes of address space of the process that reads."""
+from .broken import broken
 
-# -- broken files ----------------------------------------------------------------------------------
+MEMORY = 2 << 30
+"""Bytes of address space of the process that reads, beyond what it has at its start."""
 
+AT_ONCE = 1000
+"""Cases of a process."""
 
-def broken(data: bytes, choice: random.Random) -> bytes:
-    """The bytes of a file, changed: of an archive mostly a member, of JSON mostly values."""
-    if choice.random() < 0.7:
-        if data.startswith(b"PK") and (made := _archive(data, choice)) is not None:
-            return made
-        if (made := _json(data, choice)) is not None:
-            return made
-    (made,) = mutated(data, 1, seed=choice.getrandbits(32))
-    return made
+FAULT = 70
+"""The exit code of a process in which the fuzzer itself fails."""
 
-
-def _archive(data: bytes, choice: random.Random) -> bytes | None:
-    """The archive with a broken member, or without it."""
-    out = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as old, zipfile.ZipFile(out, "w") as new:
-        infos = old.infolist()
-        if not infos:
-            return None
-        sizes = [min(info.file_size, 1 << 16) + 64 for info in infos]
-        (at,) = choice.choices(range(len(infos)), sizes)
-        for i, info in enumerate(infos):
-            content = old.read(info)
-            if i == at and choice.random() < 0.02:
-                continue
-            new.writestr(info.filename, broken(content, choice) if i == at else content)
-    return out.getvalue()
-
-
-def _json(data: bytes, choice: random.Random) -> bytes | None:
-    """JSON with a few values exchanged, dropped, or of another kind."""
-    if data[:1] not in (b"{", b"["):
-        return None
-    try:
-        tree = json.loads(data)
-    except ValueError:
-        return None
-    places = list(_places(tree))
-    for _ in range(choice.randint(1, 3)):
-        if places:
-            _change(places, choice)
-    return json.dumps(tree).encode()
-
-
-def _places(tree: Any) -> Any:
-    """All containers with a key of theirs."""
-    stack = [tree]
-    while stack:
-        one = stack.pop()
-        for key in one if isinstance(one, dict) else range(len(one)):
-            yield one, key
-            if isinstance(one[key], dict | list):
-                stack.append(one[key])
-
-
-_VALUES = (None, True, 0, -1, 1, 2**31, 2**63, -(2**63), 1e308, 0.5, "", "x", [], {}, [0], "nan")
-
-
-def _change(places: list[Any], choice: random.Random) -> None:
-    holder, key = choice.choice(places)
-    how = choice.random()
-    try:
-        if how < 0.15:
-            del holder[key]
-        elif how < 0.45:
-            other, where = choice.choice(places)
-            holder[key] = json.loads(json.dumps(other[where]))
-        elif how < 0.6 and isinstance(holder[key], int):
-            holder[key] += choice.choice((-1, 1, 2, 100))
-        else:
-            holder[key] = choice.choice(_VALUES)
-    except (LookupError, RecursionError):  # it went with another one
-        pass
-
+MOST_ELEMENTS = 1 << 20
+"""Of an input of a model that is called."""
 
 # -- reading ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Run:
-    """Cases of a model: the files of a folder, of which `main` is what is read."""
+class Model:
+    """The files of a folder, of which `main` is what is read: one of them, or "." for all."""
 
     home: Path
     main: str
     files: tuple[str, ...]
+
+    @staticmethod
+    def of(path: Path, beside: Sequence[str]) -> Model:
+        """A folder with all that is in it, or a file and those named alike."""
+        path = path.resolve()
+        home = path if path.is_dir() else path.parent
+        files = [one for one in home.rglob("*") if one.is_file()]
+        if home != path:
+            files = [path, *(p for suffix in beside if (p := path.with_suffix(suffix)).is_file())]
+        names = tuple(sorted(str(one.relative_to(home)) for one in files))
+        return Model(home, str(path.relative_to(home)), names)
+
+
+@dataclass(frozen=True)
+class Run:
+    """Cases of models, and what is done with each."""
+
+    models: tuple[Model, ...]
     seed: int
     seconds: float
     output: Path
+    compiled: float = 0.0
 
     def make(self, number: int, folder: Path) -> str:
         """Write the files of a case; the name of the one that is broken."""
-        choice = random.Random(f"{self.seed}:{number}")
-        name = choice.choice(self.files)
-        for other in self.files:
-            data = (self.home / other).read_bytes()
+        choice, model = self._drawn(number)
+        name = choice.choice(model.files)
+        for other in model.files:
+            data = (model.home / other).read_bytes()
             path = folder / other
             path.parent.mkdir(parents=True, exist_ok=True)
             # A new file: models that were read may still lie in the mapped old one.
@@ -139,15 +95,23 @@ class Run:
             path.write_bytes(broken(data, choice) if other == name else data)
         return name
 
-    def read(self, folder: Path) -> str | None:
+    def _drawn(self, number: int) -> tuple[random.Random, Model]:
+        choice = random.Random(f"{self.seed}:{number}")
+        return choice, self.models[number % len(self.models)]
+
+    def read(self, number: int, folder: Path) -> str | None:
         """What is wrong with how the model is read, or None."""
         import nnc
 
+        path = folder / self._drawn(number)[1].main
         try:
-            nnc.load(folder / self.main).verify()
+            with watched(folder):
+                module = nnc.load(path)
+                module.verify()
+            if random.Random(f"compiled {number}").random() < self.compiled:
+                _run(nnc.compile(path, cache=False))
         except nnc.NncError as error:
-            text = str(error)
-            return text if "\n  File " in text or not text.strip() else None
+            return _complaint(str(error))
         except BaseException:
             return traceback.format_exc()
         return None
@@ -170,7 +134,9 @@ class Run:
         with tempfile.TemporaryDirectory() as scratch:
             folder, number = Path(scratch), 0
             while number < count:
-                number = self._process(number, count, folder) + 1
+                number = self._process(number, min(count, number + AT_ONCE), folder) + 1
+                shutil.rmtree(folder)
+                folder.mkdir()
         return len(list(self.output.glob("*/report.txt"))) - before
 
     def _process(self, first: int, count: int, folder: Path) -> int:
@@ -179,22 +145,32 @@ class Run:
         pid = os.fork()
         if pid == 0:
             os.close(reader)
-            self._work(range(first, count), folder, writer)
+            try:
+                self._work(range(first, count), folder, writer)
+            except BaseException:  # the fuzzer's own
+                traceback.print_exc()
+            os._exit(FAULT)
         os.close(writer)
         number, status = self._watch(pid, reader)
         os.close(reader)
+        if status == FAULT << 8:
+            raise SystemExit("the fuzzer itself is at fault")
         if status != 0:
             how = f"the process was ended by signal {status & 127}, or left with {status >> 8}"
             self.save(number, how if status != _HANGS else "it takes too long", folder)
         return number
 
     def _work(self, numbers: range, folder: Path, writer: int) -> None:
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        most = (
+            MEMORY + int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        )
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        sys.addaudithook(_hook)
         for number in numbers:
             os.write(writer, struct.pack("q", number))
             self.make(number, folder)
-            report = self.read(folder)
+            report = self.read(number, folder)
             if report is not None:
                 self.save(number, report, folder)
         sys.stdout.flush()
@@ -203,18 +179,16 @@ class Run:
     def _watch(self, pid: int, reader: int) -> tuple[int, int]:
         """The last case that a process began, and how it ended."""
         os.set_blocking(reader, False)
-        number, since = 0, time.monotonic()
+        number, since = 0, 0.0
         while True:
             done, status = os.waitpid(pid, os.WNOHANG)
-            try:
-                found = os.read(reader, 1 << 16)
-            except BlockingIOError:
-                found = b""
-            if found:
-                (number,), since = struct.unpack("q", found[-8:]), time.monotonic()
+            with suppress(BlockingIOError):
+                if found := os.read(reader, 1 << 16):
+                    (number,) = struct.unpack("q", found[-8:])
+                    since = 0.0 if done else _processor_time(pid)
             if done:
                 return number, status
-            if time.monotonic() - since > self.seconds:
+            if _processor_time(pid) - since > self.seconds:
                 os.kill(pid, signal.SIGKILL)
                 os.waitpid(pid, 0)
                 return number, _HANGS
@@ -224,29 +198,84 @@ class Run:
 _HANGS = -1
 
 
+def _processor_time(pid: int) -> float:
+    """Seconds that a process has used."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+# -- what reading may not do -----------------------------------------------------------------------
+
+_WATCHED: list[Path] = []
+_OWN = (Path(sys.prefix), Path(sys.base_prefix), Path(__file__).parents[2], Path("/dev"))
+_FORBIDDEN = ("subprocess.Popen", "pickle.find_class", "socket.connect", "ctypes.dlopen")
+_CHANGING = re.compile(
+    r"os\.(system|exec|remove|rename|mkdir|rmdir|link|symlink|truncate|chmod|fork)"
+)
+
+
+@contextmanager
+def watched(folder: Path) -> Iterator[None]:
+    """Inside, files elsewhere that are opened and anything that is written raise an error."""
+    _WATCHED.append(folder)
+    try:
+        yield
+    finally:
+        _WATCHED.clear()
+
+
+def _hook(event: str, details: tuple[Any, ...]) -> None:
+    if not _WATCHED:
+        return
+    if event == "open" and isinstance(details[0], str):
+        if details[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+            raise AssertionError(f"writes {details[0]}")
+        path = Path(os.path.abspath(details[0]))
+        if _WATCHED[0] not in path.parents and not any(
+            path.is_relative_to(own) for own in (*_OWN, cache_home())
+        ):
+            raise AssertionError(f"opens {path}")
+    elif event in _FORBIDDEN or _CHANGING.match(event):
+        raise AssertionError(f"{event} {details}")
+
+
+def _complaint(message: str) -> str | None:
+    """What is wrong with a message."""
+    return message if "\n  File " in message or not message.strip() else None
+
+
+def _run(model: Any) -> None:
+    """Call a compiled model on zeros, where they are few."""
+    import numpy as np
+    from nnc.ir.numpy_types import type_to_numpy
+
+    shapes = [[2 if n is None or n < 0 else n for n in type.shape] for type in model.input_types]
+    if all(math.prod(shape) <= MOST_ELEMENTS for shape in shapes):
+        kinds = [type_to_numpy(type.element_type) for type in model.input_types]
+        model(*(np.zeros(shape, kind) for shape, kind in zip(shapes, kinds, strict=True)))
+
+
 def main() -> int:
     """Read the broken files; 1 where something was found."""
     parser = argparse.ArgumentParser(prog="python -m fuzz.files", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("model", type=Path, help="a file or a folder")
-    parser.add_argument("--beside", type=Path, action="append", default=[], metavar="FILE")
-    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("models", type=Path, nargs="+", metavar="MODEL", help="a file or a folder")
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="SUFFIX", help="of weights"
+    )
+    parser.add_argument("--count", type=int, default=1000, help="of all models together")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--seconds", type=float, default=10, help="for a case")
+    parser.add_argument("--seconds", type=float, default=10, help="of processor time for a case")
+    parser.add_argument("--compile", type=float, default=0.02, metavar="PART")
     parser.add_argument("-o", "--output", type=Path, default=Path("fuzz-findings"))
     parser.add_argument("--case", type=int, help="read this case only")
     args = parser.parse_args()
-    main_file = args.model.resolve()
-    home = main_file if main_file.is_dir() else main_file.parent
-    files = [path for path in home.rglob("*") if path.is_file()]
-    if home != main_file:
-        files = [main_file, *(path.resolve() for path in args.beside)]
-    names = tuple(sorted(str(path.relative_to(home)) for path in files))
-    read = str(main_file.relative_to(home))
-    run = Run(home, read, names, args.seed, args.seconds, args.output)
+    models = tuple(Model.of(path, args.beside) for path in args.models)
+    run = Run(models, args.seed, args.seconds, args.output, args.compile)
     if args.case is not None:
         with tempfile.TemporaryDirectory() as scratch:
-            print(run.make(args.case, Path(scratch)), run.read(Path(scratch)), sep="\n")
+            name, said = run.make(args.case, Path(scratch)), run.read(args.case, Path(scratch))
+            print(name, said, sep="\n")
             shutil.copytree(scratch, args.output / f"case-{args.case}", dirs_exist_ok=True)
         return 0
     found = run.go(args.count)

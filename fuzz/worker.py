@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import pickle
 import resource
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2s
 from pathlib import Path
 
-from . import grammar_text, seeds
+from . import grammar_text, reference, seeds
 from .cases import Case, random_for
 from .minimize import minimized
 from .modes import modes
@@ -64,11 +65,14 @@ class Run:
         seeds.stages()
         if "onnx" in self.modes:
             seeds.node_cases()
+        if "graphs" in self.modes:
+            reference.load()
 
     def _supervise(self, scratch: Path) -> None:
         """One worker from its start to its end, whichever way that comes."""
         state = scratch / "state.pickle"
         state.unlink(missing_ok=True)
+        gc.freeze()
         pid = os.fork()
         if pid == 0:
             code = 3

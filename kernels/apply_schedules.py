@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..dialects import func, linalg, memref, schedule
-from ..dialects.memref import base_buffer
+from ..dialects import func, linalg, schedule
 from ..ir.core import Block, Operation
-from ..ir.diagnostics import NncError
 from ..ir.passes import Pass, PassContext, option
-from ..ir.traits import is_pure
 from ..targets.attribute import target_of
 from ..targets.machine import Machine
 from .codegen.buffers import erase_dead_buffers, shrink_buffers
 from .codegen.code import Code, Scope
 from .codegen.tiles.emission import Emission
-from .model.nest import Node, build_nest
+from .model.nest import build_nest
+from .model.places import move_deallocations, place_nests
 from .model.plan import Plan
-from .model.stages import Stage, stages_of
+from .model.stages import stages_of
 from .primitives import cache as caching
 from .primitives.primitive import carry_out
 
@@ -80,6 +78,7 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
         caching.insert(made, reader.op)
     nests = build_nest(plan)
     anchors = place_nests(block, nests)
+    move_deallocations(block, nests, anchors)
     first = block.first
     assert first is not None
     code = Code(Scope(block, None), first.loc)
@@ -91,39 +90,3 @@ def write_loops(block: Block, plan: Plan, target: Machine) -> None:
     for stage in (*plan.stages, *plan.inlined):
         stage.op.erase()
     erase_dead_buffers(block)
-
-
-def place_nests(block: Block, nests: list[Node | Stage]) -> list[Operation]:
-    """The operation before which each nest goes: its last stage's, and after earlier nests.
-
-    Raises NncError where that would carry a stage past another use of its buffers.
-    """
-    position = {op: i for i, op in enumerate(block)}
-    ops = list(position)
-    anchors: list[Operation] = []
-    least = 0
-    for root in nests:
-        stages = [root] if isinstance(root, Stage) else list(root.stages())
-        least = max(least, *(position[s.op] for s in stages))
-        anchors.append(ops[least])
-        for stage in stages:
-            _check_move(stage, ops[position[stage.op] + 1 : least], anchors[-1])
-    return anchors
-
-
-def _check_move(stage: Stage, passed: list[Operation], anchor: Operation) -> None:
-    """Later deallocations of the stage's buffers move along; other uses are an error."""
-    mine = {base_buffer(a.value) for a in stage.accesses if not a.is_scalar}
-    for op in passed:
-        if isinstance(op, linalg.StructuredOp | memref.Alloc | memref.Alloca) or is_pure(op):
-            continue
-        if not any(base_buffer(v) in mine for inner in op.walk() for v in inner.operands):
-            continue
-        if isinstance(op, memref.Dealloc):
-            if anchor.parent.comes_before(op, anchor):  # type: ignore[union-attr]
-                op.move_after(anchor)
-            continue
-        raise NncError(
-            f"schedule: cannot carry the stage past '{op.name}', which uses its buffers",
-            stage.op.loc,
-        )

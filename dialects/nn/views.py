@@ -54,15 +54,19 @@ class Reshape(NnOp, name="nn.reshape", traits=(Total, Arranging)):
 def copied_axes(before: Sequence[Dim], after: Sequence[Dim]) -> dict[int, int]:
     """The dimensions of a reshape's result, up to its last `?`, and the operand's they are.
 
-    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none. Where all `?` stay and
+    [?, ?, 64] -> [?, 1, ?, 8, 8] has {0: 0}. With one `?` there are none, but where it cannot be
+    what is left, beside an extent of 0. Where all `?` stay and
     what is known between them is only split or joined they are all: of [?, 64, ?, ?] ->
     [?, 4, 16, ?, ?] it is {0: 0, 3: 2, 4: 3}.
     """
-    if after.count(None) <= 1:
+    alone = after.count(None) <= 1
+    if alone and 0 not in after:
         return {}
     if _products_between(before) == _products_between(after):
         own = (axis for axis, d in enumerate(before) if d is None)
         return {axis: next(own) for axis, d in enumerate(after) if d is None}
+    if alone:
+        return {}
     last = max(axis for axis, d in enumerate(after) if d is None)
     wanted = [axis for axis in range(last) if after[axis] != 1]
     return dict(zip(wanted, (axis for axis, d in enumerate(before) if d != 1), strict=False))

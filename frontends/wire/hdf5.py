@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,9 @@ from ...ir.diagnostics import NncError
 from .bytes import Bytes
 
 Error = Callable[[str], NncError]
+
+_OBJECT = struct.Struct("<H6xQ")
+"""The header of an object of a global heap: its number, and its size in bytes."""
 
 SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
@@ -34,7 +38,7 @@ class Group:
         except ImportError:
             raise error("the package 'h5py' is needed to read HDF5 files") from None
         with Faults(error):
-            return Group(h5py.File(Bytes(data), "r"), data, error)
+            return Group(h5py.File(_File(data), "r"), data, error)
 
     def names(self) -> list[str]:
         """What is in the group."""
@@ -104,6 +108,29 @@ class Group:
         else:
             array = np.asarray(dataset[()], dtype.newbyteorder("="))
         return _bfloat16(array) if _plain(dataset.attrs.get("dtype")) == "bfloat16" else array
+
+
+class _File(Bytes):
+    """The file for libhdf5, which does not come back from a broken global heap."""
+
+    def readinto(self, buffer: Any) -> int:
+        at = self._at
+        size = super().readinto(buffer)
+        if bytes(buffer[:8]) == b"GCOL\1\0\0\0":
+            self._check_heap(at)
+        return size
+
+    def _check_heap(self, at: int) -> None:
+        """Raises OSError where an object does not reach beyond its start. Source: HDF5's file
+        format 3.0, III.E.
+        """
+        end = min(at + int.from_bytes(self._view[at + 8 : at + 16], "little"), len(self._view))
+        at += 16
+        while at + _OBJECT.size <= end:
+            number, size = _OBJECT.unpack_from(self._view, at)
+            at += 16 + (size + 7) // 8 * 8 if number else size
+            if not number and not size:
+                raise OSError("an object of a global heap has no size")
 
 
 class Faults:

@@ -15,6 +15,7 @@ from ...ir.core import Block
 from ...targets.machine import Machine
 from ..model.legality import IllegalScheduleError
 from ..model.nest import build_nest
+from ..model.places import place_nests
 from ..model.stages import stages_of
 from ..primitives.cache import discard
 from ..primitives.inline import inline
@@ -120,7 +121,7 @@ class _Policies:
         writer = ScheduleWriter(self.kernel, stages_of(self.block))
         try:
             write(writer)
-            build_nest(writer.plan)
+            place_nests(self.block, build_nest(writer.plan))
             return Candidate(name, writer.op, predicted_cycles(writer.plan, self.machine))
         except IllegalScheduleError as error:
             return Candidate(name, writer.op, fault=error.message)

@@ -23,6 +23,8 @@ from .building import is_arranged_constant, reshape, shape_of
 def is_narrow(conv: nn.Conv, block: int) -> bool:
     """Whether groups are too small for blocks of their own, and enough to be the lanes."""
     M, C = shape_of(conv.weight)[:2]
+    if M is None or C is None:
+        return False
     return conv.groups % block == 0 and min(C, M // conv.groups) < block
 
 

@@ -55,7 +55,31 @@ VALID = {
         (numbers(1, 1, 2, 2, 0), numbers(1, 1, 3, 2, 3)),
         np.empty((1, 1, 2, 2, 0), np.float32),
     ),
+    # The open extent is not what is left of 0 elements.
+    "an empty convolution of open height": (
+        """g (float[1,1,D,3] x) => (float[?,?,?,?] y) <float[2,1,2,3] w = {1,1,1,1,1,1,1,1,1,1,1,1}>
+        { z = Neg(x)
+          y = Conv<dilations = [1,2], kernel_shape = [2,3], pads = [0,1,1,0], strides = [2,1]>(z, w)
+        }""",
+        (numbers(1, 1, 5, 3),),
+        np.empty((1, 2, 3, 0), np.float32),
+    ),
+    # The layouts that groups get depend on how many filters there are.
+    "an open number of filters": (
+        """g (float[1,16,2] x, float[D,1,1] w) => (float[?,?,?] y)
+        { y = Conv<group = 16, kernel_shape = [1]>(x, w) }""",
+        (numbers(1, 16, 2), np.full((32, 1, 1), 2, np.float32)),
+        numbers(1, 16, 2).repeat(2, axis=1) * 2,
+    ),
 }
+
+
+def test_copies_on_both_sides_of_a_call() -> None:
+    """They do not share loops, since what is called reads the first one's result."""
+    text = """g (double x, double high) => (double[?] a, double[?] b, double[?] c)
+    <int64[1] s = {-1}> { a = Reshape(x, s)  b = Concat<axis = -1>(a)  c = Clip(a, , high) }"""
+    found = nnc.compile(parsed(text), cache=False)(np.array(5.0), np.array(3.0))
+    assert [a.tolist() for a in found] == [[5.0], [5.0], [3.0]]
 
 
 @pytest.mark.parametrize("how", ["compiled", "interpreted"])

@@ -2,6 +2,7 @@
 
 import io
 import json
+import struct
 import zipfile
 from pathlib import Path
 
@@ -157,6 +158,18 @@ def test_links_to_other_files_are_not_followed(tmp_path):
                 nnc.load(out.getvalue())
         else:
             assert nnc.load(out.getvalue())  # the link is not there, the other weight is
+
+
+def test_a_heap_whose_objects_have_no_size_is_an_error(tmp_path):
+    """libhdf5 goes over such a heap for ever."""
+    data = bytearray((FILES / "nested.h5").read_bytes())
+    heap = data.index(b"GCOL")
+    first, *_ = struct.unpack_from("<H6xQ", data, heap + 16)
+    assert first == 1
+    data[heap + 16 : heap + 32] = bytes(16)
+    (tmp_path / "net.h5").write_bytes(data)
+    with pytest.raises(nnc.NncError, match="an object of a global heap has no size"):
+        nnc.load(tmp_path / "net.h5")
 
 
 def test_large_weights_are_views_of_the_file(tmp_path):

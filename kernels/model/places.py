@@ -1,0 +1,69 @@
+"""Where the loops of a kernel go: before its last stage, and past no other use of its buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ...dialects import linalg, memref
+from ...dialects.memref import base_buffer
+from ...ir.core import Block, Operation
+from ...ir.traits import is_pure
+from .legality import illegal
+from .nest import Node
+from .stages import Stage
+
+
+def place_nests(block: Block, nests: Sequence[Node | Stage]) -> list[Operation]:
+    """The operation before which each nest goes: its last stage's, and after earlier nests.
+
+    Raises IllegalScheduleError where that would carry a stage past another use of its buffers.
+    """
+    position = {op: i for i, op in enumerate(block)}
+    ops = list(position)
+    anchors: list[Operation] = []
+    least = 0
+    for root in nests:
+        least = max(least, *(position.get(s.op, 0) for s in _stages(root)))
+        anchors.append(ops[least])
+    for stage, op in _passed(block, nests, anchors):
+        if not isinstance(op, memref.Dealloc):
+            text = f"schedule: cannot carry the stage past '{op.name}', which uses its buffers"
+            raise illegal(stage.op, text)
+    return anchors
+
+
+def move_deallocations(
+    block: Block, nests: Sequence[Node | Stage], anchors: Sequence[Operation]
+) -> None:
+    """Carry deallocations of buffers behind the loops that still use them."""
+    last = {s: end for root, end in zip(nests, anchors, strict=True) for s in _stages(root)}
+    for stage, op in list(_passed(block, nests, anchors)):
+        if block.comes_before(op, last[stage]):
+            op.move_after(last[stage])
+
+
+def _passed(
+    block: Block, nests: Sequence[Node | Stage], anchors: Sequence[Operation]
+) -> Iterator[tuple[Stage, Operation]]:
+    """Stages, each with an operation that it is carried past and that uses a buffer of it."""
+    position = {op: i for i, op in enumerate(block)}
+    ops = list(position)
+    for root, anchor in zip(nests, anchors, strict=True):
+        for stage in _stages(root):
+            if stage.op not in position:  # a copy that is put before its reader later
+                continue
+            mine = {base_buffer(a.value) for a in stage.accesses if not a.is_scalar}
+            for op in ops[position[stage.op] + 1 : position[anchor]]:
+                if _is_other_use(op) and any(
+                    base_buffer(v) in mine for inner in op.walk() for v in inner.operands
+                ):
+                    yield stage, op
+
+
+def _is_other_use(op: Operation) -> bool:
+    """Whether an operation is neither a stage nor without effects."""
+    return not (isinstance(op, linalg.StructuredOp | memref.Alloc | memref.Alloca) or is_pure(op))
+
+
+def _stages(root: Node | Stage) -> list[Stage]:
+    return [root] if isinstance(root, Stage) else list(root.stages())
