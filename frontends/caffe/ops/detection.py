@@ -6,11 +6,7 @@ Source: weiliu89/caffe (ssd), rbgirshick/py-faster-rcnn
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-import numpy as np
-
-from ....ir.core import Value
 from ...common import regions
 from ...common.detections import (
     Choice,
@@ -21,8 +17,7 @@ from ...common.detections import (
     sizes_of_priors,
 )
 from ...common.proposals import Proposing, anchors, placed, proposed
-from ...common.shapes import shape_text
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation, affine
-from ...common.shapes import normalize_axis, reshape
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.activations import affine
-from ...common.shapes import merge, normalize_axis, product, reshape
-from ...common.terms import Term
+from ...common.shapes import product
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

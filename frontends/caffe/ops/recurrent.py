@@ -5,15 +5,11 @@ Source: BVLC/caffe, src/caffe/layers/lstm_layer.cpp and rnn_layer.cpp
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import recurrent
-from ...common.recurrent import Direction, Masked, zero_state
-from ...common.shapes import merge, reshape, shape_text
-from ...common.terms import Term, joined
+from ...common.recurrent import Masked
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

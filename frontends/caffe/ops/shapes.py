@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.movement import channels_shuffled
-from ...common.shapes import merge, normalize_axis, reshape, shape_text
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

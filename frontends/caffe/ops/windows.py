@@ -2,17 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.columns import unfolded
-from ...common.movement import concat
-from ...common.pooling import unpooled
-from ...common.resize import resized, resized_by_scales
-from ...common.shapes import flatten, reshape, shape_text
+from ...common.vocabulary import *
 from ..layer import CaffeLayer
 from ..rows import ROWS
 

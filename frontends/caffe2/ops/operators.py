@@ -2,19 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, f64, i1, i32, i64
-from ...common.activations import activation, clipped
-from ...common.movement import channels_shuffled, split_into
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.shapes import merge, normalize_axes, normalize_axis, reshape, shape_text
+from ...common.vocabulary import *
 from ...common.windows import padded
 from ..layer import Caffe2Layer
 from ..rows import ROWS

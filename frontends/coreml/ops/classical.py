@@ -5,21 +5,10 @@ Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClas
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64, i64
-from ...common.boxes import suppressed
-from ...common.reductions import largest
 from ...common.scores import transformed, two_classes
 from ...common.support_vectors import duels, kernel, probabilities
-from ...common.terms import Term, constant, joined
 from ...common.trees import LEAF, Forest
+from ...common.vocabulary import *
 from ...common.words import elements, ids, lookup, scalar_string, strings
 from ..layer import CoreMLLayer
 from ..rows import ROWS

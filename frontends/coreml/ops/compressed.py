@@ -5,16 +5,10 @@ They are unpacked when the model is read.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any
 
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 from ..types import unpacked

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from ....ir.core import Value
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_i64, as_scalar
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, i1
-from ...common.activations import activation, affine
-from ...common.direct import direct
-from ...common.formulas import floor_div
 from ...common.quantization import along_axis
-from ...common.shapes import limits_of, normalize_axis, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

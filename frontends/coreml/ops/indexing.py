@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
 from ...common.detections import best_first, corners, not_suppressed
-from ...common.gathering import gathered, one_hot
-from ...common.movement import padded_by, transposed
-from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, normalize_axis, ranged, shape_of
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

@@ -5,14 +5,7 @@ Those of a fixed length are as long as they are made; others grow with what is w
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
-from ...common.shapes import as_i64, as_scalar
-from ...common.terms import Term, constant, extent, joined
-from ...common.windows import pad_by_vector
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

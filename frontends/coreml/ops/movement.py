@@ -2,33 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
 from ...common import movement
 from ...common.blocks import batch_to_space, space_to_batch
-from ...common.convolution import channels_first, channels_last
-from ...common.gathering import reverse_sequence
 from ...common.loops import reversed_along
-from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import (
-    Extent,
-    as_i64,
-    flatten,
-    merge,
-    normalize_axes,
-    normalize_axis,
-    reshape,
-    shape_of,
-    shape_text,
-)
 from ...common.strided_slice import Masks, strided_slice
-from ...common.terms import Term, arange, constant, counting
 from ...common.terms import extent as extent_of
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

@@ -2,23 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1, i32
-from ...common.attention import attend
-from ...common.direct import as_it_is, named
-from ...common.einsum import einsum
-from ...common.movement import swapped
-from ...common.normalization import filled_channels
-from ...common.reductions import reduced, variance
-from ...common.shapes import normalize_axes, normalize_axis, reshape, shape_text
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, f32, i32
 from ...common.random import drawn_classes, normal, seed_of_name, uniform
-from ...common.shapes import as_i64
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

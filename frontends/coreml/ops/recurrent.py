@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ....ir.core import Value
-from ...common.movement import concat, split_into, transposed
-from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn
-from ...common.shapes import broadcast, reshape
+from ...common.recurrent import Activation
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 from .elementwise import named_activation

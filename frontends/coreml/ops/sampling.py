@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Dim, TensorType, f32, i64
+from ....ir.types import Dim
 from ...common.grids import affine_grid, grid_sample
-from ...common.movement import slice_axis, squeezed
-from ...common.resize import resized_by_scales
-from ...common.shapes import broadcast, shape_text, shape_vector
-from ...common.terms import Term, arange, constant, joined
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.convolution import convolution, transposed_convolution
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.shapes import shape_text
-from ...common.windows import Padding
+from ...common.vocabulary import *
 from ..layer import CoreMLLayer
 from ..rows import ROWS
 

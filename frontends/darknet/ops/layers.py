@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.movement import concat, padded_by, slice_axis
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.resize import resized_by_scales
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import DarknetLayer
 from .activations import activated

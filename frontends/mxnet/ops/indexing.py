@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, f32, i1, i64
-from ...common.reductions import largest
 from ...common.reductions import variance as spread_of
-from ...common.shapes import Extent, normalize_axes, reshape
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 from .layers import per_row, positions
 

@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.attention import attend, grouped, joined_heads, split_heads
-from ...common.movement import swapped
-from ...common.shapes import reshape
-from ...common.terms import Term
+from ...common.attention import joined_heads, split_heads
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import NcnnLayer
 from .integers import integers, product

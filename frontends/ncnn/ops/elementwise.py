@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation, clipped
-from ...common.formulas import atan2
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import NcnnLayer
 

@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.movement import channels_shuffled, reversed_axes, slice_axis
-from ...common.reshaping import reshape_by
-from ...common.shapes import Extent, flatten, reshape, shape_of
-from ...common.terms import extent
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import NcnnLayer, by_axes, cut, part
 from .convolution import SAME

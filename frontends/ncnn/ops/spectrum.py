@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.columns import folded
 from ...common.fourier import on_rows, transformed
-from ...common.movement import padded_by
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import NcnnLayer
 

@@ -2,16 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, f32, i1
-from ...common.shapes import as_scalar, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import PaddleLayer
 

@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i1, i32, i64
 from ...common import movement as family
-from ...common.movement import FAR, concat, reversed_axes, rolled, slice_axis, transposed
-from ...common.reductions import largest, reduced
-from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import as_scalar, flatten, merge, reshape, shape_of
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import PaddleLayer
 

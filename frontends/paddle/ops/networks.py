@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common import recurrent as family
-from ...common.activations import activation
-from ...common.attention import attend, causal, grouped
-from ...common.einsum import einsum
+from ...common.attention import causal
 from ...common.loops import Iteration, branch, while_loop
-from ...common.movement import concat, swapped
-from ...common.recurrent import Direction
-from ...common.shapes import as_scalar, flatten, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import PaddleLayer
 

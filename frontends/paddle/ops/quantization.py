@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common.quantization import along_axis
-from ...common.terms import Term
+from ...common.vocabulary import *
 from .. import rows
 from ..layer import PaddleLayer
 

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
 from ...common.complexes import flat, like
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar
+from ...common.vocabulary import *
 from ..layer import HloLayer
 from ..rows import rows
 

@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from inspect import signature
 from operator import and_, lshift, or_, pow, sub, truediv, xor
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, by_parts, pair, product, terms
-from ...common.formulas import atan2, bits_of, cbrt, width_of
-from ...common.shapes import limits_of, reshape
-from ...common.terms import Term
+from ...common.formulas import width_of
+from ...common.vocabulary import *
 from ..layer import HloLayer
 from ..rows import rows
 from . import formulas

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, flat, like
-from ...common.shapes import reshape
-from ...common.terms import Term, joined
+from ...common.vocabulary import *
 from ..layer import HloLayer
 from ..rows import rows
 from .formulas import add, maximum, minimum, multiply

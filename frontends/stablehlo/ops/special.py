@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, f64
 from ...common.complexes import product
-from ...common.formulas import polynomial
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import HloLayer
 from ..rows import rows
 from .formulas import square

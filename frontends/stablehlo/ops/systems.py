@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from ..layer import HloLayer
 from ..rows import rows
 from .indexing import known_shape
