@@ -10,8 +10,7 @@ from functools import partial
 from ...common import recurrent
 from ...common.recurrent import Masked
 from ...common.vocabulary import *
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ..layer import CaffeLayer, rows
 
 
 def _matrix(n: CaffeLayer, x: Value, begin: int) -> Value:
@@ -78,4 +77,4 @@ def _turned(n: CaffeLayer, weight: Value) -> Value:
     return n(nn.Transpose(weight, permutation=(1, 0)))
 
 
-ROWS.add({"LSTM": _layer(2), "RNN": _layer(1)})
+rows.add({"LSTM": _layer(2), "RNN": _layer(1)})

@@ -9,8 +9,7 @@ from functools import wraps
 from inspect import signature
 
 from ...common.vocabulary import *
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ..layer import CoreMLLayer, rows
 from ..types import unpacked
 
 Array = np.ndarray
@@ -22,7 +21,7 @@ def _unpacks(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(signature(function).parameters)[1:]
 
-        @ROWS(kind)
+        @rows(kind)
         @wraps(function)
         def convert(n: CoreMLLayer, *values: Value | None) -> list[Value]:
             arrays = [n.array(value) for value in values]

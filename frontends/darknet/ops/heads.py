@@ -9,8 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import DarknetLayer
+from ..layer import DarknetLayer, rows
 
 
 def _chosen(n: DarknetLayer) -> np.ndarray:

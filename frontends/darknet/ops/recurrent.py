@@ -9,8 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import DarknetLayer
+from ..layer import DarknetLayer, rows
 from .weighted import convolved, multiplied, options_of, weights_of
 
 Product = Callable[[str, Value], Term]

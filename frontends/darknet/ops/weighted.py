@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import DarknetLayer
+from ..layer import DarknetLayer, rows
 from .activations import activated
 
 EPSILON = 1e-6

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.attention import joined_heads, split_heads
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 from .integers import integers, product
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 from .elementwise import activated
 from .integers import product, rounded
 

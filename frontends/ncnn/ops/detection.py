@@ -16,8 +16,7 @@ from ...common.detections import (
 from ...common.proposals import Proposing, anchors, placed, proposed
 from ...common.regions import average_of_own_channels, max_roi_pool, roi_align
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 
 _NO_LIMIT = np.iinfo(np.int32).max
 

@@ -6,8 +6,7 @@ from ...common.grids import grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
 from ...common.windows import padded
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 from .convolution import DILATION, KERNEL, STRIDE, extents_of, padding_of
 from .elementwise import activated
 from .movement import evaluated

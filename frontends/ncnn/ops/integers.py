@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.layer import Layer
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 from .elementwise import activated
 
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer, by_axes
+from ..layer import NcnnLayer, by_axes, rows
 
 
 @rows("BatchNorm")

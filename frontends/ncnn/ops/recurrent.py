@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...common import recurrent as family
 from ...common.recurrent import Product
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 from .integers import product
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

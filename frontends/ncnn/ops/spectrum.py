@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.fourier import on_rows, transformed
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import NcnnLayer
+from ..layer import NcnnLayer, rows
 
 
 def _frames(n: NcnnLayer) -> tuple[int, int, np.ndarray, float]:

@@ -26,8 +26,7 @@ from ...common.detections import (
 )
 from ...common.proposals import Proposing, cut, ranked
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import PaddleLayer
+from ..layer import PaddleLayer, rows
 
 # -- boxes -----------------------------------------------------------------------------------------
 

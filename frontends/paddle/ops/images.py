@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...common.grids import affine_grid, grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import PaddleLayer
+from ..layer import PaddleLayer, rows
 
 _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import PaddleLayer
+from ..layer import PaddleLayer, rows
 
 # -- positions -------------------------------------------------------------------------------------
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.quantization import along_axis
 from ...common.vocabulary import *
-from .. import rows
-from ..layer import PaddleLayer
+from ..layer import PaddleLayer, rows
 
 
 def _largest(n: PaddleLayer) -> float:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...common.complexes import Pair, pair, terms
 from ...common.fourier import Complex, along, transformed
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 
 
 @rows("stablehlo.fft")

@@ -12,8 +12,7 @@ from ...common.complexes import Pair, by_parts
 from ...common.loops import Iteration, while_loop
 from ...common.terms import extent as extent_of
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from ...common.complexes import Pair, by_parts, split, together
 from ...common.loops import reversed_along
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 
 
 @rows("complex input")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.complexes import Pair, pair
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .movement import spread
 
 

@@ -6,25 +6,14 @@ from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
 from ...common.complexes import Pair, flat, like
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
 from .movement import padded, spread
 
-REDUCTIONS = {
-    "add": nn.ReduceSum,
-    "multiply": nn.ReduceProd,
-    "maximum": nn.ReduceMax,
-    "minimum": nn.ReduceMin,
-}
-OF_TRUTH = {
-    "or": nn.ReduceMax,
-    "add": nn.ReduceMax,
-    "maximum": nn.ReduceMax,
-    "and": nn.ReduceMin,
-    "multiply": nn.ReduceMin,
-    "minimum": nn.ReduceMin,
-}
+REDUCTIONS = named("add=ReduceSum multiply=ReduceProd maximum=ReduceMax minimum=ReduceMin")
+OF_TRUTH = named("""
+    or=ReduceMax add=ReduceMax maximum=ReduceMax and=ReduceMin multiply=ReduceMin minimum=ReduceMin
+""")
 COMBINE: dict[str, Callable[[Term, Term], Term]] = {
     "add": add,
     "multiply": multiply,

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from ....ir.core import Block
 from ...common.complexes import Pair
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .pointwise import total_order
 
 

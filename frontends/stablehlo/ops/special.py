@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from ...common.complexes import product
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .formulas import square
 from .pointwise import function, real_or_complex
 
@@ -170,18 +169,9 @@ def is_inf(x: Term) -> Term:
     return x.function(nn.Abs).equals(math.inf)
 
 
+_OPS = named("acos acosh asin asinh atan atanh cosh sinh tan erf erfc")
 _FORMULAS = {
-    "acos": function(nn.Acos),
-    "acosh": function(nn.Acosh),
-    "asin": function(nn.Asin),
-    "asinh": function(nn.Asinh),
-    "atan": function(nn.Atan),
-    "atanh": function(nn.Atanh),
-    "cosh": function(nn.Cosh),
-    "sinh": function(nn.Sinh),
-    "tan": function(nn.Tan),
-    "erf": function(nn.Erf),
-    "erfc": function(nn.Erfc),
+    **{name: function(op) for name, op in _OPS.items()},
     "erf_inv": erf_inv,
     "lgamma": lgamma,
     "digamma": digamma,

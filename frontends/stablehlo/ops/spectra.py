@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from ...common.loops import Iteration, while_loop
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .indexing import known_shape
 
 SWEEPS = {False: 10, True: 14}

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ...common.vocabulary import *
-from ..layer import HloLayer
-from ..rows import rows
+from ..layer import HloLayer, rows
 from .indexing import known_shape
 
 MOST_ROWS = 128
