@@ -9,6 +9,7 @@ import numpy as np
 
 from ...ir.core import Value
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
 from ..wire.protobuf import Record
 
 
@@ -18,6 +19,9 @@ class Attributes:
 
     record: Record
     blobs: Sequence[np.ndarray]
+
+
+rows = Rows(__package__ or "")
 
 
 class CaffeLayer(NodeLayer):

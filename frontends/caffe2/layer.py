@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
 from ..common.windows import Padding
 from ..wire.protobuf import Record
+
+rows = Rows(__package__ or "")
 
 
 class Caffe2Layer(NodeLayer):

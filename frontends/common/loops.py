@@ -11,7 +11,8 @@ from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError
 from ...ir.types import TensorType, i1, i64
 from .layer import Layer
-from .shapes import as_scalar, shape_of
+from .shapes import as_scalar
+from .terms import extent
 
 MOST_ITERATIONS = 1 << 36
 """More would take minutes if they did nothing."""
@@ -226,14 +227,6 @@ def insert(n: Layer, op: Operation) -> list[Value]:
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def extent(n: Layer, x: Value, axis: int) -> Value:
-    """An extent as a 0-d tensor of i64."""
-    known = x.type.shape[axis]
-    if known is not None:
-        return n.constant(known, i64)
-    return n(nn.Gather(shape_of(n, x), n.constant(axis, i64)))
-
-
 def mirrored(n: Layer, number: Value, count: Value) -> Value:
     """count - 1 - number"""
     return n(nn.Sub(n(nn.Sub(count, n.constant(1, i64))), number))
@@ -242,6 +235,6 @@ def mirrored(n: Layer, number: Value, count: Value) -> Value:
 def reversed_along(n: Layer, x: Value, axis: int) -> Value:
     """x with the elements of an axis in the other order."""
     one = n.constant(-1, i64)
-    last = n(nn.Sub(extent(n, x, axis), n.constant(1, i64)))
+    last = n(nn.Sub(extent(n, (x, axis)).value, n.constant(1, i64)))
     order = n(nn.Range(last, one, one, out=TensorType((x.type.shape[axis],), i64)))
     return n(nn.Gather(x, order, axis=axis))

@@ -15,9 +15,10 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import Dim, TensorType, i64
 from .layer import Layer
-from .loops import Iteration, extent, mirrored, reversed_along, while_loop
+from .loops import Iteration, mirrored, reversed_along, while_loop
 from .movement import split_into
 from .shapes import as_i64, broadcast, reshape
+from .terms import extent
 
 MOST_UNROLLED = 32
 """Time steps of all directions that are unrolled; more, or an unknown number, are a loop."""
@@ -272,7 +273,7 @@ def _unrolled(n: Layer, d: Direction, step: Step, projected: Value, masked: Mask
 
 def _loop(n: Layer, d: Direction, step: Step, projected: Value, masked: Masked) -> Outcome:
     """The same as a loop; the outputs of all steps are one tensor."""
-    count = extent(n, projected, 0)
+    count = extent(n, (projected, 0)).value
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
         t = mirrored(n, number, count) if d.backward else number

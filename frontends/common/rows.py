@@ -49,6 +49,11 @@ class Rows:
         for kind, function in table.items():
             self(kind)(function)
 
+    def formulas(self, table: dict[str, Convert]) -> None:
+        """Register converters of a line each: `rows.formulas({"Abs abs": lambda n, x: ..})`."""
+        for kinds, function in table.items():
+            self(*kinds.split())(function)
+
     def find(self, kind: str) -> Convert | None:
         """The converter of an operator, or None."""
         self._load()

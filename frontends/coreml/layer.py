@@ -1,16 +1,25 @@
-"""What a converter sees of an operation or a layer of CoreML."""
+"""What a converter sees of an operation or a layer of CoreML, and the table of converters.
+
+The parameters of an operation's converter have the names of the operation's inputs; what it has
+besides are attributes, which must be constants. Layers of neural networks are called after their
+messages, `ConvolutionLayer`; their inputs have no names.
+"""
 
 from __future__ import annotations
 
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
 from ...ir.types import Type
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
 from .types import element_type
 
 _MISSING = object()
+
+rows = Rows(__package__ or "")
 
 
 class CoreMLLayer(NodeLayer):
@@ -76,3 +85,12 @@ class CoreMLLayer(NodeLayer):
     def element(self, name: str, default: Any = _MISSING) -> Type:
         """An attribute that names an element type, `fp16`."""
         return element_type(self, self.text(name, default))
+
+
+def inputs_of(kind: str) -> list[tuple[str, bool]]:
+    """The names of the inputs that an operation's converter takes, and whether they are lists."""
+    convert = rows.find(kind)
+    if convert is None:
+        return []
+    parameters = list(signature(convert).parameters.values())[1:]
+    return [(one.name, one.kind is Parameter.VAR_POSITIONAL) for one in parameters]

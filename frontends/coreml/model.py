@@ -14,9 +14,9 @@ from ..common.graph import Graph
 from ..common.source import Source
 from ..wire.protobuf import Record, WireError
 from .classical import classical_graph, pipeline_graph
+from .layer import rows
 from .network import network_graph
 from .program import program_graph
-from .rows import ROWS
 from .schema import SCHEMA
 
 _ALIGNED = 64
@@ -98,7 +98,7 @@ def _graph(files: Files, model: Record) -> Graph:
     kind = next(iter(kinds), "")
     if kind.startswith("pipeline"):
         return pipeline_graph(files, model, lambda one: _graph(files, one), notes)
-    if ROWS.find(kind) is not None:
+    if rows.find(kind) is not None:
         return classical_graph(files, model, kind, notes)
     raise files.error(f"a CoreML model of the kind {kind or 'unknown'} is not supported")
 

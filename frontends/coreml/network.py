@@ -159,7 +159,7 @@ class Reader:
 
     def add(self, kind: str, output: str | Sequence[str], inputs: dict[str, Any], **given) -> None:
         """An operation; inputs are blobs' names, lists of them, or arrays."""
-        from .rows import inputs_of
+        from .layer import inputs_of
 
         bound: dict[str, list[str]] = {}
         for name, value in inputs.items():

@@ -12,7 +12,7 @@ from ..common.graph import Graph, Node
 from ..common.inputs import Input
 from ..common.shapes import product
 from ..wire.protobuf import Record
-from .rows import inputs_of
+from .layer import inputs_of
 from .types import bytes_of, elements, immediate, shape_of, tensor_type
 
 if TYPE_CHECKING:

@@ -9,7 +9,10 @@ import numpy as np
 from ...ir.core import Value
 from ...ir.types import TensorType
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
 from .weights import Weights
+
+rows = Rows(__package__ or "")
 
 
 class DarknetLayer(NodeLayer):

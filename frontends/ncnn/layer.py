@@ -10,10 +10,14 @@ from ...ir.core import Value
 from ..common.graph import Node
 from ..common.importer import Importer, NodeLayer
 from ..common.movement import FAR, slice_axis
+from ..common.rows import Rows
 from ..common.shapes import normalize_axis, reshape
 from .param import Parameters
 
 NONE = Parameters()
+
+
+rows = Rows(__package__ or "")
 
 
 class NcnnLayer(NodeLayer):

@@ -5,10 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from ..common.front_end import FrontEnd
-from ..common.rows import Rows
-from .layer import PaddleLayer
-
-rows = Rows(__name__)
+from .layer import PaddleLayer, rows
 
 
 def _read(source):

@@ -14,6 +14,7 @@ from ...dialects import nn
 from ...ir.core import Value
 from ...ir.types import IntegerType, Type, bf16, f16, f32, f64, i1, i8, i16, i32, i64
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
 from ..common.shapes import as_i64, normalize_axis, reshape
 from .params import TYPES
 
@@ -29,6 +30,9 @@ _NAMED: dict[str, Type] = {
     "float32": f32,
     "float64": f64,
 }
+
+
+rows = Rows(__package__ or "")
 
 
 class PaddleLayer(NodeLayer):

@@ -7,8 +7,7 @@ complex numbers as two tensors. The converters are in `ops`.
 from __future__ import annotations
 
 from ..common.front_end import FrontEnd
-from .layer import HloLayer
+from .layer import HloLayer, rows
 from .model import read
-from .rows import rows
 
 FRONT_END = FrontEnd("StableHLO", read, rows, HloLayer)

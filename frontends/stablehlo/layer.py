@@ -7,6 +7,9 @@ from typing import Any
 from ...ir.core import Operation, Value
 from ...ir.types import TensorType
 from ..common.importer import NodeLayer
+from ..common.rows import Rows
+
+rows = Rows(__package__ or "")
 
 
 class HloLayer(NodeLayer):

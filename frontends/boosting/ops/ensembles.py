@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
 from ...common.importer import NodeLayer
-from ...common.shapes import reshape
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..ensemble import ROWS, Ensemble
 
 Link = Callable[[Term, float], Term]

@@ -6,11 +6,7 @@ Source: weiliu89/caffe (ssd), rbgirshick/py-faster-rcnn
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
-import numpy as np
-
-from ....ir.core import Value
 from ...common import regions
 from ...common.detections import (
     Choice,
@@ -21,13 +17,11 @@ from ...common.detections import (
     sizes_of_priors,
 )
 from ...common.proposals import Proposing, anchors, placed, proposed
-from ...common.shapes import shape_text
-from ...common.terms import Term, constant, joined
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 
-@ROWS("PriorBox")
+@rows("PriorBox")
 def prior_box(n: CaffeLayer, x: Value, image: Value) -> Value:
     """For each place its boxes, corners relative to the image, then their variances: [1, 2, P]."""
     p = n.p("prior_box")
@@ -52,7 +46,7 @@ def prior_box(n: CaffeLayer, x: Value, image: Value) -> Value:
     return n.constant(np.stack([boxes, variances])[None])
 
 
-@ROWS("DetectionOutput")
+@rows("DetectionOutput")
 def detections(n: CaffeLayer, places: Value, scores: Value, anchors: Value) -> Value:
     """Rows of image, class, score and box, class by class the best first: [1, 1, ?, 7].
 
@@ -96,7 +90,7 @@ def _decoded(n: CaffeLayer, p, places: Term, anchors: Term) -> Term:
     return decoded(first, given)
 
 
-@ROWS("Proposal")
+@rows("Proposal")
 def proposal(n: CaffeLayer, scores: Value, moves: Value, image: Value) -> list[Value]:
     p = n.p("proposal")
     ratios, scales = list(p.ratio) or [0.5, 1, 2], list(p.scale) or [8, 16, 32]
@@ -105,7 +99,7 @@ def proposal(n: CaffeLayer, scores: Value, moves: Value, image: Value) -> list[V
     return _proposed(n, (scores, moves, image), shape, p.feat_stride, p.min_size, how)
 
 
-@ROWS("Python")
+@rows("Python")
 def python(n: CaffeLayer, *inputs: Value) -> list[Value]:
     """A layer that is code; that of Faster R-CNN has its options in a text like `'scales': [8]`."""
     p = n.p("python")
@@ -149,7 +143,7 @@ def _proposed(
     return [rows.value, found.scores.value][: len(n.node.outputs)]
 
 
-@ROWS("ROIPooling")
+@rows("ROIPooling")
 def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
     """The largest element of each bin of a region, whose bounds are rounded; 0 of none.
 
@@ -160,14 +154,14 @@ def roi_pooling(n: CaffeLayer, x: Value, rois: Value) -> Value:
     return regions.max_roi_pool(n, x, _table(n, x, rois), bins=bins, scale=p.spatial_scale)
 
 
-@ROWS("ROIAlign")
+@rows("ROIAlign")
 def roi_aligned(n: CaffeLayer, x: Value, rois: Value) -> Value:
     p, table = n.p("roi_align"), Term(n, _table(n, x, rois))
     how = {"bins": (p.pooled_h, p.pooled_w), "scale": p.spatial_scale, "samples": p.sample_ratio}
     return regions.roi_align(n, x, table.part(1, 1, 5).value, table.column(0).value, **how)
 
 
-@ROWS("PSROIPooling")
+@rows("PSROIPooling")
 def average_of_own_channels(n: CaffeLayer, x: Value, rois: Value) -> Value:
     """R-FCN's: the mean of each bin of a region, each bin in channels of its own."""
     p = n.p("psroi_pooling")

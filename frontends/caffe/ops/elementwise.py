@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation, affine
-from ...common.shapes import normalize_axis, reshape
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 _PLAIN = {
     "Sigmoid": "sigmoid",
@@ -21,57 +15,44 @@ _PLAIN = {
 }
 
 
-@ROWS(*_PLAIN)
+@rows(*_PLAIN)
 def plain(n: CaffeLayer, x: Value) -> Value:
     return activation(n, _PLAIN[n.kind], x)
 
 
-@ROWS("ReLU")
+@rows("ReLU")
 def relu(n: CaffeLayer, x: Value) -> Value:
     slope = n.p("relu").negative_slope
     return activation(n, "leakyrelu", x, slope) if slope else activation(n, "relu", x)
 
 
-@ROWS("ELU")
-def elu(n: CaffeLayer, x: Value) -> Value:
-    return activation(n, "elu", x, n.p("elu").alpha)
+rows.formulas(
+    {
+        "ELU": lambda n, x: activation(n, "elu", x, n.p("elu").alpha),
+        "Swish": lambda n, x: activation(n, "silu", x, n.p("swish").beta),
+        "Clip": lambda n, x: activation(n, "clip", x, n.p("clip").min, n.p("clip").max),
+        "Threshold": lambda n, x: activation(n, "threshold", x, n.p("threshold").threshold),
+        "AbsVal": lambda n, x: n(nn.Abs(x)),
+        "Dropout Split": lambda n, x: [x] * len(n.node.outputs),
+    }
+)
 
 
-@ROWS("Swish")
-def swish(n: CaffeLayer, x: Value) -> Value:
-    return activation(n, "silu", x, n.p("swish").beta)
-
-
-@ROWS("Clip")
-def clip(n: CaffeLayer, x: Value) -> Value:
-    return activation(n, "clip", x, n.p("clip").min, n.p("clip").max)
-
-
-@ROWS("Threshold")
-def threshold(n: CaffeLayer, x: Value) -> Value:
-    return activation(n, "threshold", x, n.p("threshold").threshold)
-
-
-@ROWS("PReLU")
+@rows("PReLU")
 def prelu(n: CaffeLayer, x: Value) -> Value:
     if n.p("prelu").channel_shared:
         return n(nn.Prelu(x, n.blob(0, 1)))
     return n(nn.Prelu(x, n.blob(0, -1, *(1,) * (x.type.rank - 2))))
 
 
-@ROWS("AbsVal")
-def absolute(n: CaffeLayer, x: Value) -> Value:
-    return n(nn.Abs(x))
-
-
-@ROWS("Power")
+@rows("Power")
 def power(n: CaffeLayer, x: Value) -> Value:
     p = n.p("power")
     inner = affine(n, x, p.scale, p.shift)
     return inner if p.power == 1 else n(nn.Pow(inner, n.scalar(p.power, x)))
 
 
-@ROWS("Exp")
+@rows("Exp")
 def exponential(n: CaffeLayer, x: Value) -> Value:
     p, base = n.p("exp"), 1.0
     if p.base > 0:
@@ -79,14 +60,14 @@ def exponential(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Exp(affine(n, x, p.scale * base, p.shift * base)))
 
 
-@ROWS("Log")
+@rows("Log")
 def logarithm(n: CaffeLayer, x: Value) -> Value:
     p = n.p("log")
     found = n(nn.Log(affine(n, x, p.scale, p.shift)))
     return affine(n, found, 1 / math.log(p.base), 0) if p.base > 0 and p.base != 1 else found
 
 
-@ROWS("Eltwise")
+@rows("Eltwise")
 def eltwise(n: CaffeLayer, *inputs: Value) -> Value:
     p = n.p("eltwise")
     operands = list(inputs)
@@ -101,7 +82,7 @@ def eltwise(n: CaffeLayer, *inputs: Value) -> Value:
     return total
 
 
-@ROWS("Scale", "Bias")
+@rows("Scale", "Bias")
 def scale(n: CaffeLayer, x: Value, by: Value | None = None) -> Value:
     p = n.p(n.kind.lower())
     axis = normalize_axis(n, p.axis, x.type.rank) if x.type.rank else 0
@@ -125,12 +106,7 @@ def scale(n: CaffeLayer, x: Value, by: Value | None = None) -> Value:
     return out
 
 
-@ROWS("Axpy")
+@rows("Axpy")
 def scaled_sum(n: CaffeLayer, scale: Value, x: Value, y: Value) -> Value:
     """x times a number for each channel, plus y: SENet's."""
     return n(nn.Add(n(nn.Mul(scale, x)), y))
-
-
-@ROWS("Dropout", "Split")
-def same(n: CaffeLayer, x: Value) -> list[Value]:
-    return [x] * len(n.node.outputs)

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.activations import affine
-from ...common.shapes import merge, normalize_axis, product, reshape
-from ...common.terms import Term
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.shapes import product
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 
-@ROWS("InnerProduct")
+@rows("InnerProduct")
 def inner_product(n: CaffeLayer, x: Value) -> Value:
     p = n.p("inner_product")
     axis = normalize_axis(n, p.axis, x.type.rank)
@@ -31,14 +24,14 @@ def inner_product(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Add(out, n.blob(1, p.num_output))) if p.bias_term else out
 
 
-@ROWS("Embed")
+@rows("Embed")
 def embed(n: CaffeLayer, x: Value) -> Value:
     p = n.p("embed")
     out = n(nn.Gather(n.blob(0, -1, p.num_output), n.cast(x, i64)))
     return n(nn.Add(out, n.blob(1, p.num_output))) if p.bias_term else out
 
 
-@ROWS("BatchNorm", "BN")
+@rows("BatchNorm", "BN")
 def batch_norm(n: CaffeLayer, x: Value) -> Value:
     """Blobs: mean, variance, what both are to be divided by; NVIDIA's also scale and bias.
 
@@ -62,7 +55,7 @@ def batch_norm(n: CaffeLayer, x: Value) -> Value:
     return n(nn.BatchNorm(x, *parts, epsilon=p.eps))
 
 
-@ROWS("MVN")
+@rows("MVN")
 def mean_variance(n: CaffeLayer, x: Value) -> Value:
     p = n.p("mvn")
     axes = tuple(range(1 if p.across_channels else 2, x.type.rank))
@@ -73,7 +66,7 @@ def mean_variance(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Div(centered, n(nn.Add(n(nn.Sqrt(spread)), n.scalar(p.eps, x)))))
 
 
-@ROWS("Normalize")
+@rows("Normalize")
 def normalize(n: CaffeLayer, x: Value) -> Value:
     p = n.p("norm")
     axes = tuple(range(1, x.type.rank)) if p.across_spatial else (1,)
@@ -83,12 +76,12 @@ def normalize(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Mul(out, scale))
 
 
-@ROWS("Softmax")
+@rows("Softmax")
 def softmax(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Softmax(x, axis=normalize_axis(n, n.p("softmax").axis, x.type.rank)))
 
 
-@ROWS("ArgMax")
+@rows("ArgMax")
 def argmax(n: CaffeLayer, x: Value) -> Value:
     """Positions as floats; with values, pairs of both along axis 1 (without an axis of its own)."""
     p, flat = n.p("argmax"), x
@@ -116,7 +109,7 @@ def argmax(n: CaffeLayer, x: Value) -> Value:
     return parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=1))
 
 
-@ROWS("Reduction")
+@rows("Reduction")
 def reduction(n: CaffeLayer, x: Value) -> Value:
     p = n.p("reduction")
     axis = normalize_axis(n, p.axis, x.type.rank)
@@ -129,12 +122,12 @@ def reduction(n: CaffeLayer, x: Value) -> Value:
     return affine(n, n(op(x, axes=tuple(range(axis, x.type.rank)))), p.coeff, 0)
 
 
-@ROWS("Parameter")
+@rows("Parameter")
 def parameter(n: CaffeLayer) -> Value:
     return n.blob(0, *n.p("parameter").part("shape").dim)
 
 
-@ROWS("Reorg")
+@rows("Reorg")
 def reorg(n: CaffeLayer, x: Value) -> Value:
     """Darknet's: the elements of squares as channels, as if these were of a tensor that is wider.
 

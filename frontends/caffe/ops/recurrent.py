@@ -5,17 +5,12 @@ Source: BVLC/caffe, src/caffe/layers/lstm_layer.cpp and rnn_layer.cpp
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import recurrent
-from ...common.recurrent import Direction, Masked, zero_state
-from ...common.shapes import merge, reshape, shape_text
-from ...common.terms import Term, joined
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.recurrent import Masked
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 
 def _matrix(n: CaffeLayer, x: Value, begin: int) -> Value:
@@ -82,4 +77,4 @@ def _turned(n: CaffeLayer, weight: Value) -> Value:
     return n(nn.Transpose(weight, permutation=(1, 0)))
 
 
-ROWS.add({"LSTM": _layer(2), "RNN": _layer(1)})
+rows.add({"LSTM": _layer(2), "RNN": _layer(1)})

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i64
-from ...common.movement import channels_shuffled
-from ...common.shapes import merge, normalize_axis, reshape, shape_text
-from ...common.terms import Term
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 
-@ROWS("Concat")
+@rows("Concat")
 def concat(n: CaffeLayer, *inputs: Value) -> Value:
     p = n.p("concat")
     axis = p.concat_dim if p.has("concat_dim") else p.axis
@@ -22,7 +14,7 @@ def concat(n: CaffeLayer, *inputs: Value) -> Value:
     return inputs[0] if len(inputs) == 1 else n(nn.Concat(list(inputs), axis=axis))
 
 
-@ROWS("Slice")
+@rows("Slice")
 def slice_(n: CaffeLayer, x: Value) -> tuple:
     p, count = n.p("slice"), len(n.node.outputs)
     axis = normalize_axis(n, p.slice_dim if p.has("slice_dim") else p.axis, x.type.rank)
@@ -40,7 +32,7 @@ def slice_(n: CaffeLayer, x: Value) -> tuple:
     return (x,) if count == 1 else tuple(n(nn.Split(x, axis=axis, outs=outs)))
 
 
-@ROWS("Crop")
+@rows("Crop")
 def crop(n: CaffeLayer, x: Value, like: Value) -> Value:
     p = n.p("crop")
     axis = normalize_axis(n, p.axis, x.type.rank)
@@ -53,7 +45,7 @@ def crop(n: CaffeLayer, x: Value, like: Value) -> Value:
     return n(nn.Slice(x, starts=(*(0,) * axis, *offsets), out=out))
 
 
-@ROWS("Reshape")
+@rows("Reshape")
 def reshape_(n: CaffeLayer, x: Value) -> Value:
     p, rank = n.p("reshape"), x.type.rank
     begin = p.axis if p.axis >= 0 else rank + 1 + p.axis
@@ -82,7 +74,7 @@ def reshape_(n: CaffeLayer, x: Value) -> Value:
     return reshape(n, x, extents)
 
 
-@ROWS("Flatten")
+@rows("Flatten")
 def flatten(n: CaffeLayer, x: Value) -> Value:
     p, rank = n.p("flatten"), x.type.rank
     begin = normalize_axis(n, p.axis, rank)
@@ -93,7 +85,7 @@ def flatten(n: CaffeLayer, x: Value) -> Value:
     return merge(n, x, [*single[:begin], (begin, end), *single[end:]])
 
 
-@ROWS("Permute")
+@rows("Permute")
 def permute(n: CaffeLayer, x: Value) -> Value:
     order = list(n.p("permute").order)
     order += [i for i in range(x.type.rank) if i not in order]
@@ -102,19 +94,19 @@ def permute(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Transpose(x, permutation=tuple(order)))
 
 
-@ROWS("Tile")
+@rows("Tile")
 def tile(n: CaffeLayer, x: Value) -> Value:
     p = n.p("tile")
     axis = normalize_axis(n, p.axis, x.type.rank)
     return n(nn.Tile(x, repeats=tuple(p.tiles if i == axis else 1 for i in range(x.type.rank))))
 
 
-@ROWS("BatchReindex")
+@rows("BatchReindex")
 def reindexed(n: CaffeLayer, x: Value, order: Value) -> Value:
     return n(nn.Gather(x, n.cast(order, i64)))
 
 
-@ROWS("Filter")
+@rows("Filter")
 def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
     """The items whose number in the last bottom is not 0."""
     *given, selector = inputs
@@ -123,6 +115,6 @@ def filtered(n: CaffeLayer, *inputs: Value) -> list[Value]:
     return [n(nn.Gather(x, places.value)) for x in given]
 
 
-@ROWS("ShuffleChannel")
+@rows("ShuffleChannel")
 def shuffle(n: CaffeLayer, x: Value) -> Value:
     return channels_shuffled(n, x, n.p("shuffle_channel").group)

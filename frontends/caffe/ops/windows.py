@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.columns import unfolded
-from ...common.movement import concat
-from ...common.pooling import unpooled
-from ...common.resize import resized, resized_by_scales
-from ...common.shapes import flatten, reshape, shape_text
-from ..layer import CaffeLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CaffeLayer, rows
 
 
 def _spatial(n: CaffeLayer, x: Value) -> int:
@@ -23,7 +12,7 @@ def _spatial(n: CaffeLayer, x: Value) -> int:
     return x.type.rank - 2
 
 
-@ROWS(
+@rows(
     "Convolution",
     "Deconvolution",
     "DepthwiseConvolution",
@@ -61,7 +50,7 @@ def convolution(n: CaffeLayer, x: Value) -> Value:
     )
 
 
-@ROWS("Pooling")
+@rows("Pooling")
 def pooling(n: CaffeLayer, x: Value) -> Any:
     p, rank = n.p("pooling"), _spatial(n, x)
     if p.pool == "STOCHASTIC":
@@ -83,7 +72,7 @@ def pooling(n: CaffeLayer, x: Value) -> Any:
     return n(nn.AvgPool(x, count_include_pad=True, **window))
 
 
-@ROWS("SPP")
+@rows("SPP")
 def pyramid(n: CaffeLayer, x: Value) -> Value:
     """Poolings to 1, 4, 16, .. places, one after the other as vectors."""
     p, extents = n.p("spp"), x.type.shape[2:]
@@ -103,7 +92,7 @@ def pyramid(n: CaffeLayer, x: Value) -> Value:
     return parts[0] if len(parts) == 1 else concat(n, [flatten(n, v, 1) for v in parts], 1)
 
 
-@ROWS("Im2col")
+@rows("Im2col")
 def columns(n: CaffeLayer, x: Value) -> Value:
     """Windows as channels [N, C * KH * KW, OH, OW]."""
     p = n.p("convolution")
@@ -116,7 +105,7 @@ def columns(n: CaffeLayer, x: Value) -> Value:
     return reshape(n, found, [(found, 0), (found, 1), *out])
 
 
-@ROWS("LRN")
+@rows("LRN")
 def lrn(n: CaffeLayer, x: Value) -> Value:
     p, size = n.p("lrn"), n.p("lrn").local_size
     if p.norm_region == "ACROSS_CHANNELS":
@@ -130,7 +119,7 @@ def lrn(n: CaffeLayer, x: Value) -> Value:
     return n(nn.Div(x, n(nn.Pow(spread, n.scalar(p.beta, x)))))
 
 
-@ROWS("Upsample")
+@rows("Upsample")
 def upsample(n: CaffeLayer, x: Value, mask: Value | None = None) -> Value:
     """Each element several times; with the places of a pooling, there and zeros around."""
     p, axes = n.p("upsample"), tuple(range(2, 2 + _spatial(n, x)))
@@ -147,7 +136,7 @@ def upsample(n: CaffeLayer, x: Value, mask: Value | None = None) -> Value:
     return unpooled(n, x, mask, shape, shape)
 
 
-@ROWS("Interp")
+@rows("Interp")
 def interp(n: CaffeLayer, x: Value) -> Value:
     shape, _ = x.type.shape, _spatial(n, x)
     p = n.p("interp")

@@ -2,108 +2,56 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, f64, i1, i32, i64
-from ...common.activations import activation, clipped
-from ...common.movement import channels_shuffled, split_into
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.shapes import merge, normalize_axes, normalize_axis, reshape, shape_text
+from ...common.vocabulary import *
 from ...common.windows import padded
-from ..layer import Caffe2Layer
-from ..rows import ROWS
+from ..layer import Caffe2Layer, rows
 
-_UNARY = {
-    "Abs": nn.Abs,
-    "Exp": nn.Exp,
-    "Floor": nn.Floor,
-    "Ceil": nn.Ceil,
-    "Log": nn.Log,
-    "Negative": nn.Neg,
-    "Not": nn.Not,
-    "Sqrt": nn.Sqrt,
-    "Sin": nn.Sin,
-    "Cos": nn.Cos,
-}
 _ACTIVATIONS = ("Relu", "Sigmoid", "Tanh", "Softplus", "Softsign", "Gelu")
-_BINARY = {
-    "Add": nn.Add,
-    "Sub": nn.Sub,
-    "Mul": nn.Mul,
-    "Div": nn.Div,
-    "And": nn.And,
-    "Or": nn.Or,
-    "EQ": nn.Equal,
-    "LT": nn.Less,
-    "LE": nn.LessEqual,
-    "GT": nn.Greater,
-    "GE": nn.GreaterEqual,
-}
-_MANY = {"Sum": nn.Add, "Max": nn.Max, "Min": nn.Min}
-_REDUCTIONS = {
-    "ReduceMean": nn.ReduceMean,
-    "ReduceSum": nn.ReduceSum,
-    "ReduceMax": nn.ReduceMax,
-    "ReduceMin": nn.ReduceMin,
-    "ReduceL1": nn.ReduceL1,
-    "ReduceL2": nn.ReduceL2,
-}
+_BINARY = "Add Sub Mul Div And Or EQ=Equal LT=Less LE=LessEqual GT=Greater GE=GreaterEqual"
+_REDUCTIONS = "ReduceMean ReduceSum ReduceMax ReduceMin ReduceL1 ReduceL2"
 _SAME = ("Copy", "StopGradient", "Alias", "EnsureCPUOutput", "CopyCPUToGPU", "CopyGPUToCPU")
 _ELEMENTS = {1: f32, 2: i32, 5: i1, 10: i64, 13: f64}
 
 
-@ROWS(*_UNARY)
-def unary(n: Caffe2Layer, x: Value) -> Value:
-    return n(_UNARY[n.kind](x))
+rows.add(direct("Abs Exp Floor Ceil Log Negative=Neg Not Sqrt Sin Cos"))
 
 
-@ROWS(*_ACTIVATIONS)
+@rows(*_ACTIVATIONS)
 def plain(n: Caffe2Layer, x: Value) -> Value:
     return activation(n, n.kind.lower(), x)
 
 
-ROWS.add({name: lambda n, x: x for name in _SAME})
+rows.add({name: lambda n, x: x for name in _SAME})
 
 
-@ROWS("LeakyRelu", "Elu")
+@rows("LeakyRelu", "Elu")
 def with_alpha(n: Caffe2Layer, x: Value) -> Value:
     return activation(n, n.kind.lower(), x, n.float("alpha") if n.has("alpha") else None)
 
 
-@ROWS("PRelu")
+@rows("PRelu")
 def prelu(n: Caffe2Layer, x: Value, slope: Value) -> Value:
     if slope.type.shape == (1,):
         return n(nn.Prelu(x, slope))
     return n(nn.Prelu(x, reshape(n, slope, [(slope, 0), *(1,) * (x.type.rank - 2)])))
 
 
-@ROWS("Clip")
-def clip(n: Caffe2Layer, x: Value) -> Value:
-    return clipped(n, x, n.float("min", -math.inf), n.float("max", math.inf))
+rows.formulas(
+    {
+        "Clip": lambda n, x: clipped(n, x, n.float("min", -math.inf), n.float("max", math.inf)),
+        "Sqr": lambda n, x: n(nn.Mul(x, x)),
+        "Swish": lambda n, x: activation(n, "silu", x),
+        "Dropout": lambda n, x: [x],
+    }
+)
 
 
-@ROWS("Sqr")
-def square(n: Caffe2Layer, x: Value) -> Value:
-    return n(nn.Mul(x, x))
-
-
-@ROWS("Pow")
+@rows("Pow")
 def power(n: Caffe2Layer, x: Value, by: Value | None = None) -> Value:
     return n(nn.Pow(x, n.scalar(n.float("exponent"), x) if by is None else by))
 
 
-@ROWS("Swish")
-def swish(n: Caffe2Layer, x: Value) -> Value:
-    return activation(n, "silu", x)
-
-
-@ROWS("Cast")
+@rows("Cast")
 def cast(n: Caffe2Layer, x: Value) -> Value:
     element = _ELEMENTS.get(n.int("to"))
     if element is None:
@@ -140,9 +88,9 @@ def _reduction(op: Callable[..., Any]) -> Callable[..., Value]:
     return convert
 
 
-ROWS.add({name: _binary(op) for name, op in _BINARY.items()})
-ROWS.add({name: _many(op) for name, op in _MANY.items()})
-ROWS.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
+rows.add({name: _binary(op) for name, op in named(_BINARY).items()})
+rows.add({name: _many(op) for name, op in named("Sum=Add Max Min").items()})
+rows.add({name: _reduction(op) for name, op in named(_REDUCTIONS).items()})
 
 
 # -- windows and products --------------------------------------------------------------------------
@@ -154,7 +102,7 @@ def _spatial(n: Caffe2Layer, x: Value) -> int:
     return x.type.rank - 2
 
 
-@ROWS("Conv", "ConvTranspose")
+@rows("Conv", "ConvTranspose")
 def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     rank = _spatial(n, x)
     window: dict[str, Any] = {
@@ -178,7 +126,7 @@ def convolution(n: Caffe2Layer, x: Value, weight: Value, bias: Value | None = No
     )
 
 
-@ROWS("MaxPool", "AveragePool")
+@rows("MaxPool", "AveragePool")
 def pooling(n: Caffe2Layer, x: Value) -> Value:
     rank, is_max = _spatial(n, x), n.kind == "MaxPool"
     if n.int("global_pooling"):
@@ -196,7 +144,7 @@ def pooling(n: Caffe2Layer, x: Value) -> Value:
     return average_pooled(n, x, windows, bool(n.int("count_include_pad")))
 
 
-@ROWS("FC", "FCTransposed")
+@rows("FC", "FCTransposed")
 def fully_connected(n: Caffe2Layer, x: Value, weight: Value, bias: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     flat = merge(n, x, [*((i, i + 1) for i in range(axis)), (axis, x.type.rank)])
@@ -207,7 +155,7 @@ def fully_connected(n: Caffe2Layer, x: Value, weight: Value, bias: Value) -> Val
     return n(nn.Add(n(nn.Matmul(flat, weight)), bias))
 
 
-@ROWS("MatMul", "BatchMatMul")
+@rows("MatMul", "BatchMatMul")
 def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
     def turned(value: Value, name: str) -> Value:
         order = (*range(value.type.rank - 2), value.type.rank - 1, value.type.rank - 2)
@@ -216,26 +164,26 @@ def matmul(n: Caffe2Layer, x: Value, y: Value) -> Value:
     return n(nn.Matmul(turned(x, "trans_a"), turned(y, "trans_b")))
 
 
-@ROWS("SpatialBN")
+@rows("SpatialBN")
 def batch_norm(n: Caffe2Layer, x, scale, bias, mean, var) -> Value:
     _spatial(n, x)
     return n(nn.BatchNorm(x, scale, bias, mean, var, epsilon=n.float("epsilon", 1e-5)))
 
 
-@ROWS("InstanceNorm")
+@rows("InstanceNorm")
 def instance_norm(n: Caffe2Layer, x: Value, scale: Value, bias: Value) -> Value:
     _spatial(n, x)
     return n(nn.InstanceNorm(x, scale, bias, epsilon=n.float("epsilon", 1e-5)))
 
 
-@ROWS("LRN")
+@rows("LRN")
 def lrn(n: Caffe2Layer, x: Value) -> Value:
     _spatial(n, x)
     alpha, beta, bias = n.float("alpha"), n.float("beta"), n.float("bias", 1)
     return n(nn.Lrn(x, size=n.int("size"), alpha=alpha, beta=beta, bias=bias))
 
 
-@ROWS("Softmax")
+@rows("Softmax")
 def softmax(n: Caffe2Layer, x: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     flat = merge(n, x, ((0, axis), (axis, x.type.rank)))
@@ -246,12 +194,7 @@ def softmax(n: Caffe2Layer, x: Value) -> Value:
 # -- shapes ----------------------------------------------------------------------------------------
 
 
-@ROWS("Dropout")
-def dropout(n: Caffe2Layer, x: Value) -> list:
-    return [x]
-
-
-@ROWS("Concat")
+@rows("Concat")
 def concat(n: Caffe2Layer, *inputs: Value) -> list:
     rank = inputs[0].type.rank
     new = n.int("add_axis")
@@ -267,7 +210,7 @@ def concat(n: Caffe2Layer, *inputs: Value) -> list:
     return [joined, n.constant(np.array(sizes, np.int32))]
 
 
-@ROWS("Split")
+@rows("Split")
 def split(n: Caffe2Layer, x: Value, sizes: Value | None = None) -> list:
     axis = normalize_axis(n, n.int("axis", 1), x.type.rank)
     count, extent = len(n.node.outputs), x.type.shape[axis]
@@ -277,7 +220,7 @@ def split(n: Caffe2Layer, x: Value, sizes: Value | None = None) -> list:
     return split_into(n, x, axis, parts or ((extent or 0) // count,) * count)
 
 
-@ROWS("Reshape")
+@rows("Reshape")
 def reshape_(n: Caffe2Layer, x: Value, shape: Value | None = None) -> list:
     wanted = n.ints("shape") if shape is None else n.known_ints(shape, "the shape")
     extents: list[Any] = [(x, i) if d == 0 else d for i, d in enumerate(wanted)]
@@ -294,7 +237,7 @@ def reshape_(n: Caffe2Layer, x: Value, shape: Value | None = None) -> list:
     return [n(nn.Reshape(x, out=out)), old]
 
 
-@ROWS("Flatten", "FlattenToVec")
+@rows("Flatten", "FlattenToVec")
 def flatten(n: Caffe2Layer, x: Value) -> Value:
     if n.kind == "FlattenToVec":
         return merge(n, x, ((0, x.type.rank),))
@@ -302,19 +245,19 @@ def flatten(n: Caffe2Layer, x: Value) -> Value:
     return merge(n, x, ((0, axis), (axis, x.type.rank)))
 
 
-@ROWS("Transpose")
+@rows("Transpose")
 def transpose(n: Caffe2Layer, x: Value) -> Value:
     order = n.ints("axes", range(x.type.rank - 1, -1, -1))
     return n(nn.Transpose(x, permutation=normalize_axes(n, order, x.type.rank)))
 
 
-@ROWS("Squeeze")
+@rows("Squeeze")
 def squeeze(n: Caffe2Layer, x: Value) -> Value:
     axes = normalize_axes(n, n.ints("dims"), x.type.rank)
     return reshape(n, x, [(x, i) for i in range(x.type.rank) if i not in axes])
 
 
-@ROWS("ExpandDims")
+@rows("ExpandDims")
 def expand_dims(n: Caffe2Layer, x: Value) -> Value:
     extents: list[Any] = [(x, i) for i in range(x.type.rank)]
     for axis in sorted(n.ints("dims")):
@@ -322,7 +265,7 @@ def expand_dims(n: Caffe2Layer, x: Value) -> Value:
     return reshape(n, x, extents)
 
 
-@ROWS("Slice")
+@rows("Slice")
 def slice_(n: Caffe2Layer, x: Value) -> Value:
     starts, ends = n.ints("starts"), n.ints("ends")
     if len(starts) != x.type.rank or len(ends) != x.type.rank:
@@ -342,24 +285,24 @@ def slice_(n: Caffe2Layer, x: Value) -> Value:
     return n(nn.Slice(x, starts=tuple(first), out=TensorType(tuple(shape), x.type.element_type)))
 
 
-@ROWS("Gather")
+@rows("Gather")
 def gather(n: Caffe2Layer, x: Value, indices: Value) -> Value:
     return n(nn.Gather(x, indices, axis=normalize_axis(n, n.int("axis"), x.type.rank)))
 
 
-@ROWS("ArgMax")
+@rows("ArgMax")
 def argmax(n: Caffe2Layer, x: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
     return n(nn.Argmax(x, axis=axis, keep_dims=bool(n.int("keepdims", 1))))
 
 
-@ROWS("ChannelShuffle")
+@rows("ChannelShuffle")
 def shuffle(n: Caffe2Layer, x: Value) -> Value:
     _spatial(n, x)
     return channels_shuffled(n, x, n.int("group", 1))
 
 
-@ROWS("ResizeNearest")
+@rows("ResizeNearest")
 def resize(n: Caffe2Layer, x: Value) -> Value:
     _spatial(n, x)
     scales = (1.0, 1.0, n.float("height_scale", 1), n.float("width_scale", 1))
@@ -370,7 +313,7 @@ def resize(n: Caffe2Layer, x: Value) -> Value:
     return n(nn.Resize(x, out=TensorType(shape, x.type.element_type), scales=scales, **how))
 
 
-@ROWS("PadImage")
+@rows("PadImage")
 def pad(n: Caffe2Layer, x: Value) -> Value:
     rank = _spatial(n, x)
     pads = n.padding(rank)

@@ -5,24 +5,12 @@ Source: apple/coremltools, mlmodel/format/TreeEnsemble.proto, SVM.proto, GLMClas
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f64, i64
-from ...common.boxes import suppressed
-from ...common.reductions import largest
 from ...common.scores import transformed, two_classes
 from ...common.support_vectors import duels, kernel, probabilities
-from ...common.terms import Term, constant, joined
 from ...common.trees import LEAF, Forest
+from ...common.vocabulary import *
 from ...common.words import elements, ids, lookup, scalar_string, strings
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ..layer import CoreMLLayer, rows
 
 _TRANSFORMS = {
     "NoTransform": "NONE",
@@ -69,7 +57,7 @@ def _classified(n: CoreMLLayer, chances: Term, votes: Term | None = None) -> lis
     return [constant(n, labels).gather(best).value, chances.flat().value]
 
 
-@ROWS("model of a pipeline")
+@rows("model of a pipeline")
 def model(n: CoreMLLayer, *inputs: Value) -> list[Any]:
     return n.graph("0", *inputs)
 
@@ -117,13 +105,13 @@ def _sums(n: CoreMLLayer, rows: Term) -> Term:
     return found + constant(n, p.basePredictionValue, f64) if len(p.basePredictionValue) else found
 
 
-@ROWS("treeEnsembleRegressor")
+@rows("treeEnsembleRegressor")
 def tree_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     found = _sums(n, _row(n, *inputs))
     return _prediction(n, _linked(found, n.attribute("model").postEvaluationTransform))
 
 
-@ROWS("treeEnsembleClassifier")
+@rows("treeEnsembleClassifier")
 def tree_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     name = n.attribute("model").postEvaluationTransform
     scores = _linked(_sums(n, _row(n, *inputs)), name)
@@ -146,7 +134,7 @@ def _products(n: CoreMLLayer, rows: Term) -> Term:
     return found + constant(n, p.offset, f64) if len(p.offset) else found
 
 
-@ROWS("glmRegressor")
+@rows("glmRegressor")
 def linear_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     found = _products(n, _row(n, *inputs))
     names = ("NoTransform", "Logit", "Probit")
@@ -161,7 +149,7 @@ def _name_of(n: CoreMLLayer, *names: str) -> str:
     return names[number]
 
 
-@ROWS("glmClassifier")
+@rows("glmClassifier")
 def linear_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     """Scores of all classes but the first, or one for each, whose chances are made to sum to 1."""
     scores, name = _products(n, _row(n, *inputs)), _name_of(n, "Logit", "Probit")
@@ -200,7 +188,7 @@ def _kernels(n: CoreMLLayer, rows: Term) -> Term:
     return kernel(rows, constant(n, matrix, f64), kind, gamma, offset, degree)
 
 
-@ROWS("supportVectorRegressor")
+@rows("supportVectorRegressor")
 def vector_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
     alpha = p.part("coefficients").alpha
@@ -209,7 +197,7 @@ def vector_regressor(n: CoreMLLayer, *inputs: Value) -> Value:
     return _prediction(n, kernels @ constant(n, alpha, f64).spread(0, 1) - float(p.rho))
 
 
-@ROWS("supportVectorClassifier")
+@rows("supportVectorClassifier")
 def vector_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     """Each pair of classes is a duel; without probabilities, the shares of duels won are given."""
     p, kernels = n.attribute("model"), _kernels(n, _row(n, *inputs))
@@ -235,7 +223,7 @@ def vector_classifier(n: CoreMLLayer, *inputs: Value) -> list[Value]:
 # -- features and boxes ----------------------------------------------------------------------------
 
 
-@ROWS("scaler")
+@rows("scaler")
 def scaler(n: CoreMLLayer, x: Value) -> Value:
     p, found = n.attribute("model"), Term(n, x).cast(f64)
     if len(p.shiftValue):
@@ -243,7 +231,7 @@ def scaler(n: CoreMLLayer, x: Value) -> Value:
     return (found * constant(n, p.scaleValue, f64) if len(p.scaleValue) else found).value
 
 
-@ROWS("normalizer")
+@rows("normalizer")
 def normalizer(n: CoreMLLayer, x: Value) -> Value:
     row = _row(n, x)
     kind = {"L1": nn.ReduceL1, "L2": nn.ReduceL2}.get(n.attribute("model").normType)
@@ -254,7 +242,7 @@ def normalizer(n: CoreMLLayer, x: Value) -> Value:
     return (row / size.equals(0.0).choose(1.0, size)).flat().value
 
 
-@ROWS("imputer")
+@rows("imputer")
 def imputer(n: CoreMLLayer, x: Value) -> Value:
     p, data = n.attribute("model"), Term(n, x).cast(f64)
     rest = p.replaceDoubleValue
@@ -265,7 +253,7 @@ def imputer(n: CoreMLLayer, x: Value) -> Value:
     ).value
 
 
-@ROWS("featureVectorizer")
+@rows("featureVectorizer")
 def feature_vectorizer(n: CoreMLLayer, *inputs: Value) -> Value:
     return _row(n, *inputs).flat().value
 
@@ -275,7 +263,7 @@ def _words(names: Sequence[str], numbers: Sequence[int]) -> np.ndarray:
     return strings(list(names)) if len(names) else np.array(numbers, np.int64)
 
 
-@ROWS("oneHotEncoder")
+@rows("oneHotEncoder")
 def one_hot_encoder(n: CoreMLLayer, x: Value) -> Value:
     """1.0 at the place of the category, 0.0 elsewhere: [C]"""
     p = n.attribute("model")
@@ -291,7 +279,7 @@ def one_hot_encoder(n: CoreMLLayer, x: Value) -> Value:
     return hits.cast(f64).value
 
 
-@ROWS("categoricalMapping")
+@rows("categoricalMapping")
 def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
     """The number of a text or the text of a number, or what is given for others."""
     p = n.attribute("model")
@@ -304,7 +292,7 @@ def categorical_mapping(n: CoreMLLayer, x: Value) -> Value:
     return lookup(n, x, keys, values, np.array(p.int64Value, np.int64))
 
 
-@ROWS("dictVectorizer")
+@rows("dictVectorizer")
 def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
     """The numbers of the keys, in their order: [K]"""
     p = n.attribute("model")
@@ -312,7 +300,7 @@ def dict_vectorizer(n: CoreMLLayer, x: Value) -> Value:
     return Term(n, n(nn.VectorizeMap(x, keys=elements(keys)))).flat().value
 
 
-@ROWS("kNearestNeighborsClassifier")
+@rows("kNearestNeighborsClassifier")
 def neighbors(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     """Votes of the samples that are nearest, each one or by the inverse of the distance."""
     p, row = n.attribute("model"), _row(n, *inputs)
@@ -337,13 +325,13 @@ def neighbors(n: CoreMLLayer, *inputs: Value) -> list[Value]:
     return _classified(n, votes / votes.sum(0))
 
 
-@ROWS("arrayFeatureExtractor")
+@rows("arrayFeatureExtractor")
 def extractor(n: CoreMLLayer, x: Value) -> Value:
     places = constant(n, np.array(n.attribute("model").extractIndex, np.int64))
     return Term(n, x).flat().gather(places).value
 
 
-@ROWS("nonMaximumSuppression")
+@rows("nonMaximumSuppression")
 def suppression(n: CoreMLLayer, confidence: Value, coordinates: Value) -> list[Value]:
     """Confidences [N, C] and boxes [N, 4] of centers and sizes: the best ones, in their order.
 

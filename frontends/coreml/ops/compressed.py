@@ -5,18 +5,11 @@ They are unpacked when the model is read.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import Any
 
-import numpy as np
-
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 from ..types import unpacked
 
 Array = np.ndarray
@@ -28,7 +21,7 @@ def _unpacks(kind: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     def register(function: Callable[..., Any]) -> Callable[..., Any]:
         names = list(signature(function).parameters)[1:]
 
-        @ROWS(kind)
+        @rows(kind)
         @wraps(function)
         def convert(n: CoreMLLayer, *values: Value | None) -> list[Value]:
             arrays = [n.array(value) for value in values]

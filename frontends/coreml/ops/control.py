@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from ....ir.core import Value
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_i64, as_scalar
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 
-@ROWS("cond")
+@rows("cond")
 def cond(n: CoreMLLayer, pred: Value) -> list:
     known = n.known(pred)
     if known is not None:
@@ -17,7 +15,7 @@ def cond(n: CoreMLLayer, pred: Value) -> list:
     return branch(n, pred, [lambda: n.graph("0"), lambda: n.graph("1")])
 
 
-@ROWS("while_loop")
+@rows("while_loop")
 def loop(n: CoreMLLayer, *loop_vars: Value) -> list:
     def goes_on(states: list[Value]) -> Value:
         (found,) = n.graph("0", *states)
@@ -31,7 +29,7 @@ def loop(n: CoreMLLayer, *loop_vars: Value) -> list:
     return states
 
 
-@ROWS("loop of a network")
+@rows("loop of a network")
 def network_loop(n: CoreMLLayer, count: Value | None = None, *states: Value) -> list:
     """So many iterations, or while the condition holds that there may be."""
 

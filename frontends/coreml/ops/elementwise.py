@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, i1
-from ...common.activations import activation, affine
-from ...common.direct import direct
-from ...common.formulas import floor_div
 from ...common.quantization import along_axis
-from ...common.shapes import limits_of, normalize_axis, reshape
-from ...common.terms import Term
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
-ROWS.add(
+rows.add(
     direct(
         "abs acos asin atan atanh ceil cos cosh erf exp floor round sign sin sinh sqrt tan "
         "asinh acosh logical_not=Not"
     )
 )
-ROWS.add(
+rows.add(
     direct(
         "add equal greater greater_equal less less_equal logical_and=And logical_or=Or "
         "logical_xor=Xor maximum=Max minimum=Min mul real_div=Div pow sub",
@@ -42,45 +34,35 @@ def named_activation(n: CoreMLLayer, name: str, x: Value, *given: float | None) 
     return activation(n, FAMILIAR.get(name, name.replace("_", "")), x, *given)
 
 
-@ROWS(*_ACTIVATIONS.split())
+@rows(*_ACTIVATIONS.split())
 def function(n: CoreMLLayer, x: Value) -> Value:
     given = [n.float(name) if n.has(name) else None for name in ("alpha", "beta")]
     return named_activation(n, n.kind, x, *given)
 
 
-@ROWS("identity", "read_state")
-def identity(n: CoreMLLayer, x: Value) -> Value:
-    return x
+rows.formulas(
+    {
+        "identity read_state": lambda n, x: x,
+        "not_equal": lambda n, x, y: (~Term(n, x).equals(Term(n, y))).value,
+        "floor_div": lambda n, x, y: floor_div(Term(n, x), Term(n, y)).value,
+        "exp2": lambda n, x: n(nn.Pow(n.scalar(2, x), x)),
+        "square": lambda n, x: n(nn.Mul(x, x)),
+        "threshold": lambda n, x: n(nn.Max(x, n.scalar(n.float("alpha"), x))),
+        "prelu": lambda n, x, alpha: n(nn.Prelu(x, _per_channel(n, alpha, x))),
+        "select": lambda n, cond, a, b: n(nn.Where(n.cast(cond, i1), a, b)),
+        "cast": lambda n, x: n.cast(x, n.element("dtype")),
+    }
+)
 
 
-@ROWS("not_equal")
-def not_equal(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    return (~Term(n, x).equals(Term(n, y))).value
-
-
-@ROWS("floor_div")
-def floor_div_(n: CoreMLLayer, x: Value, y: Value) -> Value:
-    return floor_div(Term(n, x), Term(n, y)).value
-
-
-@ROWS("mod")
+@rows("mod")
 def mod(n: CoreMLLayer, x: Value, y: Value) -> Value:
     if not isinstance(x.type.element_type, FloatType):
         return n(nn.Mod(x, y))
     return (Term(n, x) - floor_div(Term(n, x), Term(n, y)) * Term(n, y)).value
 
 
-@ROWS("exp2")
-def exp2(n: CoreMLLayer, x: Value) -> Value:
-    return n(nn.Pow(n.scalar(2, x), x))
-
-
-@ROWS("square")
-def square(n: CoreMLLayer, x: Value) -> Value:
-    return n(nn.Mul(x, x))
-
-
-@ROWS("inverse", "log", "rsqrt")
+@rows("inverse", "log", "rsqrt")
 def shifted(n: CoreMLLayer, x: Value) -> Value:
     """A function of x + epsilon; the default one of a reciprocal is large."""
     op, epsilon = {
@@ -91,18 +73,13 @@ def shifted(n: CoreMLLayer, x: Value) -> Value:
     return n(op(affine(n, x, 1, n.float("epsilon", epsilon))))
 
 
-@ROWS("threshold")
-def threshold(n: CoreMLLayer, x: Value) -> Value:
-    return n(nn.Max(x, n.scalar(n.float("alpha"), x)))
-
-
-@ROWS("clamped_relu")
+@rows("clamped_relu")
 def clamped_relu(n: CoreMLLayer, x: Value) -> Value:
     limit = n.scalar(n.float("beta"), x)
     return n(nn.Min(activation(n, "leakyrelu", x, n.float("alpha")), limit))
 
 
-@ROWS("gelu")
+@rows("gelu")
 def gelu(n: CoreMLLayer, x: Value) -> Value:
     mode = n.text("mode", "EXACT", "EXACT", "TANH_APPROXIMATION", "SIGMOID_APPROXIMATION")
     if mode == "SIGMOID_APPROXIMATION":
@@ -115,25 +92,10 @@ def _per_channel(n: CoreMLLayer, values: Value, x: Value) -> Value:
     return reshape(n, values, [(values, 0), *(1,) * (x.type.rank - 2)])
 
 
-@ROWS("prelu")
-def prelu(n: CoreMLLayer, x: Value, alpha: Value) -> Value:
-    return n(nn.Prelu(x, _per_channel(n, alpha, x)))
-
-
-@ROWS("softplus_parametric")
+@rows("softplus_parametric")
 def parametric_softplus(n: CoreMLLayer, x: Value, alpha: Value, beta: Value) -> Value:
     inner = n(nn.Softplus(n(nn.Mul(x, _per_channel(n, beta, x)))))
     return n(nn.Mul(inner, _per_channel(n, alpha, x)))
-
-
-@ROWS("select")
-def select(n: CoreMLLayer, cond: Value, a: Value, b: Value) -> Value:
-    return n(nn.Where(n.cast(cond, i1), a, b))
-
-
-@ROWS("cast")
-def cast(n: CoreMLLayer, x: Value) -> Value:
-    return n.cast(x, n.element("dtype"))
 
 
 def _parameter(n: CoreMLLayer, x: Value, value: Value) -> Term:
@@ -142,7 +104,7 @@ def _parameter(n: CoreMLLayer, x: Value, value: Value) -> Term:
     return Term(n, along_axis(n, x, value, axis))
 
 
-@ROWS("quantize")
+@rows("quantize")
 def quantize(n: CoreMLLayer, input: Value, scale: Value, zero_point: Value | None = None) -> Value:
     element = n.element("output_dtype")
     y = (Term(n, input) / _parameter(n, input, scale)).function(nn.Round)
@@ -152,7 +114,7 @@ def quantize(n: CoreMLLayer, input: Value, scale: Value, zero_point: Value | Non
     return y.max(least).min(most).cast(element).value
 
 
-@ROWS("dequantize")
+@rows("dequantize")
 def dequantize(
     n: CoreMLLayer, input: Value, scale: Value, zero_point: Value | None = None
 ) -> Value:

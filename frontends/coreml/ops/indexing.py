@@ -2,19 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
 from ...common.detections import best_first, corners, not_suppressed
-from ...common.gathering import gathered, one_hot
-from ...common.movement import padded_by, transposed
-from ...common.reductions import largest
-from ...common.shapes import as_i64, as_scalar, normalize_axis, ranged, shape_of
-from ...common.terms import Term, constant, counting, extent
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 _MODES = {"update": "none", "add": "add", "mul": "mul", "max": "max", "min": "min"}
 
@@ -23,24 +13,24 @@ def _axis(n: CoreMLLayer, x: Value, default: int = 0) -> int:
     return normalize_axis(n, n.int("axis", default), x.type.rank)
 
 
-@ROWS("gather")
+@rows("gather")
 def gather(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return gathered(n, x, as_i64(n, indices), _axis(n, x), n.int("batch_dims", 0))
 
 
-@ROWS("gather_along_axis")
+@rows("gather_along_axis")
 def gather_along_axis(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherElements(x, indices, axis=_axis(n, x)))
 
 
-@ROWS("slice_along")
+@rows("slice_along")
 def slice_along(n: CoreMLLayer, x: Value, begin: Value) -> Value:
     """So many elements of an axis, from a position on: of older networks only."""
     places = Term(n, as_scalar(n, as_i64(n, begin))) + constant(n, np.arange(n.int("size")))
     return Term(n, x).gather(places, _axis(n, x)).value
 
 
-@ROWS("gather_nd")
+@rows("gather_nd")
 def gather_nd(n: CoreMLLayer, x: Value, indices: Value) -> Value:
     return n(nn.GatherNd(x, as_i64(n, indices), batch_dims=n.int("batch_dims", 0)))
 
@@ -55,7 +45,7 @@ def _mode(n: CoreMLLayer, updates: Value) -> tuple[str, Value]:
     return _MODES[mode], updates
 
 
-@ROWS("scatter")
+@rows("scatter")
 def scatter(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
     axis = _axis(n, data)
     mode, updates = _mode(n, updates)
@@ -68,44 +58,43 @@ def scatter(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Valu
     return transposed(n, made, np.argsort(order).tolist())
 
 
-@ROWS("scatter_along_axis")
+@rows("scatter_along_axis")
 def scatter_along_axis(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
     mode, updates = _mode(n, updates)
     return n(nn.ScatterElements(data, indices, updates, axis=_axis(n, data), reduction=mode))
 
 
-@ROWS("scatter_nd")
+@rows("scatter_nd")
 def scatter_nd(n: CoreMLLayer, data: Value, indices: Value, updates: Value) -> Value:
     mode, updates = _mode(n, updates)
     return n(nn.ScatterNd(data, as_i64(n, indices), updates, reduction=mode))
 
 
-@ROWS("one_hot")
+@rows("one_hot")
 def one_hot_(n: CoreMLLayer, indices: Value, one_hot_vector_size: Value) -> Value:
     pair = [n.attribute("off_value", np.int32(0)), n.attribute("on_value", np.int32(1))]
     values = n.constant(np.array([np.asarray(one).reshape(()) for one in pair]))
     return one_hot(n, indices, one_hot_vector_size, values, n.int("axis", -1))
 
 
-@ROWS("non_zero")
-def non_zero(n: CoreMLLayer, x: Value) -> Value:
-    return n.cast(transposed(n, n(nn.NonZero(x)), (1, 0)), i32)
+rows.formulas(
+    {
+        "non_zero": lambda n, x: n.cast(transposed(n, n(nn.NonZero(x)), (1, 0)), i32),
+        "range_1d": lambda n, end, start, step: ranged(n, start, end, step),
+        "argsort": lambda n, x: _top(n, x, None)[1],
+    }
+)
 
 
-@ROWS("fill")
+@rows("fill")
 def fill(n: CoreMLLayer, shape: Value, value: Value | None = None) -> Value:
     value = n.constant(np.float32(0)) if value is None else as_scalar(n, value)
     return Term(n, value).filled(Term(n, as_i64(n, shape))).value
 
 
-@ROWS("fill_like")
+@rows("fill_like")
 def fill_like(n: CoreMLLayer, ref_tensor: Value, value: Value) -> Value:
     return Term(n, as_scalar(n, value)).filled(Term(n, shape_of(n, ref_tensor))).value
-
-
-@ROWS("range_1d")
-def range_1d(n: CoreMLLayer, end: Value, start: Value, step: Value) -> Value:
-    return ranged(n, start, end, step)
 
 
 def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
@@ -117,18 +106,13 @@ def _top(n: CoreMLLayer, x: Value, count: Value | None) -> list[Value]:
     return [values, n.cast(order, n.element(name) if n.has(name) else i32)]
 
 
-@ROWS("argsort")
-def argsort(n: CoreMLLayer, x: Value) -> Value:
-    return _top(n, x, None)[1]
-
-
-@ROWS("topk")
+@rows("topk")
 def top_k(n: CoreMLLayer, x: Value, k: Value) -> list[Value]:
     known = n.known(k)
     return _top(n, x, None if known is not None and known.item() == -1 else k)
 
 
-@ROWS("non_maximum_suppression")
+@rows("non_maximum_suppression")
 def suppression(n: CoreMLLayer, boxes: Value, scores: Value) -> list[Value]:
     """Boxes as centers and sizes [B, N, 4] with scores [B, N, C], the best first.
 

@@ -5,19 +5,11 @@ Those of a fixed length are as long as they are made; others grow with what is w
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
-from ...common.shapes import as_i64, as_scalar
-from ...common.terms import Term, constant, extent, joined
-from ...common.windows import pad_by_vector
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 
-@ROWS("make_list")
+@rows("make_list")
 def make_list(n: CoreMLLayer, init_length: Value | None = None) -> Value:
     given = n.attribute("elem_shape", [])
     extents = given if isinstance(given, list) else [given]
@@ -38,30 +30,24 @@ def _grown(n: CoreMLLayer, ls: Value, least: Term) -> Value:
     return pad_by_vector(n, ls, joined([none, more, rest], 0).value, n.scalar(0, ls))
 
 
-@ROWS("list_write")
+@rows("list_write")
 def list_write(n: CoreMLLayer, ls: Value, index: Value, value: Value) -> Value:
     at = Term(n, as_scalar(n, as_i64(n, index)))
     row = Term(n, value).spread(1, 0).value
     return n(nn.ScatterNd(_grown(n, ls, at + 1), at.reshape(1, 1).value, row))
 
 
-@ROWS("list_scatter")
+@rows("list_scatter")
 def list_scatter(n: CoreMLLayer, ls: Value, indices: Value, value: Value) -> Value:
     at = Term(n, as_i64(n, indices))
     held = _grown(n, ls, at.largest(0) + 1)
     return n(nn.ScatterNd(held, at.spread(0, 1).value, value))
 
 
-@ROWS("list_read")
-def list_read(n: CoreMLLayer, ls: Value, index: Value) -> Value:
-    return n(nn.Gather(ls, as_scalar(n, as_i64(n, index)), axis=0))
-
-
-@ROWS("list_gather")
-def list_gather(n: CoreMLLayer, ls: Value, indices: Value) -> Value:
-    return n(nn.Gather(ls, as_i64(n, indices), axis=0))
-
-
-@ROWS("list_length")
-def list_length(n: CoreMLLayer, ls: Value) -> Value:
-    return extent(n, (ls, 0)).cast(i32).value
+rows.formulas(
+    {
+        "list_read": lambda n, ls, index: n(nn.Gather(ls, as_scalar(n, as_i64(n, index)), axis=0)),
+        "list_gather": lambda n, ls, indices: n(nn.Gather(ls, as_i64(n, indices), axis=0)),
+        "list_length": lambda n, ls: extent(n, (ls, 0)).cast(i32).value,
+    }
+)

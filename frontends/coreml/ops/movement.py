@@ -2,42 +2,20 @@
 
 from __future__ import annotations
 
-import math
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i32, i64
 from ...common import movement
 from ...common.blocks import batch_to_space, space_to_batch
-from ...common.convolution import channels_first, channels_last
-from ...common.gathering import reverse_sequence
 from ...common.loops import reversed_along
-from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import (
-    Extent,
-    as_i64,
-    flatten,
-    merge,
-    normalize_axes,
-    normalize_axis,
-    reshape,
-    shape_of,
-    shape_text,
-)
 from ...common.strided_slice import Masks, strided_slice
-from ...common.terms import Term, arange, constant, counting
 from ...common.terms import extent as extent_of
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 
 def _own(x: Value) -> list[Extent]:
     return [(x, i) for i in range(x.type.rank)]
 
 
-@ROWS("transpose")
+@rows("transpose")
 def transpose(n: CoreMLLayer, x: Value) -> Value:
     order = normalize_axes(n, n.ints("perm"), x.type.rank)
     if len(order) != x.type.rank:
@@ -45,7 +23,7 @@ def transpose(n: CoreMLLayer, x: Value) -> Value:
     return movement.transposed(n, x, order)
 
 
-@ROWS("reshape")
+@rows("reshape")
 def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
     wanted = n.extents(shape)
     if wanted is None:
@@ -55,13 +33,13 @@ def reshape_(n: CoreMLLayer, x: Value, shape: Value) -> Value:
     return reshape_by(n, x, shape, [(x, i) if k else wanted[i] for i, k in enumerate(kept)])
 
 
-@ROWS("expand_dims")
+@rows("expand_dims")
 def expand_dims(n: CoreMLLayer, x: Value) -> Value:
     given = n.ints("axes")
     return movement.unsqueezed(n, x, *sorted(normalize_axes(n, given, x.type.rank + len(given))))
 
 
-@ROWS("squeeze")
+@rows("squeeze")
 def squeeze(n: CoreMLLayer, x: Value) -> Value:
     ones = tuple(i for i, d in enumerate(x.type.shape) if d == 1)
     axes = normalize_axes(n, n.ints("axes", ones), x.type.rank)
@@ -70,13 +48,13 @@ def squeeze(n: CoreMLLayer, x: Value) -> Value:
     return movement.squeezed(n, x, *axes)
 
 
-@ROWS("flatten2d")
+@rows("flatten2d")
 def flatten2d(n: CoreMLLayer, x: Value) -> Value:
     axis = n.int("axis", 1)
     return flatten(n, x, axis + x.type.rank if axis < 0 else axis)
 
 
-@ROWS("reshape_like")
+@rows("reshape_like")
 def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
     begins, ends = n.ints("begins"), n.ints("ends")
     masks = n.flags("end_masks", len(ends))
@@ -86,7 +64,7 @@ def reshape_like(n: CoreMLLayer, x: Value, *ref_tensors: Value) -> Value:
     return reshape(n, x, extents)
 
 
-@ROWS("concat")
+@rows("concat")
 def concat(n: CoreMLLayer, *values: Value) -> Value:
     rank = values[0].type.rank
     axis = normalize_axis(n, n.int("axis"), rank)
@@ -97,12 +75,12 @@ def concat(n: CoreMLLayer, *values: Value) -> Value:
     return merge(n, movement.stacked(n, values, axis + 1), joined)
 
 
-@ROWS("stack")
+@rows("stack")
 def stack(n: CoreMLLayer, *values: Value) -> Value:
     return movement.stacked(n, values, normalize_axis(n, n.int("axis"), values[0].type.rank + 1))
 
 
-@ROWS("split")
+@rows("split")
 def split(n: CoreMLLayer, x: Value) -> list[Value]:
     axis = normalize_axis(n, n.int("axis"), x.type.rank)
     extent = x.type.shape[axis]
@@ -114,19 +92,19 @@ def split(n: CoreMLLayer, x: Value) -> list[Value]:
     return movement.split_into(n, x, axis, (extent // count,) * count)
 
 
-@ROWS("tile")
+@rows("tile")
 def tile(n: CoreMLLayer, x: Value, reps: Value) -> Value:
     return movement.tiled(n, x, as_i64(n, reps))
 
 
-@ROWS("reverse")
+@rows("reverse")
 def reverse(n: CoreMLLayer, x: Value) -> Value:
     for axis in normalize_axes(n, n.ints("axes", range(x.type.rank)), x.type.rank):
         x = reversed_along(n, x, axis)
     return x
 
 
-@ROWS("pad")
+@rows("pad")
 def pad(n: CoreMLLayer, x: Value) -> Value:
     pairs = n.ints("pad")
     if len(pairs) % 2 or len(pairs) > 2 * x.type.rank:
@@ -143,19 +121,19 @@ def pad(n: CoreMLLayer, x: Value) -> Value:
     return movement.padded_by(n, x, pads, n.scalar(fill, x), mode)
 
 
-@ROWS("depth_to_space", "pixel_shuffle")
+@rows("depth_to_space", "pixel_shuffle")
 def depth_to_space(n: CoreMLLayer, x: Value) -> Value:
     if n.kind == "pixel_shuffle":
         return n(nn.DepthToSpace(x, block=n.int("upscale_factor"), mode="CRD"))
     return n(nn.DepthToSpace(x, block=n.int("block_size")))
 
 
-@ROWS("space_to_depth")
+@rows("space_to_depth")
 def space_to_depth(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.SpaceToDepth(x, block=n.int("block_size")))
 
 
-@ROWS("pixel_unshuffle")
+@rows("pixel_unshuffle")
 def pixel_unshuffle(n: CoreMLLayer, x: Value) -> Value:
     """[N, C, H, W] -> [N, C, H/s, s, W/s, s] -> [N, C * s * s, H/s, W/s]"""
     s, (_, channels, height, width) = n.int("downscale_factor"), x.type.shape
@@ -166,7 +144,7 @@ def pixel_unshuffle(n: CoreMLLayer, x: Value) -> Value:
     return moved.reshape((x, 0), channels * s * s, height // s, width // s).value
 
 
-@ROWS("band_part")
+@rows("band_part")
 def band_part(n: CoreMLLayer, x: Value) -> Value:
     """What is at most so far from the diagonal; below 0 there is no limit."""
     lower, upper = n.int("lower", -1), n.int("upper", -1)
@@ -175,17 +153,17 @@ def band_part(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.Trilu(x, n.constant(upper, i64), upper=False)) if upper >= 0 else x
 
 
-@ROWS("lower_triangular", "upper_triangular")
+@rows("lower_triangular", "upper_triangular")
 def triangular(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.Trilu(x, n.constant(n.int("k", 0), i64), upper=n.kind == "upper_triangular"))
 
 
-@ROWS("reverse_sequence")
+@rows("reverse_sequence")
 def reverse_sequence_(n: CoreMLLayer, x: Value, lengths: Value) -> Value:
     return reverse_sequence(n, x, lengths, n.int("seq_axis", 0), n.int("batch_axis", 0))
 
 
-@ROWS("sliding_windows")
+@rows("sliding_windows")
 def sliding_windows(n: CoreMLLayer, x: Value) -> Value:
     """[.., D, ..] -> [.., windows, size, ..]"""
     axis, size = normalize_axis(n, n.int("axis"), x.type.rank), n.int("size")
@@ -196,7 +174,7 @@ def sliding_windows(n: CoreMLLayer, x: Value) -> Value:
     return Term(n, x).gather(first.spread(0, 1) + constant(n, arange(size)), axis).value
 
 
-@ROWS("space_to_batch", "batch_to_space")
+@rows("space_to_batch", "batch_to_space")
 def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
     """Every so many positions of images [N, C, H, W] as images of their own, or back."""
     to_batch = n.kind == "space_to_batch"
@@ -206,7 +184,7 @@ def space_and_batch(n: CoreMLLayer, x: Value) -> Value:
     return channels_first(n, work(n, channels_last(n, x), block, pairs))
 
 
-@ROWS("broadcast_to")
+@rows("broadcast_to")
 def broadcast_to(n: CoreMLLayer, x: Value, shape: Value) -> Value:
     """Of older networks only."""
     wanted = n.extents(shape)
@@ -215,7 +193,7 @@ def broadcast_to(n: CoreMLLayer, x: Value, shape: Value) -> Value:
     return expand_by(n, x, as_i64(n, shape), wanted)
 
 
-@ROWS("shape")
+@rows("shape")
 def shape(n: CoreMLLayer, x: Value) -> Value:
     return n.cast(shape_of(n, x), i32)
 
@@ -228,7 +206,7 @@ def _mask(n: CoreMLLayer, name: str, rank: int) -> int:
     return sum(flag << i for i, flag in enumerate(n.flags(name, rank)))
 
 
-@ROWS("slice_by_index")
+@rows("slice_by_index")
 def slice_by_index(
     n: CoreMLLayer, x: Value, begin: Value, end: Value | None = None, stride: Value | None = None
 ) -> Value:
@@ -241,7 +219,7 @@ def slice_by_index(
     return strided_slice(n, x, begin, end, ones if stride is None else stride, masks)
 
 
-@ROWS("slice_by_size")
+@rows("slice_by_size")
 def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
     first, count = Term(n, as_i64(n, begin)), Term(n, as_i64(n, size))
     if first.shape != (x.type.rank,) or count.shape != first.shape:
@@ -251,7 +229,7 @@ def slice_by_size(n: CoreMLLayer, x: Value, begin: Value, size: Value) -> Value:
     return strided_slice(n, x, begin, to_end, n.constant(np.ones(x.type.rank, np.int64)), Masks())
 
 
-@ROWS("slice_update")
+@rows("slice_update")
 def slice_update(
     n: CoreMLLayer,
     x: Value,

@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i1, i32
-from ...common.attention import attend
-from ...common.direct import as_it_is, named
-from ...common.einsum import einsum
-from ...common.movement import swapped
-from ...common.normalization import filled_channels
-from ...common.reductions import reduced, variance
-from ...common.shapes import normalize_axes, normalize_axis, reshape, shape_text
-from ...common.terms import Term, constant
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 _REDUCTIONS = named(
     "l1_norm=ReduceL1 l2_norm=ReduceL2 log_sum=ReduceLogSum log_sum_exp=ReduceLogSumExp "
@@ -29,25 +12,25 @@ _REDUCTIONS = named(
 )
 
 
-@ROWS("linear")
+@rows("linear")
 def linear(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     out = n(nn.Matmul(x, swapped(n, weight, -2, -1)))
     return out if bias is None else n(nn.Add(out, bias))
 
 
-@ROWS("matmul")
+@rows("matmul")
 def matmul(n: CoreMLLayer, x: Value, y: Value) -> Value:
     x = swapped(n, x, -2, -1) if n.flag("transpose_x") else x
     y = swapped(n, y, -2, -1) if n.flag("transpose_y") else y
     return n(nn.Matmul(x, y))
 
 
-@ROWS("einsum")
+@rows("einsum")
 def einsum_(n: CoreMLLayer, *values: Value) -> Value:
     return einsum(n, n.text("equation"), list(values))
 
 
-@ROWS("scaled_dot_product_attention")
+@rows("scaled_dot_product_attention")
 def attention(
     n: CoreMLLayer, query: Value, key: Value, value: Value, attn_mask: Value | None = None
 ) -> Value:
@@ -61,7 +44,7 @@ def attention(
     return attend(q, k, v, 1 / math.sqrt(width), added).value
 
 
-@ROWS("softmax")
+@rows("softmax")
 def softmax(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.Softmax(x, axis=normalize_axis(n, n.int("axis", -1), x.type.rank)))
 
@@ -77,7 +60,7 @@ def _affine(n: CoreMLLayer, x: Value, *given: Value | None) -> list[Value]:
     return [filled_channels(n, v, x.type.shape[1], fill, x) for v, fill in pairs]
 
 
-@ROWS("batch_norm")
+@rows("batch_norm")
 def batch_norm(
     n: CoreMLLayer,
     x: Value,
@@ -90,14 +73,14 @@ def batch_norm(
     return n(nn.BatchNorm(x, *_affine(n, x, gamma, beta), mean, variance, epsilon=epsilon))
 
 
-@ROWS("instance_norm")
+@rows("instance_norm")
 def instance_norm(
     n: CoreMLLayer, x: Value, gamma: Value | None = None, beta: Value | None = None
 ) -> Value:
     return n(nn.InstanceNorm(x, *_affine(n, x, gamma, beta), epsilon=n.float("epsilon", 1e-5)))
 
 
-@ROWS("layer_norm")
+@rows("layer_norm")
 def layer_norm(
     n: CoreMLLayer, x: Value, gamma: Value | None = None, beta: Value | None = None
 ) -> Value:
@@ -116,14 +99,14 @@ def layer_norm(
     return y.value if beta is None else (y + Term(n, reshape(n, beta, wide))).value
 
 
-@ROWS("l2_norm")
+@rows("l2_norm")
 def l2_norm(n: CoreMLLayer, x: Value) -> Value:
     axes = tuple(range(max(x.type.rank - 3, 0), x.type.rank))
     total = Term(n, n(nn.ReduceSumSquare(x, axes=axes, keep_dims=True)))
     return (Term(n, x) * (total + n.float("epsilon", 1e-6)).function(nn.Rsqrt)).value
 
 
-ROWS.add({"local_response_norm": as_it_is(nn.Lrn, bias="k")})
+rows.add({"local_response_norm": as_it_is(nn.Lrn, bias="k")})
 
 
 # -- reductions ------------------------------------------------------------------------------------
@@ -137,10 +120,10 @@ def _reduction(op: Any) -> Callable[..., Value]:
     return convert
 
 
-ROWS.add({f"reduce_{name}": _reduction(op) for name, op in _REDUCTIONS.items()})
+rows.add({f"reduce_{name}": _reduction(op) for name, op in _REDUCTIONS.items()})
 
 
-@ROWS("reduce_argmax", "reduce_argmin")
+@rows("reduce_argmax", "reduce_argmin")
 def arg_extreme(n: CoreMLLayer, x: Value) -> Value:
     find = nn.Argmax if n.kind == "reduce_argmax" else nn.Argmin
     axis = normalize_axis(n, n.int("axis", -1), x.type.rank)
@@ -148,13 +131,13 @@ def arg_extreme(n: CoreMLLayer, x: Value) -> Value:
     return n.cast(n(find(x, axis=axis, keep_dims=n.flag("keep_dims"))), element)
 
 
-@ROWS("cumsum")
+@rows("cumsum")
 def cumsum(n: CoreMLLayer, x: Value) -> Value:
     axis = normalize_axis(n, n.int("axis", 0), x.type.rank)
     return n(nn.Cumsum(x, axis=axis, exclusive=n.flag("exclusive"), reverse=n.flag("reverse")))
 
 
-@ROWS("classify")
+@rows("classify")
 def classify(n: CoreMLLayer, probabilities: Value) -> list[Value]:
     """The label of the most likely class, and the probabilities of all, in their order."""
     classes = n.attribute("classes")

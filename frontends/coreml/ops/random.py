@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Type, f32, i32
 from ...common.random import drawn_classes, normal, seed_of_name, uniform
-from ...common.shapes import as_i64
-from ...common.terms import Term
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 
 def _seed(n: CoreMLLayer) -> int:
@@ -23,26 +18,26 @@ def _element(n: CoreMLLayer, *names: str) -> Type:
     return n.constant(given[0]).type.element_type if given else f32
 
 
-@ROWS("random_uniform")
+@rows("random_uniform")
 def random_uniform(n: CoreMLLayer, shape: Value) -> Value:
     low, high = n.float("low", 0), n.float("high", 1)
     found = uniform(n, Term(n, as_i64(n, shape)), _seed(n)) * (high - low) + low
     return found.cast(_element(n, "low", "high")).value
 
 
-@ROWS("random_normal")
+@rows("random_normal")
 def random_normal(n: CoreMLLayer, shape: Value) -> Value:
     found = normal(n, Term(n, as_i64(n, shape)), _seed(n)) * n.float("stddev", 1)
     return (found + n.float("mean", 0)).cast(_element(n, "mean", "stddev")).value
 
 
-@ROWS("random_bernoulli")
+@rows("random_bernoulli")
 def random_bernoulli(n: CoreMLLayer, shape: Value) -> Value:
     drawn = uniform(n, Term(n, as_i64(n, shape)), _seed(n))
     return (drawn < n.float("prob", 0.5)).cast(_element(n, "prob")).value
 
 
-@ROWS("random_categorical")
+@rows("random_categorical")
 def random_categorical(n: CoreMLLayer, x: Value) -> Value:
     """Of the last dimension, for each position of the others: [.., C] -> [.., size]"""
     rows, last = Term(n, x).cast(f32), x.type.rank - 1

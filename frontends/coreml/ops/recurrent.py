@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
-
-from ....ir.core import Value
-from ...common.movement import concat, split_into, transposed
-from ...common.recurrent import Activation, Direction, Outcome, gru, lstm, rnn
-from ...common.shapes import broadcast, reshape
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.recurrent import Activation
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 from .elementwise import named_activation
 
 
@@ -40,7 +33,7 @@ def _given(n: CoreMLLayer, outcomes: Sequence[Outcome]) -> list[Value]:
     return [concat(n, parts, 2), *(concat(n, one, 1) for one in states)]
 
 
-@ROWS("lstm")
+@rows("lstm")
 def lstm_(
     n: CoreMLLayer,
     x: Value,
@@ -92,7 +85,7 @@ def lstm_(
     return _given(n, lstm(n, x, directions, order="ifog"))
 
 
-@ROWS("gru")
+@rows("gru")
 def gru_(
     n: CoreMLLayer,
     x: Value,
@@ -110,7 +103,7 @@ def gru_(
     return _given(n, gru(n, x, [direction], order="rnz", reset_late=n.flag("reset_after")))
 
 
-@ROWS("rnn")
+@rows("rnn")
 def rnn_(
     n: CoreMLLayer,
     x: Value,

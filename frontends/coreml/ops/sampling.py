@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import Dim, TensorType, f32, i64
+from ....ir.types import Dim
 from ...common.grids import affine_grid, grid_sample
-from ...common.movement import slice_axis, squeezed
-from ...common.resize import resized_by_scales
-from ...common.shapes import broadcast, shape_text, shape_vector
-from ...common.terms import Term, arange, constant, joined
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 _SAMPLING = {
     "STRICT_ALIGN_CORNERS": "align_corners",
@@ -48,12 +37,12 @@ def _scaled(n: CoreMLLayer, x: Value, **how: Any) -> Value:
     return _resized(n, x, [int(height * scales[0]), int(width * scales[1])], how)
 
 
-@ROWS("upsample_nearest_neighbor")
+@rows("upsample_nearest_neighbor")
 def upsample_nearest(n: CoreMLLayer, x: Value) -> Value:
     return _scaled(n, x, **_NEAREST)
 
 
-@ROWS("upsample_bilinear")
+@rows("upsample_bilinear")
 def upsample_bilinear(n: CoreMLLayer, x: Value) -> Value:
     corners = n.flag("align_corners", True)
     half = n.flag("half_pixel_centers", not corners)
@@ -68,13 +57,13 @@ def _how(n: CoreMLLayer, nearest: bool) -> Mapping[str, Any]:
     return {"mode": "linear", "coordinate_transform": _SAMPLING[mode]}
 
 
-@ROWS("resize_nearest_neighbor", "resize_bilinear")
+@rows("resize_nearest_neighbor", "resize_bilinear")
 def resize_to(n: CoreMLLayer, x: Value) -> Value:
     sizes = [n.int(f"target_size_{side}", 1) for side in ("height", "width")]
     return _resized(n, x, sizes, _how(n, n.kind != "resize_bilinear"))
 
 
-@ROWS("resize")
+@rows("resize")
 def resize(n: CoreMLLayer, x: Value) -> Value:
     count = n.int("resized_dims")
     wanted = n.ints("shape")[-count:]
@@ -91,7 +80,7 @@ _PADDINGS = {
 }
 
 
-@ROWS("resample")
+@rows("resample")
 def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
     """x [B, C, H, W] at coordinates [B, P, Q, 2], x then y."""
     units = n.text("coordinates_mode", "unnormalized").lower()
@@ -116,7 +105,7 @@ def resample(n: CoreMLLayer, x: Value, coordinates: Value) -> Value:
     return (Term(n, found) + fill).value if fill else found
 
 
-@ROWS("affine")
+@rows("affine")
 def affine(n: CoreMLLayer, x: Value, transform_matrix: Value) -> Value:
     """Images sampled at their positions in [-1, 1] times matrices [D, 6], one for all or each."""
     matrix = Term(n, transform_matrix).reshape((transform_matrix, 0), 2, 3)
@@ -128,7 +117,7 @@ def affine(n: CoreMLLayer, x: Value, transform_matrix: Value) -> Value:
     return grid_sample(n, x, wide, corners=corners)
 
 
-@ROWS("crop_resize")
+@rows("crop_resize")
 def crop_resize(
     n: CoreMLLayer,
     x: Value,
@@ -189,7 +178,7 @@ def _places(n: CoreMLLayer, boxes: Term, d: int, extent: int, count: int) -> Ter
     return first + at.max(0.0).min(length)
 
 
-@ROWS("crop")
+@rows("crop")
 def crop(n: CoreMLLayer, x: Value) -> Value:
     (top, bottom), (left, right) = n.ints("crop_height"), n.ints("crop_width")
     *lead, height, width = x.type.shape
@@ -199,7 +188,7 @@ def crop(n: CoreMLLayer, x: Value) -> Value:
     return n(nn.Slice(x, starts=(*(0,) * len(lead), top, left), out=out))
 
 
-@ROWS("crop_like")
+@rows("crop_like")
 def crop_like(n: CoreMLLayer, x: Value, ref_tensor: Value) -> Value:
     """The size of another image, from an offset on: of older networks only."""
     for i, begin in enumerate(n.ints("offset")):

@@ -2,16 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.convolution import convolution, transposed_convolution
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.shapes import shape_text
-from ...common.windows import Padding
-from ..layer import CoreMLLayer
-from ..rows import ROWS
+from ...common.vocabulary import *
+from ..layer import CoreMLLayer, rows
 
 _PADDINGS = {"valid": "VALID", "same": "SAME_UPPER", "same_lower": "SAME_LOWER"}
 
@@ -40,12 +32,12 @@ def _how(n: CoreMLLayer, x: Value) -> dict:
     return {**steps, "padding": _padding(n, x), "groups": n.int("groups", 1)}
 
 
-@ROWS("conv")
+@rows("conv")
 def conv(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     return convolution(n, x, weight, bias, **_how(n, x))
 
 
-@ROWS("conv_transpose")
+@rows("conv_transpose")
 def conv_transpose(n: CoreMLLayer, x: Value, weight: Value, bias: Value | None = None) -> Value:
     how, spatial = _how(n, x), x.type.shape[2:]
     wanted = n.ints("output_shape")[-len(spatial) :] if n.has("output_shape") else None
@@ -83,6 +75,6 @@ def _pool(pooled: Callable[[CoreMLLayer, Value, Windows], Value]) -> Callable[..
     return convert
 
 
-ROWS.add(
+rows.add(
     {"avg_pool": _pool(_mean_pooled), "max_pool": _pool(max_pooled), "l2_pool": _pool(_l2_pooled)}
 )

@@ -5,12 +5,7 @@ Source: AlexeyAB/darknet, src/activations.h
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import DarknetLayer
 
 _SHARED = {

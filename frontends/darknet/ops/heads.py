@@ -7,18 +7,9 @@ and for each class that times its own score, where it is above the threshold.
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.boxes import suppressed
-from ...common.shapes import broadcast
-from ...common.terms import Term, constant, joined
-from .. import rows
-from ..layer import DarknetLayer
+from ...common.vocabulary import *
+from ..layer import DarknetLayer, rows
 
 
 def _chosen(n: DarknetLayer) -> np.ndarray:

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.movement import concat, padded_by, slice_axis
-from ...common.pooling import Windows, average_pooled, max_pooled
-from ...common.resize import resized_by_scales
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import DarknetLayer
+from ...common.vocabulary import *
+from ..layer import DarknetLayer, rows
 from .activations import activated
 from .weighted import blurred, channels_of, normalized
 
 # -- single elements -------------------------------------------------------------------------------
 
 
-@rows("dropout", "cost", "contrastive", "empty", "silence")
-def same(n: DarknetLayer, x: Value, *rest: Value) -> Value:
-    return x
-
-
-@rows("activation")
-def only_activation(n: DarknetLayer, x: Value) -> Value:
-    return activated(n, x, n.text("activation", "linear"))
-
-
-@rows("logistic")
-def logistic(n: DarknetLayer, x: Value) -> Value:
-    return activated(n, x, "logistic")
+rows.formulas(
+    {
+        "dropout cost contrastive empty silence": lambda n, x, *rest: x,
+        "activation": lambda n, x: activated(n, x, n.text("activation", "linear")),
+        "logistic": lambda n, x: activated(n, x, "logistic"),
+        "local_avgpool local_avg": lambda n, x: average_pooled(n, x, _windows(n, 1)[0]),
+        "avgpool avg": lambda n, x: n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True)),
+    }
+)
 
 
 @rows("l2norm")
@@ -185,16 +172,6 @@ def _of_channels(n: DarknetLayer, x: Value, wanted: int) -> Value:
     own = [(x, i) for i in range(4)]
     apart = Term(n, x).reshape(own[0], (count + more) // wanted, wanted, *own[2:])
     return apart.largest(1).value
-
-
-@rows("local_avgpool", "local_avg")
-def local_avgpool(n: DarknetLayer, x: Value) -> Value:
-    return average_pooled(n, x, _windows(n, 1)[0])
-
-
-@rows("avgpool", "avg")
-def avgpool(n: DarknetLayer, x: Value) -> Value:
-    return n(nn.ReduceMean(x, axes=(2, 3), keep_dims=True))
 
 
 @rows("route")

@@ -6,15 +6,10 @@ conv_lstm_layer.c
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32
-from ...common.terms import Term
-from .. import rows
-from ..layer import DarknetLayer
+from ...common.vocabulary import *
+from ..layer import DarknetLayer, rows
 from .weighted import convolved, multiplied, options_of, weights_of
 
 Product = Callable[[str, Value], Term]

@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
-from ...common.columns import unfolded
-from ...common.convolution import convolution, transposed_convolution
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import DarknetLayer
+from ...common.vocabulary import *
+from ..layer import DarknetLayer, rows
 from .activations import activated
 
 EPSILON = 1e-6

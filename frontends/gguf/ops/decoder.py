@@ -83,24 +83,19 @@ def norm(n: NodeLayer, x: Value, weight: Value, bias: Value | None = None) -> Va
     return n(nn.LayerNorm(x, scale, offset, axis=axis, epsilon=epsilon))
 
 
-@rows("Sum")
-def plus(n: NodeLayer, a: Value, b: Value) -> Value:
-    return n(nn.Add(a, b))
-
-
-@rows("Activation")
-def activation(n: NodeLayer, x: Value) -> Value:
-    return ACTIVATIONS[n.attributes["function"]](Term(n, x)).value
+rows.formulas(
+    {
+        "Sum": lambda n, a, b: n(nn.Add(a, b)),
+        "Activation": lambda n, x: ACTIVATIONS[n.attributes["function"]](Term(n, x)).value,
+        "Softcap": lambda n, x: capped(Term(n, x), n.attributes["limit"]).value,
+        "Heads": lambda n, x: split_heads(Term(n, x), n.attributes["heads"]).value,
+    }
+)
 
 
 @rows("Gate")
 def gate(n: NodeLayer, x: Value, up: Value) -> Value:
     return (ACTIVATIONS[n.attributes["function"]](Term(n, x)) * Term(n, up)).value
-
-
-@rows("Softcap")
-def softcap(n: NodeLayer, x: Value) -> Value:
-    return capped(Term(n, x), n.attributes["limit"]).value
 
 
 def capped(x: Term, limit: float) -> Term:
@@ -172,11 +167,6 @@ def rotate(n: NodeLayer, x: Value, cosines: Value, sines: Value) -> Value:
 
 
 # -- attention ---------------------------------------------------------------------------------
-
-
-@rows("Heads")
-def heads(n: NodeLayer, x: Value) -> Value:
-    return split_heads(Term(n, x), n.attributes["heads"]).value
 
 
 @rows("Mask")

@@ -10,10 +10,11 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1
 from ...common.convolution import channels_first, channels_last, convolution
-from ...common.loops import Iteration, extent, mirrored, reversed_along, while_loop
+from ...common.loops import Iteration, mirrored, reversed_along, while_loop
 from ...common.movement import column, concat, split_into
 from ...common.recurrent import Direction, Outcome, gru, lstm, rnn, zero_state
 from ...common.shapes import broadcast, reshape
+from ...common.terms import extent
 from ..functions import activated
 from ..layer import KerasLayer, layer
 from .convolution import PADDINGS, kernel_first
@@ -241,7 +242,7 @@ def conv_lstm(n: KerasLayer) -> list[Value]:
     gate, inner = n.option("recurrent_activation"), n.option("activation")
     ones = (1,) * count
     backward = bool(n.option("go_backwards", False))
-    steps_count = extent(n, x, 0)
+    steps_count = extent(n, (x, 0)).value
     zero = broadcast(
         n, n.scalar(0, x), [(x, 1), filters, *((projected, i) for i in range(3, x.type.rank))]
     )

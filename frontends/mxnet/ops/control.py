@@ -5,14 +5,8 @@ Attributes tell which input of the node each input of a graph is, or the other w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i1, i64
-from ...common.loops import Iteration, branch, extent, while_loop
-from ...common.movement import concat, slice_axis
-from ...common.shapes import as_scalar
+from ...common.loops import Iteration, branch, while_loop
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 
@@ -33,7 +27,7 @@ def foreach(n: MxnetLayer, *inputs: Value) -> list[Value]:
         found = n.graph("0", *(values[i] for i in range(len(order))))
         return Iteration(found[outs:], found[:outs])
 
-    last, stacks = while_loop(n, step, states, extent(n, data[0], 0))
+    last, stacks = while_loop(n, step, states, extent(n, (data[0], 0)).value)
     return [*stacks, *last]
 
 

@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.shapes import reshape, shape_of
-from ...common.terms import Term, counting, extent
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 

@@ -5,16 +5,7 @@ Comparisons give 0 and 1 of the operands' type, those of deep numpy (`_npi_`) bo
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.numpy_types import numpy_to_type, type_to_numpy
-from ....ir.types import FloatType, f32, i1
-from ...common.formulas import atan2
-from ...common.shapes import shape_of
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 Formula = Callable[[Term], Term]

@@ -5,15 +5,8 @@ Source: MXNet's src/operator/contrib.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from functools import reduce
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i1, i64
 from ...common.detections import (
     best_first,
     corners,
@@ -23,10 +16,7 @@ from ...common.detections import (
     priors,
     rows_at,
 )
-from ...common.movement import concat
-from ...common.resize import resized
-from ...common.shapes import reshape
-from ...common.terms import Term, constant, joined
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 # -- sampling ----------------------------------------------------------------------------------

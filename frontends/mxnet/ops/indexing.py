@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, TensorType, f32, i1, i64
-from ...common.reductions import largest
 from ...common.reductions import variance as spread_of
-from ...common.shapes import Extent, normalize_axes, reshape
-from ...common.terms import Term, constant, counting, extent
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 from .layers import per_row, positions
 
@@ -222,25 +213,17 @@ def _without_nan(value: float) -> Callable[[Term], Term]:
     return lambda x: x.function(nn.IsNan).choose(value, x)
 
 
-_REDUCTIONS = {
-    "sum": nn.ReduceSum,
-    "mean": nn.ReduceMean,
-    "prod": nn.ReduceProd,
-    "max": nn.ReduceMax,
-    "min": nn.ReduceMin,
-}
+_REDUCTIONS = named("""
+    sum=ReduceSum sum_axis=ReduceSum _np_sum=ReduceSum mean=ReduceMean _npi_mean=ReduceMean
+    prod=ReduceProd _np_prod=ReduceProd _np_product=ReduceProd max=ReduceMax max_axis=ReduceMax
+    _np_max=ReduceMax _np_amax=ReduceMax min=ReduceMin min_axis=ReduceMin _np_min=ReduceMin
+    _np_amin=ReduceMin _square_sum=ReduceSumSquare
+""")
 rows.add({name: _reduction(op) for name, op in _REDUCTIONS.items()})
-rows.add({f"{name}_axis": _reduction(_REDUCTIONS[name]) for name in ("sum", "max", "min")})
-rows.add({f"_np_{name}": _reduction(_REDUCTIONS[name]) for name in ("sum", "prod", "max", "min")})
 rows.add(
     {
-        "_np_amax": _reduction(nn.ReduceMax),
-        "_np_amin": _reduction(nn.ReduceMin),
-        "_np_product": _reduction(nn.ReduceProd),
-        "_npi_mean": _reduction(nn.ReduceMean),
         "nansum": _reduction(nn.ReduceSum, _without_nan(0.0)),
         "nanprod": _reduction(nn.ReduceProd, _without_nan(1.0)),
-        "_square_sum": _reduction(nn.ReduceSumSquare),
     }
 )
 

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.activations import activation as named
-from ...common.pooling import adaptive_pooled
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term, counting, extent
+from ...common.activations import activation as activate
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 _LAST = ("NWC", "NHWC", "NDHWC")
@@ -316,7 +306,7 @@ def per_row(n: MxnetLayer, lengths: Value, axis: int, rank: int) -> Term:
 @rows("Activation", "_npx_activation")
 def activation(n: MxnetLayer, x: Value) -> Value:
     kind = n.text("act_type", "", "relu", "sigmoid", "tanh", "softrelu", "softsign")
-    return named(n, "softplus" if kind == "softrelu" else kind, x)
+    return activate(n, "softplus" if kind == "softrelu" else kind, x)
 
 
 @rows("LeakyReLU", "_npx_leaky_relu")
@@ -327,7 +317,7 @@ def leaky_relu(n: MxnetLayer, x: Value, slopes: Value | None = None) -> Value:
         slope = (n.float("lower_bound", 0.125) + n.float("upper_bound", 0.334)) / 2
     if kind != "prelu":
         name = "leakyrelu" if kind in ("leaky", "rrelu") else kind
-        return named(n, name, x, None if kind == "selu" else slope)
+        return activate(n, name, x, None if kind == "selu" else slope)
     if slopes is None:
         raise n.error("input 'gamma' is missing")
     more = x.type.rank - 2 if slopes.type.rank == 1 else 0

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.shapes import Extent, reshape
-from ...common.terms import Term
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 

@@ -2,15 +2,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i1, i32, i64
-from ...common.einsum import einsum
-from ...common.movement import concat, reversed_axes, slice_axis, swapped, transposed, unsqueezed
-from ...common.shapes import normalize_axes
-from ...common.terms import Term, constant
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 # -- other shapes ----------------------------------------------------------------------------------

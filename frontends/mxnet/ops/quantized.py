@@ -5,14 +5,8 @@ Zero stands for zero. Source: MXNet's src/operator/quantization, as its CPU's ke
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, Type, f32, i8, i32
-from ...common.normalization import batch_norm
-from ...common.quantization import limits_of, quantized
-from ...common.terms import Term, joined
+from ...common.quantization import quantized
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 from .layers import convolution, embedding, fully_connected, pooling
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.recurrent import Direction, Outcome, gru, lstm, needed_lengths, rnn, zero_state
-from ...common.shapes import reshape
+from ...common.recurrent import needed_lengths
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 _GATES = {"lstm": "ifgo", "gru": "rzn", "rnn_tanh": "h", "rnn_relu": "h"}

@@ -5,18 +5,12 @@ Source: MXNet's src/operator/contrib, src/operator/bilinear_sampler-inl.h and gr
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
 from ...common import regions
-from ...common.columns import folded, unfolded
 from ...common.detections import best_first, decoded, rows_at
 from ...common.grids import affine_grid, grid_sample
 from ...common.proposals import Proposing, anchors, cut, placed, ranked
 from ...common.regions import DeformableWindows
-from ...common.terms import constant, joined
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 

@@ -2,36 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from itertools import pairwise
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType
-from ...common.movement import (
-    FAR,
-    rolled,
-    split_into,
-    squeezed,
-    stacked,
-    swapped,
-    tiled,
-    unsqueezed,
-)
 from ...common.movement import slice_axis as along
-from ...common.shapes import (
-    Extent,
-    broadcast,
-    flatten,
-    merge,
-    normalize_axes,
-    reshape,
-    shape_vector,
-)
-from ...common.terms import constant, extent, joined
+from ...common.vocabulary import *
 from ..layer import MxnetLayer, rows
 
 Factors = list[Extent]

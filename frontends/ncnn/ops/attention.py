@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.attention import attend, grouped, joined_heads, split_heads
-from ...common.movement import swapped
-from ...common.shapes import reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.attention import joined_heads, split_heads
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 from .integers import integers, product
 
 

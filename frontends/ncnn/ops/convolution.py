@@ -2,23 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i8
-from ...common.convolution import convolution, transposed_convolution
-from ...common.einsum import einsum
-from ...common.movement import swapped
-from ...common.pooling import Windows, adaptive_pooled, average_pooled, max_pooled
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term
-from ...common.windows import Padding
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 from .elementwise import activated
 from .integers import product, rounded
 

@@ -6,12 +6,6 @@ priorbox.cpp, detectionoutput.cpp, yolodetectionoutput.cpp and yolov3detectionou
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.boxes import suppressed
 from ...common.detections import (
     Choice,
     best_of_classes,
@@ -21,9 +15,8 @@ from ...common.detections import (
 )
 from ...common.proposals import Proposing, anchors, placed, proposed
 from ...common.regions import average_of_own_channels, max_roi_pool, roi_align
-from ...common.terms import Term, constant, joined
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 
 _NO_LIMIT = np.iinfo(np.int32).max
 

@@ -2,17 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.activations import activation, clipped
-from ...common.formulas import atan2
-from ...common.terms import Term
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 
 
 def _row(name: str, *defaults: float) -> Callable[[NcnnLayer, Value], Value]:
@@ -39,38 +30,20 @@ rows.add(
 )
 
 
-@rows("AbsVal")
-def absolute(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Abs(x))
-
-
-@rows("Erf")
-def erf(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Erf(x))
-
-
-@rows("ReLU")
-def relu(n: NcnnLayer, x: Value) -> Value:
-    return _leaky(n, x, n.float(0))
+rows.formulas(
+    {
+        "AbsVal": lambda n, x: n(nn.Abs(x)),
+        "Erf": lambda n, x: n(nn.Erf(x)),
+        "ReLU": lambda n, x: _leaky(n, x, n.float(0)),
+        "PReLU": lambda n, x: n(nn.Prelu(x, n.per_channel("slope", x))),
+        "GELU": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.int(0) else "none")),
+        "HardSwish": lambda n, x: _hard_swish(n, x, n.float(0, 0.2), n.float(1, 0.5)),
+    }
+)
 
 
 def _leaky(n: NcnnLayer, x: Value, slope: float) -> Value:
     return activation(n, "leakyrelu", x, slope) if slope else n(nn.Relu(x))
-
-
-@rows("PReLU")
-def prelu(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Prelu(x, n.per_channel("slope", x)))
-
-
-@rows("GELU")
-def gelu(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Gelu(x, approximate="tanh" if n.int(0) else "none"))
-
-
-@rows("HardSwish")
-def hard_swish(n: NcnnLayer, x: Value) -> Value:
-    return _hard_swish(n, x, n.float(0, 0.2), n.float(1, 0.5))
 
 
 def _hard_swish(n: NcnnLayer, x: Value, alpha: float, beta: float) -> Value:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.columns import folded, unfolded
 from ...common.grids import grid_sample
 from ...common.regions import DeformableWindows, deformable_convolution
-from ...common.resize import resized, resized_by_scales
-from ...common.shapes import reshape
-from ...common.windows import Padding, padded
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ...common.windows import padded
+from ..layer import NcnnLayer, rows
 from .convolution import DILATION, KERNEL, STRIDE, extents_of, padding_of
 from .elementwise import activated
 from .movement import evaluated

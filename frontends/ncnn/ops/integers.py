@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i8
 from ...common.layer import Layer
-from ...common.terms import Term
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 from .elementwise import activated
 
 

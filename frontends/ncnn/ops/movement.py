@@ -2,53 +2,27 @@
 
 from __future__ import annotations
 
-import math
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
-from ...common.movement import channels_shuffled, reversed_axes, slice_axis
-from ...common.reshaping import reshape_by
-from ...common.shapes import Extent, flatten, reshape, shape_of
-from ...common.terms import extent
-from .. import rows
-from ..layer import NcnnLayer, by_axes, cut, part
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, by_axes, cut, part, rows
 from .convolution import SAME
 
-
-@rows("Input")
-def with_batch(n: NcnnLayer, x: Value) -> Value:
-    return reshape(n, x, [1, *((x, i) for i in range(x.type.rank))])
-
-
-@rows("Output")
-def without_batch(n: NcnnLayer, x: Value) -> Value:
-    return reshape(n, x, [(x, i) for i in range(1, x.type.rank)])
+rows.formulas(
+    {
+        "Input": lambda n, x: reshape(n, x, [1, *((x, i) for i in range(x.type.rank))]),
+        "Output": lambda n, x: reshape(n, x, [(x, i) for i in range(1, x.type.rank)]),
+        "Noop DeepCopy Packing Cast": lambda n, *inputs: inputs,
+        "MemoryData": lambda n: n.stored("data", n.array_of("data")[None]),
+        "Flatten": lambda n, x: flatten(n, x, 1),
+        "CumulativeSum": lambda n, x: n(nn.Cumsum(x, axis=n.axis(x, n.int(0)))),
+    }
+)
 
 
 @rows("Split")
 def split(n: NcnnLayer, x: Value) -> list[Value]:
     return [x] * len(n.node.outputs)
-
-
-@rows("Noop", "DeepCopy", "Packing", "Cast")
-def same(n: NcnnLayer, *inputs: Value) -> Sequence[Value]:
-    return inputs
-
-
-@rows("MemoryData")
-def memory(n: NcnnLayer) -> Value:
-    return n.stored("data", n.array_of("data")[None])
-
-
-@rows("Flatten")
-def flat(n: NcnnLayer, x: Value) -> Value:
-    return flatten(n, x, 1)
 
 
 @rows("Concat")
@@ -290,11 +264,6 @@ def embed(n: NcnnLayer, x: Value) -> Value:
     index = n(nn.Clip(n.cast(x, i64), n.constant(0, i64), n.constant(n.int(1) - 1, i64)))
     found = n(nn.Gather(n.stored("weight", weight), index))
     return n(nn.Add(found, n.weight("bias"))) if n.has_weight("bias") else found
-
-
-@rows("CumulativeSum")
-def cumulative_sum(n: NcnnLayer, x: Value) -> Value:
-    return n(nn.Cumsum(x, axis=n.axis(x, n.int(0))))
 
 
 @rows("Diag")

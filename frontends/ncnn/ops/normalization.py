@@ -2,19 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32, i64
-from ...common.reductions import largest, variance
-from ...common.shapes import flatten, reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import NcnnLayer, by_axes
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, by_axes, rows
 
 
 @rows("BatchNorm")

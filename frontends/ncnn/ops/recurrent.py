@@ -2,20 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
 from ...common import recurrent as family
-from ...common.activations import activation
-from ...common.recurrent import Direction, Outcome, Product
-from ...common.shapes import reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.recurrent import Product
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 from .integers import product
 
 GATES = {"RNN": 1, "GRU": 3, "LSTM": 4}

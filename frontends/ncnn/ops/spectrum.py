@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ...common.columns import folded
 from ...common.fourier import on_rows, transformed
-from ...common.movement import padded_by
-from ...common.terms import Term, constant, joined
-from .. import rows
-from ..layer import NcnnLayer
+from ...common.vocabulary import *
+from ..layer import NcnnLayer, rows
 
 
 def _frames(n: NcnnLayer) -> tuple[int, int, np.ndarray, float]:

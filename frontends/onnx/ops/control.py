@@ -8,9 +8,10 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import i1, i64
-from ...common.loops import Iteration, branch, extent, mirrored, reversed_along, while_loop
+from ...common.loops import Iteration, branch, mirrored, reversed_along, while_loop
 from ...common.movement import column, stacked
 from ...common.shapes import as_scalar, normalize_axis
+from ...common.terms import extent
 from ..importer import Body
 from ..node import A, Node
 from ..registry import converter
@@ -115,7 +116,7 @@ def scan_batch(n: Node, lengths: Value | None, *inputs: Value) -> list[Any]:
         raise n.error(f"{scanned} scan inputs of {len(inputs)}, body with {len(step.inputs)}")
     sources = inputs[-scanned:]
     backward = per_item(n, "directions", scanned)
-    batch, steps = (extent(n, sources[0], axis) for axis in range(2))
+    batch, steps = (extent(n, (sources[0], axis)).value for axis in range(2))
 
     def example(number: Value, flag: Value, _: list[Value]) -> Iteration:
         own = [n(nn.Gather(v, number)) for v in inputs]
@@ -200,7 +201,7 @@ def scan_loop(
     places: Sequence[int],
 ) -> list[Value]:
     """A scan as a loop over the elements of its first input."""
-    count = extent(n, sources[0], axes[0])
+    count = extent(n, (sources[0], axes[0])).value
 
     def iteration(number: Value, flag: Value, states: list[Value]) -> Iteration:
         back = mirrored(n, number, count) if any(backward) else number

@@ -5,15 +5,8 @@ Source: PaddlePaddle's paddle/phi/kernels/cpu
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import replace
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i32, i64
 from ...common import regions
 from ...common.detections import (
     Choice,
@@ -32,10 +25,8 @@ from ...common.detections import (
     sizes_of_priors,
 )
 from ...common.proposals import Proposing, cut, ranked
-from ...common.shapes import shape_text
-from ...common.terms import Term, constant, counting, extent, joined
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 # -- boxes -----------------------------------------------------------------------------------------
 

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, f32, i1
-from ...common.shapes import as_scalar, reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 
 def _unary(op: Callable[..., Any], **attributes: tuple[str, float]) -> Callable:
@@ -57,67 +47,19 @@ def _rank_of(element: Any) -> tuple[bool, int]:
     return isinstance(element, FloatType), element.width
 
 
-for _name, _op in {
-    "relu": nn.Relu,
-    "sigmoid": nn.Sigmoid,
-    "tanh": nn.Tanh,
-    "exp": nn.Exp,
-    "log": nn.Log,
-    "sqrt": nn.Sqrt,
-    "rsqrt": nn.Rsqrt,
-    "abs": nn.Abs,
-    "floor": nn.Floor,
-    "ceil": nn.Ceil,
-    "round": nn.Round,
-    "sin": nn.Sin,
-    "cos": nn.Cos,
-    "tan": nn.Tan,
-    "asin": nn.Asin,
-    "acos": nn.Acos,
-    "atan": nn.Atan,
-    "sinh": nn.Sinh,
-    "cosh": nn.Cosh,
-    "asinh": nn.Asinh,
-    "acosh": nn.Acosh,
-    "atanh": nn.Atanh,
-    "erf": nn.Erf,
-    "expm1": nn.Expm1,
-    "log1p": nn.Log1p,
-    "sign": nn.Sign,
-    "reciprocal": nn.Reciprocal,
-    "softsign": nn.Softsign,
-    "silu": nn.Swish,
-    "swish": nn.Swish,
-    "mish": nn.Mish,
-    "logical_not": nn.Not,
-    "bitwise_not": nn.Not,
-    "isnan": nn.IsNan,
-    "isinf": nn.IsInf,
-}.items():
-    rows.add({_name: _unary(_op), f"{_name}_": _unary(_op)})
-
-for _name, _op in {
-    "add": nn.Add,
-    "subtract": nn.Sub,
-    "multiply": nn.Mul,
-    "divide": nn.Div,
-    "maximum": nn.Max,
-    "minimum": nn.Min,
-    "elementwise_pow": nn.Pow,
-    "remainder": nn.Mod,
-    "equal": nn.Equal,
-    "less_than": nn.Less,
-    "less_equal": nn.LessEqual,
-    "greater_than": nn.Greater,
-    "greater_equal": nn.GreaterEqual,
-    "logical_and": nn.And,
-    "logical_or": nn.Or,
-    "logical_xor": nn.Xor,
-    "bitwise_and": nn.And,
-    "bitwise_or": nn.Or,
-    "bitwise_xor": nn.Xor,
-}.items():
-    rows.add({_name: _binary(_op), f"{_name}_": _binary(_op)})
+_UNARY = """
+    relu sigmoid tanh exp log sqrt rsqrt abs floor ceil round sin cos tan asin acos atan sinh cosh
+    asinh acosh atanh erf expm1 log1p sign reciprocal softsign silu=Swish swish mish
+    logical_not=Not bitwise_not=Not isnan=IsNan isinf=IsInf
+"""
+_BINARY = """
+    add subtract=Sub multiply=Mul divide=Div maximum=Max minimum=Min elementwise_pow=Pow
+    remainder=Mod equal less_than=Less less_equal greater_than=Greater greater_equal
+    logical_and=And logical_or=Or logical_xor=Xor bitwise_and=And bitwise_or=Or bitwise_xor=Xor
+"""
+for _made, _words in ((_unary, _UNARY), (_binary, _BINARY)):
+    for _name, _op in named(_words).items():
+        rows.add(dict.fromkeys((_name, f"{_name}_"), _made(_op)))
 
 rows.add(
     {
@@ -148,9 +90,14 @@ def hard_swish(n: PaddleLayer, x: Value) -> Value:
     return (t * (t + offset).max(0.0).min(threshold) / scale).value
 
 
-@rows("gelu")
-def gelu(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none"))
+rows.formulas(
+    {
+        "gelu": lambda n, x: n(nn.Gelu(x, approximate="tanh" if n.flag("approximate") else "none")),
+        "not_equal": lambda n, x, y: n(nn.Not(n(nn.Equal(*_aligned(n, x, y))))),
+        "isfinite": lambda n, x: n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x)))))),
+        "cast cast_": lambda n, x: n.cast(x, n.element("dtype", n.element("out_dtype", f32))),
+    }
+)
 
 
 @rows("softplus")
@@ -228,11 +175,6 @@ def power(n: PaddleLayer, x: Value) -> Value:
     return (Term(n, x) ** exponent).value
 
 
-@rows("not_equal")
-def not_equal(n: PaddleLayer, x: Value, y: Value) -> Value:
-    return n(nn.Not(n(nn.Equal(*_aligned(n, x, y)))))
-
-
 @rows("floor_divide")
 def floor_divide(n: PaddleLayer, x: Value, y: Value) -> Value:
     x, y = _aligned(n, x, y)
@@ -248,16 +190,6 @@ def extreme(n: PaddleLayer, x: Value, y: Value) -> Value:
     x, y = _aligned(n, x, y)
     either = n((nn.Max if n.kind == "fmax" else nn.Min)(x, y))
     return n(nn.Where(n(nn.IsNan(x)), y, n(nn.Where(n(nn.IsNan(y)), x, either))))
-
-
-@rows("isfinite")
-def is_finite(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.Not(n(nn.Or(n(nn.IsNan(x)), n(nn.IsInf(x))))))
-
-
-@rows("cast", "cast_")
-def cast(n: PaddleLayer, x: Value) -> Value:
-    return n.cast(x, n.element("dtype", n.element("out_dtype", f32)))
 
 
 @rows("where")

@@ -2,37 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import FloatType, f32, i64
-from ...common.columns import folded, unfolded
-from ...common.convolution import (
-    channels_first,
-    channels_last,
-    convolution,
-    transposed_convolution,
-)
 from ...common.grids import affine_grid, grid_sample
-from ...common.movement import FAR, channels_shuffled, concat, padded_by, slice_axis, split_into
-from ...common.pooling import (
-    Windows,
-    adaptive_pooled,
-    average_pooled,
-    max_pooled,
-    max_pooled_with_indices,
-)
 from ...common.regions import DeformableWindows, deformable_convolution
-from ...common.resize import resized, resized_by_scales
-from ...common.shapes import reshape
-from ...common.terms import Term
-from ...common.windows import Padding
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 _LAST = ("NHWC", "NLC", "NDHWC", "AnyLayout_last")
 

@@ -2,22 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i1, i32, i64
-from ...common.formulas import atan2
-from ...common.movement import transposed
-from ...common.pooling import unpooled
-from ...common.reductions import largest
-from ...common.shapes import as_scalar, reshape, shape_of
-from ...common.terms import Term, constant, counting, extent, joined
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 # -- positions -------------------------------------------------------------------------------------
 

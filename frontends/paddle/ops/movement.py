@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f32, i1, i32, i64
 from ...common import movement as family
-from ...common.movement import FAR, concat, reversed_axes, rolled, slice_axis, transposed
-from ...common.reductions import largest, reduced
-from ...common.reshaping import expand_by, reshape_by
-from ...common.shapes import as_scalar, flatten, merge, reshape, shape_of
-from ...common.terms import Term
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
-
-@rows("builtin.combine")
-def combine(n: PaddleLayer, *values: Value) -> list:
-    return [list(values)]
-
-
-@rows("builtin.split")
-def split_vector(n: PaddleLayer, values: list) -> list:
-    return list(values)
-
-
-@rows("builtin.slice")
-def of_vector(n: PaddleLayer, values: list) -> Any:
-    return [values[n.int("index")]]
+rows.formulas(
+    {
+        "builtin.combine": lambda n, *values: [list(values)],
+        "builtin.split": lambda n, values: list(values),
+        "builtin.slice": lambda n, values: [values[n.int("index")]],
+        "gather_nd": lambda n, x, index: n(nn.GatherNd(x, n.cast(index, i64))),
+        "nonzero where_index": lambda n, x: n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0))),
+        "flatten2": lambda n, x: flatten(n, x, n.int("axis", 1)),
+    }
+)
 
 
 # -- shapes ----------------------------------------------------------------------------------------
@@ -242,11 +226,6 @@ def index_select(n: PaddleLayer, x: Value, index: Value) -> Value:
     return n(nn.Gather(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
 
 
-@rows("gather_nd")
-def gather_nd(n: PaddleLayer, x: Value, index: Value) -> Value:
-    return n(nn.GatherNd(x, n.cast(index, i64)))
-
-
 @rows("take_along_axis")
 def take_along(n: PaddleLayer, x: Value, index: Value) -> Value:
     return n(nn.GatherElements(x, n.cast(index, i64), axis=n.axis(x, n.int("axis"))))
@@ -302,26 +281,13 @@ def argsort(n: PaddleLayer, x: Value) -> tuple[Value, Value]:
     return largest(n, x, count, axis, n.flag("descending"), True)
 
 
-@rows("nonzero", "where_index")
-def non_zero(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.Transpose(n(nn.NonZero(x)), permutation=(1, 0)))
-
-
 # -- reductions ------------------------------------------------------------------------------------
 
-_REDUCE = {
-    "sum": nn.ReduceSum,
-    "mean": nn.ReduceMean,
-    "max": nn.ReduceMax,
-    "min": nn.ReduceMin,
-    "prod": nn.ReduceProd,
-    "amax": nn.ReduceMax,
-    "amin": nn.ReduceMin,
-    "logsumexp": nn.ReduceLogSumExp,
-    "all": nn.ReduceMin,
-    "any": nn.ReduceMax,
-    "squared_l2_norm": nn.ReduceSumSquare,
-}
+_REDUCE = named("""
+    sum=ReduceSum mean=ReduceMean max=ReduceMax min=ReduceMin prod=ReduceProd amax=ReduceMax
+    amin=ReduceMin logsumexp=ReduceLogSumExp all=ReduceMin any=ReduceMax
+    squared_l2_norm=ReduceSumSquare
+""")
 
 
 @rows(*_REDUCE)
@@ -429,11 +395,6 @@ def meshgrid(n: PaddleLayer, values: list) -> list:
         wide = reshape(n, value, ones)
         found.append(expand_by(n, wide, vector, tuple(v.type.shape[0] for v in values)))
     return [found]
-
-
-@rows("flatten2")
-def flat_matrix(n: PaddleLayer, x: Value) -> Value:
-    return flatten(n, x, n.int("axis", 1))
 
 
 @rows("tril_triu")

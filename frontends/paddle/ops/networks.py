@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common import recurrent as family
-from ...common.activations import activation
-from ...common.attention import attend, causal, grouped
-from ...common.einsum import einsum
+from ...common.attention import causal
 from ...common.loops import Iteration, branch, while_loop
-from ...common.movement import concat, swapped
-from ...common.recurrent import Direction
-from ...common.shapes import as_scalar, flatten, reshape
-from ...common.terms import Term
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 
 @rows("matmul", "matmul_v2", "bmm", "mv")
@@ -65,30 +52,21 @@ def fully_connected(n: PaddleLayer, x: Value, w: Value, bias: Value | None = Non
     return reshape(n, found, [*((x, i) for i in range(columns)), (found, 1)])
 
 
-@rows("dot")
-def dot(n: PaddleLayer, x: Value, y: Value) -> Value:
-    return (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value
+rows.formulas(
+    {
+        "dot": lambda n, x, y: (Term(n, x) * Term(n, y)).sum(x.type.rank - 1).value,
+        "einsum": lambda n, values: [einsum(n, n.text("equation"), values), None, None],
+        "softmax softmax_": lambda n, x: n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1)))),
+        "log_softmax": lambda n, x: n(nn.LogSoftmax(x, axis=n.axis(x, n.int("axis", -1)))),
+        "share_var": lambda n, values: [values],
+    }
+)
 
 
 @rows("bilinear")
 def bilinear(n: PaddleLayer, x: Value, y: Value, weight: Value, bias: Value | None = None) -> Value:
     found = einsum(n, "bi,oij,bj->bo", [x, weight, y])
     return found if bias is None else n(nn.Add(found, bias))
-
-
-@rows("einsum")
-def einsum_row(n: PaddleLayer, values: list) -> list:
-    return [einsum(n, n.text("equation"), values), None, None]
-
-
-@rows("softmax", "softmax_")
-def softmax(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.Softmax(x, axis=n.axis(x, n.int("axis", -1))))
-
-
-@rows("log_softmax")
-def log_softmax(n: PaddleLayer, x: Value) -> Value:
-    return n(nn.LogSoftmax(x, axis=n.axis(x, n.int("axis", -1))))
 
 
 @rows("flash_attn", "memory_efficient_attention", "fused_dot_product_attention")
@@ -193,11 +171,6 @@ def while_(n: PaddleLayer, going: Value, *states: Value) -> list:
 
     found, _ = while_loop(n, step, list(states), None, as_scalar(n, going))
     return found
-
-
-@rows("share_var")
-def shared(n: PaddleLayer, values: list) -> list:
-    return [values]
 
 
 @rows("increment", "increment_")

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import f32
 from ...common.quantization import along_axis
-from ...common.terms import Term
-from .. import rows
-from ..layer import PaddleLayer
+from ...common.vocabulary import *
+from ..layer import PaddleLayer, rows
 
 
 def _largest(n: PaddleLayer) -> float:

@@ -7,9 +7,9 @@ from typing import Any
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import FloatType, Type, bf16, f64, i64
-from ...common.loops import Iteration, branch, extent, while_loop
+from ...common.loops import Iteration, branch, while_loop
 from ...common.shapes import as_scalar
-from ...common.terms import Term
+from ...common.terms import Term, extent
 from ..arguments import GraphRef, words
 from ..autocast import CAST, with_autocast
 from ..layer import AtenLayer
@@ -60,7 +60,7 @@ def scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
         found = _values(n, n.graph(body.name, *values, *parts, *captured))
         return Iteration(found[: len(states)], found[len(states) :])
 
-    last, stacked = while_loop(n, step, states, extent(n, sources[0], 0))
+    last, stacked = while_loop(n, step, states, extent(n, (sources[0], 0)).value)
     return [*last, *stacked]
 
 
@@ -82,7 +82,7 @@ def associative_scan(n: AtenLayer, arguments: list[Any]) -> list[Value]:
         return Iteration(kept, kept)
 
     starts = [n(nn.Gather(x, first)) for x in sources]
-    return while_loop(n, step, starts, extent(n, sources[0], 0))[1]
+    return while_loop(n, step, starts, extent(n, (sources[0], 0)).value)[1]
 
 
 @ROWS("higher_order.map_impl", "higher_order.map")
@@ -95,7 +95,7 @@ def map_(n: AtenLayer, arguments: list[Any]) -> list[Value]:
         parts = [n(nn.Gather(x, number)) for x in sources]
         return Iteration([], _values(n, n.graph(body.name, *parts, *captured)))
 
-    return while_loop(n, step, [], extent(n, sources[0], 0))[1]
+    return while_loop(n, step, [], extent(n, (sources[0], 0)).value)[1]
 
 
 _WRAPPERS = words(

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import i64
 from ...common.complexes import flat, like
 from ...common.loops import Iteration, branch, while_loop
-from ...common.shapes import as_scalar
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 
-
-@rows("func.call", "stablehlo.composite")
-def call(n: HloLayer, *inputs: Any) -> list[Any]:
-    return n.graph("body", *inputs)
-
-
-@rows("stablehlo.tuple")
-def tuple_(n: HloLayer, *inputs: Any) -> list[Any]:
-    return [list(inputs)]
-
-
-@rows("stablehlo.get_tuple_element")
-def get_tuple_element(n: HloLayer, value: Any) -> Any:
-    return value[n.op.index]
-
-
-@rows("stablehlo.if")
-def if_(n: HloLayer, pred: Value) -> list[Any]:
-    return _branch(n, pred, 0, 1)
+rows.formulas(
+    {
+        "func.call stablehlo.composite": lambda n, *inputs: n.graph("body", *inputs),
+        "stablehlo.tuple": lambda n, *inputs: [list(inputs)],
+        "stablehlo.get_tuple_element": lambda n, value: value[n.op.index],
+        "stablehlo.if": lambda n, pred: _branch(n, pred, 0, 1),
+    }
+)
 
 
 @rows("stablehlo.case")

@@ -5,15 +5,9 @@ Each keeps its digits where the plain one would lose them.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
-
-from ....dialects import nn
-from ....ir.types import FloatType, IntegerType, i1
 from ...common.complexes import product
-from ...common.formulas import atan2, is_negative, width_of
-from ...common.terms import Term
+from ...common.formulas import width_of
+from ...common.vocabulary import *
 
 Pairs = tuple[Term, Term]
 """The real and the imaginary part."""

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from ....ir.types import i64
 from ...common.complexes import Pair, pair, terms
 from ...common.fourier import Complex, along, transformed
-from ...common.terms import Term, constant
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 
 
 @rows("stablehlo.fft")

@@ -6,28 +6,17 @@ them is so many places beside each other. `nn.gather` and `nn.scatter_nd` do the
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, i1, i64
 from ...common.complexes import Pair, by_parts
 from ...common.loops import Iteration, while_loop
-from ...common.movement import squeezed
-from ...common.shapes import as_i64
-from ...common.terms import Term, constant
 from ...common.terms import extent as extent_of
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 
 
 @dataclass(frozen=True)
-class Windows:
+class Places:
     """Windows in an operand: which dimensions are indexed, by what, and their extents.
 
     `starts` has a term for each of `dims`, of one shape, that of the batch; `sizes` are the extents
@@ -50,13 +39,13 @@ class Windows:
     def extents(self) -> list[int]:
         return [self.shape[i] for i in self.dims]
 
-    def clamped(self) -> Windows:
+    def clamped(self) -> Places:
         """Starts such that windows lie in the operand."""
         starts = [
             start.max(0).min(extent - size)
             for start, extent, size in zip(self.starts, self.extents, self.sizes, strict=True)
         ]
-        return Windows(self.n, self.shape, self.dims, starts, self.sizes, self.batch)
+        return Places(self.n, self.shape, self.dims, starts, self.sizes, self.batch)
 
     def inside(self) -> Term | None:
         """Which windows lie in the operand; None where all do."""
@@ -107,7 +96,7 @@ def windows_of(
     batching: Sequence[int],
     index_batching: Sequence[int],
     sizes: Sequence[int],
-) -> Windows:
+) -> Places:
     """The windows that an index tensor addresses; `sizes` for all dimensions of the operand."""
     whole = Term(n, as_i64(n, indices))
     known = known_shape(n, whole.value)
@@ -125,10 +114,10 @@ def windows_of(
         shape_[at] = batch[at]
         starts[dim] = constant(n, np.arange(batch[at]).reshape(shape_))
     dims = sorted(starts)
-    return Windows(n, shape, dims, [starts[d] for d in dims], [sizes[d] for d in dims], batch)
+    return Places(n, shape, dims, [starts[d] for d in dims], [sizes[d] for d in dims], batch)
 
 
-def taken(n: HloLayer, x: Value, windows: Windows) -> Term:
+def taken(n: HloLayer, x: Value, windows: Places) -> Term:
     """The elements of windows: [batch.., sizes.., rest..]."""
     places = windows.places()
     if len(windows.dims) == 1:
@@ -140,14 +129,14 @@ def taken(n: HloLayer, x: Value, windows: Windows) -> Term:
     return Term(n, as_places(n, x, windows)).gather(places, 0)
 
 
-def as_places(n: HloLayer, x: Value, windows: Windows) -> Value:
+def as_places(n: HloLayer, x: Value, windows: Places) -> Value:
     """x as [places, rest..]."""
     ordered = Term(n, x).transpose(*windows.dims, *windows.rest)
     rest = [windows.shape[i] for i in windows.rest]
     return ordered.reshape(math.prod(windows.extents), *rest).value
 
 
-def from_places(n: HloLayer, x: Value, windows: Windows) -> Value:
+def from_places(n: HloLayer, x: Value, windows: Places) -> Value:
     """The opposite of `as_places`."""
     order = [*windows.dims, *windows.rest]
     apart = Term(n, x).reshape(*(windows.shape[i] for i in order))
@@ -200,7 +189,7 @@ def _gathered(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -> V
     return found.transpose(*turned).value
 
 
-def _cut(n: HloLayer, x: Value, windows: Windows, sizes: Sequence[int]) -> Value:
+def _cut(n: HloLayer, x: Value, windows: Places, sizes: Sequence[int]) -> Value:
     """x with what lies beyond the windows in dimensions that no index moves them in cut off."""
     shape = [sizes[i] if i in windows.rest else d for i, d in enumerate(windows.shape)]
     if tuple(shape) == tuple(x.type.shape):
@@ -234,11 +223,11 @@ def _open_gather(n: HloLayer, x: Value, indices: Value, dims: Any, sizes: Any) -
 # -- slices at starts that are computed ------------------------------------------------------------
 
 
-def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Windows:
+def _at_starts(n: HloLayer, x: Value, starts: Sequence[Value], sizes: Sequence[int]) -> Places:
     shape = known_shape(n, x)
     dims = [i for i, (size, extent) in enumerate(zip(sizes, shape, strict=True)) if size < extent]
     terms = [Term(n, as_i64(n, starts[i])) for i in dims]
-    return Windows(n, shape, dims, terms, [sizes[i] for i in dims], ()).clamped()
+    return Places(n, shape, dims, terms, [sizes[i] for i in dims], ()).clamped()
 
 
 @rows("stablehlo.dynamic_slice")
@@ -269,7 +258,7 @@ def dynamic_update_slice(n: HloLayer, x: Value, update: Value, *starts: Value) -
 
 
 def _put(
-    n: HloLayer, x: Value, updates: Term, windows: Windows, places: Term, reduction: str
+    n: HloLayer, x: Value, updates: Term, windows: Places, places: Term, reduction: str
 ) -> Value:
     """x with updates, [batch.., sizes.., rest..], at places of it."""
     table = as_places(n, x, windows)
@@ -353,7 +342,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
         starts |= dict.fromkeys(partly, zeros)
         dims_ = sorted(starts)
         ordered = [starts[d] for d in dims_]
-        windows = Windows(n, shape, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
+        windows = Places(n, shape, dims_, ordered, [sizes[d] for d in dims_], windows.batch)
     lead = [i for i in range(len(known_shape_)) if i not in window_dims]
     order = [*lead, *(at[i] for i in (*windows.dims, *windows.rest) if i in at)]
     moved = Term(n, update).transpose(*order)
@@ -362,7 +351,7 @@ def _scattered(n: HloLayer, x: Value, indices: Value, update: Value, reduction: 
     return _placed(n, x, moved, windows, reduction)
 
 
-def _placed(n: HloLayer, x: Value, updates: Term, windows: Windows, reduction: str) -> Value:
+def _placed(n: HloLayer, x: Value, updates: Term, windows: Places, reduction: str) -> Value:
     """Updates written; those of windows that do not lie in x whole go to a row behind it."""
     inside = windows.inside()
     places = windows.places()

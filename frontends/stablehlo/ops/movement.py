@@ -2,22 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import ComplexType, TensorType, i64
 from ...common.complexes import Pair, by_parts, split, together
 from ...common.loops import reversed_along
-from ...common.movement import reversed_axes, transposed
-from ...common.shapes import as_i64, as_scalar, broadcast_by, reshape, shape_vector
-from ...common.terms import Term, counting
-from ...common.windows import pad_by_vector
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 
 
 @rows("complex input")

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from inspect import signature
 from operator import and_, lshift, or_, pow, sub, truediv, xor
-from typing import Any
 
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.numpy_types import type_to_numpy
-from ....ir.types import ComplexType, FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, by_parts, pair, product, terms
-from ...common.formulas import atan2, bits_of, cbrt, width_of
-from ...common.shapes import limits_of, reshape
-from ...common.terms import Term
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.formulas import width_of
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from . import formulas
 from .formulas import Pairs
 
@@ -115,19 +105,16 @@ def real(n: HloLayer, x: Any) -> Value:
     return x.real if isinstance(x, Pair) else x
 
 
-@rows("stablehlo.imag")
-def imag(n: HloLayer, x: Any) -> Value:
-    return x.imag if isinstance(x, Pair) else n(nn.Sub(x, x))
-
-
-@rows("stablehlo.complex")
-def complex_of(n: HloLayer, x: Value, y: Value) -> Pair:
-    return Pair(x, y)
-
-
-@rows("chlo.conj")
-def conj(n: HloLayer, x: Any) -> Any:
-    return Pair(x.real, n(nn.Neg(x.imag))) if isinstance(x, Pair) else x
+rows.formulas(
+    {
+        "stablehlo.imag": lambda n, x: x.imag if isinstance(x, Pair) else n(nn.Sub(x, x)),
+        "stablehlo.complex": lambda n, x, y: Pair(x, y),
+        "chlo.conj": lambda n, x: Pair(x.real, n(nn.Neg(x.imag))) if isinstance(x, Pair) else x,
+        "stablehlo.clamp": lambda n, low, x, high: n(nn.Min(n(nn.Max(x, low)), high)),
+        "stablehlo.map": lambda n, *inputs: n.region(0, *inputs)[0],
+        "stablehlo.optimization_barrier": lambda n, *inputs: list(inputs),
+    }
+)
 
 
 @rows("stablehlo.convert")
@@ -162,13 +149,7 @@ def _within(n: HloLayer, x: Value, element: IntegerType) -> Value:
     return term.equals(term).choose(term, 0.0).value
 
 
-RELATIONS = {
-    "EQ": nn.Equal,
-    "LT": nn.Less,
-    "LE": nn.LessEqual,
-    "GT": nn.Greater,
-    "GE": nn.GreaterEqual,
-}
+RELATIONS = named("EQ=Equal LT=Less LE=LessEqual GT=Greater GE=GreaterEqual")
 
 
 @rows("stablehlo.compare")
@@ -196,11 +177,6 @@ def total_order(x: Term) -> Term:
 @by_parts
 def select(n: HloLayer, pred: Value, x: Value, y: Value) -> Value:
     return n(nn.Where(pred, x, y))
-
-
-@rows("stablehlo.clamp")
-def clamp(n: HloLayer, low: Value, x: Value, high: Value) -> Value:
-    return n(nn.Min(n(nn.Max(x, low)), high))
 
 
 @rows("stablehlo.reduce_precision")
@@ -244,16 +220,6 @@ def _bits_together(n: HloLayer, x: Value, out: TensorType) -> Value:
     shifts = (np.arange(x.type.shape[-1]) * width).astype(type_to_numpy(wide))
     whole = (parts << Term(n, n.constant(shifts))).sum(-1 % x.type.rank)
     return n(nn.Bitcast(whole.value, out=out))
-
-
-@rows("stablehlo.map")
-def map_(n: HloLayer, *inputs: Any) -> Any:
-    return n.region(0, *inputs)[0]
-
-
-@rows("stablehlo.optimization_barrier")
-def optimization_barrier(n: HloLayer, *inputs: Any) -> list[Any]:
-    return list(inputs)
 
 
 @rows("stablehlo.batch_norm_inference")

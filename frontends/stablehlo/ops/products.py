@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType
 from ...common.complexes import Pair, pair
-from ...common.movement import reversed_axes, squeezed, transposed, unsqueezed
-from ...common.shapes import merge, reshape
-from ...common.terms import Term
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from .movement import spread
 
 

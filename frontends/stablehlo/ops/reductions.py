@@ -2,39 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any
-
-import numpy as np
-
-from ....dialects import nn
 from ....dialects.stablehlo.reductions import pairs
 from ....ir.comprehension import combiner_identity
-from ....ir.core import Value
-from ....ir.types import FloatType, IntegerType, TensorType, i1
 from ...common.complexes import Pair, flat, like
-from ...common.shapes import reshape
-from ...common.terms import Term, joined
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from .formulas import add, maximum, minimum, multiply
 from .movement import padded, spread
 
-REDUCTIONS = {
-    "add": nn.ReduceSum,
-    "multiply": nn.ReduceProd,
-    "maximum": nn.ReduceMax,
-    "minimum": nn.ReduceMin,
-}
-OF_TRUTH = {
-    "or": nn.ReduceMax,
-    "add": nn.ReduceMax,
-    "maximum": nn.ReduceMax,
-    "and": nn.ReduceMin,
-    "multiply": nn.ReduceMin,
-    "minimum": nn.ReduceMin,
-}
+REDUCTIONS = named("add=ReduceSum multiply=ReduceProd maximum=ReduceMax minimum=ReduceMin")
+OF_TRUTH = named("""
+    or=ReduceMax add=ReduceMax maximum=ReduceMax and=ReduceMin multiply=ReduceMin minimum=ReduceMin
+""")
 COMBINE: dict[str, Callable[[Term, Term], Term]] = {
     "add": add,
     "multiply": multiply,

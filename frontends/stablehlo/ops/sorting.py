@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
-from ....dialects import nn
-from ....ir.core import Block, Value
-from ....ir.types import FloatType, IntegerType, i1, i64
+from ....ir.core import Block
 from ...common.complexes import Pair
-from ...common.reductions import largest
-from ...common.terms import Term, extent
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from .pointwise import total_order
 
 

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import IntegerType, TensorType, f64
 from ...common.complexes import product
-from ...common.formulas import polynomial
-from ...common.terms import Term
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from .formulas import square
 from .pointwise import function, real_or_complex
 
@@ -178,18 +169,9 @@ def is_inf(x: Term) -> Term:
     return x.function(nn.Abs).equals(math.inf)
 
 
+_OPS = named("acos acosh asin asinh atan atanh cosh sinh tan erf erfc")
 _FORMULAS = {
-    "acos": function(nn.Acos),
-    "acosh": function(nn.Acosh),
-    "asin": function(nn.Asin),
-    "asinh": function(nn.Asinh),
-    "atan": function(nn.Atan),
-    "atanh": function(nn.Atanh),
-    "cosh": function(nn.Cosh),
-    "sinh": function(nn.Sinh),
-    "tan": function(nn.Tan),
-    "erf": function(nn.Erf),
-    "erfc": function(nn.Erfc),
+    **{name: function(op) for name, op in _OPS.items()},
     "erf_inv": erf_inv,
     "lgamma": lgamma,
     "digamma": digamma,

@@ -8,17 +8,9 @@ Source: Golub and Van Loan, Matrix Computations, 8.5 (parallel ordering) and 8.6
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
-import numpy as np
-
-from ....dialects import nn
-from ....ir.core import Value
-from ....ir.types import TensorType, f64, i64
 from ...common.loops import Iteration, while_loop
-from ...common.terms import Term, constant
-from ..layer import HloLayer
-from ..rows import rows
+from ...common.vocabulary import *
+from ..layer import HloLayer, rows
 from .indexing import known_shape
 
 SWEEPS = {False: 10, True: 14}

@@ -1,0 +1,94 @@
+"""The words in which converters are written; a file of operators begins with all of them:
+
+    from ...common.vocabulary import *
+
+What few files need stays outside: they import it where it is declared, in `frontends/common/`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ...dialects import nn
+from ...ir.core import Value
+from ...ir.numpy_types import numpy_to_type, type_to_numpy
+from ...ir.types import (
+    ComplexType,
+    FloatType,
+    IntegerType,
+    TensorType,
+    Type,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from .activations import activation, affine, clipped
+from .attention import attend, grouped
+from .boxes import suppressed
+from .columns import folded, unfolded
+from .convolution import channels_first, channels_last, convolution, transposed_convolution
+from .direct import as_it_is, direct, named
+from .einsum import einsum
+from .formulas import atan2, bits_of, cbrt, divisor, floor_div, is_negative, polynomial
+from .gathering import gathered, one_hot, reverse_sequence
+from .movement import (
+    FAR,
+    channels_shuffled,
+    column,
+    concat,
+    padded_by,
+    reversed_axes,
+    rolled,
+    slice_axis,
+    split_into,
+    squeezed,
+    stacked,
+    swapped,
+    tiled,
+    transposed,
+    unsqueezed,
+)
+from .normalization import batch_norm, filled_channels
+from .pooling import (
+    Windows,
+    adaptive_pooled,
+    average_pooled,
+    max_pooled,
+    max_pooled_with_indices,
+    unpooled,
+)
+from .recurrent import Direction, Outcome, gru, lstm, rnn, zero_state
+from .reductions import largest, reduced, variance
+from .reshaping import expand_by, reshape_by
+from .resize import resized, resized_by_scales
+from .shapes import (
+    Extent,
+    as_i64,
+    as_scalar,
+    broadcast,
+    broadcast_by,
+    flatten,
+    limits_of,
+    merge,
+    normalize_axes,
+    normalize_axis,
+    of_length,
+    part_of_vector,
+    ranged,
+    reshape,
+    shape_of,
+    shape_text,
+    shape_vector,
+)
+from .terms import Operand, Term, arange, constant, counting, extent, joined
+from .windows import Padding, pad_by_vector

@@ -1,0 +1,38 @@
+"""Files of operators take their words from `common/vocabulary.py`, and none hides another."""
+
+from __future__ import annotations
+
+import ast
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from nnc.frontends.common import vocabulary
+
+ROOT = Path(vocabulary.__file__).parents[1]
+FILES = [
+    path
+    for path in sorted(ROOT.glob("*/ops/*.py"))
+    if "vocabulary import *" in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_an_import_means_what_it_says(path: Path) -> None:
+    """A name imported from elsewhere is not one that the vocabulary, later in order, replaces."""
+    package = "nnc.frontends." + ".".join(path.relative_to(ROOT).parent.parts)
+    module = import_module(f"{package}.{path.stem}")
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if not isinstance(node, ast.ImportFrom) or node.module == "__future__":
+            continue
+        source = import_module("." * node.level + (node.module or ""), package)
+        for alias in (a for a in node.names if a.name != "*"):
+            meant = getattr(source, alias.name, None)
+            if meant is not None and alias.name not in _defined(path):
+                assert getattr(module, alias.asname or alias.name) is meant, alias.name
+
+
+def _defined(path: Path) -> set[str]:
+    """Functions of a file, which may be called like what it imports under another name."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
