@@ -190,6 +190,8 @@ class LayoutCosts:
     blocks of 8 at 88 GFLOP/s, in blocks of 56 at 105."""
     padded_blocks: int = 32
     """Blocks among which a last one, filled with zeros, does not count."""
+    padded_results: int = 8
+    """The same of a convolution whose number of results has no fitting divisor."""
     used_dilated: float = 0.8
     """Part of a convolution's products that are with elements, not padding, at which it stays
     whole."""
@@ -208,6 +210,8 @@ class AlgorithmCosts:
     """Part that counts of what passes beside something longer: operations beside bytes."""
     open_image: int = 320
     """Rows and columns that count of an input whose only the run tells."""
+    open_sound: int = 16_000
+    """Elements of a sound of unknown length: a second of it."""
     open_extent: int = 24
     """The same of what depends on more than the inputs' extents."""
     epilogue: float = 1.15

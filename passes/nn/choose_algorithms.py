@@ -127,15 +127,20 @@ class Work(Roofline):
                     values, places = (op.x, op.out), slice(-3, -1)
                 case _:
                     continue
-            sizes = [size for value in values for size in self.shapes.of(value)[places]]
-            unknown = [size for size in sizes if not isinstance(size, int)]
-            found.update(zip(unknown, self.expected(1, *unknown)[1:], strict=True))
+            for sizes in (self.shapes.of(value)[places] for value in values):
+                pairs = zip(sizes, self.expected(1, *sizes)[1:], strict=True)
+                found.update((size, extent) for size, extent in pairs if not isinstance(size, int))
         return found
 
     def expected(self, images: Size, *extents: Size) -> list[int]:
-        """Extents of images: unknown ones as the target says, an unknown number of images as 1."""
+        """Extents of images: unknown ones as the target says, an unknown number of images as 1.
+
+        One extent alone is the length of a sound.
+        """
         costs = self.costs
-        found = [self.shapes.estimate(d, costs.open_image, costs.open_extent) for d in extents]
+        is_image = sum(extent != 1 for extent in extents) > 1
+        given = costs.open_image if is_image else costs.open_sound
+        found = [self.shapes.estimate(d, given, costs.open_extent) for d in extents]
         return [images if isinstance(images, int) else 1, *found]
 
     def sizes(self, conv: nn.BlockedConv) -> tuple[int, int, int, int, int]:

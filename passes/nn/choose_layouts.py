@@ -26,10 +26,17 @@ from ...ir.core import Operation, Value
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
 from ...ir.rewriting import apply_greedily
-from ...ir.types import FloatType, Type, i32
+from ...ir.types import FloatType, TensorType, Type, i32
 from ...targets.attribute import target_of
 from ...targets.costs import LayoutCosts
-from .building import arranged, element_of, reshape, scalar, shape_of
+from .building import (
+    arranged,
+    element_of,
+    is_arranged_constant,
+    reshape,
+    scalar,
+    shape_of,
+)
 from .grouped_layouts import (
     is_narrow,
     same_channels,
@@ -89,6 +96,10 @@ class ChooseLayouts(
         convolutions = [c for c in op.walk() if isinstance(c, nn.Conv)]
         integers = {c: found for c in convolutions if (found := integer_conv(c, machine))}
         layouts = Layouts(replace(costs, block=self.block or costs.block), integers)
+        convolutions = [
+            with_more_results(c, more) if (more := layouts.missing_results(c)) else c
+            for c in convolutions
+        ]
         products = [p for p in op.walk() if isinstance(p, nn.Matmul)]
         wanted = layouts.wanted_blocks(convolutions)
         blocks = {conv: layouts.blocks_of(conv, wanted) for conv in convolutions}
@@ -144,7 +155,7 @@ class Layouts:
     def blocks_of(self, conv: nn.Conv, wanted: Mapping[Value, int]) -> tuple[int, int] | None:
         """The blocks of operand and result, or None where the convolution stays as it is."""
         x, weight, out = shape_of(conv.x), shape_of(conv.weight), shape_of(conv.out)
-        if None in (x[1], *weight) or conv.weight.defined_by(nn.Constant) is None:
+        if None in (x[1], *weight) or not is_arranged_constant(conv.weight):
             return None
         words = self.integers.get(conv)
         if not _is_blocked_type(element_of(conv.x)) or 0 in (*x[1:], *weight):
@@ -166,6 +177,19 @@ class Layouts:
             if 2 * min(C, M) < self.block * groups:
                 return None
         return None if before is None or after is None else (before, after)
+
+    def missing_results(self, conv: nn.Conv) -> int:
+        """How many channels of zeros make blocks of results that would not be blocked otherwise.
+
+        Of many: those of a spectrum, say, 402 numbers for windows of 400.
+        """
+        M = shape_of(conv.out)[1]
+        if conv.groups > 1 or conv in self.integers or self.blocks_of(conv, {}) is not None:
+            return 0
+        if M is None or M % self.block == 0 or self.costs.padded_results * self.block > M:
+            return 0
+        is_known = conv.weight.defined_by(nn.Constant) is not None and conv.bias is None
+        return -M % self.block if is_known and self.block_of(shape_of(conv.x)[1] or 0) else 0
 
     def blocks_of_words(
         self, conv: nn.Conv, count: int, wanted: Mapping[Value, int]
@@ -304,6 +328,22 @@ def block_conv(
     result.name_hint = conv.out.name_hint
     conv.out.replace_all_uses_with(result)
     conv.erase()
+
+
+def with_more_results(conv: nn.Conv, more: int) -> nn.Conv:
+    """A convolution with so many channels of zeros at its end, which are cut off behind it."""
+    b = Builder.before_op(conv)
+    N, M, *rest = shape_of(conv.out)
+    zero, rank = scalar(b, 0, element_of(conv.weight)), len(rest) + 2
+    pads = (*(0,) * rank, more, *(0,) * (rank - 1))
+    weight = b.insert(nn.Pad(conv.weight, zero, pads=pads)).result
+    type = TensorType((N, M + more, *rest), element_of(conv.out))
+    made = nn.Conv.create([conv.x, weight], [type], conv.attributes, conv.properties)
+    out = b.insert(nn.Slice(b.insert(made).out, (0,) * rank, out=conv.out.type)).result
+    out.name_hint = conv.out.name_hint
+    conv.out.replace_all_uses_with(out)
+    conv.erase()
+    return made
 
 
 def skips_padding(conv: nn.Conv, window: Window, costs: LayoutCosts) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ from ...dialects.marks import KERNEL, MAKER
 from ...dialects.nn.known_values import KnownValues
 from ...dialects.nn.traits import Arranging, Total
 from ...ir.attributes import DenseElements, DenseResource, UnitAttr
-from ...ir.core import Operation, OpResult, Value
+from ...ir.core import Block, Operation, OpResult, Value
 from ...ir.diagnostics import NncError
 from ...ir.lazy import np
 from ...ir.passes import Pass, PassContext, option
@@ -35,10 +36,13 @@ class FoldConstants(
 
     Types become as precise as the new constants allow. A result that is much larger than its
     operands stays an op: it is cheaper to compute than to load. Not so the weights of products,
-    whose layout is chosen at compile time.
+    whose layout is chosen at compile time, and what takes an exponential, a sine or the like.
     """
 
     limit: int = option(1 << 16, help="bytes that a result may have whatever its operands", least=0)
+    costly: int = option(
+        1 << 24, help="the same of what is computed by mathematical functions", least=0
+    )
 
     def run(self, op: Operation, context: PassContext) -> None:
         """One walk in order, as constants come before what they make constant."""
@@ -46,10 +50,13 @@ class FoldConstants(
             return
         for block in op.regions[0].blocks:
             known = KnownValues()
+            costly = _costly(block)
             for inner in block:
                 if isinstance(inner, nn.NnOp) and not isinstance(inner, nn.Constant):
                     refine(inner, known)
-                    context.statistic("ops-folded", self.fold(inner, known, context.trace))
+                    context.statistic(
+                        "ops-folded", self.fold(inner, known, inner in costly, context.trace)
+                    )
         erase_dead_code(op, context.trace)
         for inner in op.regions[0].ops:
             if isinstance(inner, nn.Constant):
@@ -57,7 +64,9 @@ class FoldConstants(
         if isinstance(op, FuncOp) and not op.is_declaration:
             update_signature(op)
 
-    def fold(self, op: nn.NnOp, known: KnownValues, trace: RewriteTrace | None) -> int:
+    def fold(
+        self, op: nn.NnOp, known: KnownValues, is_costly: bool, trace: RewriteTrace | None
+    ) -> int:
         """Replace the op by constants if it can be computed; 1 if so."""
         if not op.results or not any(result.has_uses for result in op.results):
             return 0
@@ -65,7 +74,9 @@ class FoldConstants(
             return 0
         if not all(_may_change_type(result) for result in op.results):
             return 0
-        constants = self.by_known_elements(op, known) or self.later(op) or self.by_evaluation(op)
+        constants = self.by_known_elements(op, known)
+        if constants is None and self.is_affordable(op, self.costly if is_costly else self.limit):
+            constants = self.later(op) or self.by_evaluation(op)
         if constants is None:
             return 0
         block = op.parent
@@ -103,7 +114,7 @@ class FoldConstants(
         type = op.result_types[0]
         if not isinstance(type, TensorType) or not type.has_static_shape:
             return None
-        if type.num_bytes <= self.limit or not self.is_affordable(op):
+        if type.num_bytes <= self.limit:
             return None
         if not all(_has_elements(value.defined_by(nn.Constant)) for value in op.operands):
             return None
@@ -115,10 +126,8 @@ class FoldConstants(
         if not all(value.defined_by(nn.Constant) for value in op.operands):
             return None
         types = op.result_types
-        if not all(isinstance(t, TensorType) and t.has_static_shape for t in types):
-            if not isinstance(op, nn.NonZero):
-                return None
-        elif not self.is_affordable(op):
+        is_static = all(isinstance(t, TensorType) and t.has_static_shape for t in types)
+        if not is_static and not isinstance(op, nn.NonZero):
             return None
         operands: list[Any] = [constant_array(value) for value in op.operands]
         if any(operand is None for operand in operands):
@@ -132,11 +141,51 @@ class FoldConstants(
         stored = any(map(_is_stored, op.operands)) or is_weight(op)
         return [make_constant(array, stored) for array in arrays]
 
-    def is_affordable(self, op: nn.NnOp) -> bool:
-        """Whether the results are small, or not much larger than the operands."""
-        made = sum(t.num_bytes for t in op.result_types)  # type: ignore[attr-defined]
+    @staticmethod
+    def is_affordable(op: nn.NnOp, limit: int) -> bool:
+        """Whether the results are small, or not much larger than the operands; or not yet known."""
+        types = op.result_types
+        if not all(isinstance(t, TensorType) and t.has_static_shape for t in types):
+            return True
+        made = sum(t.num_bytes for t in types)  # type: ignore[attr-defined]
         given = sum(_stored_bytes(v.defined_by(nn.Constant)) for v in op.operands)
-        return made <= max(self.limit, op.growth * given) or is_weight(op)
+        return made <= max(limit, op.growth * given) or is_weight(op)
+
+
+FUNCTIONS = frozenset(
+    (
+        *("exp", "expm1", "log", "log1p", "pow", "erf", "erfc"),
+        *("sin", "cos", "tan", "asin", "acos", "atan"),
+        *("sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+    )
+)
+"""Of a comprehension: those that take many times as long as to load a number."""
+
+
+def _costly(block: Block) -> set[Operation]:
+    """What depends on constants alone and takes such a function, with what leads to it."""
+    fixed: list[nn.NnOp] = []
+    made: set[Value] = set()
+    for op in block:
+        if isinstance(op, nn.Constant) or (
+            isinstance(op, nn.NnOp)
+            and op.operands
+            and not op.regions
+            and made.issuperset(op.operands)
+        ):
+            made.update(op.results)
+            fixed.append(op)
+    found: set[Operation] = set()
+    for op in reversed(fixed):
+        leads = any(user in found for result in op.results for user in result.users)
+        if leads or (not isinstance(op, nn.Constant) and _takes_functions(op)):
+            found.add(op)
+    return found
+
+
+def _takes_functions(op: nn.NnOp) -> bool:
+    body = getattr(op, "body", None)
+    return isinstance(body, str) and not FUNCTIONS.isdisjoint(re.findall(r"\w+", body))
 
 
 def is_weight(op: Operation) -> bool:
