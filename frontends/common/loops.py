@@ -6,6 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from ...dialects import nn
 from ...ir.core import Block, Operation, Region, Value
 from ...ir.diagnostics import NncError
@@ -46,24 +48,38 @@ def while_loop(
     """The last states of a loop, and its stacked rows.
 
     The loop has `count` iterations, or as many as the condition allows that starts as `going`.
-    Where iterations give other extents than they were given, the types have `?`. With `bounded`,
-    a program fails whose loop has no other end than a count that it would never reach.
+    Where iterations give other extents than they were given, the types have `?`. Of a state that
+    no iteration reads, the first value may be of another rank or element type: the program fails
+    where there is no iteration. A single element may have another rank. With `bounded`, a program
+    fails whose loop has no other end than a count that it would never reach.
     """
     first_flag = going if going is not None else n.constant(True, i1)
+    states, unread = list(states), set[int]()
     types = [v.type for v in states]
     while True:
         after = Block([NUMBER, FLAG, *types])
         number, flag, *given = after.args
         with n.builder.inside(after):
             made = step(number, flag, list[Value](given))
+            for i, (state, v) in enumerate(zip(given, made.states, strict=True)):
+                is_single = _is_single(state.type, v.type)
+                if is_unlike(state.type, v.type) and (is_single or not state.has_uses):
+                    types[i] = v.type
+                    if not is_single:
+                        unread.add(i)
             wider = [
                 merged(n, t, v.type, i)
                 for i, (t, v) in enumerate(zip(types, made.states, strict=True))
             ]
-        if wider == types:
+        if wider == [v.type for v in given]:
             break
         _forget(after)
         types = wider
+    for i, (state, type) in enumerate(zip(states, types, strict=True)):
+        if i in unread:
+            states[i] = _placeholder(n, type)
+        elif is_unlike(state.type, type):
+            states[i] = n(nn.Reshape(state, out=type))
     always = _is_always(n, going) and (made.going is flag or _is_always(n, made.going))
     exact = count if always else None
     if always and count is None:
@@ -95,8 +111,32 @@ def while_loop(
         Region([after]),
         outs=[NUMBER, FLAG, *types, *stacked],
     )
-    results = insert(n, loop)
-    return results[2 : 2 + len(types)], results[2 + len(types) :]
+    number, _, *results = insert(n, loop)
+    for i in unread:
+        some = n(nn.Greater(number, n.constant(0, i64)))
+        text = f"a loop has no iteration, and output {i} another rank or type than was compiled"
+        results[i] = n(nn.Assume(results[i], some, text))
+    return results[: len(types)], results[len(types) :]
+
+
+def is_unlike(a: Any, b: Any) -> bool:
+    """Whether tensors have another element type or rank."""
+    if not (isinstance(a, TensorType) and isinstance(b, TensorType)):
+        return False
+    return a.element_type is not b.element_type or a.rank != b.rank
+
+
+def _is_single(*types: Any) -> bool:
+    """Whether all are tensors of one element, of one type."""
+    if not all(isinstance(t, TensorType) and t.shape.count(1) == t.rank for t in types):
+        return False
+    return len({t.element_type for t in types}) == 1
+
+
+def _placeholder(n: Layer, type: TensorType) -> Value:
+    """A tensor that nothing reads, of any number of elements where the extents are unknown."""
+    shape = tuple(d or 0 for d in type.shape)
+    return n.cast(n.constant(np.zeros(shape, np.int8)), type.element_type)
 
 
 def _forget(block: Block) -> None:
@@ -208,7 +248,7 @@ def merged(n: Layer, a: Any, b: Any, i: int) -> Any:
             return nn.join(a, b)
         except NncError as error:
             raise n.error(f"output {i} {error.message}") from None
-    if a.element_type is not b.element_type or a.rank != b.rank:
+    if is_unlike(a, b):
         raise n.error(
             f"output {i} is '{a}' or '{b}' by what is known at run time only, expected one "
             "element type and rank"

@@ -220,3 +220,25 @@ def test_weights_in_a_body():
     for _ in range(3):
         expected = np.tanh(expected @ weights @ weights)
     np.testing.assert_allclose(nnc.compile(model)(count(3), x), expected, rtol=1e-4, atol=1e-5)
+
+
+def test_first_states_of_another_rank():
+    """PaddlePaddle's converter gives a scalar for what the first iteration writes, and flags of
+    one element that gain a dimension."""
+    text = """g (int64 m, float[N,2] x) => (float[A,2] last, bool[B] seen)
+    {
+      t = Constant<value=bool {1}>() unset = Constant<value=int32 {7}>() no = Constant<value=bool {0}>()
+      last, seen = Loop (m, t, unset, no) <
+        body = b (int64 i, bool c, float[P,2] old, bool[Q] flag) => (bool go, float[R,2] n, bool[1] f) {
+          s = Cast<to=1>(i) n = Add(x, s)
+          one = Constant<value_ints=[1]>() u = Cast<to=7>(flag) w = Add(u, one) f = Cast<to=9>(w)
+          go = Identity(c)
+        }>
+    }"""
+    run = nnc.compile(onnx.parser.parse_model(HEAD + text))
+    last, seen = run(count(3), X[:, :2])
+    np.testing.assert_array_equal(last, X[:, :2] + 2)
+    np.testing.assert_array_equal(seen, [True])
+    with pytest.raises(NncError, match=r"\(Loop\).*no iteration.*output 0"):
+        run(count(0), X[:, :2])
+    assert run(count(1), X[:, :2])[0].shape == (3, 2)

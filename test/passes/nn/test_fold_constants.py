@@ -77,6 +77,27 @@ def test_what_only_grows_stays():
     assert names(module) == ["nn.broadcast_to", "nn.add"]
 
 
+def test_what_takes_functions_is_computed_ahead(rng):
+    """A table that grows from a row and a column, as those of resampling filters, stays no op."""
+    row, column = (rng.random(s).astype(np.float32) for s in ((1, 300), (300, 1)))
+
+    def build(b, v):
+        phases = b(nn.Add(value_of(b, row), value_of(b, column)))
+        return b(nn.Mul(v, b(nn.Sin(phases))))
+
+    x = rng.random((300, 300)).astype(np.float32)
+    module = graph(build, x)
+    expected = interpret(module, x)
+    transform(module, FoldConstants())
+    assert names(module) == ["nn.mul"]
+    same(interpret(module, x), expected)
+    assert names(transform(graph(build, x), FoldConstants(costly=0))) == [
+        "nn.add",
+        "nn.sin",
+        "nn.mul",
+    ]
+
+
 def test_shape_arithmetic_of_partly_known_shapes(rng):
     """[batch, 4, 6] -> [batch, 24] as exporters write it: gather, unsqueeze, concat, reshape."""
     x = rng.random((3, 4, 6)).astype(np.float32)
