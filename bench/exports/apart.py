@@ -16,6 +16,7 @@ from pathlib import Path
 import onnx.parser
 
 from .check import Finding, check
+from .results import NOT_MADE
 
 FORKED = multiprocessing.get_context("fork")
 
@@ -71,7 +72,7 @@ def _written(files: tuple[str, ...], options: argparse.Namespace) -> Iterator[tu
         else:
             yield from export_row(ROWS.rows[name], options.to, files, options.again)
     except Exception as error:  # a library that is not there, a network that is not so
-        yield from ((file, f"not made: {type(error).__name__}: {error}") for file in files)
+        yield from ((file, f"{NOT_MADE}{type(error).__name__}: {error}") for file in files)
 
 
 def _checked(path: Path, seconds: float) -> Finding:
