@@ -67,8 +67,7 @@ def _written(files: tuple[str, ...], options: argparse.Namespace) -> Iterator[tu
     name = files[0].split(".")[0]
     try:
         if name in OTHERS:
-            export_other(name, OTHERS[name], options.to, options.again)
-            yield files[0], ""
+            yield files[0], export_other(name, OTHERS[name], options.to, options.again)
         else:
             yield from export_row(ROWS.rows[name], options.to, files, options.again)
     except Exception as error:  # a library that is not there, a network that is not so
