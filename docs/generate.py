@@ -5,7 +5,8 @@
     python docs/generate.py --check          exit 1 if one is not what would be written
 
 The pages of the dialects, the passes and nn-opt come from declarations, see `dialect_pages.py`
-and `pass_pages.py`; the page of the formats comes from measurements, see `format_pages.py`.
+and `pass_pages.py`; the pages of formats and of exports come from measurements, see
+`format_pages.py` and `export_page.py`.
 `docs/tour.md` comes from `docs/tour.in.md`, in which a line `{{name}}` stands for a piece of
 generated text, see `tour_pieces`.
 """
@@ -100,11 +101,12 @@ def tour() -> str:
 def pages() -> dict[str, Callable[[], str]]:
     """What makes each generated file, by its path below docs/."""
     from dialect_pages import dialect_pages
+    from export_page import exports_page
     from format_pages import formats_page
     from pass_pages import nn_opt_page, passes_page
 
     made = {name: partial(str, text) for name, text in dialect_pages().items()}
-    made["formats.md"] = formats_page
+    made |= {"formats.md": formats_page, "exports.md": exports_page}
     return {**made, "nn-opt.md": nn_opt_page, "passes.md": passes_page, "tour.md": tour}
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import onnx.parser
 
 from .check import Finding, check
+from .results import NOT_MADE
 
 FORKED = multiprocessing.get_context("fork")
 
@@ -66,12 +67,11 @@ def _written(files: tuple[str, ...], options: argparse.Namespace) -> Iterator[tu
     name = files[0].split(".")[0]
     try:
         if name in OTHERS:
-            export_other(name, OTHERS[name], options.to, options.again)
-            yield files[0], ""
+            yield files[0], export_other(name, OTHERS[name], options.to, options.again)
         else:
             yield from export_row(ROWS.rows[name], options.to, files, options.again)
     except Exception as error:  # a library that is not there, a network that is not so
-        yield from ((file, f"not made: {type(error).__name__}: {error}") for file in files)
+        yield from ((file, f"{NOT_MADE}{type(error).__name__}: {error}") for file in files)
 
 
 def _checked(path: Path, seconds: float) -> Finding:

@@ -51,8 +51,15 @@ def export_row(
                 export(row, module, path, exporter, form == "dynamic")
             except Exception as error:  # an exporter fails in any way it likes
                 path.unlink(missing_ok=True)
-                failure.write_text(f"{type(error).__name__}: {error}\n")
+                failure.write_text(f"{root_of(error)}\n")
         yield name, failure.read_text() if failure.exists() else ""
+
+
+def root_of(error: BaseException) -> str:
+    """What was the matter in the first place; exporters wrap it in what they were about to do."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return f"{type(error).__name__}: {error}"
 
 
 def write_values(row: Row, module: nn.Module, path: Path) -> None:

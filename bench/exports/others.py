@@ -42,12 +42,21 @@ def learnable() -> tuple[np.ndarray, np.ndarray]:
     return x.astype(np.float32), y
 
 
-def export_other(name: str, row: Converted, folder: Path, again: bool = False) -> None:
-    """Write the model and its values, as `export.py` does, unless they are there."""
+def export_other(name: str, row: Converted, folder: Path, again: bool = False) -> str:
+    """Write the model and its values, as `export.py` does, unless they are there.
+
+    What the converter said where it failed, else nothing. Raises ImportError without the library.
+    """
     if (folder / f"{name}.npz").exists() and not again:
-        return
-    x, y = learnable()
-    model, call = row.make(x, y)
+        return ""
+    try:
+        model, call = row.make(*learnable())
+    except ImportError:
+        raise
+    except Exception as error:  # a converter fails in any way it likes
+        return f"{type(error).__name__}: {error}"
+    if len(model.graph.input) != 1:
+        return f"{len(model.graph.input)} inputs: constants of the network among them"
     arrays: dict[str, np.ndarray] = {}
     random = np.random.default_rng(1)
     for at, batch in enumerate(BATCHES):
@@ -56,6 +65,7 @@ def export_other(name: str, row: Converted, folder: Path, again: bool = False) -
         arrays |= {f"{at}/out/{i}": np.asarray(one) for i, one in enumerate(call(given))}
     np.savez(folder / f"{name}.npz", allow_pickle=False, **arrays)
     onnx.save(model, folder / f"{name}.convert.dynamic.onnx")
+    return ""
 
 
 def sklearn_row(module: str, kind: str, **options: Any) -> Converted:

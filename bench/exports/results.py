@@ -17,6 +17,10 @@ LONGEST = 160
 """Characters of a message that are kept."""
 
 
+NOT_MADE = "not made: "
+"""What `unwritten` starts with where there was no network to export."""
+
+
 class Results:
     """The lines of a file, by the name of the export; None keeps nothing."""
 
@@ -28,7 +32,12 @@ class Results:
         }
 
     def put(self, found: Finding) -> None:
-        """Keep what was found in place of what is there of the same file."""
+        """Keep what was found in place of what is there of the same file.
+
+        Of a row that could not be made nothing is kept: elsewhere there may be what it takes.
+        """
+        if found.unwritten.startswith(NOT_MADE):
+            return
         self.rows[found.name] = as_row(found)
         if self.path:
             lines = (json.dumps(self.rows[file]) for file in sorted(self.rows))

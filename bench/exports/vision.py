@@ -123,7 +123,7 @@ for _name, _options in (
 
 VIDEO = floats("batch", 3, 4, 32, 32)
 for _name in ("r3d_18", "s3d"):
-    _frames = floats("batch", 3, 16, 64, 64) if _name == "s3d" else VIDEO
+    _frames = floats("batch", 3, 16, 224, 224) if _name == "s3d" else VIDEO
     ROWS.add(
         _name,
         partial(getattr(zoo.video, _name), weights=None, num_classes=10),
@@ -168,7 +168,7 @@ for _name, _options in (
     ("levit_128s", {"img_size": 64}),
     ("mobilevit_xxs", {}),
     ("tiny_vit_5m_224", {"img_size": 64}),
-    ("efficientformer_l1", {"img_size": 64}),
+    ("efficientformer_l1", {"img_size": 224}),
     ("coat_tiny", {"img_size": 64}),
     ("pvt_v2_b0", {}),
     ("twins_pcpvt_small", {"img_size": 64}),

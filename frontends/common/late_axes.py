@@ -18,6 +18,7 @@ from ...ir.core import Value
 from ...ir.types import TensorType, i64
 from .layer import Layer
 from .shapes import as_i64, part_of_vector, shape_of
+from .terms import Term
 
 
 def axes_mask(n: Layer, axes: Value, rank: int) -> Value:
@@ -41,12 +42,20 @@ def spread_over(n: Layer, numbers: Value, axes: Value, rank: int) -> Value:
 
 
 def from_the_front(n: Layer, axes: Value, rank: int) -> Value:
-    """The axes as a 1-D tensor of i64, counted from the front."""
+    """The axes as a 1-D tensor of i64, counted from the front; the program fails beyond `rank`."""
     axes = as_i64(n, axes)
     if axes.type.rank != 1:
         axes = n(nn.Reshape(axes, out=TensorType((1,), i64)))
-    negative = n(nn.Less(axes, n.constant(0, i64)))
-    return n(nn.Where(negative, n(nn.Add(axes, n.constant(rank, i64))), axes))
+    given = Term(n, axes)
+    found = (given < 0).choose(given + rank, given)
+    text = f"an axis is not one of the {rank} of its operand"
+    return assumed(n, found.value, (found >= 0) & (found < rank), text)
+
+
+def assumed(n: Layer, x: Value, holds: Term, text: str) -> Value:
+    """x where all elements of a 1-D condition hold; else the program fails."""
+    faults = (~holds).cast(i64).sum(0)
+    return n(nn.Assume(x, faults.equals(0).value, text))
 
 
 def order_of(n: Layer, mask: Value) -> Value:
@@ -155,6 +164,14 @@ def parts_of_sizes(n: Layer, x: Value, axis: int, sizes: Value, count: int) -> S
         )
         for i in range(count)
     ]
+
+
+def given_sizes(n: Layer, x: Value, axis: int, sizes: Value) -> Value:
+    """Sizes of parts that a caller gives; the program fails where they are not all of x."""
+    whole = Term(n, part_of_vector(n, shape_of(n, x), axis, axis + 1))
+    given = Term(n, as_i64(n, sizes))
+    holds = (given >= 0) & given.sum(0, keep=True).equals(whole)
+    return assumed(n, given.value, holds, "the sizes of the parts do not add up to the whole")
 
 
 def source_of(vector: Value, at: int) -> tuple[Value, int] | None:

@@ -18,7 +18,7 @@ from . import formulas, gathering
 from .blocks import batch_to_space, mirrored_pad, space_to_batch
 from .convolution import channels_first, channels_last
 from .gathering import gathered
-from .late_axes import all_where_none, along, axes_mask, parts_of_sizes
+from .late_axes import all_where_none, along, axes_mask, given_sizes, parts_of_sizes
 from .layer import Layer
 from .movement import FAR, column, padded_by, slice_axis, split_into, transposed
 from .reductions import largest, reduced
@@ -149,7 +149,7 @@ def split_v(n: Layer, x: Value, sizes: Value, axis: Value, count: int) -> list[V
     """Parts of these sizes along an axis, of which a known one may be -1: what is left."""
     place = normalize_axis(n, n.known_int(axis, "axis"), x.type.rank)
     if n.known(sizes) is None:
-        return list(parts_of_sizes(n, x, place, sizes, count))
+        return list(parts_of_sizes(n, x, place, given_sizes(n, x, place, sizes), count))
     parts, whole = list(n.known_ints(sizes, "sizes")), x.type.shape[place]
     if whole is not None and parts.count(-1) == 1:
         parts[parts.index(-1)] = whole - sum(parts) - 1

@@ -376,6 +376,12 @@ class Emitter(Builder):
             fits = self.insert(arith.OrI(fits, self.compare("eq", a, 1))).result
         self.require(fits, text)
 
+    def require_at_most(self, a: Size, b: Size, text: str) -> None:
+        """A check that an extent is no larger than another one, unless it is known."""
+        if a is b or (isinstance(a, int) and (a <= 0 or (isinstance(b, int) and a <= b))):
+            return
+        self.require(self.compare("sle", a, b), text)
+
     def _require_extent(self, size: Value) -> None:
         """A check that a computed extent is not negative."""
         if size in self._in_range or isinstance(size.defining_op, arith.Constant):

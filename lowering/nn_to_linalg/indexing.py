@@ -48,12 +48,29 @@ def lower_gather(e: Emitter, op: nn.Gather) -> None:
     e.generic([indices], [out], [read, AffineMap.identity(rank)], ["parallel"] * rank, pick)
 
 
+def _require_within(e: Emitter, indices: Value, data: Value, axis: int) -> None:
+    """A check that indices are no more than the elements along each of the other axes."""
+    for other, (count, extent) in enumerate(zip(e.sizes(indices), e.sizes(data), strict=True)):
+        if other != axis:
+            e.require_at_most(count, extent, f"its indices are more than the data along {other}")
+
+
+def _require_updates(
+    e: Emitter, updates: Value, indices: Sequence[Size], rest: Sequence[Size] = ()
+) -> None:
+    """A check that updates have the extents of their indices, and then those of the data."""
+    for axis, (own, wanted) in enumerate(zip(e.sizes(updates), [*indices, *rest], strict=True)):
+        text = f"extent {axis} of its updates does not fit its indices and data"
+        e.require_equal(own, wanted, text)
+
+
 @lowers(nn.GatherElements)
 def lower_gather_elements(e: Emitter, op: nn.GatherElements) -> None:
     """out[i, j] = data[indices[i, j], j] for axis 0, and so on"""
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     extents = e.sizes(data)
     out = e.destination(op.out, e.sizes(indices))
+    _require_within(e, indices, data, op.axis)
     require_in_range(e, op.indices, [extents[op.axis]])
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
@@ -73,6 +90,8 @@ def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
     sizes = [*shape[:-1], *extents[batch + length :]]
     out = e.destination(op.out, sizes)
     lead = len(shape) - 1
+    for axis in range(batch):
+        e.require_equal(shape[axis], extents[axis], f"its indices do not fit extent {axis}")
     require_in_range(e, op.indices, extents[batch : batch + length])
 
     def pick(e: Emitter, _: Value) -> Value:
@@ -92,11 +111,13 @@ def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
     """A copy of the data; then the updates one after the other."""
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     updates = e.buffer(op.updates)
+    bounds = e.sizes(indices)
+    _require_within(e, indices, data, op.axis)
+    _require_updates(e, updates, bounds)
     out = e.destination(op.out, e.sizes(data))
     e.copy(data, out)
     extent = e.size(out, op.axis)
     element = op.out.type.element_type
-    bounds = e.sizes(indices)
     with e.loops(bounds) as where:
         at = wrapped(e, e.load(indices, where), extent)
         places: list[Size] = list(where)
@@ -110,10 +131,11 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
     """A copy of the data; then the updates, elements or slices, one after the other."""
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     updates = e.buffer(op.updates)
-    out = e.destination(op.out, e.sizes(data))
-    e.copy(data, out)
-    extents, shape = e.sizes(out), e.sizes(indices)
+    extents, shape = e.sizes(data), e.sizes(indices)
     length = op.indices.type.shape[-1]
+    _require_updates(e, updates, shape[:-1], extents[length:])
+    out = e.destination(op.out, extents)
+    e.copy(data, out)
     element = op.out.type.element_type
     rest = e.sizes(updates)[len(shape) - 1 :]
     with e.loops(shape[:-1]) as where:

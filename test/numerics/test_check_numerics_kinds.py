@@ -3,6 +3,8 @@
 import onnx.parser
 import pytest
 from nnc.driver.compile import load_module
+from nnc.driver.hosting import cut_parts, is_hosted
+from nnc.ir.core import Operation
 from nnc.ir.passes import PassManager
 from nnc.lowering.pipelines import STAGES
 from nnc.numerics.checking import CheckNumerics
@@ -12,7 +14,7 @@ def listed(numbers):
     return ",".join(map(str, numbers))
 
 
-HEAD = '<ir_version: 10, opset_import: ["" : 21]>\n'
+HEAD = '<ir_version: 10, opset_import: ["" : 21, "ai.onnx.ml" : 5]>\n'
 KINDS = {
     "open shapes": """
     g (float[N,3,H,W] x) => (float[N,C] y, int64[4] s)
@@ -55,15 +57,48 @@ KINDS = {
     g (int8[2,8] a, int8[8,4] b) => (float[2,4] y)
     <float s = {0.5}, int8 z = {1}>
     { c = QLinearMatMul(a, s, z, b, s, z, s, z)  y = DequantizeLinear(c, s, z) }""",
+    "trees": """
+    g (float[N,3] x) => (float[N,2] y)
+    { y = ai.onnx.ml.TreeEnsemble<
+        nodes_featureids = [0, 2, 1], nodes_splits = float[3] {0.1, -0.3, 0.5},
+        nodes_modes = uint8[3] {0, 0, 2}, tree_roots = [0, 2],
+        nodes_truenodeids = [1, 0, 2], nodes_trueleafs = [0, 1, 1],
+        nodes_falsenodeids = [1, 3, 4], nodes_falseleafs = [1, 1, 1],
+        leaf_targetids = [0, 1, 1, 0, 1], leaf_weights = float[5] {1.0, -2.0, 0.5, 3.0, 0.7},
+        n_targets = 2, aggregate_function = 1>(x) }""",
 }
+HOSTED = {
+    "strings": """
+    g (string[N] s, float[N,4] x) => (float[N,4] y, string[N] t)
+    <float[3,4] w = {WEIGHTS}>
+    { i = ai.onnx.ml.LabelEncoder<keys_strings = ["a", "b", "c"], values_int64s = [0, 1, 2],
+        default_int64 = 0>(s)
+      e = Gather(w, i)  p = Mul(e, x)  y = Softmax<axis = 1>(p)
+      t = StringConcat(s, s) }""".replace("WEIGHTS", listed((i % 5 - 2) / 4 for i in range(12))),
+    "a sequence": """
+    g (seq(float[?,4]) s, float[M,4] x, int64 k) => (float[?,4] y, seq(float[?,4]) t)
+    { a = SequenceAt(s, k)  b = Concat<axis = 0>(a, x)  y = Tanh(b)  t = SequenceInsert(s, y) }""",
+}
+
+
+def check(module: Operation) -> int:
+    """How many results the passes to machine code were compared in; none may have changed."""
+    numerics = CheckNumerics()
+    for stage in STAGES:
+        PassManager(stage.pipeline(), instrumentations=[numerics]).run(module)
+    assert numerics.notes == []
+    return numerics.compared
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_small_model_of_a_kind(kind: str) -> None:
-    module = load_module(onnx.parser.parse_model(HEAD + KINDS[kind]))
-    check = CheckNumerics()
-    for stage in STAGES:
-        PassManager(stage.pipeline(), instrumentations=[check]).run(module)
-    assert check.notes == []
-    assert check.compared > 20
+    assert check(load_module(onnx.parser.parse_model(HEAD + KINDS[kind]))) > 20
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", HOSTED)
+def test_what_is_compiled_of_a_model_with_a_host(kind: str) -> None:
+    module = load_module(onnx.parser.parse_model(HEAD + HOSTED[kind]))
+    assert is_hosted(module)
+    assert sum(map(check, cut_parts(module))) > 20

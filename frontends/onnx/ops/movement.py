@@ -10,7 +10,7 @@ from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import Dim, TensorType, i64
 from ...common.gathering import reverse_sequence
-from ...common.late_axes import parts_of_sizes, spread_over
+from ...common.late_axes import given_sizes, parts_of_sizes, spread_over
 from ...common.movement import FAR, bounds, concat, split_into, tiled
 from ...common.shapes import (
     as_i64,
@@ -142,7 +142,8 @@ def split(n: Node, x: Value, sizes_operand: Value | None = None) -> list:
     sizes = n.ints("split") if "split" in n.schema.attributes else None
     if sizes_operand is not None:
         if n.known(sizes_operand) is None:
-            return list(parts_of_sizes(n, x, axis, sizes_operand, count))
+            sizes = given_sizes(n, x, axis, sizes_operand)
+            return list(parts_of_sizes(n, x, axis, sizes, count))
         sizes = n.known_ints(sizes_operand, "split")
     if sizes is None:
         declared = n.int("num_outputs", count)

@@ -7,7 +7,7 @@ import numpy as np
 from ....dialects import nn
 from ....ir.core import Value
 from ....ir.types import TensorType, i64
-from ...common.late_axes import axes_mask, number_of, with_ones, without
+from ...common.late_axes import assumed, axes_mask, number_of, with_ones, without
 from ...common.reshaping import expand_by, reshape_by
 from ...common.shapes import (
     Extent,
@@ -21,6 +21,7 @@ from ...common.shapes import (
     reshape,
     shape_of,
 )
+from ...common.terms import Term
 from ..node import Node
 from ..registry import converter
 
@@ -59,6 +60,11 @@ def _reshape_at_run_time(n: Node, x: Value, shape: Value, target: tuple) -> Valu
         own = parts[0] if len(parts) == 1 else n(nn.Concat(parts, axis=0))
         is_zero = n(nn.Equal(shape, n.constant(0, i64)))
         shape = n(nn.Where(is_zero, own, shape))
+    if len(target) == 1:  # all elements in a row, whatever the shape is
+        count = Term(n, n(nn.ReduceProd(shape_of(n, x), axes=(0,), keep_dims=True)))
+        given = Term(n, shape)
+        fits = given.equals(-1) | given.equals(count)
+        x = assumed(n, x, fits, "the shape does not hold as many elements as its operand has")
     out = TensorType((None,) * len(target), x.type.element_type)
     return n(nn.ReshapeDynamic(x, shape, out=out))
 
@@ -79,7 +85,10 @@ def squeeze(n: Node, x: Value, axes_operand: Value | None = None) -> Value:
             left = n.declared_rank(0)
             axes_operand = of_length(n, axes_operand, None if left is None else rank - left)
             count = number_of(n, axes_operand, "axes")
-            return without(n, x, axes_mask(n, axes_operand, rank), count)
+            mask = axes_mask(n, axes_operand, rank)
+            ones = ~Term(n, mask) | Term(n, shape_of(n, x)).equals(1)
+            x = assumed(n, x, ones, "an axis that is taken away has other than one element")
+            return without(n, x, mask, count)
         axes = n.known_ints(axes_operand, "axes")
     if axes is None:
         if None in x.type.shape:
@@ -158,7 +167,17 @@ def expand(n: Node, x: Value, shape: Value) -> Value:
     wanted = n.extents(shape)
     if wanted is None:
         raise n.error("the number of dimensions of the result must be known")
-    return expand_by(n, x, as_i64(n, shape), wanted)
+    shape = as_i64(n, shape)
+    if (
+        n.builder.is_unknown(shape)
+        and not {1, None}.intersection(x.type.shape)
+        and own >= len(wanted) > 0
+    ):
+        # The result is as x whatever the shape is, so nothing else looks at it.
+        given, tail = Term(n, shape), n.constant(np.array(x.type.shape[own - len(wanted) :]))
+        fits = given.equals(1) | given.equals(Term(n, tail))
+        return assumed(n, x, fits, "its operand does not fit the shape")
+    return expand_by(n, x, shape, wanted)
 
 
 def _led_by_ones(n: Node, shape: Value, rank: int) -> Value:
