@@ -7,6 +7,8 @@ decision 0018, and leaves the loops that read without branches.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ...dialects import arith, nn, vector
 from ...ir.attributes import DenseElements
 from ...ir.core import Value
@@ -36,6 +38,14 @@ def require_in_range(e: Emitter, indices: Value, extents: list[Size]) -> None:
         high = e.insert(arith.CmpI("slt", _in_64_bits(e, most), size)).result
         # Where there are no indices, 0 and -1 are the extremes, which fit any extent.
         e.require(e.insert(arith.AndI(low, high)).result, "an index is out of range")
+
+
+def require_within(e: Emitter, counts: Sequence[Size], extents: Sequence[Size], axis: int) -> None:
+    """A check that there are no more indices beside an axis than elements, unless it is known."""
+    for i, (count, extent) in enumerate(zip(counts, extents, strict=True)):
+        known = count is extent or (isinstance(count, int) and isinstance(extent, int))
+        if i != axis and not known:
+            e.require(e.compare("ule", count, extent), "it has more indices than data")
 
 
 def _in_64_bits(e: Emitter, value: Value) -> Value:

@@ -12,7 +12,7 @@ from ...dialects import arith, nn, vector
 from ...ir.affine import AffineDim, AffineMap
 from ...ir.core import Value
 from ...ir.types import FloatType, IntegerType, MemRefType, Type, VectorType, i1, i64, index
-from .bounds import LANES, require_in_range
+from .bounds import LANES, require_in_range, require_within
 from .emitter import Emitter, Size, buffer_type
 from .scalars import apply, compute_type, convert, narrow
 from .storage import storage_type
@@ -54,6 +54,7 @@ def lower_gather_elements(e: Emitter, op: nn.GatherElements) -> None:
     data, indices = e.buffer(op.data), e.buffer(op.indices)
     extents = e.sizes(data)
     out = e.destination(op.out, e.sizes(indices))
+    require_within(e, e.sizes(indices), extents, op.axis)
     require_in_range(e, op.indices, [extents[op.axis]])
 
     def pick(e: Emitter, at: Value, _: Value) -> Value:
@@ -73,6 +74,8 @@ def lower_gather_nd(e: Emitter, op: nn.GatherNd) -> None:
     sizes = [*shape[:-1], *extents[batch + length :]]
     out = e.destination(op.out, sizes)
     lead = len(shape) - 1
+    for own, given in zip(extents[:batch], shape, strict=False):
+        e.require_equal(given, own, "its operands differ in a batch dimension")
     require_in_range(e, op.indices, extents[batch : batch + length])
 
     def pick(e: Emitter, _: Value) -> Value:
@@ -97,6 +100,8 @@ def lower_scatter_elements(e: Emitter, op: nn.ScatterElements) -> None:
     extent = e.size(out, op.axis)
     element = op.out.type.element_type
     bounds = e.sizes(indices)
+    require_within(e, bounds, e.sizes(out), op.axis)
+    _require_shape(e, updates, bounds)
     with e.loops(bounds) as where:
         at = wrapped(e, e.load(indices, where), extent)
         places: list[Size] = list(where)
@@ -115,6 +120,7 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
     extents, shape = e.sizes(out), e.sizes(indices)
     length = op.indices.type.shape[-1]
     element = op.out.type.element_type
+    _require_shape(e, updates, [*shape[:-1], *extents[length:]])
     rest = e.sizes(updates)[len(shape) - 1 :]
     with e.loops(shape[:-1]) as where:
         places: list[Size] = []
@@ -137,6 +143,12 @@ def lower_scatter_nd(e: Emitter, op: nn.ScatterNd) -> None:
         else:
             with e.loops(rest) as inner:
                 update(inner)
+
+
+def _require_shape(e: Emitter, updates: Value, shape: Sequence[Size]) -> None:
+    """A check that there is an update for each index."""
+    for own, wanted in zip(e.sizes(updates), shape, strict=True):
+        e.require_equal(own, wanted, "its updates do not fit its indices")
 
 
 def _has_vectors(element: Type) -> bool:
