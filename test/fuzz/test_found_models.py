@@ -64,6 +64,22 @@ VALID = {
         (numbers(1, 1, 5, 3),),
         np.empty((1, 2, 3, 0), np.float32),
     ),
+    # The first of two elements is taken as the other axis grows.
+    "a resize of two to one": (
+        """g (float[3,1,2] x) => (float[?,?,?] y) <float[3] s = {1.0, 2.0, 0.5}>
+        { y = Resize<coordinate_transformation_mode = "align_corners", mode = "nearest",
+                     nearest_mode = "ceil">(x, , s) }""",
+        (numbers(3, 1, 2),),
+        numbers(3, 1, 2)[:, [0, 0], :1],
+    ),
+    # Its unrolled loops have no iterations.
+    "a convolution of no channels": (
+        """g (float[16,0,2,7,1] x, float[2,0,2,3,1] w) => (float[?,?,?,?,?] y)
+        { y = Conv<dilations = [1,2,2], kernel_shape = [2,3,1], pads = [0,2,1,2,0,1],
+                   strides = [2,1,1]>(x, w) }""",
+        (np.empty((16, 0, 2, 7, 1), np.float32), np.empty((2, 0, 2, 3, 1), np.float32)),
+        np.zeros((16, 2, 2, 5, 3), np.float32),
+    ),
     # The layouts that groups get depend on how many filters there are.
     "an open number of filters": (
         """g (float[1,16,2] x, float[D,1,1] w) => (float[?,?,?] y)
