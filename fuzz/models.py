@@ -40,7 +40,7 @@ def model_case(choice: random.Random) -> Case:
 
 def graph_case(choice: random.Random) -> Case:
     """A valid model, compiled or interpreted, and ONNX's reference beside it."""
-    from .operators import valid_graph
+    from .recipes import valid_graph
 
     how = "compiled" if choice.random() < COMPILED["valid"] else "interpreted"
     return Case(REFERENCE, (how,), valid_graph(choice).SerializeToString(), suffix=".onnx")
