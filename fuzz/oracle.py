@@ -22,12 +22,6 @@ from .cases import REFERENCE, Case
 PLACE = re.compile(r":\d+:\d+: |in\.mlir|<pass pipeline>|nn-opt: |error: canonicalize: ")
 """What a message about a text begins with."""
 
-LIMITS = re.compile(
-    r"not supported|must be known|more memory than there is|of (static|known) (shape|extents)"
-    r"|known last extent|known extents|the window does not fit"
-)
-"""What nnc says of valid models that it does not take, and names as its limits."""
-
 SECONDS = 10
 """Processor time after which a case hangs."""
 
@@ -124,8 +118,6 @@ def _different(model: Any, given: Any, compiled: bool) -> Finding | None:
     except RejectedNodeError:
         return None
     except NncError as error:
-        if LIMITS.search(error.message):
-            return None
         text = _text(with_defaults(model, given).SerializeToString())
         return Finding(f"rejects: {_general(error.message)}", f"{error}\n\n{text}")
     if not different:

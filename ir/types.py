@@ -264,6 +264,10 @@ MOST_BYTES = 2**63 - 64
 """Sizes and offsets are signed numbers of 64 bits, also when rounded up to a cache line."""
 
 
+MOST_DIMENSIONS = 64
+"""Of NumPy's arrays, which hold constants."""
+
+
 def is_told_by_count(shape: Sequence[Dim]) -> bool:
     """Whether the number of elements tells the extents that are unknown: at most one is, and no
     other one is 0.
@@ -273,12 +277,14 @@ def is_told_by_count(shape: Sequence[Dim]) -> bool:
 
 @cache
 def size_fault(type: Any, most: int = MOST_BYTES) -> str | None:
-    """That a tensor or buffer has more than `most` bytes, or None.
+    """That a tensor or buffer has more than `most` bytes or NumPy's 64 dimensions, or None.
 
     A dimension of no or unknown extent counts as 1, as strides multiply the others all the same.
     """
     if not isinstance(type, TensorType | MemRefType):
         return None
+    if len(type.shape) > MOST_DIMENSIONS:
+        return f"it has {len(type.shape)} dimensions, of which there may be {MOST_DIMENSIONS}"
     width = getattr(type.element_type, "byte_width", 1)
     if math.prod(d for d in type.shape if d) * width <= most:
         return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from functools import cache
 
 from ..driver.artifact_options import FORMS, PLACES, chosen_languages
 from ..driver.bindings import LANGUAGES
@@ -21,6 +22,7 @@ class _Parser(argparse.ArgumentParser):
         raise NncError(f"{self.prog}: {message}; {self.prog} --help explains")
 
 
+@cache
 def argument_parser() -> argparse.ArgumentParser:
     """The command line of nnc."""
     parser = _Parser(prog="nnc", description=DESCRIPTION, allow_abbrev=False)

@@ -25,6 +25,15 @@ def check_batch(a: TensorType, b: TensorType, dims) -> None:
             raise NncError(f"'{a}' and '{b}' differ in dimension {i}")
 
 
+def check_within(indices: TensorType, data: TensorType, axis: int) -> None:
+    """Raises NncError unless there is an element of the data beside the axis for each index."""
+    if indices.rank != data.rank:
+        raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
+    for i, (count, extent) in enumerate(zip(indices.shape, data.shape, strict=True)):
+        if i != axis and None not in (count, extent) and count > extent and 0 not in indices.shape:
+            raise NncError(f"'{indices}' has more indices in dimension {i} than '{data}' elements")
+
+
 class Gather(NnOp, name="nn.gather"):
     """Slices of the axis at the indices; negative ones count from the end.
 
@@ -76,9 +85,7 @@ class GatherElements(NnOp, name="nn.gather_elements"):
     def infer(cls, types, attrs):
         data, indices = types
         check_indices(indices)
-        check_axis(attrs.axis, data.rank)
-        if indices.rank != data.rank:
-            raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
+        check_within(indices, data, check_axis(attrs.axis, data.rank))
         return [tensor(indices.shape, data.element_type)]
 
     def evaluate(self, data, indices):
@@ -143,9 +150,7 @@ class ScatterElements(NnOp, name="nn.scatter_elements"):
     def infer(cls, types, attrs):
         data, indices, updates = types
         check_indices(indices)
-        check_axis(attrs.axis, data.rank)
-        if indices.rank != data.rank:
-            raise NncError(f"data and indices differ in rank: '{data}' and '{indices}'")
+        check_within(indices, data, check_axis(attrs.axis, data.rank))
         if not compatible(tensor(indices.shape, data.element_type), updates):
             raise NncError(f"updates do not fit data and indices: '{updates}'")
         return [data]

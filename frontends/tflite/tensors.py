@@ -134,7 +134,7 @@ def _dense(sparsity: Table, data: np.ndarray, dtype: np.dtype, shape: tuple) -> 
     block_of = {d: sizes.get(rank + k, 0) for k, d in enumerate(blocks)}
     extents = [d // block_of[i] if block_of.get(i) else d for i, d in enumerate(shape)]
     extents += [block_of[d] for d in blocks]
-    if any(not block_of[d] or shape[d] % block_of[d] for d in blocks):
+    if any(block_of[d] <= 0 or shape[d] % block_of[d] for d in blocks):
         raise NncError("its blocks do not divide its shape")
     values = data[: data.size // dtype.itemsize * dtype.itemsize].view(dtype)
     rows = [_vector(d.segments_kind, d.segments).size for d in dims if d.is_sparse]

@@ -49,7 +49,7 @@ def tile_of(plan: Plan, stage: Stage) -> Tile:
         if loop.kind == "vector":
             lane_dim, lanes = dim, loop.extent
         elif not loop.is_reduction:
-            copies[dim] = copies.get(dim, 1) * -(-loop.extent // loop.step)
+            copies[dim] = copies.get(dim, 1) * max(1, -(-loop.extent // loop.step))
     return Tile(lane_dim, lanes, copies)
 
 

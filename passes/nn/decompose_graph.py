@@ -142,8 +142,9 @@ def decompose_resize(op: nn.Resize, rewriter: Rewriter) -> None:
         else:
             return
     b, x = rewriter, op.x
-    if any(starts) or set(steps) != {1}:
-        shape = [n if axis in factors else result_shape[axis] for axis, n in enumerate(shape)]
+    kept = [n if axis in factors else result_shape[axis] for axis, n in enumerate(shape)]
+    if kept != list(shape):
+        shape = kept
         taken = TensorType(tuple(shape), element_of(x))
         x = b(nn.Slice(x, starts, steps=steps, out=taken)).result
     if not factors:

@@ -64,6 +64,22 @@ VALID = {
         (numbers(1, 1, 5, 3),),
         np.empty((1, 2, 3, 0), np.float32),
     ),
+    # The first of two elements is taken as the other axis grows.
+    "a resize of two to one": (
+        """g (float[3,1,2] x) => (float[?,?,?] y) <float[3] s = {1.0, 2.0, 0.5}>
+        { y = Resize<coordinate_transformation_mode = "align_corners", mode = "nearest",
+                     nearest_mode = "ceil">(x, , s) }""",
+        (numbers(3, 1, 2),),
+        numbers(3, 1, 2)[:, [0, 0], :1],
+    ),
+    # Its unrolled loops have no iterations.
+    "a convolution of no channels": (
+        """g (float[16,0,2,7,1] x, float[2,0,2,3,1] w) => (float[?,?,?,?,?] y)
+        { y = Conv<dilations = [1,2,2], kernel_shape = [2,3,1], pads = [0,2,1,2,0,1],
+                   strides = [2,1,1]>(x, w) }""",
+        (np.empty((16, 0, 2, 7, 1), np.float32), np.empty((2, 0, 2, 3, 1), np.float32)),
+        np.zeros((16, 2, 2, 5, 3), np.float32),
+    ),
     # The layouts that groups get depend on how many filters there are.
     "an open number of filters": (
         """g (float[1,16,2] x, float[D,1,1] w) => (float[?,?,?] y)
@@ -155,3 +171,39 @@ def test_message(name: str) -> None:
         import_model(parsed(text))
     assert message in str(caught.value)
     assert "node '" in str(caught.value) or "(" in str(caught.value)
+
+
+TOO_MANY = {
+    "gathered": """g (float[A,B] x, int64[C,D] i) => (float[?,?] y)
+    { y = GatherElements<axis = 0>(x, i) }""",
+    "scattered": """g (float[A,B] x, int64[C,D] i) => (float[?,?] y)
+    { u = CastLike(i, x)  y = ScatterElements<axis = 0>(x, i, u) }""",
+}
+
+
+@pytest.mark.parametrize("name", TOO_MANY)
+def test_more_indices_than_data(name: str) -> None:
+    """Along another axis than theirs: memory beyond the data was read or written."""
+    model = nnc.compile(parsed(TOO_MANY[name]), cache=False)
+    x = numbers(3, 4)
+    with pytest.raises(NncError, match="it has more indices than data"):
+        model(x, np.zeros((5, 104), np.int64))
+    assert model(x, np.zeros((2, 3), np.int64)).shape == ((2, 3) if name == "gathered" else (3, 4))
+    for shape in ("3,4", "5,104"):
+        text = TOO_MANY[name].replace("A,B", "3,4").replace("C,D", shape)
+        if shape == "3,4":
+            import_model(parsed(text))
+            continue
+        with pytest.raises(NncError, match="more indices in dimension 1 than"):
+            import_model(parsed(text))
+
+
+def test_updates_that_do_not_fit() -> None:
+    text = """g (float[A,B] x, int64[C,1] i, float[D,E] u) => (float[?,?] y)
+    { y = ScatterND(x, i, u) }"""
+    model = nnc.compile(parsed(text), cache=False)
+    x, i = numbers(3, 4), np.array([[2], [0]])
+    np.testing.assert_array_equal(model(x, i, x[:2]), x[[1, 1, 0]])
+    for shape in ((2, 3), (1, 4), (2, 99)):
+        with pytest.raises(NncError, match="of its updates does not fit its indices"):
+            model(x, i, numbers(*shape))

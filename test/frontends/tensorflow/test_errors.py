@@ -164,6 +164,13 @@ def test_a_constant_of_an_absurd_size():
     assert "layer 'c' (Const)" in text
 
 
+def test_a_constant_of_many_dimensions():
+    shape = field(2, field(2, field(1, 1)) * 65)
+    tensor = attribute("value", field(8, field(1, 1) + shape + field(5, np.float32(1).tobytes())))
+    text = message(placeholder() + node("c", "Const", attributes=tensor) + node("a", "Neg", "c"))
+    assert "layer 'c' (Const): it has 65 dimensions" in text
+
+
 def test_a_handle_is_no_tensor(network):
     data = (network / "saved_model.pb").read_bytes()
     (network / "saved_model.pb").write_bytes(data.replace(b"ReadVariableOp", b"StopGradient\0\0"))

@@ -13,7 +13,7 @@ from nnc.frontends.common.layer import Layer
 from nnc.frontends.common.source import Source
 from nnc.frontends.common.windows import padded
 from nnc.frontends.formats import examine_model, find_format, import_model
-from nnc.frontends.tflite.tensors import _descended
+from nnc.frontends.tflite.tensors import _dense, _descended
 from nnc.frontends.wire import flexbuffers
 from nnc.frontends.wire.flatbuffers import FlatbufferError, Schema
 from nnc.ir.types import TensorType, f32
@@ -155,6 +155,14 @@ def test_a_dense_dimension_of_a_sparse_tensor_has_no_more_places_than_data():
     none, begin = np.zeros((1, 0), np.int64), np.zeros(1, np.int64)
     with pytest.raises(nnc.NncError, match="more places than there is data"):
         _descended(none, begin, SimpleNamespace(is_sparse=0), 1 << 40, 10)
+
+
+def test_blocks_of_a_sparse_tensor_of_negative_size():
+    block = SimpleNamespace(is_sparse=0, size=-2)
+    order, blocks = np.array([0, 1]), np.array([0])
+    sparsity = SimpleNamespace(order=order, block_map=blocks, dims=[block, block])
+    with pytest.raises(nnc.NncError, match="its blocks do not divide its shape"):
+        _dense(sparsity, np.zeros(16, np.uint8), np.dtype("f4"), (4,))
 
 
 def test_a_stride_of_0_is_an_error():
