@@ -142,6 +142,25 @@ def quantized_rows(x, scales):
     return scale, zero, rows, groups, real, other, torch.fake_quantize_per_tensor_affine(x, 0.1, 3, 0, 15)  # fmt: skip
 
 
+def experts(x, weights, ends, batch):
+    """Rows in groups, each with a matrix of its own; PyTorch's own operator takes bf16 only."""
+    import transformers.integrations.moe  # noqa: F401 - it declares an operator
+
+    fallback = torch.ops.transformers.grouped_mm_fallback(x, weights, ends)
+    grouped = torch.ops.aten._grouped_mm
+    x, weights, batch = x.bfloat16(), weights.bfloat16(), batch.bfloat16()
+    return fallback, grouped(x, weights, ends).float(), grouped(batch, weights).float()
+
+
+_ENDS = torch.tensor([2, 7, 7, 10], dtype=torch.int32)
+"""The third group is empty."""
+
+
+def _whole(*shape: int) -> torch.Tensor:
+    """Numbers whose products are the same in bf16."""
+    return torch.randint(-3, 4, shape).float()
+
+
 def _symmetric(*shape: int) -> torch.Tensor:
     a = r(*shape)
     return a @ a.mT + torch.eye(shape[-1])
@@ -178,6 +197,10 @@ def operator_cases() -> dict[str, tuple[Callable[..., Any], Sequence[torch.Tenso
             ],
         ),
         "signals": (signals, [r(2, 60)]),
+        "experts": (
+            experts,
+            [_whole(10, 8), _whole(4, 8, 16), _ENDS, _whole(4, 3, 8)],
+        ),
         "autocast": (autocast, [r(4, 3), r(3, 3)]),
         "quantized_rows": (quantized_rows, [r(3, 8), torch.rand(3, 2) * 0.1 + 0.1]),
     }
