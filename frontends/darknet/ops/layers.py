@@ -48,8 +48,7 @@ def softmax(n: DarknetLayer, x: Value) -> Value:
     if size is None or groups < 1 or size % groups:
         raise n.error(f"{size or '?'} elements do not split into {groups} groups")
     parts = reshape(n, flat, [(flat, 0), groups, size // groups])
-    own = [(x, i) for i in range(x.type.rank)]
-    return reshape(n, n(nn.Softmax(parts, axis=2)), own)
+    return reshape(n, n(nn.Softmax(parts, axis=2)), dims(x))
 
 
 @rows("shortcut")

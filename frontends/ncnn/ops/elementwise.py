@@ -209,8 +209,7 @@ def _aligned(n: NcnnLayer, x: Value, other: Value, rank: int) -> Value:
         return x
     if x.type.rank == 2 and x.type.shape[1] != other.type.shape[1]:
         return n.with_rank(x, rank)
-    own = [(x, i) for i in range(x.type.rank)]
-    return Term(n, x).reshape(*own, *[1] * (rank - x.type.rank)).value
+    return Term(n, x).reshape(*dims(x), *[1] * (rank - x.type.rank)).value
 
 
 @rows("Eltwise")

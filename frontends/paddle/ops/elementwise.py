@@ -35,7 +35,7 @@ def _aligned(n: PaddleLayer, x: Value, y: Value) -> tuple[Value, Value]:
     axis = n.int("axis", -1)
     if axis >= 0 and y.type.rank < x.type.rank - axis:
         ones = [1] * (x.type.rank - axis - y.type.rank)
-        y = reshape(n, y, [*((y, i) for i in range(y.type.rank)), *ones])
+        y = reshape(n, y, [*dims(y), *ones])
     a, b = x.type.element_type, y.type.element_type
     if a is not b:
         wide = a if _rank_of(a) >= _rank_of(b) else b
@@ -215,9 +215,4 @@ def same(n: PaddleLayer, x: Any) -> Any:
 rows.add({"memcpy_d2h": same, "stop_gradient": same, "contiguous": same, "share_data": same})
 
 
-@rows("add_n")
-def add_all(n: PaddleLayer, inputs: list[Value]) -> Value:
-    total = inputs[0]
-    for term in inputs[1:]:
-        total = n(nn.Add(total, term))
-    return total
+rows.add({"add_n": lambda n, inputs: combined(n, nn.Add, inputs)})

@@ -108,20 +108,13 @@ def _pooled(n: PaddleLayer, x: Value, size: Any = None) -> Value:
     kernel = kernel * dims if len(kernel) == 1 else kernel
     largest = n.text("pooling_type", "max") == "max"
     if n.flag("global_pooling"):
-        return _overall(n, x, largest)
+        return pooled_whole(n, x, largest)
     if n.flag("adaptive"):
         return adaptive_pooled(n, x, kernel, largest)
     windows = Windows(
         kernel, _each(n, "strides", dims), _padding(n, dims), ceil=n.flag("ceil_mode")
     )
-    if largest:
-        return max_pooled(n, x, windows)
-    return average_pooled(n, x, windows, counts_padding=not n.flag("exclusive", True))
-
-
-def _overall(n: PaddleLayer, x: Value, largest: bool) -> Value:
-    op = nn.ReduceMax if largest else nn.ReduceMean
-    return n(op(x, axes=tuple(range(2, x.type.rank)), keep_dims=True))
+    return pooled(n, x, windows, largest, counts_padding=not n.flag("exclusive", True))
 
 
 rows.add(dict.fromkeys(("pool2d", "pool3d"), _in_front(_pooled)))
@@ -315,7 +308,7 @@ def maxout(n: PaddleLayer, x: Value) -> Value:
     channels = x.type.shape[axis]
     if channels is None or groups < 1 or channels % groups:
         raise n.error(f"{channels or '?'} channels do not split into groups of {groups}")
-    own = [(x, i) for i in range(x.type.rank)]
+    own = dims(x)
     apart = reshape(n, x, [*own[:axis], channels // groups, groups, *own[axis + 1 :]])
     return n(nn.ReduceMax(apart, axes=(axis + 1,)))
 

@@ -19,7 +19,7 @@ def matmul(n: PaddleLayer, x: Value, y: Value) -> Value:
     left = reshape(n, x, [1, (x, 0)]) if row else x
     right = reshape(n, y, [(y, 0), 1]) if column else y
     found = n(nn.Matmul(left, right))
-    extents = [(found, i) for i in range(found.type.rank)]
+    extents = dims(found)
     if column:
         extents = extents[:-1]
     if row:
