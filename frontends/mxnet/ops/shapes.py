@@ -271,7 +271,7 @@ def crop(n: MxnetLayer, x: Value, like: Value | None = None) -> Value:
 
 
 @rows("SliceChannel", "split")
-def split_evenly(n: MxnetLayer, x: Value) -> list[Value]:
+def equal_parts(n: MxnetLayer, x: Value) -> list[Value]:
     axis = n.axis("axis", 1, x.type.rank)
     return _parts(n, split_evenly(n, x, axis, n.int("num_outputs")), axis)
 
