@@ -32,7 +32,7 @@ from ...ir.types import (
     i32,
     i64,
 )
-from .activations import activation, affine, clipped
+from .activations import activation, affine, clipped, gated
 from .attention import attend, grouped
 from .boxes import suppressed
 from .columns import folded, unfolded

@@ -332,7 +332,4 @@ def _extent_of(n: NcnnLayer, token: str, inputs: Sequence[Value]) -> int:
     if blob >= len(inputs):
         raise n.error(f"there is no blob {blob}")
     place = _NAMES.get(inputs[blob].type.rank - 1, "").find(name)
-    extent = 1 if place < 0 else inputs[blob].type.shape[1 + place]
-    if extent is None:
-        raise n.error("a shape that is computed needs inputs of known extents")
-    return extent
+    return 1 if place < 0 else n.extent(inputs[blob], 1 + place)

@@ -170,9 +170,7 @@ def spread(n: HloLayer, x: Value, steps: Any, fill: Value | None) -> Value:
         pads = [0] * (2 * apart.type.rank)
         pads[apart.type.rank + axis + 1] = step - 1
         apart = n(nn.Pad(apart, fill, pads=pads))
-        extent = x.type.shape[axis]
-        if extent is None:
-            raise n.error("elements spread along a dimension of unknown extent are not supported")
+        extent = n.extent(x, axis)
         shape = list(x.type.shape)
         shape[axis] = extent * step
         whole = n(nn.Reshape(apart, out=TensorType(tuple(shape), x.type.element_type)))
